@@ -46,7 +46,8 @@ func openClone(ctx context.Context) (*clone, error) {
 	if file := c.said(ctx, "--type=path", "core.excludesFile"); file != "" {
 		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
 	} else if home, err := os.UserHomeDir(); err == nil { // https://git-scm.com/docs/gitignore
-		c.settings = append(c.settings, "-c", "core.excludesFile="+filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore"))
+		c.settings = append(c.settings, "-c", "core.excludesFile="+
+			filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore"))
 	}
 	if ends := c.said(ctx, "core.autocrlf"); ends != "" {
 		c.settings = append(c.settings, "-c", "core.autocrlf="+ends)
@@ -73,7 +74,8 @@ func (c *clone) commit(ctx context.Context, base string) (string, error) {
 		return "", fmt.Errorf("this clone has no commit %q; fetch it, or name another with --base", base)
 	}
 	if _, err := c.line(ctx, "merge-base", commit, "HEAD"); err != nil {
-		return "", fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w", base, err)
+		return "", fmt.Errorf("HEAD and %q have no common history here; if the clone is shallow, fetch more with `git fetch --unshallow`: %w",
+			base, err)
 	}
 	return commit, nil
 }

@@ -101,7 +101,8 @@ func unmergeable(err error, of side, base string) error {
 		return err
 	}
 	_, why, _ := strings.Cut(err.Error(), worktree.ErrUnmergeable.Error()+": ")
-	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with where that began: --base $(git merge-base %[2]s HEAD)", of, base, why)
+	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with where that began: --base $(git "+
+		"merge-base %[2]s HEAD)", of, base, why)
 }
 
 // mirror makes a bare repository that finds its objects in the clone, and has the clone's git
@@ -138,7 +139,8 @@ func (c *clone) headOf(ctx context.Context, objects string, of side) (head strin
 	if same, err := c.line(ctx, "rev-parse", "--verify", "HEAD^{tree}"); err != nil || same == tree {
 		return head, false, err
 	}
-	c.env = append(c.env, "GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_COMMITTER_NAME=touchstone", "GIT_COMMITTER_EMAIL=touchstone@localhost")
+	c.env = append(c.env, "GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_COMMITTER_NAME=touchstone",
+		"GIT_COMMITTER_EMAIL=touchstone@localhost")
 	head, err = c.line(ctx, "commit-tree", "-p", head, "-m", "Not committed yet: "+string(of), tree)
 	return head, true, err
 }

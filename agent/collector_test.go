@@ -70,7 +70,8 @@ func (c *traces) tree() string {
 	below = func(parent string, depth int) {
 		for _, s := range c.spans {
 			if string(s.ParentSpanId) == parent {
-				fmt.Fprintf(&out, "%s%s%s\n", strings.Repeat("  ", depth), s.Name, map[bool]string{true: " failed"}[s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR])
+				fmt.Fprintf(&out, "%s%s%s\n", strings.Repeat("  ", depth), s.Name,
+					map[bool]string{true: " failed"}[s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR])
 				below(string(s.SpanId), depth+1)
 			}
 		}

@@ -147,7 +147,8 @@ func (d *doctor) examine(ctx context.Context) {
 		return
 	}
 	d.check("identity", func() (string, error) {
-		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.role, strings.Join(d.cfg.Reviewers, ", ")), daemon.CheckIdentity(d.role, self, d.cfg.Reviewers)
+		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.role, strings.Join(d.cfg.Reviewers, ", ")),
+			daemon.CheckIdentity(d.role, self, d.cfg.Reviewers)
 	})
 	d.check("trust", func() (string, error) { return d.trust(ctx, client, self) })
 	if len(d.cfg.Repositories) == 0 {
@@ -226,7 +227,8 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	case permission == forge.Unseen: // GitHub shows rights to those alone who may push
 		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, name)
 	case !permission.CanWrite():
-		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self, permission, name)
+		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self,
+			permission, name)
 	}
 	return fmt.Sprintf("%s, %s access, %s", name, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
 }
@@ -282,9 +284,11 @@ func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	}
 	switch {
 	case len(count) == 0:
-		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write access", strings.Join(reviewers, ", "), name))
+		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write "+
+			"access", strings.Join(reviewers, ", "), name))
 	case rules.Approvals > len(count):
-		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
+		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have "+
+			"people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
 	}
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; and "))
@@ -328,7 +332,8 @@ func protection(ctx context.Context, client *forge.Client, name string) (string,
 	}
 	advice := ""
 	if !slices.Contains(rules.Checks, forge.ReviewContext) {
-		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub keeps out what the agents would", forge.ReviewContext)
+		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub "+
+			"keeps out what the agents would", forge.ReviewContext)
 	}
 	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
 }

@@ -101,7 +101,8 @@ func (d *doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 	case !d.cfg.Control:
 		return "off by control: what the relay's administrators choose for all agents does not hold here", nil
 	case len(said.Problems) > 0:
-		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with touchstone-relay control, or update this agent", strings.Join(said.Problems, "; "))
+		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with "+
+			"touchstone-relay control, or update this agent", strings.Join(said.Problems, "; "))
 	case len(said.Settings) == 0 && unheard != nil:
 		return "not known, since the relay does not tell", nil
 	}
@@ -215,7 +216,8 @@ func (d *doctor) network(ctx context.Context) (string, error) {
 	case held != nil:
 		return fmt.Sprintf("all sessions reach what this machine reaches: %v", held), nil
 	}
-	return "reviewers' sessions connect to their gateway alone; authors' sessions and verify commands reach what this machine reaches (author.network: full)", nil
+	return "reviewers' sessions connect to their gateway alone; authors' sessions and verify commands reach what this machine reaches " +
+		"(author.network: full)", nil
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.
@@ -228,7 +230,8 @@ func (d *doctor) sandbox() (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user; engine.sandbox: required would run none", err), nil
+		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user; engine.sandbox: required would "+
+			"run none", err), nil
 	}
 	said := level + ", for sessions and the commands of an author"
 	if d.cfg.Engine.Sandbox == config.Required {

@@ -42,7 +42,8 @@ func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 		cmd := newRoot()
 		cmd.SetArgs(strings.Fields(line))
 		end := ending(ctx, cmd.ExecuteContext(ctx))
-		if end.code != exitInconclusive || sentence("touchstone: "+end.Error()) != nil || !strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
+		if end.code != exitInconclusive || sentence("touchstone: "+end.Error()) != nil ||
+			!strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
 			t.Errorf("%s: exits %d and says %q", line, end.code, end.Error())
 		}
 	}
@@ -63,8 +64,10 @@ func TestEnding(t *testing.T) {
 		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `touchstone --help`"},
 		"broken":             {t.Context(), broken, exitFailed, "the disk is full"},
 		"broken and stopped": {stopped, broken, exitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
-		"stopped with git":   {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), exitInconclusive, "this was stopped before it was done; run it again when it suits"},
-		"git failed":         {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), exitFailed, "git add: exit status 0"},
+		"stopped with git": {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), exitInconclusive,
+			"this was stopped before it was done; run it again when it suits"},
+		"git failed": {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), exitFailed,
+			"git add: exit status 0"},
 	} {
 		if end := ending(test.ctx, test.err); end.code != test.code || end.Error() != test.text {
 			t.Errorf("%s: exits %d and says %q", name, end.code, end.Error())

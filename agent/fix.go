@@ -32,7 +32,8 @@ requests with a label that holds them are included.`,
 				case pr.Fork:
 					return fmt.Errorf("%s comes from a fork; its branch is left to people", pr.Ref)
 				case pr.Twin != "":
-					return fmt.Errorf("%s has its branch %s in common with %s, into which a fix would bring its base; close one of them, or give it a branch of its own", pr.Ref, pr.Head.Name, pr.Twin)
+					return fmt.Errorf("%s has its branch %s in common with %s, into which a fix would bring its base; close one of them, or give it a "+
+						"branch of its own", pr.Ref, pr.Head.Name, pr.Twin)
 				case pr.Shared:
 					return fmt.Errorf("%s comes from %s, which others build on; that branch is left to people", pr.Ref, pr.Head.Name)
 				}

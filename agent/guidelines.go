@@ -79,9 +79,11 @@ is wrong.`,
 				read, wrong = read+len(texts), wrong+len(problems)
 			}
 			if wrong > 0 {
-				return fmt.Errorf("the guidelines have %s in %s", verdict.Amount(wrong, "problem", "problems"), verdict.Amount(read, "document", "documents"))
+				return fmt.Errorf("the guidelines have %s in %s", verdict.Amount(wrong, "problem", "problems"),
+					verdict.Amount(read, "document", "documents"))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"), set.Version())
+			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"),
+				set.Version())
 			return nil
 		},
 	}
@@ -175,7 +177,8 @@ as guidelines.`,
 	}
 	cmd.Flags().StringVar(&pr, "pr", "", "the pull request, as `PR` number, owner/name#number or address")
 	cmd.Flags().StringVar(&base, "base", "", "the commit or branch `REV` that HEAD is compared with")
-	cmd.Flags().StringArrayVar(&layers, "layer", nil, "directory `DIR` of more documents under the repository's own; may be given more than once")
+	cmd.Flags().StringArrayVar(&layers, "layer", nil,
+		"directory `DIR` of more documents under the repository's own; may be given more than once")
 	return cmd
 }
 
@@ -246,7 +249,8 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 	}
 	applied := set.For(change)
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total, verdict.Amount(len(change.Files), "changed file", "changed files"), set.Version())
+	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total,
+		verdict.Amount(len(change.Files), "changed file", "changed files"), set.Version())
 	for _, a := range applied {
 		amended := ""
 		if a.Row.Source != a.Row.Document {
@@ -286,7 +290,8 @@ func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string
 	}
 	url, authorization := client.Remote(pr.Repo)
 	const role = "show" // a tree of its own, so that no agent at work is in the way
-	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial)}
+	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones,
+		Partial: worktree.Partial(cfg.Worktrees.Partial)}
 	tree, err := trees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

@@ -17,7 +17,8 @@ const rulesHead = "\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | 
 func TestShow(t *testing.T) {
 	set, err := lay(guidelines.Set{}, map[string]string{
 		"security": "# [Security] Ways in\n" + rulesHead +
-			"| security/S1 | critical | code !tests | Values are bound: `a \\| b`. |\n| security/S2 | minor | docs | Never here. |\n| security/S3 | nit | all | Off. |\n",
+			"| security/S1 | critical | code !tests | Values are bound: `a \\| b`. |\n| security/S2 | minor | docs | Never here. |\n| " +
+			"security/S3 | nit | all | Off. |\n",
 		"test":  "# [Test] Proof\n" + rulesHead + "| test/T1 | major | bug-fix | It is reproduced. |\n",
 		"local": "# Local\n" + rulesHead + "| test/T1 | minor | code bug-fix | It is reproduced, roughly. |\n| security/S3 | off | all | No. |\n",
 	})

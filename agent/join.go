@@ -210,7 +210,8 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 	found := doctor{cfg: written, role: role, tell: tellTo(s.out)}
 	found.examine(ctx)
 	if found.problems > 0 {
-		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone service install --mode %s`",
+		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
+			"service install --mode %s`",
 			found.problems, len(found.checks), role, role)
 	}
 	if !s.service {

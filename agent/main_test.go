@@ -70,10 +70,14 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"as": as, "chosen": chosen, "exits": exits, "clean": clean, "collect": collect, "traced": inWorld((*world).traced), "metered": metered, "invited": invited, "program": program, "shows": inWorld((*world).shows), "terminate": terminate,
-			"strict": inWorld((*world).strict), "settings": inWorld((*world).settings), "push": inWorld((*world).push), "pull": inWorld((*world).pull), "model": inWorld((*world).model), "reword": inWorld((*world).reword), "config": inWorld((*world).config),
-			"reviewed": inWorld((*world).reviewed), "done": inWorld((*world).done), "commented": inWorld((*world).commented), "settle": inWorld((*world).settle), "merged": inWorld((*world).merged),
-			"session": inWorld((*world).session), "sessions": inWorld((*world).sessions), "label": inWorld((*world).label), "said": inWorld((*world).said), "dislike": inWorld((*world).dislike),
+			"as": as, "chosen": chosen, "exits": exits, "clean": clean, "collect": collect, "traced": inWorld((*world).traced), "metered": metered,
+			"invited": invited, "program": program, "shows": inWorld((*world).shows), "terminate": terminate,
+			"strict": inWorld((*world).strict), "settings": inWorld((*world).settings), "push": inWorld((*world).push),
+			"pull": inWorld((*world).pull), "model": inWorld((*world).model), "reword": inWorld((*world).reword), "config": inWorld((*world).config),
+			"reviewed": inWorld((*world).reviewed), "done": inWorld((*world).done), "commented": inWorld((*world).commented),
+			"settle": inWorld((*world).settle), "merged": inWorld((*world).merged),
+			"session": inWorld((*world).session), "sessions": inWorld((*world).sessions), "label": inWorld((*world).label),
+			"said": inWorld((*world).said), "dislike": inWorld((*world).dislike),
 		},
 	})
 }

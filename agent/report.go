@@ -205,7 +205,8 @@ func (r report) footer() string {
 	if rec.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", rec.CostUSD))
 	}
-	parts = append(parts, rec.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(rec.Engine+" "+rec.Model), "guidelines "+rec.Guidelines)
+	parts = append(parts, rec.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(rec.Engine+" "+rec.Model),
+		"guidelines "+rec.Guidelines)
 	return strings.Join(parts, ", ")
 }
 

@@ -20,7 +20,8 @@ func troubled() report {
 		Summary: "Two lines\nof it.\x1b[2J",
 		Findings: []verdict.Finding{
 			{ID: "0000000d", Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D1", Path: "a b.md", Claim: "It is long."},
-			{ID: "0000000a", Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5, Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {\n\t\treturn\n\t}", Verify: "Read it."},
+			{ID: "0000000a", Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "src/ü.go", StartLine: 3, Line: 5,
+				Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {\n\t\treturn\n\t}", Verify: "Read it."},
 			{ID: "0000000c", Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
 		},
 	}}
@@ -33,8 +34,10 @@ func troubled() report {
 	j.Withhold("A part was not examined.")
 	j.Dropped = []verdict.Dropped{{Finding: verdict.Finding{Claim: "It leaks."}, Reason: "it quotes what is not there"}}
 	return report{
-		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n", First: "src/first.go",
-		Record: verdict.Record{Verdict: j.Verdict, Tier: "full", Engine: "claude", Model: "m", Guidelines: "abc", CostUSD: 0.126, Duration: 90 * time.Second, Coverage: verdict.Coverage{Files: 3, Examined: 2, LeftOut: 1}},
+		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n",
+		First: "src/first.go",
+		Record: verdict.Record{Verdict: j.Verdict, Tier: "full", Engine: "claude", Model: "m", Guidelines: "abc", CostUSD: 0.126,
+			Duration: 90 * time.Second, Coverage: verdict.Coverage{Files: 3, Examined: 2, LeftOut: 1}},
 	}
 }
 
@@ -109,8 +112,10 @@ func TestAReportForPrograms(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" || got.Findings[0].ID != "0000000a" || got.Findings[0].StartLine != 3 ||
-		len(got.Holds) != 1 || len(got.Evidence) != 3 || got.Evidence[0].Refuted != "It stands elsewhere." || got.Evidence[2].Finding != "0000000c" || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
+	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" ||
+		got.Findings[0].ID != "0000000a" || got.Findings[0].StartLine != 3 ||
+		len(got.Holds) != 1 || len(got.Evidence) != 3 || got.Evidence[0].Refuted != "It stands elsewhere." ||
+		got.Evidence[2].Finding != "0000000c" || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
 		t.Errorf("%+v\n%s", got, out.String())
 	}
 	out.Reset()
@@ -164,7 +169,8 @@ func TestAReportIsSARIF(t *testing.T) {
 			t.Errorf("there is no %q", path)
 		}
 	}
-	for _, want := range []string{`"uri": "src/%C3%BC.go"`, `"uri": "a%20b.md"`, `"uri": "src/first.go"`, `"startLine": 3`, `"endLine": 5`, `"level": "error"`, `"level": "warning"`, `"level": "note"`, `"ruleId": "severity/Q1"`} {
+	for _, want := range []string{`"uri": "src/%C3%BC.go"`, `"uri": "a%20b.md"`, `"uri": "src/first.go"`, `"startLine": 3`, `"endLine": 5`,
+		`"level": "error"`, `"level": "warning"`, `"level": "note"`, `"ruleId": "severity/Q1"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in\n%s", want, out.String())
 		}
@@ -221,7 +227,8 @@ func TestProgressIsForTerminals(t *testing.T) {
 	} {
 		hear(p)
 	}
-	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking, 30s since its last output\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
+	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking, 30s since its "+
+		"last output\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

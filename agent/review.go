@@ -45,7 +45,8 @@ somebody stopped it.`,
 			case !here && (l.base != "" || l.staged):
 				return errors.New("--base and --staged are about a clone; add --local")
 			case !here && len(args) == 0:
-				return errors.New("what to review is missing: write a pull request as 12, owner/name#12 or the address of its page, or --local for this clone")
+				return errors.New("what to review is missing: write a pull request as 12, owner/name#12 or the address of its page, or --local for " +
+					"this clone")
 			case here:
 				return nil
 			}
@@ -83,7 +84,8 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 	out := cmd.OutOrStdout()
 	switch {
 	case verdict.SameLogin(pr.Author.Login, pr.Viewer):
-		return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref, pr.Viewer)
+		return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref,
+			pr.Viewer)
 	case !pr.Open:
 		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)
 	case l.prompt:
@@ -109,7 +111,8 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 	if err != nil {
 		return inconclusive(err)
 	}
-	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict, verdict.Amount(step.Findings, "finding", "findings"), step.URL)
+	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict,
+		verdict.Amount(step.Findings, "finding", "findings"), step.URL)
 	return verdictExit(step.Verdict)
 }
 

@@ -179,11 +179,13 @@ func newExaminer(ctx context.Context, cfg config.Config, tempDir string) (*revie
 // printPrompts prints what a session would be told, and asked turn by turn, each part under its name.
 func printPrompts(out io.Writer, instructions string, prompts []reviewer.Prompt) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "===== instructions, the same for every change (%d bytes)\n%s\n", len(instructions), strings.TrimRight(instructions, "\n"))
+	fmt.Fprintf(&text, "===== instructions, the same for every change (%d bytes)\n%s\n", len(instructions),
+		strings.TrimRight(instructions, "\n"))
 	for i, prompt := range prompts {
 		for _, part := range prompt {
 			if strings.TrimSpace(part.Text) != "" {
-				fmt.Fprintf(&text, "===== turn %d of %d: %s (%d bytes)\n%s\n", i+1, len(prompts), part.Name, len(part.Text), strings.TrimRight(part.Text, "\n"))
+				fmt.Fprintf(&text, "===== turn %d of %d: %s (%d bytes)\n%s\n", i+1, len(prompts), part.Name, len(part.Text),
+					strings.TrimRight(part.Text, "\n"))
 			}
 		}
 	}

@@ -37,8 +37,9 @@ that both roles are taken at once.
 
 It can be stopped and started at any time: what is to be done is read from GitHub.
 While it runs it takes over what changes in agent.yaml, and says what it cannot.`,
-		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with reviewer.yaml",
-		Args:    cobra.NoArgs,
+		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with " +
+			"reviewer.yaml",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if one.pr != "" {
 				return runOne(cmd, s, one, mode, autoMerge)
@@ -78,7 +79,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
 	cmd.Flags().StringVar(&one.pr, "pr", "", "look after this pull request alone, and end with it")
 	cmd.Flags().StringVar(&one.with, "with", "", "with --pr, the configuration `file` of the login that takes the other role")
-	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true, "as author, merge what is approved and green, where the configuration does not leave that to people")
+	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true,
+		"as author, merge what is approved and green, where the configuration does not leave that to people")
 	return cmd
 }
 

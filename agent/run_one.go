@@ -72,7 +72,8 @@ func runOne(cmd *cobra.Command, s *settings, one single, mode string, autoMerge 
 		return err
 	}
 	cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
-	second, closeSecond, err := only(ctx, cfg, map[decide.Role]decide.Role{decide.Reviewer: decide.Author, decide.Author: decide.Reviewer}[role], ref)
+	second, closeSecond, err := only(ctx, cfg,
+		map[decide.Role]decide.Role{decide.Reviewer: decide.Author, decide.Author: decide.Reviewer}[role], ref)
 	if err != nil {
 		return err
 	}

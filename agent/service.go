@@ -60,9 +60,10 @@ user whose agent it is.`,
 	})
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
 	cmd.AddCommand(
-		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes", func(cmd *cobra.Command, found service.Service) error {
-			return installService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
-		}),
+		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes",
+			func(cmd *cobra.Command, found service.Service) error {
+				return installService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
+			}),
 		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found service.Service) error {
 			return found.Uninstall(cmd.Context())
 		}),

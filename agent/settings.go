@@ -31,7 +31,8 @@ type settings struct {
 
 func (s *settings) bind(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&s.configPath, "config", "", "configuration `file` (default agent.yaml in the user's configuration directory, if it is there)")
+	flags.StringVar(&s.configPath, "config", "",
+		"configuration `file` (default agent.yaml in the user's configuration directory, if it is there)")
 	flags.StringArrayVar(&s.repos, "repo", nil, "repository as `owner/name`; may be given more than once")
 	flags.StringVar(&s.logFormat, "log-format", "", "auto, console or json (default auto: console on a terminal)")
 	flags.StringVar(&s.logLevel, "log-level", "", "debug, info, warn or error (default info)")
@@ -93,7 +94,8 @@ func logLevel(cfg config.Config) {
 }
 
 // once does one thing to one pull request in a role.
-func (s *settings) once(cmd *cobra.Command, arg string, role decide.Role, do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+func (s *settings) once(cmd *cobra.Command, arg string, role decide.Role,
+	do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
 	var dir *tempdir.Dir
 	defer func() {
 		if dir != nil {
@@ -109,7 +111,8 @@ func (s *settings) once(cmd *cobra.Command, arg string, role decide.Role, do fun
 }
 
 // with does one thing to one pull request with an agent.
-func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error, start func(context.Context, config.Config) (*daemon.Agent, error)) error {
+func (s *settings) with(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error,
+	start func(context.Context, config.Config) (*daemon.Agent, error)) error {
 	cfg, err := s.load(cmd)
 	if err != nil {
 		return err

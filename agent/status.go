@@ -59,7 +59,8 @@ machines that the relay knows of, until it is interrupted.`,
 			out := cmd.OutOrStdout()
 			if watch {
 				if format != "text" || !terminal.Is(out) {
-					return usage(cmd, errors.New("--watch draws on a terminal, and this is none; leave it out, or run it again and again with --format json"))
+					return usage(cmd, errors.New("--watch draws on a terminal, and this is none; leave it out, or run it again and again with --format "+
+						"json"))
 				}
 				return watchStatus(cmd.Context(), out, cfg, s.repos)
 			}

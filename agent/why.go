@@ -64,7 +64,8 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 
 // bindOnlooker adds the flags of the commands that only look at GitHub.
 func bindOnlooker(cmd *cobra.Command, reviewers *[]string, format *string) {
-	cmd.Flags().StringArrayVar(reviewers, "reviewer", nil, "`login` whose reviews count, in place of the configured ones; may be given more than once")
+	cmd.Flags().StringArrayVar(reviewers, "reviewer", nil,
+		"`login` whose reviews count, in place of the configured ones; may be given more than once")
 	cmd.Flags().StringVar(format, "format", "text", "text or json")
 }
 
@@ -81,7 +82,8 @@ func (s *settings) onlooker(cmd *cobra.Command, reviewers []string, format strin
 		cfg.Reviewers = reviewers
 	}
 	if len(cfg.Reviewers) == 0 {
-		return cfg, nil, errors.New("whose reviews count is not known: list the logins under `reviewers` in the configuration, or give --reviewer login")
+		return cfg, nil, errors.New("whose reviews count is not known: list the logins under `reviewers` in the configuration, or give " +
+			"--reviewer login")
 	}
 	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
 	return cfg, client, err

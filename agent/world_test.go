@@ -97,7 +97,8 @@ func (w *world) model(faults []string) error {
 		faults = []string{""} // sessions are counted only where faults are listed
 	}
 	unsafe := map[string]any{
-		"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.", "why": "It breaks.", "verify": "Read it.",
+		"dimension": "Security", "severity": "critical", "rule": "security/S14", "quote": "unsafe()", "claim": "This is unsafe.",
+		"why": "It breaks.", "verify": "Read it.",
 	}
 	text, err := json.Marshal(map[string]any{
 		"faults": map[string]any{"reviewer": faults, "checker": []string{""}, "drafter": []string{""}, "author": []string{""}},
@@ -162,7 +163,8 @@ func (w *world) pull(args []string) error {
 		return err
 	}
 	pulls := w.As(alice).PullRequests
-	pr, _, err := pulls.Create(w.Ctx, "acme", "app", &github.NewPullRequest{Title: github.String("Change " + args[0]), Head: github.String(args[0]), Base: github.String("main")})
+	pr, _, err := pulls.Create(w.Ctx, "acme", "app",
+		&github.NewPullRequest{Title: github.String("Change " + args[0]), Head: github.String(args[0]), Base: github.String("main")})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // interfaceName are descriptions of an interface in a language made for that.
-var interfaceName = regexp.MustCompile(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json|schema\.json|[^/]+\.(?:proto|thrift|avsc|avdl|graphqls?|gql|wsdl|xsd|raml|smithy|fbs|capnp|idl|d\.[cm]?ts))$`)
+var interfaceName = regexp.MustCompile(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json` +
+	`|schema\.json|[^/]+\.(?:proto|thrift|avsc|avdl|graphqls?|gql|wsdl|xsd|raml|smithy|fbs|capnp|idl|d\.[cm]?ts))$`)
 
 // hiddenPath are directories whose declarations code outside the repository cannot
 // use: Go's internal packages (https://go.dev/s/go14internal) and their kin.
@@ -20,16 +21,18 @@ var declarations = byExtension(map[string]string{
 	".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte": `^\s*export\b|\bmodule\.exports\b|^\s*exports\.\w`,
 	".py .pyi":              `^ {0,4}(?:async\s+)?(?:def|class)\s+(?:[A-Za-z]|__init__|__call__)|^__all__\b`,
 	".java .cs .vb .groovy": `(?i)^\s*(?:\[.*\]\s*)?(?:public|protected)\b`,
-	".kt .kts":              `^\s*(?:(?:public|protected|open|abstract|data|sealed|enum|annotation|suspend|inline|infix|operator|override|const|expect|actual)\s+)*(?:fun|class|interface|object|typealias)\b`,
-	".scala":                `^\s*(?:(?:abstract|case|final|sealed|implicit|inline|override|lazy)\s+)*(?:def|class|trait|object|type|enum|given)\b`,
-	".rs":                   `^\s*(?:#\[.*\]\s*)?pub\s|#\[macro_export\]|^\s*extern "C"`,
-	".rb .rake":             `^\s*(?:def|class|module|attr_(?:reader|writer|accessor))\s`,
-	".php":                  `^\s*(?:abstract\s+|final\s+|readonly\s+)*(?:public\b|(?:class|interface|trait|enum|function)\s+\w)`,
-	".swift":                `^\s*(?:@\w+\s+)*(?:public|open)\b`,
-	".ex .exs":              `^\s*(?:def|defmodule|defmacro|defstruct|defprotocol|defdelegate)\b`,
-	".h .hh .hpp .hxx":      `^\s*[A-Za-z_#~].*[;{(,:]\s*$|^#\s*define\s`,
-	".dart":                 `^(?:(?:abstract|base|final|sealed|mixin)\s+)*(?:class|enum|mixin|extension|typedef)\s+[A-Za-z]`,
-	".sol":                  `\b(?:public|external)\b`,
+	".kt .kts": `^\s*(?:(?:public|protected|open|abstract|data|sealed|enum|annotation|suspend|inline|infix|operator|override` +
+		`|const|expect|actual)\s+)*(?:fun|class|interface|object|typealias)\b`,
+	".scala": `^\s*(?:(?:abstract|case|final|sealed|implicit|inline|override|lazy)\s+)*(?:def|class|trait|object|type|enum` +
+		`|given)\b`,
+	".rs":              `^\s*(?:#\[.*\]\s*)?pub\s|#\[macro_export\]|^\s*extern "C"`,
+	".rb .rake":        `^\s*(?:def|class|module|attr_(?:reader|writer|accessor))\s`,
+	".php":             `^\s*(?:abstract\s+|final\s+|readonly\s+)*(?:public\b|(?:class|interface|trait|enum|function)\s+\w)`,
+	".swift":           `^\s*(?:@\w+\s+)*(?:public|open)\b`,
+	".ex .exs":         `^\s*(?:def|defmodule|defmacro|defstruct|defprotocol|defdelegate)\b`,
+	".h .hh .hpp .hxx": `^\s*[A-Za-z_#~].*[;{(,:]\s*$|^#\s*define\s`,
+	".dart":            `^(?:(?:abstract|base|final|sealed|mixin)\s+)*(?:class|enum|mixin|extension|typedef)\s+[A-Za-z]`,
+	".sol":             `\b(?:public|external)\b`,
 })
 
 func byExtension(table map[string]string) map[string]*regexp.Regexp {

@@ -73,7 +73,8 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 	if dependencyNames.MatchString(base) || dependencyPath.MatchString(name) {
 		k |= isDependencies
 	}
-	if testDirs.MatchString(name) || testNames.MatchString(base) || testClass.MatchString(path.Base(spelled)) && !mainSources.MatchString(name) || rubySpec.MatchString(name) {
+	if testDirs.MatchString(name) || testNames.MatchString(base) ||
+		testClass.MatchString(path.Base(spelled)) && !mainSources.MatchString(name) || rubySpec.MatchString(name) {
 		k |= isTests
 	}
 	known := codeNames.MatchString(base)
@@ -103,7 +104,8 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 }
 
 // schemaStatement begins an SQL statement that changes a schema.
-var schemaStatement = regexp.MustCompile(`(?i)\b(?:create|alter|drop|truncate|rename)\s+(?:or\s+replace\s+|unique\s+|temporary\s+|materialized\s+|external\s+)*(?:table|index|column|schema|database|type|view|trigger|sequence|constraint)\b`)
+var schemaStatement = regexp.MustCompile(`(?i)\b(?:create|alter|drop|truncate|rename)\s+(?:or\s+replace\s+|unique\s+|temporary\s+` +
+	`|materialized\s+|external\s+)*(?:table|index|column|schema|database|type|view|trigger|sequence|constraint)\b`)
 
 // schemaVerbs spare most lines the expression, which is slow on long diffs.
 var schemaVerbs = [][]byte{

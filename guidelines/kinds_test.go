@@ -29,7 +29,8 @@ func TestKindsByName(t *testing.T) {
 			src/test/java/com/acme/AppTest.java src/integrationTest/kotlin/X.kt lib/AppTests.swift src/UserServiceIT.java spec/models/user_spec.rb spec/spec_helper.rb
 			test/app_test.exs tests/it.rs Acme.App.Tests/Foo.cs Acme.UnitTests/FooTests.cs src/FooTest.php e2e/login.ts cypress/e2e/a.js testdata/script/a.txtar agent/testdata/x.txtar
 			features/login.feature app/src/androidTest/A.kt widget_test.dart TestApp.java pkg/testdata/input.go AppSpec.scala playwright.config.ts user.cy.ts`,
-		"tests": `testdata/golden.txt testdata/page.golden tests/fixtures/a.csv src/__snapshots__/a.snap tests/data.json fixtures/users.yml testdata/doc.md src/test/resources/application.yml`,
+		"tests": `testdata/golden.txt testdata/page.golden tests/fixtures/a.csv src/__snapshots__/a.snap tests/data.json fixtures/users.yml ` +
+			`testdata/doc.md src/test/resources/application.yml`,
 		"docs": `README.md db/migrations/README.md docs/guide.md docs/test.md guidelines/docs/security.md CHANGELOG.md CHANGELOG LICENSE LICENSE-MIT COPYING docs/index.rst manual.adoc AGENTS.md CLAUDE.md
 			notes.txt site/a.mdx NOTICE CONTRIBUTING.md .github/PULL_REQUEST_TEMPLATE.md`,
 		"docs tests": `tests/README.md testdata/README`, "ci docs": `.github/workflows/README.md`,
@@ -45,7 +46,9 @@ func TestKindsByName(t *testing.T) {
 			poetry.lock uv.lock pyproject.toml setup.cfg Cargo.toml Cargo.lock Gemfile Gemfile.lock acme.gemspec composer.json composer.lock pom.xml gradle/libs.versions.toml
 			App.csproj packages.lock.json Directory.Packages.props mix.lock pubspec.yaml Podfile.lock vcpkg.json .terraform.lock.hcl .gitmodules vendor/modules.txt environment.yml`,
 		"code dependencies": `build.gradle settings.gradle.kts setup.py mix.exs Package.swift conanfile.py`,
-		"code migration":    `db/migrate/20240101_add_users.rb migrations/0001_initial.py internal/store/migrations/0003.up.sql alembic/versions/ab12.py prisma/migrations/1/migration.sql src/main/resources/db/migration/V1__init.sql sql/V2_1__orders.sql src/Migrations/20240101_Add.cs schema-migrations/1.sql`,
+		"code migration": `db/migrate/20240101_add_users.rb migrations/0001_initial.py internal/store/migrations/0003.up.sql ` +
+			`alembic/versions/ab12.py prisma/migrations/1/migration.sql src/main/resources/db/migration/V1__init.sql sql/V2_1__orders.sql ` +
+			`src/Migrations/20240101_Add.cs schema-migrations/1.sql`,
 		"config migration":  `liquibase/changelog.xml db/changelogs/001.yaml`,
 		"code public-api":   `api/v1/user.proto schema.graphql types/index.d.ts rpc/svc.thrift`,
 		"config public-api": `api/openapi.yaml docs/swagger.json events.schema.json asyncapi.yml`,
@@ -153,7 +156,8 @@ func TestChangedLinesAreThoseOfHunks(t *testing.T) {
 }
 
 func TestAFileMeetsTheWordsThatScopesMeetItBy(t *testing.T) {
-	for _, path := range []string{"a_test.go", "a.go", "README.md", ".github/workflows/ci.yml", "go.mod", "db/migrations/1.sql", "deploy/app.yaml"} {
+	for _, path := range []string{"a_test.go", "a.go", "README.md", ".github/workflows/ci.yml", "go.mod", "db/migrations/1.sql",
+		"deploy/app.yaml"} {
 		words := FileWords(path)
 		for word := range fileWords {
 			if applies, _ := compiled(t, word).Applies(changed(path)); applies != words[word] {
@@ -173,10 +177,11 @@ func TestInlineTestsOfRustAreTestsAndTheRestIsNone(t *testing.T) {
 		"code alone":                      {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n", false, false, true},
 		"tests alone, below their module": {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", false, true, false},
 		"a module that is new":            {"@@ -1,1 +1,6 @@\n }\n+\n+#[cfg(test)]\n+mod tests {\n+    fn a() {}\n+}\n", false, true, false},
-		"both, in two hunks":              {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n@@ -90,2 +91,3 @@ mod test {\n x\n+    y\n z\n", false, true, true},
-		"both, behind the module's end":   {"@@ -90,2 +90,4 @@ mod tests {\n+    y\n }\n+fn b() {}\n z\n", false, true, true},
-		"a test outside of a module":      {"@@ -1,2 +1,3 @@\n x\n+#[tokio::test]\n z\n", false, true, false},
-		"a patch that was cut":            {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", true, true, true},
+		"both, in two hunks": {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n@@ -90,2 +91,3 @@ mod test {\n x\n+    y\n z\n", false, true,
+			true},
+		"both, behind the module's end": {"@@ -90,2 +90,4 @@ mod tests {\n+    y\n }\n+fn b() {}\n z\n", false, true, true},
+		"a test outside of a module":    {"@@ -1,2 +1,3 @@\n x\n+#[tokio::test]\n z\n", false, true, false},
+		"a patch that was cut":          {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", true, true, true},
 	} {
 		change := Change{Files: []File{{Path: "src/a.rs", Patch: []byte(header + test.patch), Truncated: test.cut}}}
 		tests, _ := compiled(t, "tests").Applies(change)
@@ -198,7 +203,8 @@ func TestChangePredicates(t *testing.T) {
 		return changes
 	}
 	adding := func(path string) Change {
-		return Change{Files: []File{{Path: path, Patch: []byte("diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+it\n")}}}
+		return Change{Files: []File{{Path: path,
+			Patch: []byte("diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+it\n")}}}
 	}
 	branched := func(names ...string) []Change {
 		var changes []Change
@@ -217,11 +223,14 @@ func TestChangePredicates(t *testing.T) {
 		},
 		"bug-fix": {
 			yes: slices.Concat(
-				titled("[FIXED] lost update", "[fix] lost update", "[api][BUGFIX] lost update", "(fix) lost update", "[Bug] race", "fix: lost update", "fix(api)!: lost update", "Fix the lost update", "Fixes a race", "fixed: race", "FIX race", "bugfix: race", "Hotfix for the race",
-					"net/http: fix a leak", "ABC-12: Fix the race", "ABC-12 fix the race", "[ABC-12] Fix the race", "(api) fix the race", "🐛 Fix the race", "Fix", "store: fixes"),
+				titled("[FIXED] lost update", "[fix] lost update", "[api][BUGFIX] lost update", "(fix) lost update", "[Bug] race", "fix: lost update",
+					"fix(api)!: lost update", "Fix the lost update", "Fixes a race", "fixed: race", "FIX race", "bugfix: race", "Hotfix for the race",
+					"net/http: fix a leak", "ABC-12: Fix the race", "ABC-12 fix the race", "[ABC-12] Fix the race", "(api) fix the race",
+					"🐛 Fix the race", "Fix", "store: fixes"),
 				branched("fix/race", "fix-race", "bugfix/race", "hotfix-1", "alice/fix-race"),
 				[]Change{
-					adding("CHANGES/12.bugfix.rst"), adding("changelog.d/+a.fixed.md"), adding("pkg/newsfragments/12.bugfix"), adding("news/12.bugfix.2.rst"),
+					adding("CHANGES/12.bugfix.rst"), adding("changelog.d/+a.fixed.md"), adding("pkg/newsfragments/12.bugfix"),
+					adding("news/12.bugfix.2.rst"),
 					{Files: []File{{Path: "changes/12.fix.md", Truncated: true}}},
 					{Files: []File{{Path: "a.go"}}, Labels: []string{"size/S", "Bug"}},
 					{Files: []File{{Path: "a.go"}}, Body: "It lost updates.\r\n\r\nRecurrence: add lint - forbid it\r\n"},
@@ -229,8 +238,11 @@ func TestChangePredicates(t *testing.T) {
 				},
 			),
 			no: slices.Concat(
-				titled("[FEATURE] add a fix button", "[fixtures] more", "[prefix] more", "", "Add a fixture", "Fixture for tests", "Fixed-width columns", "Fix-up", "Prefix names", "Add a fix button", "docs: fix a typo", "chore(deps): fix versions", "ci: fix the cache", "Suffix: add", "feat: fixtures", "fixing"),
-				[]Change{adding("CHANGES/12.feature.rst"), adding("CHANGES/fix.rst"), adding("src/a.fix.md"), {Files: []File{{Path: "CHANGES/12.bugfix.rst", Patch: []byte("diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n")}}}},
+				titled("[FEATURE] add a fix button", "[fixtures] more", "[prefix] more", "", "Add a fixture", "Fixture for tests",
+					"Fixed-width columns", "Fix-up", "Prefix names", "Add a fix button", "docs: fix a typo", "chore(deps): fix versions",
+					"ci: fix the cache", "Suffix: add", "feat: fixtures", "fixing"),
+				[]Change{adding("CHANGES/12.feature.rst"), adding("CHANGES/fix.rst"), adding("src/a.fix.md"),
+					{Files: []File{{Path: "CHANGES/12.bugfix.rst", Patch: []byte("diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n")}}}},
 				branched("", "main", "fixture-cleanup", "feature/fix", "prefix/x"),
 				[]Change{
 					{Files: []File{{Path: "a.go"}}, Labels: []string{"debug", "not-a-bug"}},

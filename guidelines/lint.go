@@ -184,15 +184,17 @@ func plainWords(criterion string) string {
 }
 
 var (
-	checklistItem = regexp.MustCompile(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure|make sure|verify|check|avoid)\b)`)
+	checklistItem = regexp.MustCompile(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure` +
+		`|make sure|verify|check|avoid)\b)`)
 	// What follows "Check the following:", or stands below a heading such as "Checklist", is
 	// one rule after the other, however each is worded.
 	checklistLead = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure)\b[^.]*:[*_]*\s*$|^#+\s.*\bcheck-?lists?\b`)
 	checklistLine = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure|must)\b[^.:]*:\s+\(?1[.)]\s.*\s\(?2[.)]\s`)
 	listItem      = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
-	orderInProse  = regexp.MustCompile(`(?i)\breviewers?\s+(?:must|shall|should|has to|have to)\s+(?:always\s+|never\s+|not\s+)?(?:reject|refuse|check|verify|ensure|approve|block|flag|report|request)\b`)
-	tableLine     = regexp.MustCompile(`^\s*\|.*\|`)
-	idInProse     = regexp.MustCompile("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
+	orderInProse  = regexp.MustCompile(`(?i)\breviewers?\s+(?:must|shall|should|has to|have to)\s+(?:always\s+|never\s+|not\s+)?(?:reject` +
+		`|refuse|check|verify|ensure|approve|block|flag|report|request)\b`)
+	tableLine = regexp.MustCompile(`^\s*\|.*\|`)
+	idInProse = regexp.MustCompile("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
 )
 
 // prose looks at what is outside the tables of rules: a checklist or a table
@@ -212,7 +214,8 @@ func (l *linter) prose(doc Document) {
 			l.report(doc.Name, number, "a rule in prose cannot be cited: make it a row of a table, or say it as an explanation")
 		}
 		if isDelimiterLine(line) && likeRules(splitCells(above)) {
-			l.report(doc.Name, number-1, "this table holds no rules, though it looks like it: its header has to be | %s |", strings.Join(tableHeader, " | "))
+			l.report(doc.Name, number-1, "this table holds no rules, though it looks like it: its header has to be | %s |",
+				strings.Join(tableHeader, " | "))
 		}
 		for _, id := range idInProse.FindAllStringSubmatch(line, -1) {
 			l.citation(doc.Name, number, id[1], id[0][1:len(id[0])-1])

@@ -22,7 +22,8 @@ var (
 	)
 	// testClass is by a convention that only the case of letters shows: a
 	// FooTest.java is a test, a Latest.java is none.
-	testClass = regexp.MustCompile(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$|^Test[A-Z].*\.(?:java|kt|cs)$`)
+	testClass = regexp.MustCompile(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$` +
+		`|^Test[A-Z].*\.(?:java|kt|cs)$`)
 	// mainSources are what Gradle and Maven ship. In them a class name proves nothing: a
 	// RetrySpec may well be no test.
 	mainSources = inside(`src/[^/]*main`)
@@ -71,9 +72,11 @@ var (
 
 	codeNames = named(`(?:gnu)?makefile`, `rakefile`, `justfile`, `cmakelists\.txt`, `meson\.build`, `(?:build|workspace)(?:\.bazel)?`,
 		`tiltfile`, `earthfile`, `gradlew`)
-	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security|contributing|todo)(?:-[\w-]+)?`)
+	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security` +
+		`|contributing|todo)(?:-[\w-]+)?`)
 	// anyFragment is a fragment of a change log, of towncrier's kinds and keep-a-changelog's.
-	anyFragment = fragment(`[+\d][^/]*`, `feature|bugfix|bug|fix|fixed|doc|removal|misc|security|added|changed|deprecated|removed|deprecation|breaking|improvement|trivial|vendor|process|contrib|packaging`)
+	anyFragment = fragment(`[+\d][^/]*`, `feature|bugfix|bug|fix|fixed|doc|removal|misc|security|added|changed|deprecated|removed`+
+		`|deprecation|breaking|improvement|trivial|vendor|process|contrib|packaging`)
 	// configNames are what a program, a container or a tool is told, dot-files without
 	// an extension among them.
 	configNames = named(`.*dockerfile.*`, `containerfile`, `vagrantfile`, `procfile`, `codeowners`, `caddyfile`, `\.env.*`,
@@ -91,15 +94,23 @@ func named(names ...string) *regexp.Regexp {
 }
 
 var (
-	codeExtensions = strings.Fields(`.go .js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .astro .py .pyi .pyx .ipynb .rb .erb .rake .php .phtml .java .kt .kts .scala .sc .groovy .gradle .clj .cljs .cljc .edn
-		.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inl .cu .cs .csx .fs .fsx .vb .razor .cshtml .xaml .swift .rs .zig .nim .d .v .sv .vhd .ex .exs .heex .eex .erl .hrl .hs .lhs .elm .ml .mli .re .purs .lua .luau
-		.pl .pm .t .r .jl .dart .pas .ada .adb .ads .f .f90 .cob .cbl .lisp .el .scm .rkt .sol .vy .move .wat .asm .s .sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .awk .sed .tcl
-		.sql .psql .plsql .pks .pkb .graphql .graphqls .gql .cypher .rego .cue .jsonnet .libsonnet .nix .dhall .promql .proto .thrift .avdl .smithy .fbs .capnp
-		.html .htm .xhtml .css .scss .sass .less .styl .hbs .handlebars .mustache .ejs .pug .jade .haml .slim .liquid .njk .j2 .jinja .jinja2 .tmpl .tpl .gotmpl .templ .ftl .vm .twig .jsp .jspx .xsl .xslt
+	codeExtensions = strings.Fields(`.go .js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .astro .py .pyi .pyx .ipynb .rb .erb .rake .php
+		.phtml .java .kt .kts .scala .sc .groovy .gradle .clj .cljs .cljc .edn
+		.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inl .cu .cs .csx .fs .fsx .vb .razor .cshtml .xaml .swift .rs .zig .nim .d .v .sv .vhd .ex
+		.exs .heex .eex .erl .hrl .hs .lhs .elm .ml .mli .re .purs .lua .luau
+		.pl .pm .t .r .jl .dart .pas .ada .adb .ads .f .f90 .cob .cbl .lisp .el .scm .rkt .sol .vy .move .wat .asm .s .sh .bash .zsh .fish .ps1
+		.psm1 .bat .cmd .awk .sed .tcl
+		.sql .psql .plsql .pks .pkb .graphql .graphqls .gql .cypher .rego .cue .jsonnet .libsonnet .nix .dhall .promql .proto .thrift .avdl
+		.smithy .fbs .capnp
+		.html .htm .xhtml .css .scss .sass .less .styl .hbs .handlebars .mustache .ejs .pug .jade .haml .slim .liquid .njk .j2 .jinja .jinja2
+		.tmpl .tpl .gotmpl .templ .ftl .vm .twig .jsp .jspx .xsl .xslt
 		.mk .mak .cmake .bzl .bazel .star .just .txtar .feature .bats .robot .glsl .hlsl .wgsl .metal .gd .vbs .applescript`)
 	docExtensions    = strings.Fields(`.md .markdown .mdx .mdown .rst .adoc .asciidoc .txt .text .tex .org .rtf .wiki .textile .pod .man`)
-	configExtensions = strings.Fields(`.yaml .yml .toml .ini .cfg .conf .config .cnf .json .json5 .jsonc .xml .plist .properties .env .tf .tfvars .hcl .tofu .bicep .props .targets .service .socket .timer .reg .kdl .hocon .neon .rules .nginx .desktop .entitlements`)
+	configExtensions = strings.Fields(`.yaml .yml .toml .ini .cfg .conf .config .cnf .json .json5 .jsonc .xml .plist .properties .env .tf ` +
+		`.tfvars .hcl .tofu .bicep .props .targets .service .socket .timer .reg .kdl .hocon .neon .rules .nginx .desktop .entitlements`)
 	// dataExtensions are files of which no rule asks what they do.
-	dataExtensions = strings.Fields(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tiff .svg .psd .ai .sketch .fig .mp3 .mp4 .wav .ogg .webm .mov .woff .woff2 .ttf .otf .eot .pdf .doc .docx .xls .xlsx .ppt .pptx
-		.zip .gz .tgz .bz2 .xz .zst .tar .7z .jar .whl .csv .tsv .parquet .avro .arrow .db .sqlite .bin .dat .lock .sum .snap .golden .map .log .po .pot .mo .ics .patch .diff .bib`)
+	dataExtensions = strings.Fields(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tiff .svg .psd .ai .sketch .fig .mp3 .mp4 .wav .ogg
+		.webm .mov .woff .woff2 .ttf .otf .eot .pdf .doc .docx .xls .xlsx .ppt .pptx
+		.zip .gz .tgz .bz2 .xz .zst .tar .7z .jar .whl .csv .tsv .parquet .avro .arrow .db .sqlite .bin .dat .lock .sum .snap .golden .map .log
+		.po .pot .mo .ics .patch .diff .bib`)
 )

@@ -32,7 +32,8 @@ func TestParseReadsTheTable(t *testing.T) {
 }
 
 func TestARowMayNameTwoLevels(t *testing.T) {
-	doc, err := Parse("security", head+"| security/S1 | major or nit | code | Values are bound. |\n| security/S2 | critical | code | Calls are. |\n")
+	doc, err := Parse("security", head+"| security/S1 | major or nit | code | Values are bound. |\n| security/S2 | critical | code | Calls "+
+		"are. |\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,8 @@ func TestARowMayNameTwoLevels(t *testing.T) {
 }
 
 func TestParseKeepsAmendmentsApart(t *testing.T) {
-	const rows = "| security/S1 | minor | code | Own. |\n| test/T1 | nit | tests | Replaced. |\n| doc/D12 | off | all | Our editor does it. |\n"
+	const rows = "| security/S1 | minor | code | Own. |\n| test/T1 | nit | tests | Replaced. |\n| doc/D12 | off | all | Our editor does " +
+		"it. |\n"
 	doc, err := Parse("security", head+rows)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +89,8 @@ func TestParseFindsRulesOnlyInRuleTables(t *testing.T) {
 		markdown string
 		want     int
 	}{
-		"two tables":              {head + row + "\n" + strings.TrimPrefix(head, "# [Security] Ways in\n") + strings.Replace(row, "S1", "S2", 1), 2},
+		"two tables": {head + row + "\n" + strings.TrimPrefix(head, "# [Security] Ways in\n") + strings.Replace(row, "S1", "S2", 1),
+			2},
 		"header in another case":  {"# T\n\n| id | SEVERITY | Scope | criterion |\n|-|-|-|-|\n" + row, 1},
 		"no outer pipes":          {"# T\n\nid | severity | scope | criterion\n--|--|--|--\nsecurity/S1 | minor | all | x", 1},
 		"alignment colons":        {"# T\n\n|ID|Severity|Scope|Criterion|\n|:-|:-:|-:|-|\n" + row, 1},
@@ -124,32 +127,38 @@ func TestParseErrorsNameTheDocumentAndTheLine(t *testing.T) {
 	tests := map[string]struct{ markdown, want string }{
 		"two severities reversed": {head + "| security/S1 | nit or major | all | x |", `line 5: the severity of security/S1 is "nit or major"`},
 		"one severity twice":      {head + "| security/S1 | nit or nit | all | x |", `line 5: the severity of security/S1 is "nit or nit"`},
-		"severity unknown":        {head + "| security/S1 | blocker | all | x |", `line 5: the severity of security/S1 is "blocker", not one of critical, major, minor, nit`},
-		"severity missing":        {head + "| security/S1 | | all | x |", `line 5: the severity of security/S1 is ""`},
-		"scope missing":           {head + "| security/S1 | minor | | x |", "line 5: the scope of security/S1: the scope is empty: write all for every change"},
-		"criterion missing":       {head + "| security/S1 | minor | all | |", "line 5: security/S1 has no criterion"},
-		"id of no form":           {head + "| S1 | minor | all | x |", `line 5: the id "S1" is not of the form security/X1`},
-		"scope undecidable":       {head + "| security/S1 | minor | cod | x |", `line 5: the scope of security/S1: "cod" cannot be decided: it is none of all, bug-fix, ci, code,`},
-		"own row switched off":    {head + "| security/S1 | off | all | x |", "line 5: security/S1 is a row of this very document: delete it"},
-		"switched off in part":    {head + "| test/T1 | off | tests | x |", "line 5: test/T1 is switched off as a whole, so its scope is all"},
-		"id without mark":         {head + "| security/ | minor | all | x |", `line 5: the id "security/" is not`},
-		"id twice":                {head + "| security/S1 | minor | all | x |\n| security/S1 | major | all | y |", "line 6: the id security/S1 is taken by line 5"},
-		"cell missing":            {head + "| security/S1 | minor | all |", "line 5: a row has the 4 cells"},
-		"cell too many":           {head + "| security/S1 | minor | all | a | b |", "line 5: a row has the 4 cells"},
-		"text after the table":    {head + "| security/S1 | minor | all | x |\nMore.", "line 6: a row has the 4 cells"},
-		"dashes missing":          {"# T\n\n| ID | Severity | Scope | Criterion |\n| security/S1 | minor | all | x |", "line 4: the table's header needs a line of dashes"},
-		"header at the end":       {"# T\n\n| ID | Severity | Scope | Criterion |", "line 4: the table's header needs a line of dashes"},
-		"dimension unknown":       {"# [Securty] T", "line 1: [Securty] is no dimension; they are Graph, "},
-		"title missing":           {"Just text.", "line 1: no title"},
-		"empty":                   {"", "line 1: no title"},
-		"fence never closed":      {"# T\n\n```\n" + head, "line 3: nothing closes what begins here"},
-		"comment never closed":    {"# T\n\n<!--\n" + head, "line 3: nothing closes what begins here, and so no rule below it counts: add -->"},
-		"one rule too many":       {head + manyRows(maxDocumentRows+1), "line 505: more than 500 rules"},
-		"one amendment too many":  {head + strings.ReplaceAll(manyRows(maxDocumentRows+1), "security/", "other/"), "line 505: more than 500 rules"},
-		"one byte too many":       {strings.Repeat("x", maxDocumentBytes+1), "it has 262145 bytes"},
-		"not UTF-8":               {"# T\xff", "it is not UTF-8"},
-		"several lines, first":    {head + "| a | b | c |\n| d |", "line 5:"},
-		"several lines, second":   {head + "| a | b | c |\n| d |", "line 6:"},
+		"severity unknown": {head + "| security/S1 | blocker | all | x |",
+			`line 5: the severity of security/S1 is "blocker", not one of critical, major, minor, nit`},
+		"severity missing": {head + "| security/S1 | | all | x |", `line 5: the severity of security/S1 is ""`},
+		"scope missing": {head + "| security/S1 | minor | | x |",
+			"line 5: the scope of security/S1: the scope is empty: write all for every change"},
+		"criterion missing": {head + "| security/S1 | minor | all | |", "line 5: security/S1 has no criterion"},
+		"id of no form":     {head + "| S1 | minor | all | x |", `line 5: the id "S1" is not of the form security/X1`},
+		"scope undecidable": {head + "| security/S1 | minor | cod | x |",
+			`line 5: the scope of security/S1: "cod" cannot be decided: it is none of all, bug-fix, ci, code,`},
+		"own row switched off": {head + "| security/S1 | off | all | x |", "line 5: security/S1 is a row of this very document: delete it"},
+		"switched off in part": {head + "| test/T1 | off | tests | x |", "line 5: test/T1 is switched off as a whole, so its scope is all"},
+		"id without mark":      {head + "| security/ | minor | all | x |", `line 5: the id "security/" is not`},
+		"id twice": {head + "| security/S1 | minor | all | x |\n| security/S1 | major | all | y |",
+			"line 6: the id security/S1 is taken by line 5"},
+		"cell missing":         {head + "| security/S1 | minor | all |", "line 5: a row has the 4 cells"},
+		"cell too many":        {head + "| security/S1 | minor | all | a | b |", "line 5: a row has the 4 cells"},
+		"text after the table": {head + "| security/S1 | minor | all | x |\nMore.", "line 6: a row has the 4 cells"},
+		"dashes missing": {"# T\n\n| ID | Severity | Scope | Criterion |\n| security/S1 | minor | all | x |",
+			"line 4: the table's header needs a line of dashes"},
+		"header at the end":    {"# T\n\n| ID | Severity | Scope | Criterion |", "line 4: the table's header needs a line of dashes"},
+		"dimension unknown":    {"# [Securty] T", "line 1: [Securty] is no dimension; they are Graph, "},
+		"title missing":        {"Just text.", "line 1: no title"},
+		"empty":                {"", "line 1: no title"},
+		"fence never closed":   {"# T\n\n```\n" + head, "line 3: nothing closes what begins here"},
+		"comment never closed": {"# T\n\n<!--\n" + head, "line 3: nothing closes what begins here, and so no rule below it counts: add -->"},
+		"one rule too many":    {head + manyRows(maxDocumentRows+1), "line 505: more than 500 rules"},
+		"one amendment too many": {head + strings.ReplaceAll(manyRows(maxDocumentRows+1), "security/", "other/"),
+			"line 505: more than 500 rules"},
+		"one byte too many":     {strings.Repeat("x", maxDocumentBytes+1), "it has 262145 bytes"},
+		"not UTF-8":             {"# T\xff", "it is not UTF-8"},
+		"several lines, first":  {head + "| a | b | c |\n| d |", "line 5:"},
+		"several lines, second": {head + "| a | b | c |\n| d |", "line 6:"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,8 @@ var (
 	// A title says "fix" behind at most a ticket, a component or a Conventional
 	// Commits scope (https://www.conventionalcommits.org): "ABC-12: Fix …",
 	// "net/http: fix …", "fix(api)!: …".
-	fixTitle = regexp.MustCompile(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: *)?(?:bug|hot)?fix(?:es|ed)?(?:[^\w-]|$))`)
+	fixTitle = regexp.MustCompile(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: ` +
+		`*)?(?:bug|hot)?fix(?:es|ed)?(?:[^\w-]|$))`)
 	// "docs: fix a typo" says itself that it repairs no defect.
 	// Some write the kind of a change in brackets: "[FIXED] …", "[bugfix][api] …".
 	fixTag        = regexp.MustCompile(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
@@ -38,7 +39,8 @@ var (
 	fixBranch   = regexp.MustCompile(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
 	// recurrenceAction is the line by which a bug fix says what keeps the defect from coming
 	// back; docs/recurrence.md tells authors its form.
-	recurrenceAction = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline|single occurrence)\b[ \t]*\S[^\r\n]*)`)
+	recurrenceAction = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline` +
+		`|single occurrence)\b[ \t]*\S[^\r\n]*)`)
 )
 
 // Recurrence is what a text declares to keep a defect from coming back: each line as it stands,
@@ -78,7 +80,8 @@ func bugFix(change Change) (string, bool) {
 
 // fragment matches the paths of a change log's fragments by their names and kinds.
 func fragment(name, kind string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind + `)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
+	return regexp.MustCompile(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind +
+		`)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
 }
 
 // arrives reports whether a change adds a file, or may: a file whose patch was left out counts as

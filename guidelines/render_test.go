@@ -165,7 +165,8 @@ func TestRenderShowsEveryRule(t *testing.T) {
 			t.Fatalf("%s: %d rules became %d", doc.Name, len(doc.Rows), len(again.Rows))
 		}
 		for i, row := range again.Rows {
-			if want := doc.Rows[i]; row.ID != want.ID || row.Severity != want.Severity || row.Scope.text != want.Scope.text || row.Criterion != want.Criterion {
+			if want := doc.Rows[i]; row.ID != want.ID || row.Severity != want.Severity || row.Scope.text != want.Scope.text ||
+				row.Criterion != want.Criterion {
 				t.Errorf("got  %+v\nwant %+v", row, want)
 			}
 		}
@@ -208,10 +209,12 @@ func TestAmendments(t *testing.T) {
 	if row, ok := repository.Row("security/S99"); !ok || row.Severity != "major" {
 		t.Error("a rule is lost because the one that it amends is not there")
 	}
-	if text := whole(repository); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") || !strings.Contains(text, "| local/L1 |") {
+	if text := whole(repository); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") ||
+		!strings.Contains(text, "| local/L1 |") {
 		t.Error("amendments of what is not there are not shown in their own document")
 	}
-	if nearest := repository.Overlay(parsed(t, "aaa", amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(whole(nearest), "| Nearest. |") {
+	if nearest := repository.Overlay(parsed(t, "aaa",
+		amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(whole(nearest), "| Nearest. |") {
 		t.Error("a farther layer amends again what a nearer one has amended")
 	}
 	only := base.Overlay(parsed(t, "only", amendments("| security/S98 | off | all | Dropped. |")))

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-const ownTable = "# Own\r\n\r\n| ID | Severity | Scope | Criterion |\r\n| --- | --- | --- | --- |\r\n| own/O1 | minor | `**/*.go` | One. |\r\n| own/O2 | minor | code | Two. |\r\n\r\nProse.\r\n"
+const ownTable = "# Own\r\n\r\n| ID | Severity | Scope | Criterion |\r\n| --- | --- | --- | --- |\r\n| own/O1 | minor | `**/*.go` | " +
+	"One. |\r\n| own/O2 | minor | code | Two. |\r\n\r\nProse.\r\n"
 
 // TestRewordChangesOneLine, where the row is written, or adds it as an amendment.
 func TestRewordChangesOneLine(t *testing.T) {
@@ -20,9 +21,13 @@ func TestRewordChangesOneLine(t *testing.T) {
 		id, scope        string
 		name, old, wrote string
 	}{
-		{own, "own/O1", "**/*.go !tests", "own", "| own/O1 | minor | `**/*.go` | One. |\r\n", "| own/O1 | nit | `**/*.go !tests` | Neither a \\| b. |\r\n"},
-		{own, "test/T1", "code", "amendments", "", "# What is different here\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| test/T1 | nit | code | Neither a \\| b. |\n"},
-		{map[string]string{"amendments": "# Other\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| test/T2 | nit | code | C. |\n\n"}, "test/T1", "code", "amendments",
+		{own, "own/O1", "**/*.go !tests", "own", "| own/O1 | minor | `**/*.go` | One. |\r\n",
+			"| own/O1 | nit | `**/*.go !tests` | Neither a \\| b. |\r\n"},
+		{own, "test/T1", "code", "amendments", "",
+			"# What is different here\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| test/T1 | nit | code | Neither a " +
+				"\\| b. |\n"},
+		{map[string]string{"amendments": "# Other\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| test/T2 | nit | code " +
+			"| C. |\n\n"}, "test/T1", "code", "amendments",
 			"\n\n\n", "\n| test/T1 | nit | code | Neither a \\| b. |\n"},
 	} {
 		edit, err := base.Reword(tc.texts, tc.id, "nit", tc.scope, "Neither a | b.")

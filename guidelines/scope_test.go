@@ -145,9 +145,11 @@ func TestZeroScopeAppliesToNothing(t *testing.T) {
 func TestScopesThatNeverApplyAreFound(t *testing.T) {
 	for scope, want := range map[string]bool{
 		"code !code": true, "!all": true, "code !code, docs !docs": true, "*.go !*.go": true,
-		"docs-only code": true, "docs-only !docs": true, "code docs": true, "config tests": true, "migration docs-only": true, "code docs, ci config": true,
-		"code !code, docs": false, "code !tests": false, "all": false, "!code": false,
-		"docs-only docs": false, "docs-only tests": false, "!docs-only docs": false, "ci docs": false, "code migration": false, "code docs, tests": false,
+		"docs-only code": true, "docs-only !docs": true, "code docs": true, "config tests": true, "migration docs-only": true,
+		"code docs, ci config": true,
+		"code !code, docs":     false, "code !tests": false, "all": false, "!code": false,
+		"docs-only docs": false, "docs-only tests": false, "!docs-only docs": false, "ci docs": false, "code migration": false,
+		"code docs, tests": false,
 	} {
 		if got := compiled(t, scope).never(); got != want {
 			t.Errorf("%q: got %v", scope, got)
@@ -177,7 +179,8 @@ func TestApart(t *testing.T) {
 
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
-		"all", "code !tests", "`**/*.go`", "ci, config", "**/AGENTS.md, docs-only", "docs-only code", "docs migration, ci config", "a/**/b?.[x]", "!", ",", "code,,", "\x00", "é*", "**/**", "*" + strings.Repeat("*a", 40),
+		"all", "code !tests", "`**/*.go`", "ci, config", "**/AGENTS.md, docs-only", "docs-only code", "docs migration, ci config", "a/**/b?.[x]",
+		"!", ",", "code,,", "\x00", "é*", "**/**", "*" + strings.Repeat("*a", 40),
 	} {
 		f.Add(seed, "a/b/"+seed)
 	}
@@ -189,7 +192,8 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		change := Change{Files: []File{{Path: path, Patch: []byte("@@ -1 +1 @@\n-" + path + "\n+" + text)}}, Title: path, Branch: text, Round: len(path)}
+		change := Change{Files: []File{{Path: path, Patch: []byte("@@ -1 +1 @@\n-" + path + "\n+" + text)}}, Title: path, Branch: text,
+			Round: len(path)}
 		applies, why := scope.Applies(change)
 		if why == "" || strings.ContainsAny(why, "\n\x1b") {
 			t.Fatalf("why is %q", why)

@@ -214,7 +214,8 @@ func (c Config) validateDomain() error {
 	case c.TLSCert != "":
 		return errors.New("domain has a certificate made, and tls_cert brings one: give one of them")
 	case !kept:
-		return errors.New("a certificate for domain is kept beside an embedded store; with a store that relays share, give tls_cert and tls_key, or end TLS in front of them")
+		return errors.New("a certificate for domain is kept beside an embedded store; with a store that relays share, give tls_cert and " +
+			"tls_key, or end TLS in front of them")
 	case !strings.Contains(c.Domain, ".") || strings.ContainsAny(c.Domain, "/: *"):
 		return fmt.Errorf("%q is no domain that a certificate can be made for; write one such as relay.acme.dev", c.Domain)
 	}

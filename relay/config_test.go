@@ -21,8 +21,9 @@ func TestConfigMistakes(t *testing.T) {
 		"sources:\n  a:\n    kind: github\n  b:\n    kind: generic\n    hedaer: X-Sig": `line 6: unknown field "hedaer"`,
 		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":                       "line 4: header: it takes a text",
 		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}":                     "line 4: secret_env: it takes a text",
-		"sources:\n  a:\n    kind: gitlab":                                             `line 3: the kind of a source is generic, github, grafana or standard, not "gitlab"`,
-		"listen: [":                                                                    "line 1: listen: sequence end token ']' not found",
+		"sources:\n  a:\n    kind: gitlab": `line 3: the kind of a source is generic, github, ` +
+			`grafana or standard, not "gitlab"`,
+		"listen: [": "line 1: listen: sequence end token ']' not found",
 	} {
 		config := defaultConfig()
 		if err := config.decode([]byte(text)); err == nil || err.Error() != want {
@@ -50,7 +51,8 @@ func FuzzConfig(f *testing.F) {
 		"sources:\n  github:\n    kind: github\n    secret_env: [NEW, OLD]\n",
 		"sources: {a: {kind: grafana, auth: basic, user: u, secret_env: NEW}, b: {kind: standard, secret_env: NEW}}",
 		"sources: {ci: {kind: generic, header: X-Sig, prefix: v1=, hash: sha512, secret_env: NEW}}",
-		"sources: {a: }", "allow_unsigned: [a]\nsources: {a: }", "sources: {a: {kind: {}}}", "sources: [a]", "a: &a [*a]", "? {}", "sources: {a: {kind: github, secret_env: {b: c}}}",
+		"sources: {a: }", "allow_unsigned: [a]\nsources: {a: }", "sources: {a: {kind: {}}}", "sources: [a]", "a: &a [*a]", "? {}",
+		"sources: {a: {kind: github, secret_env: {b: c}}}",
 	} {
 		f.Add(seed)
 	}

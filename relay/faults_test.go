@@ -41,7 +41,8 @@ func (p *process) status(t *testing.T, path string) (int, string) {
 func (p *process) expect(t *testing.T, i, want int) {
 	t.Helper()
 	example := allExamples(t)[i]
-	response, err := http.DefaultClient.Do(examples.Request(t, "http://"+p.address, testSecret, example.Event, examples.Delivery(i), example.Payload))
+	response, err := http.DefaultClient.Do(examples.Request(t, "http://"+p.address, testSecret, example.Event, examples.Delivery(i),
+		example.Payload))
 	if err != nil {
 		t.Errorf("example %d: %v", i, err)
 		return
@@ -55,7 +56,8 @@ func (p *process) expect(t *testing.T, i, want int) {
 // unready checks that the relay lives, and says that it takes nothing for now.
 func (p *process) unready(t *testing.T) {
 	t.Helper()
-	if ready, sentence := p.status(t, "/readyz"); ready != http.StatusServiceUnavailable || !strings.Contains(sentence, "the relay's log says why") {
+	if ready, sentence := p.status(t, "/readyz"); ready != http.StatusServiceUnavailable ||
+		!strings.Contains(sentence, "the relay's log says why") {
 		t.Errorf("without its store the relay is ready: %d %s", ready, sentence)
 	}
 	if alive, _ := p.status(t, "/healthz"); alive != http.StatusOK {

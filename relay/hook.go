@@ -116,14 +116,18 @@ func webhook(repo, org, address, secret string, events []string) (recovery.Webho
 		return recovery.Webhook{}, err
 	}
 	if repo != "" && !strings.Contains(repo, "/") || org != "" && strings.Contains(org, "/") {
-		return recovery.Webhook{}, fmt.Errorf("%q: --repo takes a repository such as acme/app, --org an organisation such as acme", cmp.Or(repo, org))
+		return recovery.Webhook{}, fmt.Errorf("%q: --repo takes a repository such as acme/app, --org an organisation such as acme",
+			cmp.Or(repo, org))
 	}
 	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || path.Base(path.Dir(parsed.Path)) != "webhooks" {
-		return recovery.Webhook{}, fmt.Errorf("--url %q is no endpoint of a relay; write one such as https://relay.example.com/webhooks/github", address)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" ||
+		path.Base(path.Dir(parsed.Path)) != "webhooks" {
+		return recovery.Webhook{}, fmt.Errorf("--url %q is no endpoint of a relay; write one such as https://relay.example.com/webhooks/github",
+			address)
 	}
 	if secret == "" {
-		return recovery.Webhook{}, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret that the relay runs with; a new one can be made with openssl rand -hex 32")
+		return recovery.Webhook{}, errors.New("RELAY_GITHUB_SECRET is not set: set it to the secret that the relay runs with; a new one can " +
+			"be made with openssl rand -hex 32")
 	}
 	return recovery.Webhook{Owner: owner, URL: address, Secret: secret, Events: events}, nil
 }

@@ -95,7 +95,8 @@ stands behind # in the link never reaches a proxy or its logs.`,
 	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
-	flags.StringArrayVar(&reviewers, "reviewer", nil, "a login whose verdicts count on the machine that joins (repeatable; default the reviewers in the file that --config names)")
+	flags.StringArrayVar(&reviewers, "reviewer", nil,
+		"a login whose verdicts count on the machine that joins (repeatable; default the reviewers in the file that --config names)")
 	flags.Var(&life, "expires", "how long it is good, such as 1h or 7d; at most 30d")
 	flags.StringVar(&address, "url", "", "where the relay is reached, such as https://relay.example.com")
 	return cmd
@@ -104,7 +105,8 @@ stands behind # in the link never reaches a proxy or its logs.`,
 // invitationLink is what a person opens: the address of the relay, and the code behind it.
 func invitationLink(address, code string) (string, error) {
 	if address == "" {
-		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the file that --config names")
+		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the " +
+			"file that --config names")
 	}
 	public, err := url.Parse(address)
 	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {

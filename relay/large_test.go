@@ -33,7 +33,8 @@ func TestLargestPayloads(t *testing.T) {
 		_ = tail.Wait() // killed just now
 	})
 	for i, payload := range [][]byte{inline, encoded} {
-		if status, err := deliver(t, p.address, i, examples.Example{Event: "push", Payload: payload}); err != nil || status != http.StatusAccepted {
+		if status, err := deliver(t, p.address, i, examples.Example{Event: "push", Payload: payload}); err != nil ||
+			status != http.StatusAccepted {
 			t.Fatalf("payload %d was answered %d, %v", i, status, err)
 		}
 	}

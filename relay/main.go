@@ -77,7 +77,8 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(upCommand(), serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(), controlCommand(), linkCommand(), verifyCommand(), versionCommand(), manCommand())
+	root.AddCommand(upCommand(), serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(),
+		controlCommand(), linkCommand(), verifyCommand(), versionCommand(), manCommand())
 	return root
 }
 

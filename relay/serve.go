@@ -90,14 +90,19 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&config.Listen, "listen", config.Listen, "address to listen on; port 0 picks a free one")
-	cmd.Flags().StringVar(&config.Store, "store", config.Store, "where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
+	cmd.Flags().StringVar(&config.Store, "store", config.Store,
+		"where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
 	cmd.Flags().Var(&config.Retention, "retention", "how long to keep events; 0 keeps them all")
 	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
 	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
-	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil, "look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
-	cmd.Flags().StringVar(&config.PublicURL, "public-url", "", "where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as https://relay.example.com")
-	cmd.Flags().StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil, "an address or network, such as 10.0.0.0/8, of the proxies in front of the relay (repeatable)")
+	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil,
+		"look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
+	cmd.Flags().StringVar(&config.PublicURL, "public-url", "",
+		"where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as "+
+			"https://relay.example.com")
+	cmd.Flags().StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil,
+		"an address or network, such as 10.0.0.0/8, of the proxies in front of the relay (repeatable)")
 	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews the page at / believes (repeatable)")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
@@ -161,7 +166,8 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed, TrustedProxies: proxies, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
-		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store, Version: version()},
+		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store,
+			Version: version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}

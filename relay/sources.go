@@ -135,7 +135,8 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	for _, variable := range e.secrets.SecretEnv {
 		secret := os.Getenv(variable)
 		if secret == "" && !unsigned {
-			return nil, fmt.Errorf("%s is not set: set it to the secret of the source %s, which is in the webhook's settings at the sender, or start with --allow-unsigned %s to believe every request", variable, name, name)
+			return nil, fmt.Errorf("%s is not set: set it to the secret of the source %s, which is in the webhook's settings at the sender, or "+
+				"start with --allow-unsigned %s to believe every request", variable, name, name)
 		}
 		secrets = append(secrets, secret)
 	}
@@ -148,7 +149,8 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	}
 	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	if len(secrets) == 0 && !unsigned {
-		return nil, fmt.Errorf("the source %s has no secret: name the variable or the file that holds it as secret_env or secret_file, or start with --allow-unsigned %s to believe every request", name, name)
+		return nil, fmt.Errorf("the source %s has no secret: name the variable or the file that holds it as secret_env or secret_file, or "+
+			"start with --allow-unsigned %s to believe every request", name, name)
 	}
 	secrets = append(secrets, "", "")
 	built := e.kind(secrets[0], secrets[1])

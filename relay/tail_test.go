@@ -45,7 +45,8 @@ func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
 func TestTailPrintsControls(t *testing.T) {
 	var out bytes.Buffer
 	p := printer{out: &out}
-	control := event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops", Settings: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
+	control := event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops",
+		Settings: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
 	for _, c := range []event.Control{control, {ID: control.ID, Settings: map[string]string{}}} {
 		if err := p.print(t.Context(), event.Message{Control: &c}); err != nil {
 			t.Fatal(err)
@@ -76,7 +77,8 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 		}
 	}}
 	err = follow.Follow(ctx, client.Now, func(context.Context, event.Message) error { return nil })
-	if !errors.Is(err, context.Canceled) || strings.Count(written.String(), "\n") != 1 || !strings.Contains(written.String(), "`touchstone-relay serve`, or correct --url") {
+	if !errors.Is(err, context.Canceled) || strings.Count(written.String(), "\n") != 1 ||
+		!strings.Contains(written.String(), "`touchstone-relay serve`, or correct --url") {
 		t.Errorf("%v after %d attempts; it said:\n%s", err, attempts, &written)
 	}
 
@@ -85,7 +87,8 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	for range 2 {
 		told.tell(client.State{Err: errors.New("the relay ended the stream")})
 	}
-	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the connection is lost") || strings.Contains(text, "--url") {
+	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the connection is lost") ||
+		strings.Contains(text, "--url") {
 		t.Errorf("of a connection that was lost it said:\n%s", text)
 	}
 }
@@ -105,7 +108,8 @@ func TestTailPrintsWhatCannotDeceive(t *testing.T) {
 			t.Errorf("it printed %q", line)
 		}
 		var back event.Event
-		if err := json.Unmarshal(out.Bytes(), &back); asJSON && (err != nil || back.Repo != e.Repo || !strings.Contains(string(back.Payload), `\u202e`)) {
+		if err := json.Unmarshal(out.Bytes(), &back); asJSON &&
+			(err != nil || back.Repo != e.Repo || !strings.Contains(string(back.Payload), `\u202e`)) {
 			t.Errorf("a program reads %+v, %v", back, err)
 		}
 	}

@@ -88,13 +88,15 @@ events that are about no repository.`,
 			if err != nil {
 				return err
 			}
-			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).Msg("access token made; it is shown this once")
+			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role",
+				role).Msg("access token made; it is shown this once")
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose token it is, such as laptop-1")
-	cmd.Flags().StringVar(&role, "role", string(token.Subscriber), "subscriber reads events; admin also the relay's figures, and chooses the agents' models")
+	cmd.Flags().StringVar(&role, "role", string(token.Subscriber),
+		"subscriber reads events; admin also the relay's figures, and chooses the agents' models")
 	cmd.Flags().StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	cmd.Flags().StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	return cmd
@@ -165,7 +167,8 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			// What was given stays out of the error: it may be a token.
 			if len(args) != 1 || !token.ValidID(args[0]) {
-				return usageError{errors.New("give the id of one token, 8 characters that touchstone-relay token list shows; a whole token is a secret and does not belong on a command line")}
+				return usageError{errors.New("give the id of one token, 8 characters that touchstone-relay token list shows; a whole token is a " +
+					"secret and does not belong on a command line")}
 			}
 			return nil
 		},
@@ -208,7 +211,8 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
 	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or --config", path)}
+			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or "+
+				"--config", path)}
 		}
 	}
 	return p.open(ctx, func(store token.Store) error { return token.Add(ctx, store, made...) })

@@ -54,8 +54,10 @@ Without --domain the relay listens on this machine alone.`,
 			return serve(cmd.Context(), config, u.addressFile)
 		},
 	}
-	cmd.Flags().StringVar(&u.domain, "domain", "", "the name under which others reach this machine, such as relay.acme.dev; its port 443 has to be open")
-	cmd.Flags().StringArrayVar(&u.reviewers, "reviewer", nil, "a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
+	cmd.Flags().StringVar(&u.domain, "domain", "",
+		"the name under which others reach this machine, such as relay.acme.dev; its port 443 has to be open")
+	cmd.Flags().StringArrayVar(&u.reviewers, "reviewer", nil,
+		"a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
 	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
 	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
@@ -138,7 +140,8 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 		return config, usageError{err}
 	}
 	if u.domain != "" && config.Domain != u.domain {
-		return config, usageError{fmt.Errorf("%s is set up without the domain %s: write domain and public_url there", u.file("relay.yaml"), u.domain)}
+		return config, usageError{fmt.Errorf("%s is set up without the domain %s: write domain and public_url there", u.file("relay.yaml"),
+			u.domain)}
 	}
 	if cmd.Flags().Changed("listen") {
 		config.Listen = u.listen

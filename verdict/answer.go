@@ -149,7 +149,8 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	case marked == Approve && blocking > 0:
 		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", Amount(blocking, "of its findings blocks", "of its findings block")))
 	case marked == Approve && untrue > 0:
-		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.", Amount(untrue, "of its findings would block", "of its findings would block")))
+		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s, and what it cites does not hold.",
+			Amount(untrue, "of its findings would block", "of its findings would block")))
 	case marked == RequestChanges && blocking+kept == 0:
 		j.doubt("The session concluded REQUEST_CHANGES without naming a finding that blocks and holds.")
 	}
@@ -169,7 +170,8 @@ func (j Judgement) settled() bool {
 // doubts, or the earlier findings that were kept, to how the answer was given, which
 // the same session can mend.
 func (j Judgement) Conclusive() bool {
-	return j.Complete && !slices.ContainsFunc(j.Answer.Findings, func(f Finding) bool { return f.Kept != "" }) && (j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
+	return j.Complete && !slices.ContainsFunc(j.Answer.Findings, func(f Finding) bool { return f.Kept != "" }) &&
+		(j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
 }
 
 // Add adds a finding that was made in code and needs no grounds.
@@ -327,7 +329,8 @@ func (j *Judgement) doubtCoverage(g Grounds) {
 	if len(closed) > 0 {
 		j.miss(fmt.Sprintf("The session says that it examined %s whose patch it never opened, %q the first.",
 			Amount(len(closed), "changed file", "changed files"), Clip(closed[0], maxDoubt)))
-		j.Answer.Files = slices.DeleteFunc(j.Answer.Files, func(f string) bool { return slices.Contains(closed, f) || slices.Contains(closed, cleanPath(f)) })
+		j.Answer.Files = slices.DeleteFunc(j.Answer.Files,
+			func(f string) bool { return slices.Contains(closed, f) || slices.Contains(closed, cleanPath(f)) })
 	}
 }
 

@@ -21,7 +21,8 @@ func grounded() Grounds {
 	return Grounds{
 		Changed: changed,
 		Rows:    map[string]Severity{"security/S3": Nit, "security/S4": Major, "test/T1": Nit},
-		File:    files(map[string]string{"store/store.go": "package store\n\n\t" + glued + "\n", "README.md": "Read me.\n", "other.go": "package other\n"}),
+		File: files(map[string]string{"store/store.go": "package store\n\n\t" + glued + "\n", "README.md": "Read me.\n",
+			"other.go": "package other\n"}),
 	}
 }
 
@@ -45,7 +46,8 @@ func walked() Answer {
 }
 
 func finding(s Severity) Finding {
-	return Finding{Dimension: Security, Severity: s, Rule: "security/S3", Path: "store/store.go", Line: 3, Quote: glued, Claim: "SQL is glued together"}
+	return Finding{Dimension: Security, Severity: s, Rule: "security/S3", Path: "store/store.go", Line: 3, Quote: glued,
+		Claim: "SQL is glued together"}
 }
 
 func encode(t testing.TB, a Answer) string {
@@ -145,12 +147,14 @@ func TestJudgeBlocks(t *testing.T) {
 		{"findings unsaid by a duplicate", block(`{"findings":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
 		{"duplicate by case", block(`{"FINDINGS":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
 		{"duplicate by folding", block(`{"findingſ":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
-		{"duplicate inside a finding", block(strings.Replace(data, `"findings":[]`, `"findings":[{"severity":"major","severity":"nit","dimension":"Test"}]`, 1)) + ends, "twice"},
+		{"duplicate inside a finding", block(strings.Replace(data, `"findings":[]`,
+			`"findings":[{"severity":"major","severity":"nit","dimension":"Test"}]`, 1)) + ends, "twice"},
 		{"nested too deep", block(strings.Repeat("[", 1<<20)) + ends, unread},
 		{"critical", with(func(a *Answer) { a.Findings = []Finding{finding(Critical)} }), "although 1 of its findings blocks"},
 		{"major", with(func(a *Answer) { a.Findings = []Finding{finding(Major)} }), "although"},
 		{"minor among nits", with(func(a *Answer) { a.Findings = []Finding{finding(Nit), finding(Minor)} }), "although"},
-		{"critical, of a rule that does not apply", with(func(a *Answer) { a.Findings = []Finding{finding(Critical)}; a.Findings[0].Rule = "made/up" }), "what it cites does not hold"},
+		{"critical, of a rule that does not apply",
+			with(func(a *Answer) { a.Findings = []Finding{finding(Critical)}; a.Findings[0].Rule = "made/up" }), "what it cites does not hold"},
 		{"a nit under a graver rule, of code that is not there", with(func(a *Answer) {
 			a.Findings = []Finding{finding(Nit)}
 			a.Findings[0].Rule, a.Findings[0].Quote = "security/S4", "exec(x)"
@@ -158,9 +162,11 @@ func TestJudgeBlocks(t *testing.T) {
 		{"severity unknown", with(func(a *Answer) { a.Findings = []Finding{finding("trivial")} }), "no known severity"},
 		{"severity missing", with(func(a *Answer) { a.Findings = []Finding{finding("")} }), "no known severity"},
 		{"finding null", block(strings.Replace(data, `"findings":[]`, `"findings":[null]`, 1)) + ends, "no known severity"},
-		{"finding of no dimension", with(func(a *Answer) { f := finding(Nit); f.Dimension = "Style"; a.Findings = []Finding{f} }), "no known dimension"},
+		{"finding of no dimension", with(func(a *Answer) { f := finding(Nit); f.Dimension = "Style"; a.Findings = []Finding{f} }),
+			"no known dimension"},
 		{"too many nits", with(func(a *Answer) { a.Findings = slices.Repeat([]Finding{finding(Nit)}, MaxFindings+1) }), "only the first 200"},
-		{"no dimensions", with(func(a *Answer) { a.Dimensions = nil }), "under Graph, Architecture, Security, Test, Doc, Impact, Observability, AI-Antipattern, Recurrence."},
+		{"no dimensions", with(func(a *Answer) { a.Dimensions = nil }),
+			"under Graph, Architecture, Security, Test, Doc, Impact, Observability, AI-Antipattern, Recurrence."},
 		{"last dimension missing", with(func(a *Answer) { a.Dimensions = a.Dimensions[:8] }), "under Recurrence."},
 		{"dimension twice for another", with(func(a *Answer) { a.Dimensions[2].Dimension = Graph }), "under Security."},
 		{"dimension not examined", with(func(a *Answer) { a.Dimensions[3].Examined = " \n" }), "under Test."},
@@ -263,11 +269,12 @@ func TestJudgeIsConclusive(t *testing.T) {
 		v      Verdict
 		want   bool
 	}{
-		"approved":                       {func(*Answer) {}, Approve, true},
-		"found":                          {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, RequestChanges, true},
-		"found, and approved":            {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, Approve, true},
-		"nothing found":                  {func(*Answer) {}, RequestChanges, false},
-		"what was found is not there":    {func(a *Answer) { a.Findings = []Finding{finding(Major)}; a.Findings[0].Quote = "exec(x)" }, RequestChanges, false},
+		"approved":            {func(*Answer) {}, Approve, true},
+		"found":               {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, RequestChanges, true},
+		"found, and approved": {func(a *Answer) { a.Findings = []Finding{finding(Major)} }, Approve, true},
+		"nothing found":       {func(*Answer) {}, RequestChanges, false},
+		"what was found is not there": {func(a *Answer) { a.Findings = []Finding{finding(Major)}; a.Findings[0].Quote = "exec(x)" },
+			RequestChanges, false},
 		"found, but a file was left out": {func(a *Answer) { a.Findings, a.Files = []Finding{finding(Major)}, nil }, RequestChanges, false},
 	} {
 		a := walked()

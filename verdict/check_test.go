@@ -89,7 +89,8 @@ func TestWhatIsRefutedDoesNotBlock(t *testing.T) {
 		t.Errorf("all refuted: %s", j.Verdict)
 	}
 	ledger := Ledger(nil).After(1, j)
-	if len(ledger) != 2 || ledger[0].Status != Refuted || ledger[0].Refutation != "It is safe." || ledger.Blocking() != 0 || len(ledger.Outstanding()) != 0 {
+	if len(ledger) != 2 || ledger[0].Status != Refuted || ledger[0].Refutation != "It is safe." || ledger.Blocking() != 0 ||
+		len(ledger.Outstanding()) != 0 {
 		t.Errorf("the ledger is %+v", ledger)
 	}
 	again := judged(one)

@@ -33,7 +33,8 @@ func TestParseCommand(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"`/touchstone stop`", "`/touchstone stop` please", "/touchstone stop?", "/touchstone: stop", "/touchstone,stop", "**/touchstone stop**", "- /touchstone stop",
+		"`/touchstone stop`", "`/touchstone stop` please", "/touchstone stop?", "/touchstone: stop", "/touchstone,stop", "**/touchstone stop**",
+		"- /touchstone stop",
 		"/touchstone\u00a0stop", "\u200b/touchstone stop", "&#8203;/touchstone stop", "<!-- x -->\n/touchstone stop", "Thanks!\n/touchstone stop",
 		"1. @alice: ~~_/touchstone stop_~~", "```\nlog\n```\n/touchstone stop", "# /Touchstone STOP!",
 	} {
@@ -43,8 +44,10 @@ func TestParseCommand(t *testing.T) {
 	}
 	for _, body := range []string{
 		"", "/touchstone", "/touchstone ", "/touchstone merge", "/touchstonestop", "/touchstone stopp", "/touchstone stop-all", "> ",
-		"please /touchstone stop", "> /touchstone stop", "> /touchstone stop\nWhat does it do?", "```\n/touchstone stop\n```", "Thanks!\n/touchstone resume",
-		"`/touchstone resume` please", "- /touchstone resume", "**/touchstone resume**", "/touchstone\u00a0resume", "`/touchstone waive 0badcafe `ours``",
+		"please /touchstone stop", "> /touchstone stop", "> /touchstone stop\nWhat does it do?", "```\n/touchstone stop\n```",
+		"Thanks!\n/touchstone resume",
+		"`/touchstone resume` please", "- /touchstone resume", "**/touchstone resume**", "/touchstone\u00a0resume",
+		"`/touchstone waive 0badcafe `ours``",
 		"/touchstone break-glass", "/touchstone break-glass  !", "/touchstone waive", "/touchstone waive 0badcafe", "/touchstone waive all of it",
 		"/touchstone waive 0BADCAFE it is fine", "/touchstone waive 0badcaf it is fine", "/touchstone dispute it is wrong",
 	} {
@@ -60,24 +63,26 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 		comment Comment
 		counts  bool
 	}{
-		"a writer stops":             {Comment{By: "mona", Body: "/touchstone stop", CanPush: true}, true},
-		"a maintainer waives":        {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true}, true},
-		"who wrote of it waives":     {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true}, false},
-		"who wrote of it breaks it":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true}, false},
-		"a maintainer breaks it":     {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true, Independent: true}, true},
-		"refused before":             {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true, Refused: true}, false},
-		"refused before, to stop":    {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Refused: true}, true},
-		"a writer waives":            {Comment{By: "mona", Body: waive, CanPush: true}, false},
-		"a writer breaks the glass":  {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true}, false},
-		"a writer disputes":          {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
-		"a stranger stops":           {Comment{By: "mallory", Body: "/touchstone stop"}, false},
-		"a bot stops":                {Comment{By: "mona[bot]", Body: "/touchstone stop", CanPush: true, Bot: true}, false},
-		"edited":                     {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, Edited: true}, false},
-		"edited, to stop":            {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, true},
-		"in a review":                {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, InReview: true}, false},
-		"in a review, to stop":       {Comment{ID: 7, By: "mona", Body: "/touchstone stop", CanPush: true, InReview: true}, true},
-		"a reviewing agent":          {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
-		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true, ByAuthor: true}, false},
+		"a writer stops":            {Comment{By: "mona", Body: "/touchstone stop", CanPush: true}, true},
+		"a maintainer waives":       {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true}, true},
+		"who wrote of it waives":    {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true}, false},
+		"who wrote of it breaks it": {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true}, false},
+		"a maintainer breaks it": {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true,
+			Independent: true}, true},
+		"refused before":            {Comment{By: "mona", Body: waive, CanPush: true, CanWaive: true, Independent: true, Refused: true}, false},
+		"refused before, to stop":   {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Refused: true}, true},
+		"a writer waives":           {Comment{By: "mona", Body: waive, CanPush: true}, false},
+		"a writer breaks the glass": {Comment{By: "mona", Body: "/touchstone break-glass now", CanPush: true}, false},
+		"a writer disputes":         {Comment{By: "mona", Body: "/touchstone dispute 0badcafe no", CanPush: true}, true},
+		"a stranger stops":          {Comment{By: "mallory", Body: "/touchstone stop"}, false},
+		"a bot stops":               {Comment{By: "mona[bot]", Body: "/touchstone stop", CanPush: true, Bot: true}, false},
+		"edited":                    {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, Edited: true}, false},
+		"edited, to stop":           {Comment{By: "mona", Body: "/touchstone stop", CanPush: true, Edited: true}, true},
+		"in a review":               {Comment{By: "mona", Body: "/touchstone resume", CanPush: true, InReview: true}, false},
+		"in a review, to stop":      {Comment{ID: 7, By: "mona", Body: "/touchstone stop", CanPush: true, InReview: true}, true},
+		"a reviewing agent":         {Comment{By: "Alice", Body: "/touchstone stop", CanPush: true}, false},
+		"an agent in another's name": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true,
+			ByAuthor: true}, false},
 		"an agent's mark by another": {Comment{By: "mona", Body: "/touchstone stop\n<!-- touchstone:escalation v1 0 -->", CanPush: true}, true},
 		"no command":                 {Comment{By: "mona", Body: "Stop it.", CanPush: true}, false},
 	} {
@@ -98,7 +103,8 @@ func TestOrdersCountOnlyFromWhoMayGiveThem(t *testing.T) {
 // What others write is an order only if its first line is one and nothing else.
 func FuzzParseCommand(f *testing.F) {
 	for _, seed := range []string{
-		"/touchstone stop", "/touchstone waive 0badcafe ours", "/touchstone break-glass \xff", "/touchstone dispute `0badcafe` a\r\nb", " /touchstone\treview\x00", "/touchstone resume\u2028x",
+		"/touchstone stop", "/touchstone waive 0badcafe ours", "/touchstone break-glass \xff", "/touchstone dispute `0badcafe` a\r\nb",
+		" /touchstone\treview\x00", "/touchstone resume\u2028x",
 	} {
 		f.Add(seed)
 	}
@@ -117,7 +123,8 @@ func FuzzParseCommand(f *testing.F) {
 		if about := c.Verb == Dispute || c.Verb == Waive; about != (len(c.Finding) == 8) {
 			t.Fatalf("%s of %q", c.Verb, c.Finding)
 		}
-		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > MaxReason || !utf8.ValidString(c.Reason) {
+		if c.Reason == "" && (c.Verb == Dispute || (c.Verb == Waive || c.Verb == BreakGlass)) || len(c.Reason) > MaxReason ||
+			!utf8.ValidString(c.Reason) {
 			t.Fatalf("%s because %q", c.Verb, c.Reason)
 		}
 		if again, ok := ParseCommand(line); c.Verb != Stop && (!ok || again != c) {
@@ -136,40 +143,48 @@ func TestWhatIsMeantAsAnOrderIsAnswered(t *testing.T) {
 		comment Comment
 		why     string // a part of it; empty where nobody is answered
 	}{
-		"an order":               {Comment{Body: "/touchstone stop", CanPush: true}, ""},
-		"a mistyped verb":        {Comment{Body: "/touchstone resum", CanPush: true}, "The orders are `/touchstone review`, "},
-		"nothing":                {Comment{Body: "/touchstone", CanPush: true}, "The orders are"},
-		"with a question mark":   {Comment{Body: "/Touchstone stop ?", CanPush: true}, ""},
-		"no reason":              {Comment{Body: "/touchstone break-glass\nIt burns.", CanPush: true, CanBreakGlass: true}, "It is written `/touchstone break-glass REASON`, all of it on the first line"},
+		"an order":             {Comment{Body: "/touchstone stop", CanPush: true}, ""},
+		"a mistyped verb":      {Comment{Body: "/touchstone resum", CanPush: true}, "The orders are `/touchstone review`, "},
+		"nothing":              {Comment{Body: "/touchstone", CanPush: true}, "The orders are"},
+		"with a question mark": {Comment{Body: "/Touchstone stop ?", CanPush: true}, ""},
+		"no reason": {Comment{Body: "/touchstone break-glass\nIt burns.", CanPush: true, CanBreakGlass: true},
+			"It is written `/touchstone break-glass REASON`, all of it on the first line"},
 		"no finding":             {Comment{Body: "/touchstone waive that one", CanPush: true, CanWaive: true}, "`/touchstone waive ID REASON`"},
 		"a finding nobody knows": {Comment{Body: "/touchstone dispute 00000000 no", CanPush: true}, "has the id `00000000`"},
 		"a known one":            {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true}, ""},
 		"without the right":      {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true}, "`waive` takes more rights"},
-		"with one of the rights": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanBreakGlass: true}, "`waive` takes more rights"},
-		"of one's own work":      {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanWaive: true}, "`waive` counts only of somebody who wrote and pushed no part of this pull request"},
-		"glass for one's own":    {Comment{Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true}, "ask somebody else who maintains the repository"},
-		"refused before":         {Comment{Body: "/touchstone resume", CanPush: true, Refused: true}, "when you had no right to give it"},
-		"by who may not order":   {Comment{Body: "/touchstone resum"}, ""},
-		"by a bot":               {Comment{Body: "/touchstone resum", CanPush: true, Bot: true}, ""},
-		"edited":                 {Comment{Body: "/touchstone resume", CanPush: true, Edited: true}, "An edited comment orders nothing"},
-		"edited, to stop":        {Comment{Body: "/touchstone stop", CanPush: true, Edited: true}, ""},
-		"by an agent":            {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
-		"an answer":              {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true, ByAuthor: true}, ""},
-		"marked":                 {Comment{Body: "`/touchstone resume` please", CanPush: true}, "It is written `/touchstone resume`"},
-		"in a list":              {Comment{Body: "- /touchstone waive 0badcafe no", CanPush: true, CanWaive: true}, "It is written `/touchstone waive ID REASON`"},
-		"on a later line":        {Comment{Body: "Thanks!\n/touchstone resume", CanPush: true}, "It is written `/touchstone resume`, all of it on the first line of a comment"},
-		"to stop, in passing":    {Comment{Body: "please /touchstone stop", CanPush: true}, "The orders are"},
-		"in a review":            {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true, InReview: true}, "in a comment on the conversation only"},
-		"to stop, in a review":   {Comment{Body: "/touchstone stop", CanPush: true, InReview: true}, ""},
-		"in passing":             {Comment{Body: "Try /touchstone resume.", CanPush: true}, ""},
-		"another program's":      {Comment{Body: "/touchstones", CanPush: true}, ""},
+		"with one of the rights": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanBreakGlass: true},
+			"`waive` takes more rights"},
+		"of one's own work": {Comment{Body: "/touchstone waive 0badcafe no", CanPush: true, CanWaive: true},
+			"`waive` counts only of somebody who wrote and pushed no part of this pull request"},
+		"glass for one's own": {Comment{Body: "/touchstone break-glass now", CanPush: true, CanBreakGlass: true},
+			"ask somebody else who maintains the repository"},
+		"refused before":       {Comment{Body: "/touchstone resume", CanPush: true, Refused: true}, "when you had no right to give it"},
+		"by who may not order": {Comment{Body: "/touchstone resum"}, ""},
+		"by a bot":             {Comment{Body: "/touchstone resum", CanPush: true, Bot: true}, ""},
+		"edited":               {Comment{Body: "/touchstone resume", CanPush: true, Edited: true}, "An edited comment orders nothing"},
+		"edited, to stop":      {Comment{Body: "/touchstone stop", CanPush: true, Edited: true}, ""},
+		"by an agent":          {Comment{By: "alice", Body: "/touchstone resum", CanPush: true}, ""},
+		"an answer":            {Comment{Body: "/touchstone resum\n<!-- touchstone:reply v1 1 -->", CanPush: true, ByAuthor: true}, ""},
+		"marked":               {Comment{Body: "`/touchstone resume` please", CanPush: true}, "It is written `/touchstone resume`"},
+		"in a list": {Comment{Body: "- /touchstone waive 0badcafe no", CanPush: true, CanWaive: true},
+			"It is written `/touchstone waive ID REASON`"},
+		"on a later line": {Comment{Body: "Thanks!\n/touchstone resume", CanPush: true},
+			"It is written `/touchstone resume`, all of it on the first line of a comment"},
+		"to stop, in passing": {Comment{Body: "please /touchstone stop", CanPush: true}, "The orders are"},
+		"in a review": {Comment{Body: "/touchstone dispute 0badcafe no", CanPush: true, InReview: true},
+			"in a comment on the conversation only"},
+		"to stop, in a review": {Comment{Body: "/touchstone stop", CanPush: true, InReview: true}, ""},
+		"in passing":           {Comment{Body: "Try /touchstone resume.", CanPush: true}, ""},
+		"another program's":    {Comment{Body: "/touchstones", CanPush: true}, ""},
 	} {
 		if tt.comment.By == "" {
 			tt.comment.By = "mona"
 		}
 		tt.comment.ID = 7
 		all := Misunderstood([]Comment{tt.comment}, []string{"Alice"}, known)
-		if got := len(all) == 1; got != (tt.why != "") || got && (all[0].ID != 7 || all[0].By != "mona" || !strings.Contains(all[0].Why, tt.why)) {
+		if got := len(all) == 1; got != (tt.why != "") ||
+			got && (all[0].ID != 7 || all[0].By != "mona" || !strings.Contains(all[0].Why, tt.why)) {
 			t.Errorf("%s: %+v", name, all)
 		}
 	}

@@ -33,32 +33,43 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 	}{
 		"silence":                {touched: "store/store.go", kept: silent},
 		"silence, the code gone": {file: "package store\n", kept: "its code changed, and", lineless: true},
-		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", kept: "its code changed, and", lineless: true},
-		"a word on what is said to be repaired":       {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n", gone: &Gone{ID: id, How: "name is checked"}},
-		"silence, a claim to have fixed it":           {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
-		"silence on a disputed one":                   {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
-		"silence on a part of the code":               {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
-		"silence, the file moved":                     {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
-		"silence on what nobody has to repair":        {entry: func(e *Entry) { e.Severity = Nit }, silent: true},
-		"silence on what is tolerated":                {entry: func(e *Entry) { e.Tolerated = true }},
-		"silence on what is waived":                   {entry: func(e *Entry) { e.Status = Waived }},
-		"silence on what is verified":                 {entry: func(e *Entry) { e.Status = Verified }},
-		"silence on code of no weight":                {entry: func(e *Entry) { e.Code = "{" }, kept: silent, lineless: true},
-		"silence on what quotes nothing":              {entry: func(e *Entry) { e.Code, e.Line = "", 0 }, touched: "store/store.go", kept: silent, lineless: true},
-		"silence on the change as a whole":            {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent, lineless: true},
-		"a word on the change as a whole":             {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, gone: &Gone{ID: id, How: "it is declared now"}},
-		"silence on code that was taken away":         {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent, lineless: true},
-		"silence, that code is there again":           {entry: func(e *Entry) { e.Line = 0 }, kept: "its code changed, and", lineless: true},
-		"a word without how":                          {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
-		"a word on another one":                       {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
-		"a word, its file changed":                    {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
-		"a word, nothing changed":                     {gone: &Gone{ID: id, How: "it is fixed"}, kept: asItWas},
-		"a word on a disputed one":                    {entry: func(e *Entry) { e.Status = Disputed }, gone: &Gone{ID: id, How: "name is a constant"}, withdrawn: true},
-		"code that settles it elsewhere":              {gone: &Gone{ID: id, How: "documented", Path: "./README.md", Quote: "Read me."}, touched: "README.md"},
-		"code elsewhere that is not there":            {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read it."}, touched: "README.md", kept: absent},
-		"code elsewhere that was there before":        {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read me."}, touched: "other.go", kept: same},
-		"code elsewhere in no file":                   {gone: &Gone{ID: id, How: "documented", Path: "none.md", Quote: "Read me."}, touched: "none.md", kept: absent},
-		"a file that was never there":                 {gone: &Gone{ID: id, How: "deleted", Path: "none.md"}, kept: same},
+		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n",
+			kept: "its code changed, and", lineless: true},
+		"a word on what is said to be repaired": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n",
+			gone: &Gone{ID: id, How: "name is checked"}},
+		"silence, a claim to have fixed it":    {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
+		"silence on a disputed one":            {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
+		"silence on a part of the code":        {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
+		"silence, the file moved":              {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
+		"silence on what nobody has to repair": {entry: func(e *Entry) { e.Severity = Nit }, silent: true},
+		"silence on what is tolerated":         {entry: func(e *Entry) { e.Tolerated = true }},
+		"silence on what is waived":            {entry: func(e *Entry) { e.Status = Waived }},
+		"silence on what is verified":          {entry: func(e *Entry) { e.Status = Verified }},
+		"silence on code of no weight":         {entry: func(e *Entry) { e.Code = "{" }, kept: silent, lineless: true},
+		"silence on what quotes nothing": {entry: func(e *Entry) { e.Code, e.Line = "", 0 }, touched: "store/store.go",
+			kept: silent, lineless: true},
+		"silence on the change as a whole": {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 }, kept: silent,
+			lineless: true},
+		"a word on the change as a whole": {entry: func(e *Entry) { e.Code, e.Path, e.Line = "", "", 0 },
+			gone: &Gone{ID: id, How: "it is declared now"}},
+		"silence on code that was taken away": {entry: func(e *Entry) { e.Code, e.Line = "checked(name)", 0 }, kept: silent,
+			lineless: true},
+		"silence, that code is there again": {entry: func(e *Entry) { e.Line = 0 }, kept: "its code changed, and", lineless: true},
+		"a word without how":                {gone: &Gone{ID: id, How: " "}, touched: "store/store.go", kept: silent},
+		"a word on another one":             {gone: &Gone{ID: "ffffffff", How: "read"}, touched: "store/store.go", kept: silent},
+		"a word, its file changed":          {gone: &Gone{ID: id, How: "name is checked above it"}, touched: "store/store.go"},
+		"a word, nothing changed":           {gone: &Gone{ID: id, How: "it is fixed"}, kept: asItWas},
+		"a word on a disputed one": {entry: func(e *Entry) { e.Status = Disputed },
+			gone: &Gone{ID: id, How: "name is a constant"}, withdrawn: true},
+		"code that settles it elsewhere": {gone: &Gone{ID: id, How: "documented", Path: "./README.md", Quote: "Read me."},
+			touched: "README.md"},
+		"code elsewhere that is not there": {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read it."},
+			touched: "README.md", kept: absent},
+		"code elsewhere that was there before": {gone: &Gone{ID: id, How: "documented", Path: "README.md", Quote: "Read me."},
+			touched: "other.go", kept: same},
+		"code elsewhere in no file": {gone: &Gone{ID: id, How: "documented", Path: "none.md", Quote: "Read me."},
+			touched: "none.md", kept: absent},
+		"a file that was never there": {gone: &Gone{ID: id, How: "deleted", Path: "none.md"}, kept: same},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, a, g := due(), walked(), grounded()
@@ -85,7 +96,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 			if j.Verdict == Approve || j.Conclusive() || len(j.Answer.Findings) != 1 || !strings.Contains(j.Answer.Findings[0].Kept, tt.kept) {
 				t.Fatalf("%s, conclusive %v, kept %+v", j.Verdict, j.Conclusive(), j.Answer.Findings)
 			}
-			if f := j.Answer.Findings[0]; f.ID != id || f.Line == 0 != tt.lineless || f.Line != 0 && f.Line != 3 || f.Severity != Major || !f.Blocks() {
+			if f := j.Answer.Findings[0]; f.ID != id || f.Line == 0 != tt.lineless || f.Line != 0 && f.Line != 3 || f.Severity != Major ||
+				!f.Blocks() {
 				t.Errorf("kept as %+v", f)
 			}
 			if after.Status != e.Status || after.Last != 1 {
@@ -157,18 +169,19 @@ func TestEveryKindOfFindingCanBeClosed(t *testing.T) {
 		is       Status // of the entry, if not open
 	}
 	ways := map[string]way{
-		"a bare word":                    {says: Gone{How: "read"}},
-		"its own file changed":           {says: Gone{How: "read"}, touched: file, closes: "all", as: Verified},
-		"another file changed":           {says: Gone{How: "read"}, touched: other, closes: "the change's", as: Verified},
-		"code of another file":           {says: Gone{How: "read", Path: other, Quote: "Read me."}, touched: other, closes: "all", as: Verified},
-		"another file was deleted":       {says: Gone{How: "read", Path: "old.go"}, touched: "old.go", closes: "all", as: Verified},
-		"the description says otherwise": {says: Gone{How: "read", Path: "description", Quote: "Nothing is tested."}, restated: DescriptionText, closes: "all", as: Verified},
-		"the description is shorter":     {says: Gone{How: "read", Path: "Description"}, restated: DescriptionText, closes: "all", as: Verified},
-		"the title is another":           {says: Gone{How: "read", Path: "title"}, restated: TitleText, closes: "all", as: Verified},
-		"the messages are others":        {says: Gone{How: "read", Path: "commit messages"}, restated: MessagesText, closes: "all", as: Verified},
-		"a text that is as it was":       {says: Gone{How: "read", Path: "title"}, restated: MessagesText, closes: "the change's"},
-		"a dispute that holds":           {says: Gone{How: "it is checked above"}, is: Disputed, closes: "all", as: Withdrawn},
-		"a waiver":                       {is: Waived, closes: "all", as: Waived},
+		"a bare word":              {says: Gone{How: "read"}},
+		"its own file changed":     {says: Gone{How: "read"}, touched: file, closes: "all", as: Verified},
+		"another file changed":     {says: Gone{How: "read"}, touched: other, closes: "the change's", as: Verified},
+		"code of another file":     {says: Gone{How: "read", Path: other, Quote: "Read me."}, touched: other, closes: "all", as: Verified},
+		"another file was deleted": {says: Gone{How: "read", Path: "old.go"}, touched: "old.go", closes: "all", as: Verified},
+		"the description says otherwise": {says: Gone{How: "read", Path: "description", Quote: "Nothing is tested."}, restated: DescriptionText,
+			closes: "all", as: Verified},
+		"the description is shorter": {says: Gone{How: "read", Path: "Description"}, restated: DescriptionText, closes: "all", as: Verified},
+		"the title is another":       {says: Gone{How: "read", Path: "title"}, restated: TitleText, closes: "all", as: Verified},
+		"the messages are others":    {says: Gone{How: "read", Path: "commit messages"}, restated: MessagesText, closes: "all", as: Verified},
+		"a text that is as it was":   {says: Gone{How: "read", Path: "title"}, restated: MessagesText, closes: "the change's"},
+		"a dispute that holds":       {says: Gone{How: "it is checked above"}, is: Disputed, closes: "all", as: Withdrawn},
+		"a waiver":                   {is: Waived, closes: "all", as: Waived},
 	}
 	for kind, e := range kinds {
 		for how, w := range ways {

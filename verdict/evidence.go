@@ -39,7 +39,8 @@ func (e Evidence) Answered() bool { return e.Finding != "" || e.Refuted != "" }
 
 // same reports whether two reviews saw the same evidence, of which a record keeps a part.
 func (e Evidence) same(other Evidence) bool {
-	return e.Kind == other.Kind && Clip(e.Path, maxRule) == Clip(other.Path, maxRule) && Clip(e.Detail, MaxReason) == Clip(other.Detail, MaxReason) && e.More == other.More
+	return e.Kind == other.Kind && Clip(e.Path, maxRule) == Clip(other.Path, maxRule) &&
+		Clip(e.Detail, MaxReason) == Clip(other.Detail, MaxReason) && e.More == other.More
 }
 
 // Answers reports whether all of a change's evidence was answered in an earlier review.

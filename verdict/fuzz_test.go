@@ -67,7 +67,8 @@ func FuzzParseRecord(f *testing.F) {
 		claim, path, engine = strings.ToValidUTF8(claim, "?"), strings.ToValidUTF8(path, "?"), strings.ToValidUTF8(engine, "?")
 		r := Record{
 			Verdict: RequestChanges, Head: "h" + path, Base: claim, Round: round, Guidelines: path, Engine: engine, Model: claim,
-			Ledger: Ledger{{ID: engine, Status: Open, Dimension: Test, Severity: Nit, Rule: path, Path: path, Claim: claim, First: round, Last: round}},
+			Ledger: Ledger{{ID: engine, Status: Open, Dimension: Test, Severity: Nit, Rule: path, Path: path, Claim: claim, First: round,
+				Last: round}},
 			Tokens: Tokens{Input: tokens, Output: tokens}, CostUSD: cost, Duration: time.Duration(tokens),
 		}
 		if approve {
@@ -103,7 +104,8 @@ func FuzzParseHostileRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"", seal, seal + "\nbye", strings.Replace(seal, "APPROVE", "REQUEST_CHANGES", 1), unsignedOpen + recordClose + "\n" + Marker(Approve)} {
+	for _, seed := range []string{"", seal, seal + "\nbye", strings.Replace(seal, "APPROVE", "REQUEST_CHANGES", 1),
+		unsignedOpen + recordClose + "\n" + Marker(Approve)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {

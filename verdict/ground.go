@@ -95,7 +95,8 @@ func freshID(f Finding, earlier Ledger, kept []Finding) string {
 	id := Fingerprint(f)
 	for n := 2; ; n++ {
 		taken := func(known string) bool { return known == id }
-		if !slices.ContainsFunc(earlier, func(e Entry) bool { return taken(e.ID) }) && !slices.ContainsFunc(kept, func(k Finding) bool { return taken(k.ID) }) {
+		if !slices.ContainsFunc(earlier, func(e Entry) bool { return taken(e.ID) }) &&
+			!slices.ContainsFunc(kept, func(k Finding) bool { return taken(k.ID) }) {
 			return id
 		}
 		id = fingerprint(f, n)
@@ -144,7 +145,8 @@ func (s sources) path(given string) string {
 // raise has the finding weigh no less than the row that it cites, and returns
 // that row's id. Of several that it cites the first counts that applies.
 func (s sources) raise(f *Finding) string {
-	for _, word := range strings.FieldsFunc(f.Rule, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;()[]`\"'*|", r) }) {
+	for _, word := range strings.FieldsFunc(f.Rule,
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;()[]`\"'*|", r) }) {
 		word = strings.Trim(word, ".:")
 		for id, severity := range s.Rows {
 			if strings.EqualFold(id, word) {

@@ -93,7 +93,8 @@ func TestGround(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := Finding{Dimension: Security, Severity: Major, Rule: "security/S3", Path: "store.go", Line: 10, Quote: `return fmt.Sprintf("DROP %s", name)`, Claim: "glued"}
+			f := Finding{Dimension: Security, Severity: Major, Rule: "security/S3", Path: "store.go", Line: 10,
+				Quote: `return fmt.Sprintf("DROP %s", name)`, Claim: "glued"}
 			tt.change(&f)
 			got, reason := judged(t, evidence(), f)
 			if tt.dropped != "" {
@@ -209,7 +210,8 @@ func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
 			continue
 		}
 		approved++
-		if slices.ContainsFunc(a.Findings, func(f Finding) bool { return f.Severity != Nit || f.Rule == "security/S4" }) || len(j.Doubts) > 0 || !j.Complete {
+		if slices.ContainsFunc(a.Findings, func(f Finding) bool { return f.Severity != Nit || f.Rule == "security/S4" }) || len(j.Doubts) > 0 ||
+			!j.Complete {
 			t.Fatalf("approved beside %+v", a.Findings)
 		}
 		if len(j.Answer.Findings)+len(j.Dropped) > len(a.Findings) {

@@ -13,7 +13,8 @@ func TestRepairsAreWhatTheirTrailersSay(t *testing.T) {
 		Change: "aa", Undoes: "bb", Cost: Cost{USD: 0.1234, Time: 3*time.Minute + 4*time.Second},
 	}
 	for _, want := range []Repair{whole, {Reviewed: "head1"}} {
-		if got, ok := ParseRepair("Apply review\r\n\r\n" + strings.ReplaceAll(want.Trailers(), "\n", "\r\n")); !ok || fmt.Sprint(got) != fmt.Sprint(want) {
+		if got, ok := ParseRepair("Apply review\r\n\r\n" + strings.ReplaceAll(want.Trailers(), "\n", "\r\n")); !ok ||
+			fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%+v comes back as %+v, %v", want, got, ok)
 		}
 	}
@@ -22,7 +23,8 @@ func TestRepairsAreWhatTheirTrailersSay(t *testing.T) {
 			t.Errorf("%q is taken for %+v", message, got)
 		}
 	}
-	for _, cost := range []string{"-1 USD, 1s", "1e9 USD, 1s", "NaN USD, 1s", "1 EUR, 1s", "1 USD, -1s", "1 USD, 99999999h99999999h", "1 USD"} {
+	for _, cost := range []string{"-1 USD, 1s", "1e9 USD, 1s", "NaN USD, 1s", "1 EUR, 1s", "1 USD, -1s", "1 USD, 99999999h99999999h",
+		"1 USD"} {
 		if got, _ := ParseRepair("Touchstone-Reviewed: a\nTouchstone-Cost: " + cost); got.Cost != (Cost{}) {
 			t.Errorf("%q costs %+v", cost, got.Cost)
 		}
@@ -34,7 +36,8 @@ func FuzzParseRepair(f *testing.F) {
 	f.Add("Touchstone-Cost: 999999.999999 USD, 2562047h\r\nTouchstone-Disputed: \xff")
 	f.Fuzz(func(t *testing.T, message string) {
 		r, ok := ParseRepair(message)
-		if ok == (r.Reviewed == "") || r.Cost.USD < 0 || r.Cost.USD > 1e6 || r.Cost.Time < 0 || strings.ContainsAny(r.Change+r.Undoes+r.Reviewed, "\r\n") {
+		if ok == (r.Reviewed == "") || r.Cost.USD < 0 || r.Cost.USD > 1e6 || r.Cost.Time < 0 ||
+			strings.ContainsAny(r.Change+r.Undoes+r.Reviewed, "\r\n") {
 			t.Fatalf("%q is %+v, %v", message, r, ok)
 		}
 		again, ok2 := ParseRepair(r.Trailers())

@@ -26,11 +26,14 @@ func TestClaims(t *testing.T) {
 		messages []string
 		want     string
 	}{
-		"none":                      {nil, "open regressed verified waived"},
-		"fixed":                     {[]string{reviewed + "Touchstone-Findings: open, regressed\n"}, "claimed-fixed claimed-fixed verified waived"},
-		"line ends of Windows":      {[]string{strings.ReplaceAll(reviewed+"Touchstone-Findings: open\n", "\n", "\r\n")}, "claimed-fixed regressed verified waived"},
-		"disputed":                  {[]string{reviewed + "Touchstone-Disputed: open it is bound above\n"}, "disputed regressed verified waived"},
-		"what is settled already":   {[]string{reviewed + "Touchstone-Findings: verified, waived, unknown,,\n"}, "open regressed verified waived"},
+		"none": {nil, "open regressed verified waived"},
+		"fixed": {[]string{reviewed + "Touchstone-Findings: open, regressed\n"},
+			"claimed-fixed claimed-fixed verified waived"},
+		"line ends of Windows": {[]string{strings.ReplaceAll(reviewed+"Touchstone-Findings: open\n", "\n", "\r\n")},
+			"claimed-fixed regressed verified waived"},
+		"disputed": {[]string{reviewed + "Touchstone-Disputed: open it is bound above\n"}, "disputed regressed verified waived"},
+		"what is settled already": {[]string{reviewed + "Touchstone-Findings: verified, waived, unknown,,\n"},
+			"open regressed verified waived"},
 		"the review of another one": {[]string{"Touchstone-Reviewed: 0ddba11\nTouchstone-Findings: open"}, "open regressed verified waived"},
 		"no review named":           {[]string{"Touchstone-Findings: open"}, "open regressed verified waived"},
 		"named in another commit":   {[]string{reviewed, "Touchstone-Findings: open"}, "open regressed verified waived"},
@@ -89,8 +92,10 @@ func TestRecordDoesNotGrowWithRounds(t *testing.T) {
 	size := func(rounds int) int {
 		r := Record{Verdict: RequestChanges, Head: head}
 		for r.Round = 1; r.Round <= rounds; r.Round++ {
-			f := Finding{Rule: "test/T1", Path: "a.go", Line: r.Round, Quote: "if err != nil {", Claim: "lost", Severity: Major, Why: strings.Repeat("why ", r.Round)}
-			r.Ledger = r.Ledger.Claimed(head, []string{fmt.Sprintf("Touchstone-Reviewed: %s\nTouchstone-Disputed: %s it is not", head, Fingerprint(f))})
+			f := Finding{Rule: "test/T1", Path: "a.go", Line: r.Round, Quote: "if err != nil {", Claim: "lost", Severity: Major,
+				Why: strings.Repeat("why ", r.Round)}
+			r.Ledger = r.Ledger.Claimed(head, []string{fmt.Sprintf("Touchstone-Reviewed: %s\nTouchstone-Disputed: %s it is not", head,
+				Fingerprint(f))})
 			r.Enter(Judgement{Verdict: RequestChanges, Complete: true, Answer: Answer{Findings: []Finding{f}}})
 		}
 		r.Round = 0

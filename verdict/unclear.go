@@ -48,7 +48,8 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 		case comment.Edited:
 			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
 		case !comment.may(c.Verb) && (c.Verb == Waive && comment.CanWaive || c.Verb == BreakGlass && comment.CanBreakGlass):
-			why = fmt.Sprintf("`%s` counts only of somebody who wrote and pushed no part of this pull request; ask somebody else who maintains the repository.", c.Verb)
+			why = fmt.Sprintf("`%s` counts only of somebody who wrote and pushed no part of this pull request; ask somebody else who maintains "+
+				"the repository.", c.Verb)
 		case !comment.may(c.Verb):
 			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
 		case comment.Refused:

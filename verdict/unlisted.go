@@ -30,7 +30,8 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 		rule := g.cited(line)
 		path := g.placed(line)
 		if rule != "" && path != "" && !j.holds(rule, path) && !g.known(rule, path) {
-			j.doubt(fmt.Sprintf("The session's text names a finding under %s in %q that its list of findings lacks: it has to be a finding, or refuted.",
+			j.doubt(fmt.Sprintf("The session's text names a finding under %s in %q that its list of findings lacks: it has to be a finding, or "+
+				"refuted.",
 				rule, Clip(path, maxDoubt)))
 		}
 	}

@@ -99,7 +99,8 @@ func TestAFindingThatTheTextRepeatsIsListed(t *testing.T) {
 func TestALoweredFindingIsRaisedWithoutADoubt(t *testing.T) {
 	lowered := finding(Nit)
 	lowered.Rule, lowered.Why = "security/S4", "An existing pattern, to be fixed in a separate PR."
-	j := Judge(block(encode(t, func() Answer { a := walked(); a.Findings = []Finding{lowered}; return a }()))+closing(RequestChanges), nonce, grounded())
+	j := Judge(block(encode(t, func() Answer { a := walked(); a.Findings = []Finding{lowered}; return a }()))+closing(RequestChanges), nonce,
+		grounded())
 	if f := j.Answer.Findings[0]; !f.Blocks() || f.Was != Nit || len(j.Doubts) > 0 || !j.settled() {
 		t.Errorf("%+v, doubts %q", f, j.Doubts)
 	}

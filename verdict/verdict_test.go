@@ -7,8 +7,9 @@ func TestSum(t *testing.T) {
 	for want, j := range map[string]Judgement{
 		"nothing found": {Verdict: Approve},
 		"1 nit":         {Verdict: Approve, Answer: Answer{Findings: []Finding{finding(Nit)}}},
-		"1 critical, 2 minor, 1 for a person to decide": {Verdict: RequestChanges, Holds: make([]Hold, 1), Answer: Answer{Findings: []Finding{finding(Minor), finding(Critical), finding(Minor)}}},
-		"no finding, but the review is not complete":    {Verdict: RequestChanges, Doubts: []string{"It is not."}},
+		"1 critical, 2 minor, 1 for a person to decide": {Verdict: RequestChanges, Holds: make([]Hold, 1),
+			Answer: Answer{Findings: []Finding{finding(Minor), finding(Critical), finding(Minor)}}},
+		"no finding, but the review is not complete": {Verdict: RequestChanges, Doubts: []string{"It is not."}},
 	} {
 		if got := j.Sum(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -27,7 +27,8 @@ func userClone(t *testing.T, r *remoteRepo) (clone, canary string) {
 	}
 	writeTest(t, filepath.Join(clone, "untracked.txt"), "mine\n")
 	trap := "touch '" + canary + "';"
-	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.alternateRefsCommand", "uploadpack.packObjectsHook", "core.pager"} {
+	for _, key := range []string{"core.fsmonitor", "core.sshCommand", "core.alternateRefsCommand", "uploadpack.packObjectsHook",
+		"core.pager"} {
 		run(t, clone, "git", "config", key, trap)
 	}
 	hook := filepath.Join(clone, ".git", "hooks", "post-checkout")

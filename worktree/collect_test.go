@@ -111,7 +111,8 @@ func TestCollectPacksAMirror(t *testing.T) {
 	tree := acquire(t, s, req)
 	packs := filepath.Join(s.Root, "acme", "app", "mirror.git", "objects", "pack")
 	for i := range maxPacks + 1 {
-		run(t, r.work, "sh", "-c", "git commit -q --allow-empty -m "+strings.Repeat("x", i+1)+" && git pack-objects -q --unpacked "+packs+"/pack <<EOF\n$(git rev-parse HEAD)\nEOF")
+		run(t, r.work, "sh", "-c", "git commit -q --allow-empty -m "+strings.Repeat("x", i+1)+" && git pack-objects -q --unpacked "+packs+
+			"/pack <<EOF\n$(git rev-parse HEAD)\nEOF")
 	}
 	if found, err := filepath.Glob(filepath.Join(packs, "*.pack")); err != nil || len(found) <= maxPacks {
 		t.Fatalf("%d packs, %v", len(found), err)

@@ -89,8 +89,9 @@ func (t *Tree) Amend(ctx context.Context, message string, author Identity) (stri
 	if _, single := t.git.output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2"); len(out) == 0 && single != nil {
 		return "", ErrNothingToCommit
 	}
-	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message), args: []string{"commit", "--amend", "--reset-author",
-		"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
+	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message),
+		args: []string{"commit", "--amend", "--reset-author",
+			"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
 		return "", fmt.Errorf("amend: %w", err)
 	}
 	return t.Head(ctx)

@@ -129,7 +129,8 @@ func TestDiffKinds(t *testing.T) {
 	}
 	r.write("binary", "\x00\x02")
 	r.write("no-newline", "b")
-	r.write("forged", "x\n--- a/other\n+++ b/other\n@@ -1 +1 @@\ndiff --git a/z b/z\nBinary files a and b differ\n\r\n\\ No newline at end of file\n")
+	r.write("forged", "x\n--- a/other\n+++ b/other\n@@ -1 +1 @@\ndiff --git a/z b/z\nBinary files a and b differ\n\r\n\\ No newline at end "+
+		"of file\n")
 	r.write("empty-new", "")
 	r.write("crlf", "a\r\nb\r\n")
 	r.write("long", strings.Repeat("x", 200_000)+"\n+y\n")

@@ -33,17 +33,21 @@ var snares = []snare{
 	{name: "diff driver", config: "[diff \"evil\"]\ncommand = %[1]s\n", attributes: "diff=evil", prove: "git diff"},
 	{name: "textconv", config: "[diff \"evil\"]\ntextconv = %[1]s\n", attributes: "diff=evil", prove: "git diff"},
 	{name: "merge driver", config: "[merge \"evil\"]\ndriver = %[1]s\n", attributes: "merge=evil", prove: "git stash -q && git merge $BASE"},
-	{name: "default merge driver", config: "[merge]\ndefault = evil\n[merge \"evil\"]\ndriver = %[1]s\n", prove: "git stash -q && git merge $BASE"},
+	{name: "default merge driver", config: "[merge]\ndefault = evil\n[merge \"evil\"]\ndriver = %[1]s\n",
+		prove: "git stash -q && git merge $BASE"},
 	{name: "credential helper", config: "[credential]\nhelper = \"!%[1]s\"\n", prove: "git fetch $URL"},
 	{name: "askPass", config: "[core]\naskPass = %[1]s\n", prove: "unset GIT_ASKPASS; git fetch $URL"},
 	{name: "sshCommand", config: "[core]\nsshCommand = %[1]s\n", prove: "unset GIT_SSH_COMMAND; git fetch ssh://127.0.0.1/x"},
-	{name: "insteadOf", config: "[protocol \"ext\"]\nallow = always\n[url \"ext::%[1]s \"]\ninsteadOf = http://127.0.0.1\n", prove: "git fetch $URL"},
+	{name: "insteadOf", config: "[protocol \"ext\"]\nallow = always\n[url \"ext::%[1]s \"]\ninsteadOf = http://127.0.0.1\n",
+		prove: "git fetch $URL"},
 	{name: "signing", config: "[gpg]\nprogram = %[1]s\n[commit]\ngpgSign = true\n", prove: "git commit --allow-empty -m x"},
 	{name: "editor", config: "[core]\neditor = %[1]s\n", prove: "unset GIT_EDITOR; git commit --allow-empty"},
-	{name: "submodule", config: "[protocol \"ext\"]\nallow = always\n[submodule \"sub\"]\nactive = true\nurl = ext::%[1]s\nupdate = !%[1]s\n", prove: "GIT_ALLOW_PROTOCOL=ext git submodule update"},
+	{name: "submodule", config: "[protocol \"ext\"]\nallow = always\n[submodule \"sub\"]\nactive = true\nurl = ext::%[1]s\nupdate = !%[1]s\n",
+		prove: "GIT_ALLOW_PROTOCOL=ext git submodule update"},
 	{name: "include", config: "[include]\npath = %[1]s.include\n", prove: "git status"},
 	{name: "includeIf", config: "[includeIf \"gitdir:**\"]\npath = %[1]s.include\n", prove: "git status"},
-	{name: "alternateRefsCommand", config: "[core]\nalternateRefsCommand = %[1]s\n", prove: "o=$(git rev-parse --git-path objects/info); mkdir -p $o; echo $OBJECTS >$o/alternates; git fetch file://$BARE"},
+	{name: "alternateRefsCommand", config: "[core]\nalternateRefsCommand = %[1]s\n",
+		prove: "o=$(git rev-parse --git-path objects/info); mkdir -p $o; echo $OBJECTS >$o/alternates; git fetch file://$BARE"},
 }
 
 // TestNothingOfThePullRequestRuns sets a snare in every place from which git runs
@@ -289,7 +293,8 @@ func TestSecretStaysSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeTest(t, wrapper, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" >>'%[1]s/argv'\necho \"$@\" >>'%[1]s/env'\nenv >>'%[1]s/env'\nexec '%[2]s' \"$@\"\n", dir, real))
+	writeTest(t, wrapper, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" >>'%[1]s/argv'\necho \"$@\" >>'%[1]s/env'\nenv "+
+		">>'%[1]s/env'\nexec '%[2]s' \"$@\"\n", dir, real))
 	if err := os.Chmod(wrapper, 0o755); err != nil {
 		t.Fatal(err)
 	}

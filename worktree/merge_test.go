@@ -67,7 +67,8 @@ func TestMergeConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []string{"gone.txt", "image.bin", "main.txt"}
-	if !slices.Equal(got.Unmarked, []string{"gone.txt", "image.bin"}) || !slices.Equal(got.Undecided, []string{"image.bin"}) || got.Tree == "" {
+	if !slices.Equal(got.Unmarked, []string{"gone.txt", "image.bin"}) || !slices.Equal(got.Undecided, []string{"image.bin"}) ||
+		got.Tree == "" {
 		t.Errorf("without markers are %q, undecided %q, the tree is %q", got.Unmarked, got.Undecided, got.Tree)
 	}
 	if !slices.Equal(got.Conflicts, all) {

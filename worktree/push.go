@@ -37,7 +37,8 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 	// The lease has git hold the branch against expectedOld once more while it pushes. It
 	// would have git force the push, too, but what contains expectedOld is a fast-forward.
 	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote, args: []string{"push", "--porcelain", "--no-verify",
-		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL, sha + ":" + ref}})
+		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL,
+		sha + ":" + ref}})
 	if err != nil {
 		return fmt.Errorf("push to %s: %w", branch, explainRejection(string(out), err))
 	}

@@ -75,7 +75,8 @@ func TestATreeThatVanishedIsSaidToBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := tree.Commit(t.Context(), "Mine", me)
-	if want := "the directory " + tree.Dir() + " is gone"; err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, os.ErrNotExist) {
+	if want := "the directory " + tree.Dir() + " is gone"; err == nil || !strings.Contains(err.Error(), want) ||
+		errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error is %v, want %q", err, want)
 	}
 	release(t, tree)

@@ -25,7 +25,8 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 	if err := tree.Reopen(t.Context(), "main.txt"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := tree.ConflictMarkers(t.Context()); err != nil || !slices.Contains(left, "main.txt") || !strings.Contains(read(t, tree.Dir(), "main.txt"), "\ntwo\n=======\ntheirs\n") {
+	if left, err := tree.ConflictMarkers(t.Context()); err != nil || !slices.Contains(left, "main.txt") ||
+		!strings.Contains(read(t, tree.Dir(), "main.txt"), "\ntwo\n=======\ntheirs\n") {
 		t.Errorf("left are %q, %v; the file is %s", left, err, read(t, tree.Dir(), "main.txt"))
 	}
 	for _, path := range merge.Conflicts {

@@ -51,7 +51,8 @@ func TestSidesAreBothContents(t *testing.T) {
 			{Path: "empty.txt", OldPath: "empty.txt", Before: []byte{}, After: []byte("no longer\n")},
 			{OldPath: "gone.txt", Before: []byte("gone\n")},
 			{Path: "large.txt", After: []byte(strings.Repeat("x", 101))},
-			{Path: "new.txt", OldPath: "old.txt", Before: []byte(strings.Repeat("same\n", 20)), After: []byte(strings.Repeat("same\n", 20) + "more\n")},
+			{Path: "new.txt", OldPath: "old.txt", Before: []byte(strings.Repeat("same\n", 20)),
+				After: []byte(strings.Repeat("same\n", 20) + "more\n")},
 		}
 		if len(sides) != len(want) {
 			t.Fatalf("%d files, want %d: %+v", len(sides), len(want), sides)

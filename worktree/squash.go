@@ -72,7 +72,8 @@ func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) e
 			tree, err = r.mergeTree(ctx, merged, next)
 		}
 		if errors.Is(err, ErrUnmergeable) {
-			return fmt.Errorf("%w: their histories meet in %s, which conflict with each other; rebase the branch, or merge the base into it once more",
+			return fmt.Errorf("%w: their histories meet in %s, which conflict with each other; rebase the branch, or merge the base into it once "+
+				"more",
 				ErrUnmergeable, shortAll(bases))
 		}
 		if err != nil {

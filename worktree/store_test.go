@@ -33,7 +33,8 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%an %ae %cn %B"); got != "Octo Cat octocat@example.com Octo Cat Add a file\n\nBecause." {
+	if got := run(t, tree.Dir(), "git", "log", "-1",
+		"--format=%an %ae %cn %B"); got != "Octo Cat octocat@example.com Octo Cat Add a file\n\nBecause." {
 		t.Errorf("commit is %q", got)
 	}
 	if _, err := tree.Commit(t.Context(), "again", me); err == nil {

@@ -17,26 +17,32 @@ import (
 
 func TestChainOfAMergeNamesItsReviewsFixesAndCost(t *testing.T) {
 	w := start(t)
-	first := w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}, CostUSD: 0.25, Tokens: verdict.Tokens{Input: 10, Output: 5}, Duration: time.Minute})
-	fix := w.Commit("topic", "Make it safe\n\nTouchstone-Round: 1\nTouchstone-Findings: 0a1b2c3d, 4e5f6071\n", map[string]string{"code.txt": "safe()\n"})
-	second := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 2, Ledger: verdict.Ledger{as(verdict.Verified)}, CostUSD: 0.5, Tokens: verdict.Tokens{CacheRead: 85}, Duration: time.Minute})
+	first := w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding},
+		CostUSD: 0.25, Tokens: verdict.Tokens{Input: 10, Output: 5}, Duration: time.Minute})
+	fix := w.Commit("topic", "Make it safe\n\nTouchstone-Round: 1\nTouchstone-Findings: 0a1b2c3d, 4e5f6071\n",
+		map[string]string{"code.txt": "safe()\n"})
+	second := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 2, Ledger: verdict.Ledger{as(verdict.Verified)},
+		CostUSD: 0.5, Tokens: verdict.Tokens{CacheRead: 85}, Duration: time.Minute})
 	w.status("success")
 	sha := w.merge()
 
 	chain, text := w.why()
-	if chain.State != "merged" || chain.Merge == nil || chain.Merge.SHA != sha || chain.Merge.By != loopback.Author || chain.Head != fix || chain.Approved != 2 {
+	if chain.State != "merged" || chain.Merge == nil || chain.Merge.SHA != sha || chain.Merge.By != loopback.Author || chain.Head != fix ||
+		chain.Approved != 2 {
 		t.Errorf("state %s, head %s, approved in round %d, %+v", chain.State, chain.Head, chain.Approved, chain.Merge)
 	}
 	if len(chain.Missing) != 0 || len(chain.Warnings) != 0 {
 		t.Errorf("missing %q, warnings %q", chain.Missing, chain.Warnings)
 	}
-	if len(chain.Rounds) != 2 || chain.Rounds[0].Review != first.ID || chain.Rounds[1].Review != second.ID || chain.Rounds[1].Record.Guidelines != "1a2b3c" || chain.Rounds[0].SHA == chain.Rounds[1].SHA {
+	if len(chain.Rounds) != 2 || chain.Rounds[0].Review != first.ID || chain.Rounds[1].Review != second.ID ||
+		chain.Rounds[1].Record.Guidelines != "1a2b3c" || chain.Rounds[0].SHA == chain.Rounds[1].SHA {
 		t.Errorf("rounds %+v", chain.Rounds)
 	}
 	if len(chain.Findings) != 1 || chain.Findings[0].Status != verdict.Verified {
 		t.Errorf("findings %+v", chain.Findings)
 	}
-	if len(chain.Commits) != 2 || chain.Commits[1].SHA != fix || !slices.Equal(chain.Commits[1].Fixes, []string{"0a1b2c3d", "4e5f6071"}) || chain.Commits[0].Subject != "Change code" {
+	if len(chain.Commits) != 2 || chain.Commits[1].SHA != fix || !slices.Equal(chain.Commits[1].Fixes, []string{"0a1b2c3d", "4e5f6071"}) ||
+		chain.Commits[0].Subject != "Change code" {
 		t.Errorf("commits %+v", chain.Commits)
 	}
 	if len(chain.Incidents) != 0 {
@@ -46,8 +52,10 @@ func TestChainOfAMergeNamesItsReviewsFixesAndCost(t *testing.T) {
 		t.Errorf("cost %f, %d tokens, %s", chain.CostUSD, chain.Tokens, chain.Duration)
 	}
 	for _, want := range []string{
-		"Merged as " + sha[:7] + " by alice", fix[:7] + " was approved by judge in round 2: " + second.URL, "0a1b2c3d  verified  critical  Security  security/S1",
-		"(fixes 0a1b2c3d, 4e5f6071)", "guidelines 1a2b3c", "build  success", "Cost: $0.75, 100 tokens and 2m0s of sessions; rounds that count: 2 of 2",
+		"Merged as " + sha[:7] + " by alice", fix[:7] + " was approved by judge in round 2: " +
+			second.URL, "0a1b2c3d  verified  critical  Security  security/S1",
+		"(fixes 0a1b2c3d, 4e5f6071)", "guidelines 1a2b3c", "build  success",
+		"Cost: $0.75, 100 tokens and 2m0s of sessions; rounds that count: 2 of 2",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
@@ -77,11 +85,13 @@ func TestIncidentsAreListedInOrder(t *testing.T) {
 			t.Errorf("nobody did %+v, or at no time", in)
 		}
 	}
-	if want := []forge.IncidentKind{forge.ReviewDismissed, forge.Closed, forge.Reopened, forge.BaseChanged, forge.HeadForcePushed}; !slices.Equal(kinds, want) {
+	if want := []forge.IncidentKind{forge.ReviewDismissed, forge.Closed, forge.Reopened, forge.BaseChanged,
+		forge.HeadForcePushed}; !slices.Equal(kinds, want) {
 		t.Errorf("incidents %v, want %v", kinds, want)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("root    dismissed review %d, which said APPROVED:", posted.ID), "  Look again.\n", "alice   closed it\n", "alice   opened it again\n",
+		fmt.Sprintf("root    dismissed review %d, which said APPROVED:", posted.ID), "  Look again.\n", "alice   closed it\n",
+		"alice   opened it again\n",
 		"alice   changed the base from main to release\n", "walter  pushed the head by force, from " + old[:7] + " to " + chain.Head[:7] + "\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -94,11 +104,13 @@ func TestCostOfFixesIsReadFromTheirTrailers(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	repair := verdict.Repair{
-		Reviewed: strings.Repeat("a", 40), Findings: []string{"0a1b2c3d"}, Disputed: []string{"4e5f6a7b It is tested."}, Cost: verdict.Cost{USD: 0.5, Time: 90 * time.Second},
+		Reviewed: strings.Repeat("a", 40), Findings: []string{"0a1b2c3d"}, Disputed: []string{"4e5f6a7b It is tested."},
+		Cost: verdict.Cost{USD: 0.5, Time: 90 * time.Second},
 	}
 	w.Commit("topic", "Apply the review\n\n"+repair.Trailers(), map[string]string{"code.txt": "safe()\n"})
 	chain, text := w.why()
-	if last := chain.Commits[len(chain.Commits)-1]; chain.FixCostUSD != 0.5 || chain.FixDuration != 90*time.Second || !slices.Equal(last.Fixes, repair.Findings) || !slices.Equal(last.Disputes, repair.Disputed) {
+	if last := chain.Commits[len(chain.Commits)-1]; chain.FixCostUSD != 0.5 || chain.FixDuration != 90*time.Second ||
+		!slices.Equal(last.Fixes, repair.Findings) || !slices.Equal(last.Disputes, repair.Disputed) {
 		t.Errorf("%v and %v, the fix is %+v", chain.FixCostUSD, chain.FixDuration, last)
 	}
 	for _, want := range []string{"(fixes 0a1b2c3d) (disputes 4e5f6a7b It is tested.)", "The fixes, as their commits say: $0.50 and 1m30s\n"} {
@@ -113,7 +125,8 @@ func TestHoldsNameTheirPlace(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Holds: []verdict.Hold{
-		{Kind: verdict.QualityBar, Rule: "test/T1", Path: "code.txt", Line: 5, Detail: "A test is skipped."}, {Kind: verdict.HiddenText, Detail: "In the description."},
+		{Kind: verdict.QualityBar, Rule: "test/T1", Path: "code.txt", Line: 5, Detail: "A test is skipped."},
+		{Kind: verdict.HiddenText, Detail: "In the description."},
 	}})
 	_, text := w.why()
 	for _, want := range []string{"code.txt:5 ", "the change as a whole  In the description."} {

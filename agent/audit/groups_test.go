@@ -54,7 +54,8 @@ func TestGroupsTellTheSameNumbersApart(t *testing.T) {
 	models := groups(audit.ByModel)
 	opus, sonnet := models["claude opus"], models["claude sonnet"]
 	took := audit.Spread{P50: time.Minute, P90: 2 * time.Minute, P99: 2 * time.Minute}
-	if len(models) != 2 || opus.PullRequests != 2 || opus.Reviews != 2 || opus.CostUSD != 2 || opus.WithoutPerson != 0.5 || *opus.Took != took ||
+	if len(models) != 2 || opus.PullRequests != 2 || opus.Reviews != 2 || opus.CostUSD != 2 || opus.WithoutPerson != 0.5 ||
+		*opus.Took != took ||
 		opus.Rules["security/S1"] != 1 || opus.Rules["test/T1"] != 0 || opus.ToMerge.P90 != time.Hour {
 		t.Errorf("by model, opus has %+v", opus)
 	}

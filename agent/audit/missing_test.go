@@ -18,14 +18,18 @@ import (
 
 func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 	approved := verdict.Record{Verdict: verdict.Approve, Round: 1}
-	lifted := verdict.Record{Verdict: verdict.Approve, Round: 1, Holds: []verdict.Hold{{Kind: verdict.QualityBar, Detail: "A test is skipped."}}, Lifted: &verdict.Word{By: loopback.Person, At: time.Now(), Why: "It is flaky."}}
+	lifted := verdict.Record{Verdict: verdict.Approve, Round: 1,
+		Holds:  []verdict.Hold{{Kind: verdict.QualityBar, Detail: "A test is skipped."}},
+		Lifted: &verdict.Word{By: loopback.Person, At: time.Now(), Why: "It is flaky."}}
 	for name, test := range map[string]struct {
 		happens func(w *world)
 		want    []string // each in one of what is missing, which are no more
 	}{
-		"nobody reviewed it": {func(w *world) { w.status("success") }, []string{"nobody has asked Judge for a review", "no review that counts approved"}},
+		"nobody reviewed it": {func(w *world) { w.status("success") },
+			[]string{"nobody has asked Judge for a review", "no review that counts approved"}},
 		"changes are requested": {func(w *world) {
-			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding, as(verdict.Verified)}})
+			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1,
+				Ledger: verdict.Ledger{finding, as(verdict.Verified)}})
 			w.status("success")
 		}, []string{"requests changes, round 1: 1 critical"}},
 		"it is held": {func(w *world) {
@@ -52,11 +56,13 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 			w.review(loopback.Judge, approved)
 			w.status("pending")
 		}, []string{`the check "build" is pending`}},
-		"no checks": {func(w *world) { w.review(loopback.Judge, approved) }, []string{`the check "build", which reported on an earlier head or on main, has not begun`}},
+		"no checks": {func(w *world) { w.review(loopback.Judge, approved) },
+			[]string{`the check "build", which reported on an earlier head or on main, has not begun`}},
 		"labels, a draft and a conflict": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.status("success")
-			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/labels", w.ref.Number), map[string]any{"labels": []string{"needs-human", "bug"}}, nil)
+			w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("issues/%d/labels", w.ref.Number),
+				map[string]any{"labels": []string{"needs-human", "bug"}}, nil)
 			w.Commit("main", "Change code too", map[string]string{"code.txt": "other\n"})
 		}, []string{"it waits for a person since", "it conflicts with main"}},
 		"let pass": {func(w *world) {
@@ -133,7 +139,8 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 // Which review counts is the agents' decision, and not told otherwise.
 func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 	t.Parallel()
-	approved, objects := verdict.Record{Verdict: verdict.Approve, Round: 1}, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}}
+	approved, objects := verdict.Record{Verdict: verdict.Approve, Round: 1},
+		verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}}
 	later := func(r verdict.Record) verdict.Record { r.Round++; return r }
 	for name, test := range map[string]struct {
 		happens func(w *world)
@@ -143,7 +150,8 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 			w.review(loopback.Judge, approved)
 			posted := w.review(loopback.Judge, later(objects))
 			body := w.Read(loopback.Judge, w.ref).Reviews[1].Body
-			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID), map[string]string{"body": "See. " + body}, nil)
+			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID),
+				map[string]string{"body": "See. " + body}, nil)
 		}, "by judge does not count: it was edited"},
 		"a later review was dismissed": {func(w *world) {
 			w.review(loopback.Judge, approved)
@@ -188,7 +196,8 @@ func TestEditedStopStillStops(t *testing.T) {
 	order := w.comment(loopback.Person, "/touchstone stop")
 	w.Call(loopback.Root, http.MethodPatch, fmt.Sprintf("issues/comments/%d", order), map[string]string{"body": "Never mind."}, nil)
 	chain, text := w.why()
-	if want := "root edited or deleted a comment of walter's that stopped the agents"; len(chain.Missing) != 1 || !strings.HasPrefix(chain.Missing[0], want) {
+	if want := "root edited or deleted a comment of walter's that stopped the agents"; len(chain.Missing) != 1 ||
+		!strings.HasPrefix(chain.Missing[0], want) {
 		t.Errorf("missing %q; want %q:\n%s", chain.Missing, want, text)
 	}
 }
@@ -239,7 +248,8 @@ func TestMergeWithoutApprovalNamesWhatItLacked(t *testing.T) {
 	w := start(t)
 	w.merge()
 	chain, text := w.why()
-	want := []string{"no review that counts approved " + chain.Head[:7], "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
+	want := []string{"no review that counts approved " + chain.Head[:7],
+		"no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if chain.State != "merged" || !strings.Contains(text, "What the merge lacked:") || !slices.Equal(chain.Missing, want) {
 		t.Errorf("missing %q:\n%s", chain.Missing, text)
 	}

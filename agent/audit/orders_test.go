@@ -24,13 +24,15 @@ func TestOrdersNameWhoGaveThemAndWhetherTheyCount(t *testing.T) {
 		t.Fatalf("orders %+v; want two", chain.Orders)
 	}
 	// To waive takes the right to maintain.
-	if o := chain.Orders[0]; o.By != loopback.Person || o.Verb != "waive" || o.Finding != "0a1b2c3d" || o.Reason != "It is only a test." || o.May != "write" || o.Counts || o.At.IsZero() {
+	if o := chain.Orders[0]; o.By != loopback.Person || o.Verb != "waive" || o.Finding != "0a1b2c3d" || o.Reason != "It is only a test." ||
+		o.May != "write" || o.Counts || o.At.IsZero() {
 		t.Errorf("the first order is %+v", o)
 	}
 	if o := chain.Orders[1]; o.By != loopback.Root || o.Verb != "stop" || o.May != "admin" || !o.Counts {
 		t.Errorf("the second order is %+v", o)
 	}
-	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.", "root has stopped the agents here"} {
+	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.",
+		"root has stopped the agents here"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}

@@ -86,7 +86,8 @@ func Rows(past []forge.Past, since time.Time, reviewers []string, liked func(for
 			}
 			row := rows[e.Rule]
 			if row == nil {
-				row = &Row{Rule: e.Rule, Tally: Tally{Outcomes: map[verdict.Status]int{}}, Repositories: map[string]*Tally{}, Models: map[string]*Tally{}}
+				row = &Row{Rule: e.Rule, Tally: Tally{Outcomes: map[verdict.Status]int{}}, Repositories: map[string]*Tally{},
+					Models: map[string]*Tally{}}
 				rows[e.Rule] = row
 			}
 			one := c.tally(e)

@@ -28,7 +28,8 @@ func TestRowsCountWhatBecameOfFindings(t *testing.T) {
 		for i, l := range ledgers {
 			p.Reviews = append(p.Reviews, round(t, "judge", i+1, time.Minute, verdict.RequestChanges, l))
 		}
-		p.Reviews = append(p.Reviews, round(t, "mallory", 9, time.Minute, verdict.RequestChanges, verdict.Ledger{entry("0000000e", verdict.Open, 9, 9)}))
+		p.Reviews = append(p.Reviews, round(t, "mallory", 9, time.Minute, verdict.RequestChanges,
+			verdict.Ledger{entry("0000000e", verdict.Open, 9, 9)}))
 		return p
 	}
 	stats := audit.Rows([]forge.Past{
@@ -46,7 +47,8 @@ func TestRowsCountWhatBecameOfFindings(t *testing.T) {
 	}
 	row := stats.Rows[0]
 	part, ok := row.Precision()
-	if row.Count != 3 || row.Held != 2 || row.Wrong != 1 || row.Upheld != 1 || row.Late != 1 || row.Liked != 2 || row.Disliked != 1 || !ok || part < 0.66 || part > 0.67 {
+	if row.Count != 3 || row.Held != 2 || row.Wrong != 1 || row.Upheld != 1 || row.Late != 1 || row.Liked != 2 || row.Disliked != 1 || !ok ||
+		part < 0.66 || part > 0.67 {
 		t.Errorf("it counts %+v, %v", row.Tally, part)
 	}
 	// The first stood in round 1, the second in both, the third in round 2; a round costs $0.50.

@@ -34,14 +34,16 @@ func round(t *testing.T, login string, n int, after time.Duration, v verdict.Ver
 		t.Fatal(err)
 	}
 	state := map[verdict.Verdict]string{verdict.Approve: forge.Approved, verdict.RequestChanges: forge.ChangesRequested}[v]
-	return forge.SubmittedReview{Author: forge.User{Login: login}, State: state, Body: "The review.\n\n" + seal, SHA: "abc", SubmittedAt: monday.Add(after)}
+	return forge.SubmittedReview{Author: forge.User{Login: login}, State: state, Body: "The review.\n\n" + seal, SHA: "abc",
+		SubmittedAt: monday.Add(after)}
 }
 
 func TestStats(t *testing.T) {
 	repo := forge.Repo{Owner: "acme", Name: "app"}
 	past := []forge.Past{
 		{
-			Ref: forge.Ref{Repo: repo, Number: 4}, Author: forge.User{Login: "alice"}, CreatedAt: monday, MergedAt: at(20 * time.Minute), ClosedAt: at(20 * time.Minute),
+			Ref: forge.Ref{Repo: repo, Number: 4}, Author: forge.User{Login: "alice"}, CreatedAt: monday, MergedAt: at(20 * time.Minute),
+			ClosedAt: at(20 * time.Minute),
 			Reviews: []forge.SubmittedReview{
 				round(t, "judge", 1, time.Minute, verdict.RequestChanges, verdict.Ledger{finding}),
 				{Author: forge.User{Login: "walter"}, State: forge.Approved, Body: "Fine.", SubmittedAt: monday},
@@ -50,7 +52,8 @@ func TestStats(t *testing.T) {
 			Labelled: []forge.Labelling{{Label: "Needs-Human", Added: true, At: monday}, {Label: "needs-human", At: monday}},
 		},
 		{
-			Ref: forge.Ref{Repo: repo, Number: 3}, Author: forge.User{Login: "alice"}, CreatedAt: monday, MergedAt: at(5 * time.Minute), ClosedAt: at(5 * time.Minute),
+			Ref: forge.Ref{Repo: repo, Number: 3}, Author: forge.User{Login: "alice"}, CreatedAt: monday, MergedAt: at(5 * time.Minute),
+			ClosedAt: at(5 * time.Minute),
 			Reviews: []forge.SubmittedReview{
 				round(t, "judge", 1, 3*time.Minute, verdict.Approve, nil),
 				round(t, "walter", 1, 3*time.Minute, verdict.Approve, verdict.Ledger{finding}), // nobody's reviewer
@@ -79,7 +82,8 @@ func TestStats(t *testing.T) {
 		"median_review_ns": float64(time.Minute), "share_without_person": 0., "escalated": 1., "lifted": 1.,
 		"to_merge_ns": map[string]any{"p50": float64(5 * time.Minute), "p90": float64(20 * time.Minute), "p99": float64(20 * time.Minute)},
 		"review_ns":   map[string]any{"p50": float64(time.Minute), "p90": float64(2 * time.Minute), "p99": float64(2 * time.Minute)},
-		"findings":    map[string]any{"Security": map[string]any{"critical": 2.}}, "fates": map[string]any{"open": 1., "verified": 1.}, "rules": map[string]any{"security/S1": 2.},
+		"findings":    map[string]any{"Security": map[string]any{"critical": 2.}}, "fates": map[string]any{"open": 1., "verified": 1.},
+		"rules": map[string]any{"security/S1": 2.},
 	} {
 		if !reflect.DeepEqual(numbers[name], want) {
 			t.Errorf("%s is %v; want %v", name, numbers[name], want)
@@ -90,7 +94,8 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"4: 2 merged, 1 closed, 1 open", "median 5m0s; 50 % within 10 minutes, 100 % within 30", "median 1, mean 1.5, at most 2", "$1.50, 375 tokens, 80 %",
+		"4: 2 merged, 1 closed, 1 open", "median 5m0s; 50 % within 10 minutes, 100 % within 30", "median 1, mean 1.5, at most 2",
+		"$1.50, 375 tokens, 80 %",
 		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "take a shorter time", "1; let pass by a person: 1",
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -101,7 +106,8 @@ func TestStats(t *testing.T) {
 
 func TestStatsOfNothing(t *testing.T) {
 	var text strings.Builder
-	if err := audit.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") || strings.Contains(text.String(), "NaN") {
+	if err := audit.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") ||
+		strings.Contains(text.String(), "NaN") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
 }

@@ -42,7 +42,8 @@ func (w *world) review(login string, r verdict.Record) forge.Posted {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	posted, err := forge.NewPoster(w.Client(login)).PostReview(w.t.Context(), w.ref, forge.Review{SHA: pr.Head.SHA, Event: string(r.Verdict), Body: "The review.\n\n" + seal})
+	posted, err := forge.NewPoster(w.Client(login)).PostReview(w.t.Context(), w.ref,
+		forge.Review{SHA: pr.Head.SHA, Event: string(r.Verdict), Body: "The review.\n\n" + seal})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func (w *world) review(login string, r verdict.Record) forge.Posted {
 func (w *world) says(event string) {
 	w.t.Helper()
 	w.Read(loopback.Person, w.ref) // settles
-	w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/%d/reviews", w.ref.Number), map[string]string{"event": event, "body": "I say so."}, nil)
+	w.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/%d/reviews", w.ref.Number),
+		map[string]string{"event": event, "body": "I say so."}, nil)
 }
 
 // comment posts a comment and returns its id.
@@ -67,12 +69,14 @@ func (w *world) comment(login, body string) int64 {
 // dismiss dismisses a review.
 func (w *world) dismiss(review int64, why string) {
 	w.t.Helper()
-	w.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", w.ref.Number, review), map[string]string{"message": why}, nil)
+	w.Call(loopback.Root, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", w.ref.Number, review),
+		map[string]string{"message": why}, nil)
 }
 
 func (w *world) status(state string) {
 	w.t.Helper()
-	w.Call(loopback.Root, http.MethodPost, "statuses/"+w.Read(loopback.Root, w.ref).Head.SHA, map[string]string{"context": "build", "state": state}, nil)
+	w.Call(loopback.Root, http.MethodPost, "statuses/"+w.Read(loopback.Root, w.ref).Head.SHA,
+		map[string]string{"context": "build", "state": state}, nil)
 }
 
 // rewind takes the tip off main again, as a force push does.
@@ -92,7 +96,8 @@ func (w *world) force(message string) {
 
 func (w *world) merge() string {
 	w.t.Helper()
-	sha, err := forge.NewMerger(w.Client(loopback.Author)).SquashMerge(w.t.Context(), w.ref, forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
+	sha, err := forge.NewMerger(w.Client(loopback.Author)).SquashMerge(w.t.Context(), w.ref,
+		forge.SquashRequest{SHA: w.Read(loopback.Author, w.ref).Head.SHA, Title: "Change code"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ func TestFixClaimsNothingThatTheSessionDidNotReport(t *testing.T) {
 	id := verdict.Fingerprint(finding)
 	for name, tc := range map[string]struct{ answer, told string }{
 		"ids that there are none of": {"Repaired ffffffff: it is safe now\n", "ffffffff is no open finding"},
-		"two forms at once":          {"Repaired " + id + ": it is safe now\nDisputed " + id + ": it was safe before\n", id + " cannot be both Repaired and Disputed"},
-		"another language":           {"Repariert " + id + ": sicher gemacht\n", "whatever language you write in"},
+		"two forms at once": {"Repaired " + id + ": it is safe now\nDisputed " + id + ": it was safe before\n",
+			id + " cannot be both Repaired and Disputed"},
+		"another language": {"Repariert " + id + ": sicher gemacht\n", "whatever language you write in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -24,7 +25,8 @@ func TestFixClaimsNothingThatTheSessionDidNotReport(t *testing.T) {
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 			var asked []string
-			out, err := newAuthor(g, turns(&asked, write(tc.answer, map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+			out, err := newAuthor(g, turns(&asked, write(tc.answer, map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr,
+				verdict.Allowance{}, nil)
 			if err != nil || len(asked) != 2 {
 				t.Fatalf("%v after %d turns", err, len(asked))
 			}

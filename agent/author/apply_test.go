@@ -40,7 +40,8 @@ func TestApplyPushesTheEditsAndNothingElse(t *testing.T) {
 	g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
 	second := edit(t, "notes.txt", "one\r\ntow\r\n", "two")
 	second.Finding = "0ddba115"
-	out, err := newAuthor(g, unexpected(t)).Apply(t.Context(), pr, []verdict.Edit{edit(t, "app/parse.go", misspelt, "// Parse reads."), second})
+	out, err := newAuthor(g, unexpected(t)).Apply(t.Context(), pr,
+		[]verdict.Edit{edit(t, "app/parse.go", misspelt, "// Parse reads."), second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +50,19 @@ func TestApplyPushesTheEditsAndNothingElse(t *testing.T) {
 	if now.Head.SHA != out.Head || len(commit.Parents) != 1 || commit.Parents[0].SHA != pr.Head.SHA || commit.Commit.Author.Name != "Alice" {
 		t.Errorf("pushed %+v, the commit is %+v", out, commit)
 	}
-	for path, want := range map[string]string{"app/parse.go": strings.Replace(misspelt, "raeds", "reads", 1), "notes.txt": "one\r\ntwo\r\n", "README.md": "one\n"} {
+	for path, want := range map[string]string{"app/parse.go": strings.Replace(misspelt, "raeds", "reads", 1), "notes.txt": "one\r\ntwo\r\n",
+		"README.md": "one\n"} {
 		if got := pushedFile(t, g, out.Head, path); got != want {
 			t.Errorf("%s is %q", path, got)
 		}
 	}
 	fix, ok := verdict.ParseRepair(commit.Commit.Message)
-	if !ok || fix.Reviewed != pr.Head.SHA || strings.Join(fix.Findings, " ") != "0badcafe 0ddba115" || fix.Change == "" || fix.Undoes == "" || fix.Model != "" {
+	if !ok || fix.Reviewed != pr.Head.SHA || strings.Join(fix.Findings, " ") != "0badcafe 0ddba115" || fix.Change == "" || fix.Undoes == "" ||
+		fix.Model != "" {
 		t.Errorf("the commit says of itself %+v", fix)
 	}
-	if want := "Apply the review's suggestions\n\n- app/parse.go:2\n- notes.txt:2\n\nTouchstone-Reviewed: "; !strings.HasPrefix(commit.Commit.Message, want) {
+	want := "Apply the review's suggestions\n\n- app/parse.go:2\n- notes.txt:2\n\nTouchstone-Reviewed: "
+	if !strings.HasPrefix(commit.Commit.Message, want) {
 		t.Errorf("the message is\n%s", commit.Commit.Message)
 	}
 	if len(out.Repaired) != 2 || out.CostUSD != 0 {
@@ -69,7 +73,8 @@ func TestApplyPushesTheEditsAndNothingElse(t *testing.T) {
 func TestApplyPushesNothingThatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	verify := func(text string) map[string]string {
-		return map[string]string{"README.md": "one\n", ".touchstone/config.yaml": "verify:\n  command: [git, grep, --no-index, -q, " + text + ", --, app]\n"}
+		return map[string]string{"README.md": "one\n",
+			".touchstone/config.yaml": "verify:\n  command: [git, grep, --no-index, -q, " + text + ", --, app]\n"}
 	}
 	line := edit(t, "app/parse.go", misspelt, "// Parse reads.")
 	elsewhere := line
@@ -80,16 +85,19 @@ func TestApplyPushesNothingThatIsNotWhole(t *testing.T) {
 		edits        []verdict.Edit
 		want         error
 	}{
-		"verify fails":              {base: verify("raeds"), edits: []verdict.Edit{line}, want: author.ErrUnverified},
-		"verify passes":             {base: verify("reads"), edits: []verdict.Edit{line}},
-		"other lines":               {edits: []verdict.Edit{elsewhere}, want: verdict.ErrNoFit},
-		"one that fits and another": {edits: []verdict.Edit{line, edit(t, "a.txt", "one\ntow\n", "two")}, change: map[string]string{"a.txt": "one\ntoo\n"}, want: verdict.ErrNoFit},
-		"twice":                     {edits: []verdict.Edit{line, line}, want: verdict.ErrNoFit},
+		"verify fails":  {base: verify("raeds"), edits: []verdict.Edit{line}, want: author.ErrUnverified},
+		"verify passes": {base: verify("reads"), edits: []verdict.Edit{line}},
+		"other lines":   {edits: []verdict.Edit{elsewhere}, want: verdict.ErrNoFit},
+		"one that fits and another": {edits: []verdict.Edit{line, edit(t, "a.txt", "one\ntow\n", "two")},
+			change: map[string]string{"a.txt": "one\ntoo\n"}, want: verdict.ErrNoFit},
+		"twice": {edits: []verdict.Edit{line, line}, want: verdict.ErrNoFit},
 		"what the guard watches": {change: map[string]string{".github/workflows/ci.yml": workflow},
 			edits: []verdict.Edit{edit(t, ".github/workflows/ci.yml", workflow, "name: test")}, want: author.ErrForbidden},
-		"a note for later": {edits: []verdict.Edit{edit(t, "app/parse.go", misspelt, "// Parse reads. TODO: fix this later")}, want: author.ErrDeferred},
+		"a note for later": {edits: []verdict.Edit{edit(t, "app/parse.go", misspelt, "// Parse reads. TODO: fix this later")},
+			want: author.ErrDeferred},
 		"what git records otherwise": {base: map[string]string{"README.md": "one\n", ".gitattributes": "*.crlf text eol=lf\n"},
-			change: map[string]string{"a.crlf": "one\r\ntow\r\n"}, edits: []verdict.Edit{edit(t, "a.crlf", "one\r\ntow\r\n", "two")}, want: verdict.ErrNoFit},
+			change: map[string]string{"a.crlf": "one\r\ntow\r\n"}, edits: []verdict.Edit{edit(t, "a.crlf", "one\r\ntow\r\n", "two")},
+			want: verdict.ErrNoFit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

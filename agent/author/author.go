@@ -92,7 +92,8 @@ type Outcome struct {
 var (
 	// ErrNothingToFix says that no review asks for changes, no check failed that passes on
 	// the base, and the base is merged in already. No model was run.
-	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed that does not fail on its base too, and it is up to date with its base")
+	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed " +
+		"that does not fail on its base too, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
 	// ErrDisputed says that the session changed nothing, since it disputes what is open: the
@@ -121,10 +122,12 @@ var (
 	// they are, such as a repository of its own.
 	ErrUncommittable = errors.New("what the model left cannot be committed")
 	// ErrNoVerify says that the repository's verify command cannot be run here.
-	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or mend verify.command in .touchstone/config.yaml on the base branch")
+	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or " +
+		"mend verify.command in .touchstone/config.yaml on the base branch")
 	// ErrUnpushable says that GitHub does not take the push, for a reason that merging
 	// again does not mend.
-	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection rules and by its token's permissions")
+	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection " +
+		"rules and by its token's permissions")
 	// ErrOvertaken says that the branch moved on GitHub while the fix was made, or that
 	// the pull request does not need that fix any more.
 	ErrOvertaken = errors.New("the pull request moved on while it was fixed")
@@ -133,7 +136,8 @@ var (
 // Fix applies the latest review of pr's head, as it was read, and pushes the
 // result. The session may take no more than allowed. An *engine.Error means that it
 // did not finish. Progress, if set, hears of the session as it goes.
-func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance, progress func(engine.Progress)) (Outcome, error) {
+func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance,
+	progress func(engine.Progress)) (Outcome, error) {
 	r := &repair{author: a, kind: decide.Fix, begun: pr, allowed: allowed, progress: progress}
 	defer r.release()
 	err := step(ctx, "prepare", func(ctx context.Context) error { return r.prepare(ctx, pr) })
@@ -185,11 +189,13 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 		return err
 	}
 	if n := len(r.locks.left); n > maxConflicts {
-		return fmt.Errorf("%w: %d files conflict, and a session is given %d at most; merge %s into the branch by hand, and push", ErrUndecided, n, maxConflicts, pr.Base.Name)
+		return fmt.Errorf("%w: %d files conflict, and a session is given %d at most; merge %s into the branch by hand, and push", ErrUndecided,
+			n, maxConflicts, pr.Base.Name)
 	}
 	for _, name := range r.locks.left {
 		if slices.Contains(r.merge.Undecided, name) {
-			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name, pr.Base.Name)
+			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name,
+				pr.Base.Name)
 		}
 	}
 	r.brief.sidesDir = sidesName()

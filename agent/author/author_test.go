@@ -22,7 +22,8 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var finding = verdict.Finding{
-	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is\nunsafe.",
+	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()",
+	Claim: "This is\nunsafe.",
 }
 
 // newAuthor is the author's agent, and edit what its model does.
@@ -129,7 +130,8 @@ func TestFixWithoutAModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	merge := commitOf(g, out.Head)
-	if len(merge.Parents) != 2 || merge.Parents[0].SHA != before.Head.SHA || merge.Parents[1].SHA != base || merge.Commit.Message != "Merge branch 'main' into topic" {
+	if len(merge.Parents) != 2 || merge.Parents[0].SHA != before.Head.SHA || merge.Parents[1].SHA != base ||
+		merge.Commit.Message != "Merge branch 'main' into topic" {
 		t.Errorf("pushed %+v", merge)
 	}
 }
@@ -173,7 +175,8 @@ func TestFixResolvesConflicts(t *testing.T) {
 	pr := g.Read(loopback.Author, ref)
 	var prompt string
 	leave := newAuthor(g, func(r loopback.Asked) (string, error) { prompt += r.Prompt; return "Cannot.", nil })
-	if _, err := leave.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "code.txt") {
+	if _, err := leave.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrConflicts) ||
+		!strings.Contains(err.Error(), "code.txt") {
 		t.Errorf("conflicts that are left end in %v", err)
 	}
 	if now := g.Read(loopback.Author, ref); now.Head.SHA != pr.Head.SHA {
@@ -186,7 +189,8 @@ func TestFixResolvesConflicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commit := commitOf(g, out.Head); len(commit.Parents) != 2 || !strings.HasPrefix(commit.Commit.Message, "Resolve conflicts with the base\n") {
+	if commit := commitOf(g, out.Head); len(commit.Parents) != 2 ||
+		!strings.HasPrefix(commit.Commit.Message, "Resolve conflicts with the base\n") {
 		t.Errorf("pushed %+v", commit)
 	}
 }
@@ -197,7 +201,8 @@ func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line that nobody touches\n", 2_000)
 	g := loopback.New(t, map[string]string{"code.txt": "base\n", "gone.txt": "one\n", "long.txt": "base\n" + long, "other.txt": "x\n"})
-	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n", "gone.txt": "two\n", "long.txt": "ours\n" + strings.ToUpper(long), "other.txt": "y\n"})
+	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours\n", "gone.txt": "two\n", "long.txt": "ours\n" + strings.ToUpper(long),
+		"other.txt": "y\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n", "gone.txt": "", "long.txt": "theirs\n" + long})
 	merged := map[string]string{"code.txt": "both\n", "gone.txt": "three\n", "long.txt": "both\n"}
@@ -209,7 +214,8 @@ func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 			t.Errorf("the whole of the long side is in %q, %v", whole, err)
 			return "", err
 		}
-		if text, err := os.ReadFile(whole[0]); err != nil || strings.Count(string(text), "\n+A LINE") != 2_000 || !strings.Contains(r.Prompt, filepath.Base(whole[0])) {
+		if text, err := os.ReadFile(whole[0]); err != nil || strings.Count(string(text), "\n+A LINE") != 2_000 ||
+			!strings.Contains(r.Prompt, filepath.Base(whole[0])) {
 			t.Errorf("%d bytes of it are there, %v, or the prompt does not say where", len(text), err)
 		}
 		return write("Both.", merged)(r)
@@ -308,7 +314,8 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	sha := g.Commit("topic", "Add code", map[string]string{"code.txt": "broken\n"})
 	ref := g.Open("topic")
-	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": "build", "description": "it does not compile"}, nil)
+	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha,
+		map[string]any{"state": "failure", "context": "build", "description": "it does not compile"}, nil)
 	var prompt string
 	a := newAuthor(g, func(r loopback.Asked) (string, error) {
 		prompt = r.Prompt
@@ -334,11 +341,13 @@ func TestFixLeavesWhatFailsOnTheBase(t *testing.T) {
 	sha := g.Commit("topic", "Add code", map[string]string{"code.txt": "broken\n"})
 	ref := g.Open("topic")
 	fails := func(sha, check string) {
-		g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": "failure", "context": check, "description": "it fails"}, nil)
+		g.Call(loopback.Person, http.MethodPost, "statuses/"+sha,
+			map[string]any{"state": "failure", "context": check, "description": "it fails"}, nil)
 	}
 	fails(g.Read(loopback.Author, ref).Base.SHA, "build")
 	fails(sha, "build")
-	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); !errors.Is(err, author.ErrNothingToFix) {
+	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); !errors.Is(err,
+		author.ErrNothingToFix) {
 		t.Errorf("alone it ends in %v", err)
 	}
 	fails(sha, "vet")
@@ -350,7 +359,8 @@ func TestFixLeavesWhatFailsOnTheBase(t *testing.T) {
 	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(prompt, "failed check vet") || strings.Contains(prompt, "failed check build") || !strings.Contains(prompt, "fail on the base as well") {
+	if !strings.Contains(prompt, "failed check vet") || strings.Contains(prompt, "failed check build") ||
+		!strings.Contains(prompt, "fail on the base as well") {
 		t.Errorf("the prompt says:\n%s", prompt)
 	}
 }

@@ -19,7 +19,8 @@ func TestAVerifyCommandThatTakesTooMuchFailsAlone(t *testing.T) {
 		"more memory than the 1.0 GB":              `dd if=/dev/zero of=/dev/null bs=1500M count=100000`,
 		"more processes and threads than the 200 ": `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`,
 	} {
-		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" + strings.ReplaceAll(command, "'", "''") + "']\n"})
+		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" +
+			strings.ReplaceAll(command, "'", "''") + "']\n"})
 		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 		a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))

@@ -21,8 +21,9 @@ func TestNothingCachedReachesAnotherVerify(t *testing.T) {
 		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
 	}
 	g := loopback.New(t, map[string]string{
-		"who.txt":                 "base\n",
-		".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'cd \"$GOCACHE\" && found=$(ls) && echo $found > found && echo x > \"$(cat \"$OLDPWD/who.txt\")\"']\n",
+		"who.txt": "base\n",
+		".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'cd \"$GOCACHE\" && found=$(ls) && echo $found > found && echo x > \"$(cat " +
+			"\"$OLDPWD/who.txt\")\"']\n",
 	})
 	fix := func(branch string) string {
 		t.Helper()

@@ -114,7 +114,8 @@ func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error
 	rules := sandbox.Author(dir, home, env, user, a.Private)
 	if rules.Alone = a.Alone; a.Alone {
 		if err := sandbox.Network(); err != nil {
-			return nil, engine.Errorf(engine.Invalid, "author.network is gateway, which cannot be held here: %v; set it to full, or run the agent on Linux 6.7 or newer", err)
+			return nil, engine.Errorf(engine.Invalid,
+				"author.network is gateway, which cannot be held here: %v; set it to full, or run the agent on Linux 6.7 or newer", err)
 		}
 	}
 	return &rules, nil

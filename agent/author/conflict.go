@@ -49,7 +49,8 @@ func parted(ctx context.Context, tree *worktree.Tree, branch, base string, paths
 	}
 	var conflicts []conflict
 	for _, name := range paths {
-		conflicts = append(conflicts, conflict{path: name, branch: patch(ours, name), base: patch(theirs, name), unmarked: slices.Contains(unmarked, name)})
+		conflicts = append(conflicts, conflict{path: name, branch: patch(ours, name), base: patch(theirs, name),
+			unmarked: slices.Contains(unmarked, name)})
 	}
 	return conflicts, nil
 }
@@ -58,14 +59,17 @@ func (b brief) askConflicts(p *strings.Builder) {
 	if len(b.conflicts) == 0 {
 		return
 	}
-	p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve them so that both intentions survive:\n")
+	p.WriteString("\n# Conflicts with the base\n\nThese files hold conflict markers with both sides and their common ancestor. Resolve " +
+		"them so that both intentions survive:\n")
 	for _, c := range b.conflicts {
 		fmt.Fprintf(p, "- %q", c.path)
 		if c.unmarked {
-			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it shall hold)")
+			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it " +
+				"shall hold)")
 		}
 		if lockFile.MatchString(c.path) {
-			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own dependencies need)")
+			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own " +
+				"dependencies need)")
 		}
 		p.WriteString("\n")
 	}

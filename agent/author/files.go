@@ -16,7 +16,8 @@ import (
 
 // secretFile matches names of files that hold credentials, of which a model has
 // nothing to write.
-var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa|ed25519)|\.npmrc|\.pypirc|\.netrc|credentials(?:\.[^/]+)?|secrets?\.(?:ya?ml|json|toml|env))$`)
+var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa` +
+	`|ed25519)|\.npmrc|\.pypirc|\.netrc|credentials(?:\.[^/]+)?|secrets?\.(?:ya?ml|json|toml|env))$`)
 
 // exampleFile matches those that only show how such a file looks.
 var exampleFile = regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)

@@ -69,7 +69,8 @@ func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quota
 			if e.Said.By != "" {
 				who = e.Said.By
 			}
-			said[e.ID] = append(said[e.ID], quotation{fmt.Sprintf("what %s said against finding %s; its reviewer judged that it stands", who, e.ID), e.Said.Why})
+			said[e.ID] = append(said[e.ID], quotation{fmt.Sprintf("what %s said against finding %s; its reviewer judged that it stands", who, e.ID),
+				e.Said.Why})
 		}
 	}
 	return said
@@ -91,8 +92,10 @@ func (a *Author) reviewed(pr forge.PullRequest) (texts []string) {
 }
 
 // convention matches the names of files that say how code is written in a repository.
-var convention = regexp.MustCompile(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*|eslint\.config\..+|\.prettierrc.*|biome\.jsonc?` +
-	`|\.?ruff\.toml|pyproject\.toml|setup\.cfg|tox\.ini|\.flake8|\.rubocop\.yml|\.?rustfmt\.toml|\.?clippy\.toml|detekt\.yml|\.pre-commit-config\.yaml|makefile)$`)
+var convention = regexp.MustCompile(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*` +
+	`|eslint\.config\..+|\.prettierrc.*|biome\.jsonc?` +
+	`|\.?ruff\.toml|pyproject\.toml|setup\.cfg|tox\.ini|\.flake8|\.rubocop\.yml|\.?rustfmt\.toml|\.?clippy\.toml|detekt\.yml` +
+	`|\.pre-commit-config\.yaml|makefile)$`)
 
 const (
 	// maxConventions bounds the files of conventions that a session is told of, maxConvention what it

@@ -12,7 +12,8 @@ import (
 // The conventions are named and not copied, however long they are and however many.
 func TestFixNamesTheConventions(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"AGENTS.md": strings.Repeat("Write well. ", 90_000), "CONTRIBUTING.md": "Be brief.\n", "docs/CONTRIBUTING.md": "x\n"}
+	files := map[string]string{"AGENTS.md": strings.Repeat("Write well. ", 90_000), "CONTRIBUTING.md": "Be brief.\n",
+		"docs/CONTRIBUTING.md": "x\n"}
 	for i := range 60 {
 		files[fmt.Sprintf(".eslintrc.%d", i)] = "x\n"
 	}
@@ -20,10 +21,12 @@ func TestFixNamesTheConventions(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
-	if _, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil); err != nil {
+	if _, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr,
+		verdict.Allowance{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(asked[0], `longer than 64 kB: ["AGENTS.md"]`) || strings.Count(asked[0], `".eslintrc.`) >= 60 || len(asked[0]) > 12<<10 {
+	if !strings.Contains(asked[0], `longer than 64 kB: ["AGENTS.md"]`) || strings.Count(asked[0], `".eslintrc.`) >= 60 ||
+		len(asked[0]) > 12<<10 {
 		t.Errorf("the prompt has %d bytes:\n%.4000s", len(asked[0]), asked[0])
 	}
 }

@@ -166,6 +166,7 @@ func (c ownChange) allowed(f guard.Finding) bool {
 // refused reports whether an error is about what the session left, so that telling
 // it can help.
 func refused(err error) bool {
-	return slices.ContainsFunc([]error{ErrForbidden, ErrConflicts, ErrRelaxed, ErrDeferred, ErrUnverified, ErrUncommittable, ErrNothingChanged},
+	return slices.ContainsFunc([]error{ErrForbidden, ErrConflicts, ErrRelaxed, ErrDeferred, ErrUnverified, ErrUncommittable,
+		ErrNothingChanged},
 		func(kind error) bool { return errors.Is(err, kind) })
 }

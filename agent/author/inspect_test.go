@@ -17,9 +17,11 @@ func TestPipelinesAreKeptFromCredentials(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"      ALL: ${{ toJSON(secrets) }}", "A: ${{ format('{0}', secrets.A) }}", "A: ${{ SECRETS.FOO }}", "    secrets: inherit",
-		"A: ${{ github.token }}", "A: ${{ GitHub . Token }}", "A: ${{ github['token'] }}", "A: ${{ toJSON( github ) }}", "A: ${{ join(github.*) }}", "A: ${{ github",
+		"A: ${{ github.token }}", "A: ${{ GitHub . Token }}", "A: ${{ github['token'] }}", "A: ${{ toJSON( github ) }}",
+		"A: ${{ join(github.*) }}", "A: ${{ github",
 		"permissions:", `"permissions":`, "'permissions': {}", "jobs: {a: {permissions: {contents: read}}}",
-		"  contents: write", "  contents: write # note", `  contents: "write"`, "  {contents: write, id-token: 'write'}", "permissions: write-all",
+		"  contents: write", "  contents: write # note", `  contents: "write"`, "  {contents: write, id-token: 'write'}",
+		"permissions: write-all",
 		"on: workflow_run", "on: [push, pull_request_target]", "    environment: production", `  "permiss\u0069ons": {}`,
 		"withCredentials([string(credentialsId: 'a')])", "$(System.AccessToken)", "from_secret: key",
 	} {
@@ -31,7 +33,8 @@ func TestPipelinesAreKeptFromCredentials(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"  contents: read", "  run: go test ./...", "on: [push, pull_request]", "A: ${{ github.sha }}", "  uses: actions/checkout@v4", "  run: ./write-docs.sh",
+		"  contents: read", "  run: go test ./...", "on: [push, pull_request]", "A: ${{ github.sha }}", "  uses: actions/checkout@v4",
+		"  run: ./write-docs.sh",
 		"  name: the environment", "runs-on: ubuntu-latest",
 	} {
 		if err := written(adds(".github/workflows/ci.yml", line)); err != nil {

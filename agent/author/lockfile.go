@@ -49,7 +49,8 @@ var lockTools = []lockTool{
 }
 
 // lockFile matches the names of lock files of any kind, but not of code about locks.
-var lockFile = regexp.MustCompile(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
+var lockFile = regexp.MustCompile(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved` +
+	`|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
 
 // staleLock is a lock file that has the base's version and is to be made anew.
 type staleLock struct {
@@ -67,7 +68,8 @@ type locks struct {
 }
 
 // errStale says that a lock file's tool failed on what it was made from.
-var errStale = fmt.Errorf("%w: a lock file cannot be made anew; where its tool wants a login or a network that a fix does not have, merge the base by hand", ErrConflicts)
+var errStale = fmt.Errorf("%w: a lock file cannot be made anew; where its tool wants a login or a network that a fix does not have, "+
+	"merge the base by hand", ErrConflicts)
 
 // settleLocks takes the base's version of each lock file in conflict whose tool is
 // here: two versions of a generated file have no meaning between them. One whose tool
@@ -148,7 +150,8 @@ func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) er
 func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l locks) error {
 	for _, lock := range l.stale {
 		dir := filepath.Join(tree.Dir(), filepath.FromSlash(path.Dir(lock.name)))
-		if err := a.execute(ctx, fmt.Errorf("%w: %s", errStale, lock.name), dir, session.Caches(tree.Dir(), session.ForSession), lock.command, lockTimeout); err != nil {
+		if err := a.execute(ctx, fmt.Errorf("%w: %s", errStale, lock.name), dir, session.Caches(tree.Dir(), session.ForSession), lock.command,
+			lockTimeout); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,8 @@ func reported(answer string, b brief) report {
 }
 
 func open(id string) verdict.Entry {
-	return verdict.Entry{ID: id, Status: verdict.Open, Dimension: verdict.Security, Severity: verdict.Major, Path: "a.go", Claim: "It is wrong."}
+	return verdict.Entry{ID: id, Status: verdict.Open, Dimension: verdict.Security, Severity: verdict.Major, Path: "a.go",
+		Claim: "It is wrong."}
 }
 
 func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
@@ -25,15 +26,21 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 		repaired, disputed, people string
 		missing, wrong             string
 	}{
-		"one of each":         {answers: []string{"Repaired 0000000a: x\nDisputed 0000000b: y\n- **Needs a person** 0000000c: z"}, repaired: "0000000a", disputed: "0000000b", people: "0000000c", missing: "[0000000d]"},
-		"nothing":             {answers: []string{"All done."}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
-		"an unknown id":       {answers: []string{"Repaired ffffffff: x"}, missing: "[0000000a 0000000b 0000000c 0000000d]", wrong: "ffffffff is no open finding"},
-		"one id in two forms": {answers: []string{"Repaired 0000000a: x\nDisputed 0000000a: y"}, missing: "[0000000a 0000000b 0000000c 0000000d]", wrong: "0000000a cannot be both"},
-		"one id twice":        {answers: []string{"Repaired 0000000a: x\nRepaired 0000000a: y"}, repaired: "0000000a", missing: "[0000000b 0000000c 0000000d]"},
-		"another language":    {answers: []string{"Repariert 0000000a: x"}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
-		"no text":             {answers: []string{"Repaired 0000000a: "}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
-		"as code and quoted":  {answers: []string{"> - `0000000a`: x\n> - **Repaired `0000000b`:** y"}, repaired: "0000000b", missing: "[0000000a 0000000c 0000000d]"},
-		"another word later":  {answers: []string{"Repaired 0000000a: x\nRepaired 0000000b: x", "Disputed 0000000a: y"}, repaired: "0000000b", disputed: "0000000a", missing: "[0000000c 0000000d]"},
+		"one of each": {answers: []string{"Repaired 0000000a: x\nDisputed 0000000b: y\n- **Needs a person** 0000000c: z"},
+			repaired: "0000000a", disputed: "0000000b", people: "0000000c", missing: "[0000000d]"},
+		"nothing": {answers: []string{"All done."}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
+		"an unknown id": {answers: []string{"Repaired ffffffff: x"}, missing: "[0000000a 0000000b 0000000c 0000000d]",
+			wrong: "ffffffff is no open finding"},
+		"one id in two forms": {answers: []string{"Repaired 0000000a: x\nDisputed 0000000a: y"},
+			missing: "[0000000a 0000000b 0000000c 0000000d]", wrong: "0000000a cannot be both"},
+		"one id twice": {answers: []string{"Repaired 0000000a: x\nRepaired 0000000a: y"}, repaired: "0000000a",
+			missing: "[0000000b 0000000c 0000000d]"},
+		"another language": {answers: []string{"Repariert 0000000a: x"}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
+		"no text":          {answers: []string{"Repaired 0000000a: "}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
+		"as code and quoted": {answers: []string{"> - `0000000a`: x\n> - **Repaired `0000000b`:** y"}, repaired: "0000000b",
+			missing: "[0000000a 0000000c 0000000d]"},
+		"another word later": {answers: []string{"Repaired 0000000a: x\nRepaired 0000000b: x", "Disputed 0000000a: y"}, repaired: "0000000b",
+			disputed: "0000000a", missing: "[0000000c 0000000d]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r report
@@ -48,7 +55,8 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 			if got := strings.Join(fix.Findings, ","); got != tt.repaired || first(fix.Disputed) != tt.disputed || first(fix.Person) != tt.people {
 				t.Errorf("the commit says %+v", fix)
 			}
-			if missing := r.missing(b.ledger); len(missing) > 0 && fmt.Sprint(missing) != tt.missing || !strings.Contains(strings.Join(r.wrong, ""), tt.wrong) {
+			if missing := r.missing(b.ledger); len(missing) > 0 && fmt.Sprint(missing) != tt.missing ||
+				!strings.Contains(strings.Join(r.wrong, ""), tt.wrong) {
 				t.Errorf("missing %v, wrong %q", missing, r.wrong)
 			}
 		})
@@ -69,14 +77,16 @@ func TestWhatIsLeftToAPersonIsTold(t *testing.T) {
 
 func TestCommitMessageMentionsNobodyAndForgesNothing(t *testing.T) {
 	b := brief{head: "0123456789", ledger: verdict.Ledger{open("0000000a")}}
-	answer := "Recurrence: add lint - ask @octocat\nRepaired 0000000a: ask @octocat [skip ci]\nCommit: Guard the lookup, thanks @octocat [ci skip]\n"
+	answer := "Recurrence: add lint - ask @octocat\nRepaired 0000000a: ask @octocat [skip ci]\nCommit: Guard the lookup, thanks @octocat " +
+		"[ci skip]\n"
 	message := b.message(answer, reported(answer, b), verdict.Repair{})
 	for _, bad := range []string{"@octocat", "[skip ci]", "[ci skip]"} {
 		if strings.Contains(message, bad) {
 			t.Errorf("it holds %s:\n%s", bad, message)
 		}
 	}
-	if !strings.HasPrefix(message, "Guard the lookup, thanks ") || !strings.Contains(message, "\n- ask ") || !strings.Contains(message, "\nTouchstone-Findings: 0000000a\n") || !strings.Contains(message, "\nRecurrence: add lint - ask ") {
+	if !strings.HasPrefix(message, "Guard the lookup, thanks ") || !strings.Contains(message, "\n- ask ") ||
+		!strings.Contains(message, "\nTouchstone-Findings: 0000000a\n") || !strings.Contains(message, "\nRecurrence: add lint - ask ") {
 		t.Errorf("it lost what it has to say:\n%s", message)
 	}
 	for _, subject := range []string{"Touchstone-Findings: 0000000a", "Merge branch 'main' into topic", "Revert \"x\"", "fixup! x", "\t"} {
@@ -91,7 +101,8 @@ func TestCommitMessageHoldsNoCredential(t *testing.T) {
 	t.Parallel()
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	b := brief{head: "0123456789", ledger: verdict.Ledger{open("00000001"), open("00000002")}}
-	answer := "Commit: Remove " + secret + "\nRepaired 00000001: it logged " + secret + "\nDisputed 00000002: b.go holds " + secret + "\nRecurrence: single occurrence - the key " + secret + " is revoked"
+	answer := "Commit: Remove " + secret + "\nRepaired 00000001: it logged " + secret + "\nDisputed 00000002: b.go holds " + secret +
+		"\nRecurrence: single occurrence - the key " + secret + " is revoked"
 	message := b.message(answer, reported(answer, b), verdict.Repair{})
 	if strings.Contains(message, secret) || strings.Count(message, "[redacted]") != 4 {
 		t.Errorf("the message is\n%s", message)

@@ -50,7 +50,8 @@ func TestThePromptForThreeFindingsIsShort(t *testing.T) {
 	t.Parallel()
 	b := brief{
 		fence: strings.Repeat("f", 33), body: strings.Repeat("x", 1_000), review: strings.Repeat("x", 500), history: map[string][]quotation{},
-		allow: make([]string, 40), conventions: []string{"AGENTS.md", ".github/CONTRIBUTING.md"}, verify: []string{"make", "check"}, subjects: make([]string, 8),
+		allow: make([]string, 40), conventions: []string{"AGENTS.md", ".github/CONTRIBUTING.md"}, verify: []string{"make", "check"},
+		subjects: make([]string, 8),
 	}
 	for i := range b.allow {
 		b.allow[i] = "go test *"
@@ -67,17 +68,21 @@ func TestThePromptForThreeFindingsIsShort(t *testing.T) {
 
 func TestWhatAReviewSaysIsToldWithoutItsRecord(t *testing.T) {
 	t.Parallel()
-	body := "### Changes requested · round 2\n\nIt races.\n\n#### Still there from earlier rounds\n\n- **[Test] minor** x\n\n---\n`a.go`\n\n**[Doc] nit** · finding `0badcafe`\n\nIt is wrong.\n\n<details><summary>1 merged</summary>\n\nx\n\n</details>\n\n<sub>tokens</sub>\n\n<!-- touchstone:state v1 {} -->\n<!-- VERDICT:REQUEST_CHANGES -->"
+	body := "### Changes requested · round 2\n\nIt races.\n\n#### Still there from earlier rounds\n\n- **[Test] minor** " +
+		"x\n\n---\n`a.go`\n\n**[Doc] nit** · finding `0badcafe`\n\nIt is wrong.\n\n<details><summary>1 " +
+		"merged</summary>\n\nx\n\n</details>\n\n<sub>tokens</sub>\n\n<!-- touchstone:state v1 {} -->\n<!-- VERDICT:REQUEST_CHANGES -->"
 	if got := summary(body); got != "### Changes requested · round 2\n\nIt races." {
 		t.Errorf("it is told as %q", got)
 	}
-	later := "### Changes requested · round 3\n\n#### Still there from earlier rounds\n\n- **[Doc] nit** [finding `0badcafe`](https://x) at `a.go:3`: Still wrong. (open since round 2)\n\n<sub>tokens</sub>"
+	later := "### Changes requested · round 3\n\n#### Still there from earlier rounds\n\n- **[Doc] nit** [finding `0badcafe`](https://x) " +
+		"at `a.go:3`: Still wrong. (open since round 2)\n\n<sub>tokens</sub>"
 	review := func(body string) forge.SubmittedReview {
 		return forge.SubmittedReview{Author: forge.User{Login: "judge"}, Body: body}
 	}
 	pr := forge.PullRequest{Reviews: []forge.SubmittedReview{review(body), review(later)}}
 	said := (&Author{Reviewers: []string{"Judge"}}).said(pr, nil)["0badcafe"]
-	if len(said) != 2 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." || !strings.HasSuffix(said[1].text, "Still wrong. (open since round 2)") {
+	if len(said) != 2 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." ||
+		!strings.HasSuffix(said[1].text, "Still wrong. (open since round 2)") {
 		t.Errorf("the finding is told as %+v", said)
 	}
 }

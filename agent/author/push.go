@@ -120,7 +120,8 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 		return now, fmt.Errorf("look what was pushed meanwhile: %w", err)
 	}
 	if !only {
-		return now, fmt.Errorf("%w: %.7s was pushed, which is something else than its base merged in; this fix is set aside in the mirror, as %.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
+		return now, fmt.Errorf("%w: %.7s was pushed, which is something else than its base merged in; this fix is set aside in the mirror, as "+
+			"%.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
 	}
 	merge, err := r.tree.Merge(ctx, r.out.Head, mergeMessage(pr), r.author.Identity)
 	if err != nil {

@@ -97,7 +97,8 @@ func TestFixThatLostTheRace(t *testing.T) {
 				return
 			}
 			commit := commitOf(g, head)
-			if head != out.Head || len(commit.Parents) != 2 || commit.Parents[0].SHA != theirs || commit.Commit.Message != "Merge branch 'main' into topic" {
+			if head != out.Head || len(commit.Parents) != 2 || commit.Parents[0].SHA != theirs ||
+				commit.Commit.Message != "Merge branch 'main' into topic" {
 				t.Errorf("pushed %+v on top of %s", commit, theirs)
 			}
 			if pushedFile(t, g, head, "code.txt") != "safe()\n" || pushedFile(t, g, head, "README.md") != "two\n" {
@@ -133,7 +134,8 @@ func TestAPushThatHangsIsAnOutage(t *testing.T) {
 	})
 	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
 	a.PushTimeout = 2 * time.Second
-	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, worktree.ErrUnavailable) || errors.Is(err, author.ErrUnpushable) {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, worktree.ErrUnavailable) ||
+		errors.Is(err, author.ErrUnpushable) {
 		t.Errorf("it ends in %v", err)
 	}
 }
@@ -216,7 +218,8 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
 	}
-	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo still at it; sleep 1000']\n  timeout: 1s\n"})
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo still at it; sleep 1000']\n  " +
+		"timeout: 1s\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
 }
@@ -228,7 +231,8 @@ func TestFixPushesNothingThatTheVerifyCommandCommits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
 	}
-	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo later >> code.txt; git -c user.name=x -c user.email=x@example.com commit --quiet --all --amend --message=sneaky']\n"})
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo later >> code.txt; git -c " +
+		"user.name=x -c user.email=x@example.com commit --quiet --all --amend --message=sneaky']\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
@@ -266,7 +270,8 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			canary := filepath.Join(t.TempDir(), "canary")
-			g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo > here && echo > $HOME/there && echo > /dev/null && echo caught > " + canary + "']\n"})
+			g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo > here && echo > $HOME/there " +
+				"&& echo > /dev/null && echo caught > " + canary + "']\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 			a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
@@ -290,13 +295,15 @@ func TestFixHidesWhatIsPrivateFromTheVerifyCommand(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("SECRET"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'git log -1 && echo the log was read && cat " + secret + "']\n"})
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'git log -1 && echo the log was read " +
+		"&& cat " + secret + "']\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
 	a.Private = []string{secret, a.Worktrees.Root}
 	_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), "Permission denied") || strings.Contains(err.Error(), "SECRET") {
+	if !errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), "Permission denied") ||
+		strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("it ends in %v", err)
 	}
 }
@@ -310,7 +317,8 @@ func TestFixesLookLikeNobodyRewroteThem(t *testing.T) {
 	ref := g.Open("topic")
 	g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
 	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
-	if _, err := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil); err != nil {
+	if _, err := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"})).Fix(t.Context(), pr, verdict.Allowance{},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	commits, err := g.Client(loopback.Author).Commits(t.Context(), ref)
@@ -409,7 +417,8 @@ func TestFixNeedsARecentGit(t *testing.T) {
 	// The store that has read the change knows its git already.
 	g.Worktrees = &worktree.Store{Root: t.TempDir(), Git: filepath.Join(t.TempDir(), "git")}
 	enginetest.Program(t, g.Worktrees.Git, "#!/bin/sh\necho git version 2.20.1\n")
-	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), pr, verdict.Allowance{}, nil); err == nil || !strings.Contains(err.Error(), "git is 2.20: install 2.38 or newer") {
+	if _, err := newAuthor(g, unexpected(t)).Fix(t.Context(), pr, verdict.Allowance{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "git is 2.20: install 2.38 or newer") {
 		t.Errorf("it ends in %v", err)
 	}
 }

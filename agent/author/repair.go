@@ -131,7 +131,8 @@ func (r *repair) open(ctx context.Context) (err error) {
 	r.session, err = r.author.Engine.Open(ctx, engine.Request{
 		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
 		Model: settings.ModelFor(task), Effort: settings.EffortFor(task), Allow: settings.Allow,
-		Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), ToolTimeout: settings.ToolTimeout.Duration(), Budget: r.allowed.USD, MaxTurns: settings.MaxTurns,
+		Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), ToolTimeout: settings.ToolTimeout.Duration(), Budget: r.allowed.USD,
+		MaxTurns: settings.MaxTurns,
 		Progress: r.progress,
 	})
 	return err

@@ -58,22 +58,27 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 		want error
 		why  string
 	}{
-		"a later comment":         {map[string]string{"code.txt": "safe() // todo(me): the other callers\n"}, author.ErrDeferred, "code.txt"},
-		"a pull request to come":  {map[string]string{"code.txt": "safe() // the callers in a follow-up PR\n"}, author.ErrDeferred, "code.txt"},
-		"an indented marker":      {map[string]string{"code.txt": "safe()\n  <<<<<<< HEAD\n"}, author.ErrConflicts, "code.txt"},
-		"a new binary":            {map[string]string{"app.exe": "MZ\x00\x01"}, author.ErrForbidden, "app.exe is a new binary"},
-		"a secret in a binary":    {map[string]string{"logo.png": "\x00 token=ghp_" + strings.Repeat("a1B2", 9)}, author.ErrForbidden, "logo.png holds"},
-		"a secret for a name":     {map[string]string{"ghp_" + strings.Repeat("a1B2", 9): "x\n"}, author.ErrForbidden, "name of a new file"},
-		"a note for later":        {map[string]string{"code.txt": "safe() // TODO: the other callers\n"}, author.ErrDeferred, "code.txt"},
-		"a skipped test":          {map[string]string{"app_test.go": strings.Replace(test, "\tif", "\tt.Skip()\n\tif", 1)}, author.ErrRelaxed, "app_test.go"},
-		"a suppression":           {map[string]string{"app.go": "package app\n\nfunc app() int { return 1 } //nolint\n"}, author.ErrRelaxed, "app.go:3"},
-		"a credential":            {map[string]string{"code.txt": key + "\n"}, author.ErrForbidden, "looks like a credential"},
-		"a file of secrets":       {map[string]string{".env": "A=b\n"}, author.ErrForbidden, ".env"},
-		"a pipeline with secrets": {map[string]string{".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: echo ${{ secrets.KEY }}\n"}, author.ErrForbidden, "credentials"},
+		"a later comment":        {map[string]string{"code.txt": "safe() // todo(me): the other callers\n"}, author.ErrDeferred, "code.txt"},
+		"a pull request to come": {map[string]string{"code.txt": "safe() // the callers in a follow-up PR\n"}, author.ErrDeferred, "code.txt"},
+		"an indented marker":     {map[string]string{"code.txt": "safe()\n  <<<<<<< HEAD\n"}, author.ErrConflicts, "code.txt"},
+		"a new binary":           {map[string]string{"app.exe": "MZ\x00\x01"}, author.ErrForbidden, "app.exe is a new binary"},
+		"a secret in a binary": {map[string]string{"logo.png": "\x00 token=ghp_" + strings.Repeat("a1B2", 9)}, author.ErrForbidden,
+			"logo.png holds"},
+		"a secret for a name": {map[string]string{"ghp_" + strings.Repeat("a1B2", 9): "x\n"}, author.ErrForbidden, "name of a new file"},
+		"a note for later":    {map[string]string{"code.txt": "safe() // TODO: the other callers\n"}, author.ErrDeferred, "code.txt"},
+		"a skipped test": {map[string]string{"app_test.go": strings.Replace(test, "\tif", "\tt.Skip()\n\tif", 1)}, author.ErrRelaxed,
+			"app_test.go"},
+		"a suppression": {map[string]string{"app.go": "package app\n\nfunc app() int { return 1 } //nolint\n"}, author.ErrRelaxed,
+			"app.go:3"},
+		"a credential":      {map[string]string{"code.txt": key + "\n"}, author.ErrForbidden, "looks like a credential"},
+		"a file of secrets": {map[string]string{".env": "A=b\n"}, author.ErrForbidden, ".env"},
+		"a pipeline with secrets": {map[string]string{".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - " +
+			"run: echo ${{ secrets.KEY }}\n"}, author.ErrForbidden, "credentials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n", "old.txt": "# TODO: known\n", "logo.png": "\x00\n"})
+			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n",
+				"old.txt": "# TODO: known\n", "logo.png": "\x00\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe() // FIXME: mine\n"})
 			rejected(t, g, tc.edit, tc.want, tc.why)
 		})
@@ -86,7 +91,8 @@ func TestFixLeavesALockFileWhoseToolFailsToTheSession(t *testing.T) {
 		t.Skip("SKIPPED: the tool of this test is a Unix shell script")
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho spoilt >package-lock.json\necho E401 >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho spoilt >package-lock.json\necho E401 >&2\nexit 1\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -138,10 +144,12 @@ func TestFixRefusesLinksOutOfTheRepository(t *testing.T) {
 // A session that resolves conflicts is not blamed for what either side has.
 func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, map[string]string{"code.txt": "base\n", "app_test.go": "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) { t.Log() }\n"})
+	g := loopback.New(t, map[string]string{"code.txt": "base\n",
+		"app_test.go": "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) { t.Log() }\n"})
 	g.Commit("topic", "Change it", map[string]string{"code.txt": "ours // TODO: ours\n"})
 	ref := g.Open("topic")
-	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs // TODO: theirs\n", "app_test.go": "package app\n", ".env": "A=b\n"})
+	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs // TODO: theirs\n", "app_test.go": "package app\n",
+		".env": "A=b\n"})
 	var asked []string
 	a := newAuthor(g, turns(&asked, write("Both.", map[string]string{"code.txt": "ours // TODO: ours\ntheirs // TODO: theirs\n"})))
 	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); err != nil || len(asked) != 1 {
@@ -223,7 +231,8 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 		cmd.Dir = r.Dir
 		return "Done.", cmd.Run()
 	})
-	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrForbidden) || !strings.Contains(err.Error(), "commits of its own") {
+	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrForbidden) ||
+		!strings.Contains(err.Error(), "commits of its own") {
 		t.Errorf("it ends in %v", err)
 	}
 }
@@ -239,7 +248,8 @@ func TestFixOnAFullDisk(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	full := filepath.Join(t.TempDir(), "full")
 	git := filepath.Join(t.TempDir(), "git")
-	script := "#!/bin/sh\n[ -e " + full + " ] && case \"$*\" in *' add '*) echo 'fatal: unable to write new index file' >&2; exit 128;; esac\nexec git \"$@\"\n"
+	script := "#!/bin/sh\n[ -e " + full + " ] && case \"$*\" in *' add '*) echo 'fatal: unable to write new index file' >&2; exit 128;; " +
+		"esac\nexec git \"$@\"\n"
 	enginetest.Program(t, git, script)
 	g.Worktrees.Git = git
 	var asked []string
@@ -249,7 +259,8 @@ func TestFixOnAFullDisk(t *testing.T) {
 		}
 		return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
 	})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
-	if !worktree.DiskFault(err) || errors.Is(err, author.ErrUncommittable) || !strings.Contains(err.Error(), "free some space") || len(asked) != 1 {
+	if !worktree.DiskFault(err) || errors.Is(err, author.ErrUncommittable) || !strings.Contains(err.Error(), "free some space") ||
+		len(asked) != 1 {
 		t.Errorf("after %d turns it ends in %v", len(asked), err)
 	}
 }
@@ -261,7 +272,8 @@ func TestFixTellsTheSessionWhatGitCannotRecord(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	nested := func(r loopback.Asked) (string, error) {
 		start := exec.Command("git", "-c", "init.defaultBranch=main", "init", "-q", "nested")
-		commit := exec.Command("git", "-C", "nested", "-c", "user.name=m", "-c", "user.email=m@example.com", "commit", "-q", "--allow-empty", "-m", "mine")
+		commit := exec.Command("git", "-C", "nested", "-c", "user.name=m", "-c", "user.email=m@example.com", "commit", "-q", "--allow-empty",
+			"-m", "mine")
 		start.Dir, commit.Dir = r.Dir, r.Dir
 		return "Done.", errors.Join(start.Run(), commit.Run())
 	}
@@ -311,7 +323,8 @@ func TestFixVerifies(t *testing.T) {
 		if err != nil || len(asked) != 2 {
 			t.Fatalf("%v after %d turns", err, len(asked))
 		}
-		if !strings.Contains(asked[1], "still wrong") || !strings.Contains(asked[1], "exit status 1") || strings.Contains(asked[1], "not-for-children") {
+		if !strings.Contains(asked[1], "still wrong") || !strings.Contains(asked[1], "exit status 1") ||
+			strings.Contains(asked[1], "not-for-children") {
 			t.Errorf("the second turn was told %s", asked[1])
 		}
 		if !strings.Contains(asked[1], filepath.Join("cache", "1-author", "verify", "go-mod")) || strings.Contains(asked[1], gopath) {
@@ -322,7 +335,8 @@ func TestFixVerifies(t *testing.T) {
 		}
 	})
 	t.Run("what git ignores", func(t *testing.T) {
-		g := loopback.New(t, map[string]string{".gitignore": "*.local\nbuilt/\n", ".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'test ! -e gen.local && test -e built/x']\n"})
+		g := loopback.New(t, map[string]string{".gitignore": "*.local\nbuilt/\n",
+			".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'test ! -e gen.local && test -e built/x']\n"})
 		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 		a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n", "gen.local": "x\n", "built/x": "x\n"}))
@@ -357,8 +371,10 @@ func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
-	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrUnverified) || !errors.Is(err, author.ErrFailsOnBase) || !strings.Contains(err.Error(), "it fails on the base as well") {
+	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{},
+		nil)
+	if !errors.Is(err, author.ErrUnverified) || !errors.Is(err, author.ErrFailsOnBase) ||
+		!strings.Contains(err.Error(), "it fails on the base as well") {
 		t.Errorf("it ends in %v", err)
 	}
 	if len(asked) != 2 || !strings.Contains(asked[1], "On the base, without this pull request, it ends with:\nbroken") {
@@ -370,20 +386,23 @@ func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
 // and the log says that its outcome is not of the work alone.
 func TestAVerifyCommandThatFailsOnceIsSaidToBeUnreliable(t *testing.T) {
 	t.Parallel()
-	const second = "verify:\n  command: [sh, -c, 'cd \"$GOCACHE\" && echo x >> runs && test $(wc -l < runs) -ne 2']\n" // the first is the base's
+	// the first is the base's
+	const second = "verify:\n  command: [sh, -c, 'cd \"$GOCACHE\" && echo x >> runs && test $(wc -l < runs) -ne 2']\n"
 	g := loopback.New(t, map[string]string{".touchstone/config.yaml": second})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
 	var log bytes.Buffer
-	out, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(zerolog.New(&log).WithContext(t.Context()), pr, verdict.Allowance{}, nil)
+	out, err := newAuthor(g, turns(&asked, write("Done.",
+		map[string]string{"code.txt": "safe()\n"}))).Fix(zerolog.New(&log).WithContext(t.Context()), pr, verdict.Allowance{}, nil)
 	if err != nil || len(asked) != 2 || strings.Contains(asked[1], "On the base") {
 		t.Fatalf("it ends in %v; the session is asked %q", err, asked)
 	}
 	if commit := commitOf(g, out.Head); len(commit.Parents) != 1 || commit.Parents[0].SHA != pr.Head.SHA {
 		t.Errorf("pushed %+v", commit)
 	}
-	for _, want := range []string{"verify runs on the fix", "verify failed", "the session is sent back to its work", "verify passed", "passed on the same work"} {
+	for _, want := range []string{"verify runs on the fix", "verify failed", "the session is sent back to its work", "verify passed",
+		"passed on the same work"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, log.String())
 		}
@@ -396,7 +415,8 @@ func TestFixWithoutItsVerifyCommandSaysSo(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 	var asked []string
-	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{},
+		nil)
 	if !errors.Is(err, author.ErrNoVerify) || !strings.Contains(err.Error(), "no-such-program cannot be run") || len(asked) != 1 {
 		t.Errorf("%v after %d turns", err, len(asked))
 	}
@@ -410,7 +430,8 @@ func TestFixRecordsDisputes(t *testing.T) {
 	second.Quote, second.Line, second.Claim = "other()", 2, "So is this."
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding, second)
 	first, other := verdict.Fingerprint(finding), verdict.Fingerprint(second)
-	answer := "Repaired " + first + ": it is safe\nDisputed " + other + ": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
+	answer := "Repaired " + first + ": it is safe\nDisputed " + other +
+		": @octocat says code.txt:2 is called nowhere\nDisputed 00000000: nothing of ours\n"
 	out, err := newAuthor(g, write(answer, map[string]string{"code.txt": "safe()\nother()\n"})).Fix(t.Context(), pr, verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -494,12 +515,14 @@ func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n", ".touchstone/config.yaml": "verify:\n  command: [grep, second, Gemfile]\n"})
+	g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n",
+		".touchstone/config.yaml": "verify:\n  command: [grep, second, Gemfile]\n"})
 	g.Commit("topic", "Ours", map[string]string{"Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Theirs", map[string]string{"Gemfile.lock": "theirs\n"})
 	var asked []string
-	a := newAuthor(g, turns(&asked, write("Done.", map[string]string{"Gemfile": "first\n"}), write("Done.", map[string]string{"Gemfile": "second\n"})))
+	a := newAuthor(g, turns(&asked, write("Done.", map[string]string{"Gemfile": "first\n"}),
+		write("Done.", map[string]string{"Gemfile": "second\n"})))
 	out, err := a.Fix(t.Context(), g.Reviewed(ref, verdict.RequestChanges, finding), verdict.Allowance{}, nil)
 	if err != nil || len(asked) != 2 {
 		t.Fatalf("%v after %d turns", err, len(asked))
@@ -527,7 +550,8 @@ func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "cannot be made anew") {
 		t.Errorf("it ends in %v", err)
 	}
-	if len(asked) != 2 || strings.Contains(asked[0], "go.sum") || !strings.Contains(asked[0], `"deps.lock" (a lock file whose tool`) || !strings.Contains(asked[1], "go.mod") {
+	if len(asked) != 2 || strings.Contains(asked[0], "go.sum") || !strings.Contains(asked[0], `"deps.lock" (a lock file whose tool`) ||
+		!strings.Contains(asked[1], "go.mod") {
 		t.Errorf("the session was asked\n%s", strings.Join(asked, "\n"))
 	}
 }

@@ -32,7 +32,8 @@ type report struct {
 }
 
 var (
-	wordLine    = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?([0-9a-zA-Z]{1,40})`?" + `[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
+	wordLine = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?([0-9a-zA-Z]{1,40})`?" +
+		`[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	subjectLine = regexp.MustCompile(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	// unfit are subjects by which git, CI or this program would take the commit for something
 	// else.

@@ -55,7 +55,8 @@ func (r *repair) compareRuns(ctx context.Context, head tested) error {
 	before, unknown := *r.before, r.before.unusable()
 	switch {
 	case broken != nil && unknown == nil:
-		return &failure{kind: ErrUnverified, what: "the test reports that verify.reports names were right before this work", output: broken.Error()}
+		return &failure{kind: ErrUnverified, what: "the test reports that verify.reports names were right before this work",
+			output: broken.Error()}
 	case broken != nil:
 		return r.uncompared(ctx, fmt.Errorf("of the fix: %w", broken))
 	case unknown != nil:
@@ -70,7 +71,8 @@ func (r *repair) uncompared(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return why
 	}
-	zerolog.Ctx(ctx).Warn().Err(why).Strs("reports", r.verify.Reports).Msg("what ran is not compared: the code alone tells whether tests are lost")
+	zerolog.Ctx(ctx).Warn().Err(why).Strs("reports",
+		r.verify.Reports).Msg("what ran is not compared: the code alone tells whether tests are lost")
 	return nil
 }
 

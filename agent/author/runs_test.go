@@ -32,7 +32,8 @@ out=build/$(cat place)
 } > "$out"
 `
 
-const payTests = "package pay\n\nimport \"testing\"\n\nfunc TestPays(t *testing.T) {\n\tif Pay(1) != 1 {\n\t\tt.Error(\"not paid\")\n\t}\n}\n"
+const payTests = "package pay\n\nimport \"testing\"\n\nfunc TestPays(t *testing.T) {\n\tif Pay(1) != 1 {\n\t\tt.Error(\"not " +
+	"paid\")\n\t}\n}\n"
 
 // TestFixIsComparedByWhatRuns has a real verify command report what ran in real worktrees.
 func TestFixIsComparedByWhatRuns(t *testing.T) {
@@ -63,16 +64,21 @@ func TestFixIsComparedByWhatRuns(t *testing.T) {
 		trailer      string // what the commit says of tests
 		log          string
 	}{
-		"nothing is lost":                      {turns: []map[string]string{right}},
-		"the code says lost, and it runs":      {turns: []map[string]string{moved}},
-		"the code alone tells without runs":    {base: map[string]string{"broken": "<"}, turns: []map[string]string{moved, moved}, want: author.ErrRelaxed, asked: "TestPays", log: "the code alone tells"},
-		"the code says nothing, it is skipped": {turns: []map[string]string{skipped, and(map[string]string{"skipped": ""})}, asked: "The test TestPays ran and passed before and is skipped now"},
-		"it stays skipped":                     {turns: []map[string]string{skipped, skipped}, want: author.ErrRelaxed, asked: "TestPays"},
-		"the branch had lost it before":        {branch: map[string]string{"more.list": "TestKept\n"}, turns: []map[string]string{right}, trailer: "not run any more: more.list: TestOld"},
+		"nothing is lost":                 {turns: []map[string]string{right}},
+		"the code says lost, and it runs": {turns: []map[string]string{moved}},
+		"the code alone tells without runs": {base: map[string]string{"broken": "<"}, turns: []map[string]string{moved, moved},
+			want: author.ErrRelaxed, asked: "TestPays", log: "the code alone tells"},
+		"the code says nothing, it is skipped": {turns: []map[string]string{skipped, and(map[string]string{"skipped": ""})},
+			asked: "The test TestPays ran and passed before and is skipped now"},
+		"it stays skipped": {turns: []map[string]string{skipped, skipped}, want: author.ErrRelaxed, asked: "TestPays"},
+		"the branch had lost it before": {branch: map[string]string{"more.list": "TestKept\n"}, turns: []map[string]string{right},
+			trailer: "not run any more: more.list: TestOld"},
 		"the review is about the test": {finding: &inTests, branch: map[string]string{"more.list": "TestOld\nTestKept\nTestNew\n"},
 			turns: []map[string]string{{"more.list": "TestOld\nTestNew\n"}}, trailer: "not run any more: more.list: TestKept"},
-		"reports that the session breaks": {turns: []map[string]string{and(map[string]string{"broken": "<"}), and(map[string]string{"broken": ""})}, asked: "it is no JUnit report"},
-		"reports that the session writes": {turns: []map[string]string{and(map[string]string{"place": "elsewhere", "build/tests.xml": "<testsuite/>"}), and(map[string]string{"place": "tests.xml"})}, asked: "the verify command writes none"},
+		"reports that the session breaks": {turns: []map[string]string{and(map[string]string{"broken": "<"}),
+			and(map[string]string{"broken": ""})}, asked: "it is no JUnit report"},
+		"reports that the session writes": {turns: []map[string]string{and(map[string]string{"place": "elsewhere",
+			"build/tests.xml": "<testsuite/>"}), and(map[string]string{"place": "tests.xml"})}, asked: "the verify command writes none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,8 @@ func TestFixRunsNothingWithoutARequiredSandbox(t *testing.T) {
 		switch {
 		case runs && err != nil:
 			t.Errorf("%s: %v", setting, err)
-		case !runs && (!errors.As(err, &stopped) || stopped.Class != engine.Invalid || errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), "set engine.sandbox to auto")):
+		case !runs && (!errors.As(err, &stopped) || stopped.Class != engine.Invalid || errors.Is(err, author.ErrUnverified) ||
+			!strings.Contains(err.Error(), "set engine.sandbox to auto")):
 			t.Errorf("%s: it ends in %v; want one of class %s that says what to do", setting, err, engine.Invalid)
 		}
 		if _, err := os.Stat(canary); (err == nil) != runs {

@@ -114,7 +114,8 @@ type Judge func(context.Context, forge.PullRequest) (decide.State, error)
 
 // FromGitHub reads the open pull requests of repositories, at most MostRead of them, the last
 // changed first; more says that there are others. Reviewers are the logins whose reviews count.
-func FromGitHub(ctx context.Context, read Reader, repos []forge.Repo, reviewers []string, judge Judge) (pulls []Pull, more bool, err error) {
+func FromGitHub(ctx context.Context, read Reader, repos []forge.Repo, reviewers []string,
+	judge Judge) (pulls []Pull, more bool, err error) {
 	var open []forge.Listed
 	for _, repo := range repos {
 		listed, err := read.OpenPullRequests(ctx, repo)

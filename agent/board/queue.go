@@ -68,7 +68,8 @@ func (q Queue) Write(to io.Writer) error {
 // Rows writes a line for each pull request, its columns divided by tabs.
 func Rows(w io.Writer, pulls []Pull, now time.Time) {
 	for _, p := range pulls {
-		fmt.Fprintf(w, "  %s\t%s\tCI %s\t%s\t%s\t%s\n", terminal.Plain(p.Ref()), terminal.Plain(p.Standing()), terminal.Plain(p.CI), terminal.Plain(string(p.Turn)), age(p.Since, now), terminal.Plain(p.Reason))
+		fmt.Fprintf(w, "  %s\t%s\tCI %s\t%s\t%s\t%s\n", terminal.Plain(p.Ref()), terminal.Plain(p.Standing()), terminal.Plain(p.CI),
+			terminal.Plain(string(p.Turn)), age(p.Since, now), terminal.Plain(p.Reason))
 	}
 }
 

@@ -109,28 +109,42 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		`prices.models has "gpt-5"`: func(c *Config) {
 			c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: new(float64), Output: &less}}}
 		},
-		`prices.models has "gpt-6"`:                                           func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-6": {Input: new(float64)}}} },
-		`prices.models has "gpt-7"`:                                           func(c *Config) { c.Prices = Prices{"2026-01-31", map[string]Price{"gpt-7": {}}} },
-		"budgets.round is -1":                                                 func(c *Config) { c.Budgets.Round = -1 },
-		"budgets.day is NaN":                                                  func(c *Config) { c.Budgets.Day = math.NaN() },
-		"budgets.round_time is -1s":                                           func(c *Config) { c.Budgets.RoundTime = Duration(-time.Second) },
-		`author.network is "none"; it has to be full`:                         func(c *Config) { c.Author.Network = "none" },
-		"author.network is gateway, which needs":                              func(c *Config) { c.Author.Network, c.Engine.Sandbox = NetworkGateway, Off },
-		"author.pause is -1s":                                                 func(c *Config) { c.Author.Pause = Duration(-time.Second) },
-		`rights.waive is "read"; it has to be write, maintain or admin`:       func(c *Config) { c.Rights.Waive = "read" },
-		`rights.break_glass is ""`:                                            func(c *Config) { c.Rights.BreakGlass = "" },
-		`worktrees.partial is "yes"`:                                          func(c *Config) { c.Worktrees.Partial = "yes" },
-		`worktrees.clones has "app"`:                                          func(c *Config) { c.Worktrees.Clones = map[string]string{"app": "/src/app"} },
-		`metrics.listen is ":9477"`:                                           func(c *Config) { c.Metrics.Listen = ":9477" },
+		`prices.models has "gpt-6"`: func(c *Config) {
+			c.Prices = Prices{"2026-01-31",
+				map[string]Price{"gpt-6": {Input: new(float64)}}}
+		},
+		`prices.models has "gpt-7"`: func(c *Config) {
+			c.Prices = Prices{"2026-01-31",
+				map[string]Price{"gpt-7": {}}}
+		},
+		"budgets.round is -1":                         func(c *Config) { c.Budgets.Round = -1 },
+		"budgets.day is NaN":                          func(c *Config) { c.Budgets.Day = math.NaN() },
+		"budgets.round_time is -1s":                   func(c *Config) { c.Budgets.RoundTime = Duration(-time.Second) },
+		`author.network is "none"; it has to be full`: func(c *Config) { c.Author.Network = "none" },
+		"author.network is gateway, which needs": func(c *Config) {
+			c.Author.Network,
+				c.Engine.Sandbox = NetworkGateway, Off
+		},
+		"author.pause is -1s": func(c *Config) { c.Author.Pause = Duration(-time.Second) },
+		`rights.waive is "read"; it has to be write, maintain or admin`: func(c *Config) { c.Rights.Waive = "read" },
+		`rights.break_glass is ""`:                                      func(c *Config) { c.Rights.BreakGlass = "" },
+		`worktrees.partial is "yes"`:                                    func(c *Config) { c.Worktrees.Partial = "yes" },
+		`worktrees.clones has "app"`: func(c *Config) {
+			c.Worktrees.Clones = map[string]string{"app": "/src/app"}
+		},
+		`metrics.listen is ":9477"`: func(c *Config) { c.Metrics.Listen = ":9477" },
 		`metrics.listen is "0.0.0.0:9477"; it has to be a port on a loopback`: func(c *Config) { c.Metrics.Listen = "0.0.0.0:9477" },
-		"author has to be":                                                    func(c *Config) { c.Author.Name, c.Author.Email = "Octo Cat", "octocat" },
-		"author has to be a plain name":                                       func(c *Config) { c.Author.Name = "Octo\nCat" },
-		"labels.needs_human has to be":                                        func(c *Config) { c.Labels.NeedsHuman = "" },
-		"labels.hold has to be":                                               func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
-		"labels.manual has to be":                                             func(c *Config) { c.Labels.Manual = "" },
-		"name one as state_dir":                                               func(c *Config) { c.StateDir = "" },
-		`log.level is "loud"; it has to be debug`:                             func(c *Config) { c.Log.Level = "loud" },
-		"auto, console or json":                                               func(c *Config) { c.Log.Format = "xml" },
+		"author has to be": func(c *Config) {
+			c.Author.Name, c.Author.Email = "Octo Cat",
+				"octocat"
+		},
+		"author has to be a plain name":           func(c *Config) { c.Author.Name = "Octo\nCat" },
+		"labels.needs_human has to be":            func(c *Config) { c.Labels.NeedsHuman = "" },
+		"labels.hold has to be":                   func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
+		"labels.manual has to be":                 func(c *Config) { c.Labels.Manual = "" },
+		"name one as state_dir":                   func(c *Config) { c.StateDir = "" },
+		`log.level is "loud"; it has to be debug`: func(c *Config) { c.Log.Level = "loud" },
+		"auto, console or json":                   func(c *Config) { c.Log.Format = "xml" },
 	} {
 		t.Run(says, func(t *testing.T) {
 			cfg := usable(Default())
@@ -155,7 +169,8 @@ func TestValidateLetsThrough(t *testing.T) {
 	cfg.Author.Name, cfg.Author.Email = "Octo Cat", "octocat@example.com"
 	cfg.Engine.Models, cfg.Engine.Off = Models{Trivial: "openrouter/x:free", Full: "codex:"}, []string{"opus", "codex:"}
 	some := 1.25
-	cfg.Prices, cfg.Metrics.Listen = Prices{"2026-01-31", map[string]Price{"gpt-5": {Input: &some, Output: &some}, "own": {Input: new(float64), Output: new(float64)}}}, "[::1]:0"
+	cfg.Prices, cfg.Metrics.Listen = Prices{"2026-01-31",
+		map[string]Price{"gpt-5": {Input: &some, Output: &some}, "own": {Input: new(float64), Output: new(float64)}}}, "[::1]:0"
 	cfg.Budgets = Budgets{}
 	if err := cfg.Validate(); err != nil {
 		t.Error(err)

@@ -208,7 +208,8 @@ func (e Engine) Validate() error {
 			e.MaxMemoryGB, leastMemoryGB, mostMemoryGB))
 	}
 	if e.MaxProcesses != 0 && e.MaxProcesses < leastProcesses {
-		errs = append(errs, fmt.Errorf("engine.max_processes is %d, in which no session could come to anything; it has to be %d at least, or 0 for 5000",
+		errs = append(errs, fmt.Errorf("engine.max_processes is %d, in which no session could come to anything; it has to be %d at least, or "+
+			"0 for 5000",
 			e.MaxProcesses, leastProcesses))
 	}
 	if len(e.Command) > 0 && e.Command[0] == "" {

@@ -74,14 +74,17 @@ func pass(ctx context.Context) {
 func TestLiveTakesOverWhatCanChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "concurrency: 2\n")
-		if said := step("concurrency: 2\nmerge: {auto: false}\nengine: {models: {full: opus}, off: [haiku]}\nlabels: {hold: wait}\nrounds: {max: 3}\nbudgets: {day: 1}\nlog: {level: debug}\n"); strings.Count(said, "\n") != 1 || !strings.Contains(said, "is in force") {
+		if said := step("concurrency: 2\nmerge: {auto: false}\nengine: {models: {full: opus}, off: [haiku]}\nlabels: {hold: wait}\nrounds: " +
+			"{max: 3}\nbudgets: {day: 1}\nlog: {level: debug}\n"); strings.Count(said, "\n") != 1 || !strings.Contains(said, "is in force") {
 			t.Errorf("it says %s", said)
 		}
 		c := live.Config()
-		if c.Merge.Auto || c.Engine.Models.Full != "opus" || !slices.Equal(c.Engine.Off, []string{"haiku"}) || c.Labels.Hold != "wait" || c.Rounds.Max != 3 || c.Budgets.Day != 1 || c.Log.Level != "debug" {
+		if c.Merge.Auto || c.Engine.Models.Full != "opus" || !slices.Equal(c.Engine.Off, []string{"haiku"}) || c.Labels.Hold != "wait" ||
+			c.Rounds.Max != 3 || c.Budgets.Day != 1 || c.Log.Level != "debug" {
 			t.Errorf("in force is %+v", c)
 		}
-		if said := step("concurrency: 4\nrepositories: [acme/app]\nmerge: {auto: true}\n"); !strings.Contains(said, `"later":["repositories","concurrency"]`) {
+		if said := step("concurrency: 4\nrepositories: [acme/app]\nmerge: {auto: true}\n"); !strings.Contains(said,
+			`"later":["repositories","concurrency"]`) {
 			t.Errorf("it says %s", said)
 		}
 		if c := live.Config(); c.Concurrency != 2 || len(c.Repositories) > 0 || !c.Merge.Auto || c.Engine.Models.Full != "" {
@@ -202,7 +205,8 @@ func TestRelaysChoiceOverridesTheFile(t *testing.T) {
 
 func TestModelFor(t *testing.T) {
 	e := Engine{Model: "one", Models: Models{Lite: "two", Conflict: "three"}}
-	for task, want := range map[Task]string{ReviewTrivial: "one", ReviewLite: "two", ReviewFull: "one", Fix: "one", Conflict: "three", "": "one"} {
+	for task, want := range map[Task]string{ReviewTrivial: "one", ReviewLite: "two", ReviewFull: "one", Fix: "one", Conflict: "three",
+		"": "one"} {
 		if got := e.ModelFor(task); got != want {
 			t.Errorf("%s is done by %q", task, got)
 		}

@@ -56,9 +56,11 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 		"state beside the file":      {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
 		"guidelines beside it":       {"guidelines: guides\n", func(c *Config) { c.Guidelines = filepath.Join(home, "guides") }},
 		"guidelines of a repository": {"guidelines: acme/rules@v2\n", func(c *Config) { c.Guidelines = "acme/rules@v2" }},
-		"a clone at home":            {"worktrees: {clones: {acme/app: ~/src/app}}\n", func(c *Config) { c.Worktrees.Clones = map[string]string{"acme/app": filepath.Join(home, "src", "app")} }},
-		"words that are no booleans": {"engine: {gateway: off, sandbox: off}\n", func(c *Config) { c.Engine.Gateway, c.Engine.Sandbox = Off, Off }},
-		"state at home":              {"state_dir: ~/state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
+		"a clone at home": {"worktrees: {clones: {acme/app: ~/src/app}}\n",
+			func(c *Config) { c.Worktrees.Clones = map[string]string{"acme/app": filepath.Join(home, "src", "app")} }},
+		"words that are no booleans": {"engine: {gateway: off, sandbox: off}\n",
+			func(c *Config) { c.Engine.Gateway, c.Engine.Sandbox = Off, Off }},
+		"state at home": {"state_dir: ~/state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Load(write(t, test.text, 0o600, home, "agent.yaml"), environment(home))
@@ -82,11 +84,12 @@ func TestLoadFindsTheUsersFile(t *testing.T) {
 		concurrency int
 		state       string
 	}{
-		"no file":      {environment(empty), 3, filepath.Join(empty, ".local", "state", "touchstone")},
-		"at home":      {environment(home), 4, filepath.Join(home, ".local", "state", "touchstone")},
-		"elsewhere":    {environment(home, "XDG_CONFIG_HOME", elsewhere, "XDG_STATE_HOME", elsewhere), 5, filepath.Join(elsewhere, "touchstone")},
-		"relative XDG": {environment(home, "XDG_CONFIG_HOME", "x", "XDG_STATE_HOME", "x"), 4, filepath.Join(home, ".local", "state", "touchstone")},
-		"no home":      {func(string) string { return "" }, 3, ""},
+		"no file":   {environment(empty), 3, filepath.Join(empty, ".local", "state", "touchstone")},
+		"at home":   {environment(home), 4, filepath.Join(home, ".local", "state", "touchstone")},
+		"elsewhere": {environment(home, "XDG_CONFIG_HOME", elsewhere, "XDG_STATE_HOME", elsewhere), 5, filepath.Join(elsewhere, "touchstone")},
+		"relative XDG": {environment(home, "XDG_CONFIG_HOME", "x", "XDG_STATE_HOME", "x"), 4,
+			filepath.Join(home, ".local", "state", "touchstone")},
+		"no home": {func(string) string { return "" }, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Load("", test.getenv)
@@ -99,26 +102,27 @@ func TestLoadFindsTheUsersFile(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
-		"an unknown key":         {"sweeep: 5m\n", `"sweeep"`},
-		"an unknown inner key":   {"engine:\n  kommand: [claude]\n", `"kommand"`},
-		"a token in the file":    {"github:\n  token: hunter2\n", `"token"`},
-		"a token in its place":   {"github: hunter2\n", "line 1: github: it takes settings of its own, as key: value"},
-		"a key twice":            {"sweep: 5m\nsweep: 6m\n", "line 2: mapping key \"sweep\" already defined"},
-		"a time without a unit":  {"concurrency: 1\nsweep: 5\n", "line 2: sweep: it takes a time, such as 90s"},
-		"a list for a time":      {"sweep: [1]\n", "line 1: sweep: it takes a time"},
-		"a word for a number":    {"concurrency: hunter2\n", "line 1: concurrency: it takes a number;"},
-		"a large number":         {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
-		"a word for a switch":    {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
-		"a word for a sum":       {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
-		"a lone one in brackets": {"engine: {fallback: [codex:gpt]}\n", `line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
-		"an entry with a colon":  {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
-		"a word for a list":      {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
-		"no words in a list":     {"repositories: [{a: b}]\n", "line 1: it takes a text"},
-		"a comma in a fraction":  {"budgets: {round: 5,5}\n", "line 1: a key is a word; a fraction has a point"},
-		"a number for a key":     {"budgets:\n  5:\n", "line 2: a key is a word"},
-		"an octal number":        {"budgets:\n  round: 010\n", "line 2: a number that begins with a zero"},
-		"what is not YAML":       {"engine: [\n", "line 1: engine: sequence end token"},
-		"one mistake, once":      {"budgets: {day: lots}\n", ": line 1: day: it takes a number; correct it"},
+		"an unknown key":        {"sweeep: 5m\n", `"sweeep"`},
+		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `"kommand"`},
+		"a token in the file":   {"github:\n  token: hunter2\n", `"token"`},
+		"a token in its place":  {"github: hunter2\n", "line 1: github: it takes settings of its own, as key: value"},
+		"a key twice":           {"sweep: 5m\nsweep: 6m\n", "line 2: mapping key \"sweep\" already defined"},
+		"a time without a unit": {"concurrency: 1\nsweep: 5\n", "line 2: sweep: it takes a time, such as 90s"},
+		"a list for a time":     {"sweep: [1]\n", "line 1: sweep: it takes a time"},
+		"a word for a number":   {"concurrency: hunter2\n", "line 1: concurrency: it takes a number;"},
+		"a large number":        {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
+		"a word for a switch":   {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
+		"a word for a sum":      {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
+		"a lone one in brackets": {"engine: {fallback: [codex:gpt]}\n",
+			`line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
+		"an entry with a colon": {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
+		"a word for a list":     {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
+		"no words in a list":    {"repositories: [{a: b}]\n", "line 1: it takes a text"},
+		"a comma in a fraction": {"budgets: {round: 5,5}\n", "line 1: a key is a word; a fraction has a point"},
+		"a number for a key":    {"budgets:\n  5:\n", "line 2: a key is a word"},
+		"an octal number":       {"budgets:\n  round: 010\n", "line 2: a number that begins with a zero"},
+		"what is not YAML":      {"engine: [\n", "line 1: engine: sequence end token"},
+		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1: day: it takes a number; correct it"},
 		"each mistake": {
 			"sweep: soon\nnope: 1\nbudgets:\n  day: lots\n  round: 2\n  wood: 3\n",
 			`line 1: sweep: it takes a time, such as 90s, 5m, 1h30m or 2d; line 2: unknown field "nope"; ` +
@@ -143,7 +147,8 @@ func TestLoadRefuses(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "agent.yaml")
 	long := write(t, strings.Repeat("# filler\n", maxFile/8), 0o600, t.TempDir(), "agent.yaml")
 	for _, path := range []string{missing, long} {
-		if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "; correct its name") {
+		if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "; correct its name") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -154,13 +159,16 @@ func TestSecrets(t *testing.T) {
 	write(t, "ghp_of_file\n", 0o600, home, "secrets", "github")
 	relay := write(t, "rly_of_file\n", 0o644, home, "relay")
 	bell := write(t, "https://hooks.example.com/x\n", 0o600, home, "bell")
-	path := write(t, "github: {token_file: ~/secrets/github}\nrelay: {token_file: relay}\nnotify: {slack_webhook_file: "+bell+"}\n", 0o600, home, "agent.yaml")
+	path := write(t, "github: {token_file: ~/secrets/github}\nrelay: {token_file: relay}\nnotify: {slack_webhook_file: "+bell+"}\n", 0o600,
+		home, "agent.yaml")
 
 	got, err := Load(path, environment(home))
-	if err != nil || got.GitHub.Token != "ghp_of_file" || got.Relay.Token != "rly_of_file" || got.Notify.SlackWebhook != "https://hooks.example.com/x" {
+	if err != nil || got.GitHub.Token != "ghp_of_file" || got.Relay.Token != "rly_of_file" ||
+		got.Notify.SlackWebhook != "https://hooks.example.com/x" {
 		t.Errorf("from files: %q, %q, %q, %v", string(got.GitHub.Token), string(got.Relay.Token), string(got.Notify.SlackWebhook), err)
 	}
-	if runtime.GOOS != "windows" && (len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], relay) || !strings.Contains(got.Warnings[0], "chmod 600")) {
+	if runtime.GOOS != "windows" && (len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], relay) ||
+		!strings.Contains(got.Warnings[0], "chmod 600")) {
 		t.Errorf("warnings %q; want one, about %s", got.Warnings, relay)
 	}
 	got, err = Load(path, environment(home, "GITHUB_TOKEN", " ghp_of_env\n", "RELAY_TOKEN", "rly_of_env"))
@@ -169,7 +177,8 @@ func TestSecrets(t *testing.T) {
 	}
 
 	write(t, " \n", 0o600, relay)
-	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") || !strings.Contains(err.Error(), relay) {
+	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") ||
+		!strings.Contains(err.Error(), relay) {
 		t.Errorf("an empty file of a token: %v", err)
 	}
 	if err := os.Remove(relay); err != nil {
@@ -183,7 +192,8 @@ func TestSecrets(t *testing.T) {
 // FuzzDecode: whatever a file says, it is refused or it means the same when it is written
 // out and read back.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{Example, "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y", "repositories: [[[", "<<: {sweep: 1s}", "\ufeff~"} {
+	for _, seed := range []string{Example, "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y",
+		"repositories: [[[", "<<: {sweep: 1s}", "\ufeff~"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -202,7 +212,8 @@ func FuzzDecode(f *testing.F) {
 		if err := decode(written, &again); err != nil {
 			t.Fatalf("%q was written as %q, which cannot be read: %v", text, written, err)
 		}
-		if usable(again).Validate() != nil || again.Sweep != cfg.Sweep || again.Concurrency != cfg.Concurrency || !slices.Equal(again.Repositories, cfg.Repositories) || !slices.Equal(again.Reviewers, cfg.Reviewers) {
+		if usable(again).Validate() != nil || again.Sweep != cfg.Sweep || again.Concurrency != cfg.Concurrency ||
+			!slices.Equal(again.Repositories, cfg.Repositories) || !slices.Equal(again.Reviewers, cfg.Reviewers) {
 			t.Errorf("%q: read %+v, then %+v", text, cfg, again)
 		}
 	})
@@ -224,9 +235,10 @@ func TestTokenCommand(t *testing.T) {
 	}
 	home := t.TempDir()
 	for name, test := range map[string]struct{ script, environment, token, err string }{
-		"prints it":             {"echo ' gh-token '", "", "gh-token", ""},
-		"the environment wins":  {"echo gh-token", "env-token", "env-token", ""},
-		"fails":                 {"echo said-$((1+1))-secret; echo log in first >&2; exit 4", "", "", "failed: exit status 4: log in first; run it yourself"},
+		"prints it":            {"echo ' gh-token '", "", "gh-token", ""},
+		"the environment wins": {"echo gh-token", "env-token", "env-token", ""},
+		"fails": {"echo said-$((1+1))-secret; echo log in first >&2; exit 4", "", "",
+			"failed: exit status 4: log in first; run it yourself"},
 		"prints nothing":        {"true", "", "", "prints nothing; it has to print the token"},
 		"prints far too much":   {"head -c 5000 /dev/zero", "", "", "prints more than 4096 bytes"},
 		"is no program at all":  {"", "", "", "does not run"},

@@ -123,7 +123,8 @@ func DefaultRepository() Repository {
 }
 
 // repositoryKeys are all that a repository's file may hold.
-const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, verify.reports, merge.auto, merge.manual and merge.checks"
+const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, " +
+	"verify.reports, merge.auto, merge.manual and merge.checks"
 
 // ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
 // An unknown key is an error that names it, and after an error callers must review and merge
@@ -143,11 +144,13 @@ func ParseRepository(content []byte) (Repository, error) {
 }
 
 func (r Repository) validate() error {
-	errs := []error{oneOf("review.check", r.Review.Check, Off, CheckCritical, CheckBlocking), oneOf("review.strategy", r.Review.Strategy, StrategySession, StrategySpecialists)}
+	errs := []error{oneOf("review.check", r.Review.Check, Off, CheckCritical, CheckBlocking),
+		oneOf("review.strategy", r.Review.Strategy, StrategySession, StrategySpecialists)}
 	if r.Verify.Timeout <= 0 || r.Verify.Timeout > maxVerify {
 		errs = append(errs, fmt.Errorf("verify.timeout is %s; it has to be longer than nothing and at most %s", r.Verify.Timeout, maxVerify))
 	}
-	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) || len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
+	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) ||
+		len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
 		errs = append(errs, errors.New("verify.command has to begin with a program, such as [make, test]"))
 	}
 	if len(r.Verify.Reports) > 0 && len(r.Verify.Command) == 0 {
@@ -155,7 +158,8 @@ func (r Repository) validate() error {
 	}
 	for _, pattern := range r.Verify.Reports {
 		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports {
-			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths from the repository's root, such as build/**/*.xml", pattern, maxReports))
+			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths from the repository's root, such as "+
+				"build/**/*.xml", pattern, maxReports))
 			break
 		}
 	}

@@ -19,7 +19,8 @@ func TestParseRepository(t *testing.T) {
 		"nothing":       {"", func(*Repository) {}},
 		"only comments": {"# review:\n", func(*Repository) {}},
 		"an empty list": {"review: {skip: []}\nverify: {command: []}", func(r *Repository) { r.Verify.Command = []string{} }},
-		"a part":        {"review: {ratchet: true}\nmerge: {auto: false}\n", func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
+		"a part": {"review: {ratchet: true}\nmerge: {auto: false}\n",
+			func(r *Repository) { r.Review.Ratchet, r.Merge.Auto = true, false }},
 		"a mark": {"\ufeffverify: {command: [make, test], timeout: 90s, reports: ['out/**/*.xml']}\n", func(r *Repository) {
 			r.Verify = RepositoryVerify{[]string{"make", "test"}, Duration(90 * time.Second), []string{"out/**/*.xml"}}
 		}},
@@ -63,7 +64,8 @@ func TestErrorNamesEachKeyThatARepositoryMaySet(t *testing.T) {
 }
 
 func TestScopesOfARepository(t *testing.T) {
-	r, err := ParseRepository([]byte("review:\n  sensitive: ['payments/**', ci]\n  skip: ['**/*.pb.go !payments/**']\nmerge: {manual: [migration]}\n"))
+	r, err := ParseRepository([]byte("review:\n  sensitive: ['payments/**', ci]\n  skip: ['**/*.pb.go !payments/**']\nmerge: {manual: " +
+		"[migration]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,9 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 		strings.Repeat("# x\n", 1<<15):                       "longer than 65536 bytes",
 	} {
 		_, err := ParseRepository([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) || !strings.Contains(err.Error(), "on the base branch") || strings.Contains(err.Error(), "example.yaml") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), RepositoryPath) ||
+			!strings.Contains(err.Error(), "on the base branch") || strings.Contains(err.Error(), "example.yaml") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
@@ -121,7 +125,8 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 
 // FuzzParseRepository: whatever a repository's file says, it is refused or can be acted on.
 func FuzzParseRepository(f *testing.F) {
-	for _, seed := range []string{"", "---", "review: {skip: [\"**\"]}", "review: &a [*a]", "merge: {manual: [ci, '!ci']}", "verify: {command: [\"\\x00\"]}", "<<: {merge: {auto: false}}", "review: {skip: [[a]]}"} {
+	for _, seed := range []string{"", "---", "review: {skip: [\"**\"]}", "review: &a [*a]", "merge: {manual: [ci, '!ci']}",
+		"verify: {command: [\"\\x00\"]}", "<<: {merge: {auto: false}}", "review: {skip: [[a]]}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

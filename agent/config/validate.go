@@ -34,7 +34,8 @@ func (c Config) Validate() error {
 // validateNetwork is about what an author's sessions reach, which only the sandbox can hold.
 func (c Config) validateNetwork() error {
 	if c.Author.Network == NetworkGateway && (c.Engine.Sandbox == Off || c.Engine.Gateway == Off) {
-		return errors.New("author.network is gateway, which needs engine.gateway: on and a sandbox; set engine.sandbox to auto or required, or author.network to full")
+		return errors.New("author.network is gateway, which needs engine.gateway: on and a sandbox; set engine.sandbox to auto or required, " +
+			"or author.network to full")
 	}
 	return oneOf("author.network", c.Author.Network, NetworkFull, NetworkGateway)
 }

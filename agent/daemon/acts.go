@@ -24,7 +24,8 @@ import (
 // overtaken reports whether an act ended because the pull request moved on, so
 // that looking again is all there is to do.
 func overtaken(err error) bool {
-	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) || errors.Is(err, merger.ErrOvertaken)
+	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) ||
+		errors.Is(err, merger.ErrOvertaken)
 }
 
 func (a *Agent) review(ctx context.Context, step *Step) error {
@@ -219,7 +220,8 @@ func hopeless(err error, step Step) bool {
 	switch {
 	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):
 		return true
-	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrFailsOnBase), errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):
+	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrFailsOnBase),
+		errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):
 		return true
 	}
 	return errors.Is(err, forge.ErrForbidden) && !step.EngineStarted.IsZero()

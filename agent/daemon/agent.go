@@ -234,7 +234,8 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	booked()
 	meant.End(err)
 	step.Ended, step.Paid = time.Now(), meant.Spent().Paid()
-	outcome := journal.Outcome{OK: err == nil, Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: spent(meant)}
+	outcome := journal.Outcome{OK: err == nil,
+		Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: spent(meant)}
 	if err != nil {
 		outcome.Detail, outcome.Hopeless = err.Error(), hopeless(err, step)
 		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {
@@ -248,7 +249,8 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 func spent(act *telemetry.Act) journal.Spent {
 	s := act.Spent()
 	return journal.Spent{
-		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead, Output: s.Usage.Output,
+		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead,
+		Output:  s.Usage.Output,
 		CostUSD: s.CostUSD, Seconds: s.Duration.Seconds(), FirstByteSeconds: s.FirstByte.Seconds(), Engine: s.Engine, Model: s.Model,
 	}
 }

@@ -54,7 +54,8 @@ func TestAnAgentTellsWhatItDoes(t *testing.T) {
 		return len(b.Work) == 1 && b.Queued == 1 && b.Work[0].Phase == "Security"
 	})
 	b := told.now()
-	if b.Role != "reviewer" || b.Login != loopback.Judge || b.Engine == "" || b.Work[0].Act != "review" || !strings.HasPrefix(b.Work[0].Pull, "acme/app#") || b.Work[0].Since.IsZero() {
+	if b.Role != "reviewer" || b.Login != loopback.Judge || b.Engine == "" || b.Work[0].Act != "review" ||
+		!strings.HasPrefix(b.Work[0].Pull, "acme/app#") || b.Work[0].Since.IsZero() {
 		t.Errorf("it tells %+v", b)
 	}
 	if here, err := journal.ActivityOf(w.journal); err != nil || len(here.Work) != 1 {

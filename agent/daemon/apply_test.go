@@ -23,20 +23,23 @@ func proposed(t *testing.T, base map[string]string) (*loopback.GitHub, forge.Ref
 	g.Commit("topic", "Add code", map[string]string{"parse.go": text})
 	ref := g.Open("topic")
 	pr := g.Read(loopback.Judge, ref)
-	nit := verdict.Finding{Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D4", Path: "parse.go", Line: 3, Quote: "// Parse raeds.", Claim: "A word is misspelt."}
+	nit := verdict.Finding{Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D4", Path: "parse.go", Line: 3, Quote: "// Parse raeds.",
+		Claim: "A word is misspelt."}
 	nit.ID = verdict.Fingerprint(nit)
 	e, ok := verdict.NewEdit(nit.ID, nit.Path, 3, 3, "// Parse reads.", []byte(text))
 	record := verdict.Record{
 		Verdict: verdict.Approve, Settled: true, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1,
-		Ledger: verdict.Ledger(nil).After(1, verdict.Judgement{Verdict: verdict.Approve, Complete: true, Answer: verdict.Answer{Findings: []verdict.Finding{nit}}}),
-		Edits:  []verdict.Edit{e},
+		Ledger: verdict.Ledger(nil).After(1, verdict.Judgement{Verdict: verdict.Approve, Complete: true,
+			Answer: verdict.Answer{Findings: []verdict.Finding{nit}}}),
+		Edits: []verdict.Edit{e},
 	}
 	seal, err := record.Seal(verdict.Signer{})
 	if err != nil || !ok {
 		t.Fatal(err, ok)
 	}
-	_, err = forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), ref, forge.Review{SHA: pr.Head.SHA, Event: string(verdict.Approve), Body: "Fine.\n\n" + seal,
-		Comments: []forge.ReviewComment{{Path: "parse.go", Line: 3, Side: "RIGHT", Body: "**[Doc] nit** · " + verdict.FindingTag(nit.ID)}}})
+	_, err = forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), ref,
+		forge.Review{SHA: pr.Head.SHA, Event: string(verdict.Approve), Body: "Fine.\n\n" + seal,
+			Comments: []forge.ReviewComment{{Path: "parse.go", Line: 3, Side: "RIGHT", Body: "**[Doc] nit** · " + verdict.FindingTag(nit.ID)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ func TestChecksThatFailOnTheBaseAreWaitedFor(t *testing.T) {
 	reports(g, pr.Base.SHA, "build", "failure")
 	reports(g, pr.Base.SHA, "lint", "failure")
 	reports(g, pr.Head.SHA, "build", "failure")
-	if action := decided(t, g, a, pr); action.Kind != decide.Wait || !strings.Contains(action.Reason, `the check "build" fails here as it does on main`) || action.Recheck <= 0 {
+	if action := decided(t, g, a, pr); action.Kind != decide.Wait ||
+		!strings.Contains(action.Reason, `the check "build" fails here as it does on main`) || action.Recheck <= 0 {
 		t.Errorf("while the base fails it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "vet", "failure")

@@ -26,7 +26,8 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	var b strings.Builder
 	latest, url := a.latest(pr)
 	failed := a.failures(pr, s.Since(), maxFailures)
-	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(pr, latest, action, failed), a.Role, verdict.Short(pr.Head.SHA), verdict.Prose(action.Reason))
+	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(pr, latest, action, failed), a.Role,
+		verdict.Short(pr.Head.SHA), verdict.Prose(action.Reason))
 	if len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {
@@ -38,12 +39,15 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	mark := callMark(pr)
 	if action.Tomorrow {
 		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
-		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
+		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's "+
+			"configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
 		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
 	} else if !pr.Open {
-		fmt.Fprintf(&b, "\n**To go on:** once it is open again, take the label `%s` off or comment `/touchstone resume`. Here nothing else is left to do: what GitHub has closed is never merged.\n", label)
+		fmt.Fprintf(&b, "\n**To go on:** once it is open again, take the label `%s` off or comment `/touchstone resume`. Here nothing else is "+
+			"left to do: what GitHub has closed is never merged.\n", label)
 	} else {
-		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
+		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. "+
+			"The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
 	}
 	b.WriteString(rounds(pr, s))
 	if wasted := a.past(pr, s.Since()).wasted.USD; wasted > 0 {
@@ -95,9 +99,11 @@ func open(latest verdict.Record, url, head string) string {
 		for _, h := range latest.Holds {
 			b.WriteString(heldLine(h))
 		}
-		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else is open.\n")
+		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else " +
+			"is open.\n")
 	} else if len(left) == 0 && latest.Verdict == verdict.RequestChanges {
-		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n", url, verdict.Short(head))
+		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n",
+			url, verdict.Short(head))
 	}
 	if len(left) == 0 {
 		return b.String()
@@ -130,7 +136,8 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 		fix := fixes[o.SHA]
 		total += o.Record.CostUSD + fix.Cost.USD
 		lines = append(lines, fmt.Sprintf("| %d | %s | [%s](%s) | %d | %s | $%.2f |\n",
-			o.Record.Round, verdict.Short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix), o.Record.CostUSD+fix.Cost.USD))
+			o.Record.Round, verdict.Short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix),
+			o.Record.CostUSD+fix.Cost.USD))
 	}
 	if len(lines) == 0 {
 		return ""
@@ -139,7 +146,8 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 	if more := len(lines) - maxRounds; more > 0 {
 		table += fmt.Sprintf("| | | %d earlier | | | |\n", more)
 	}
-	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") + fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
+	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") +
+		fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
 }
 
 // did is what a fix says of the findings that it answers.

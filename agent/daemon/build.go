@@ -117,7 +117,8 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 
 // newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
 // told which models are left alone.
-func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string, resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
+func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string,
+	resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg, role, version)
 	if err != nil {
@@ -178,13 +179,15 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client), Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
+	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client),
+		Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
 			Engine: eng, Guidelines: rules, Layer: layer, TempDir: tempDir, Settings: settings,
 		},
 		Trust: book, Key: key,
-		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
+		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),
+		Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
@@ -230,7 +233,8 @@ func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book,
 	for _, login := range reviewers {
 		id, err := client.Account(ctx, login)
 		if errors.Is(err, forge.ErrNotFound) {
-			return fmt.Errorf("GitHub knows nobody of the login %s, which is listed under `reviewers`; correct it, or put the account's new login in its place", login)
+			return fmt.Errorf("GitHub knows nobody of the login %s, which is listed under `reviewers`; correct it, or put the account's new "+
+				"login in its place", login)
 		}
 		if err == nil {
 			err = book.Account(login, id)
@@ -250,9 +254,11 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 	case role == decide.Author && len(reviewers) == 0:
 		return errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login under `reviewers`")
 	case role == decide.Author && listed:
-		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be one and the same, and GitHub refuses self-approval; run the author with another login's token", self)
+		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be one and the same, and "+
+			"GitHub refuses self-approval; run the author with another login's token", self)
 	case role == decide.Reviewer && len(reviewers) > 0 && !listed:
-		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would count for nothing; use the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
+		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would count for nothing; use "+
+			"the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
 	pr := g.Reviewed(first.Ref, verdict.Approve)
 	reports(g, pr.Head.SHA, "lint", "success")
 	action := decided(t, g, a, pr)
-	if action.Kind != decide.Wait || !strings.Contains(action.Reason, `the check "build"`) || action.Recheck <= 0 || action.Recheck > 10*time.Minute {
+	if action.Kind != decide.Wait || !strings.Contains(action.Reason, `the check "build"`) || action.Recheck <= 0 ||
+		action.Recheck > 10*time.Minute {
 		t.Fatalf("before CI has begun it comes to %+v", action)
 	}
 	reports(g, pr.Head.SHA, "build", "pending")
@@ -68,7 +69,8 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 		return action
 	}
 	action := later()
-	if action.Kind != decide.Tell || !strings.Contains(action.Reason, `the check "build" failed on an earlier head, and has not run on this one`) {
+	if action.Kind != decide.Tell || !strings.Contains(action.Reason,
+		`the check "build" failed on an earlier head, and has not run on this one`) {
 		t.Fatalf("it comes to %+v", action)
 	}
 	if _, err := a.Act(t.Context(), pr, action); err != nil {
@@ -108,7 +110,8 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
 	tell(decided(t, g, a, pr))
 	told := told(g.Read(loopback.Author, pr.Ref))
-	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA || told[1] != (decide.Telling{Topic: "label", SHA: pr.Head.SHA}) {
+	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA ||
+		told[1] != (decide.Telling{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)
 	}
 }
@@ -170,8 +173,10 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		v    verdict.Verdict
 		said string
 	}{
-		{verdict.RequestChanges, ": the review requests changes, and that is left to its author: its branch is one that others build on. Push to the branch yourself"},
-		{verdict.Approve, " is approved and green, and waits for its author to merge it: its branch is one that others build on. Merge it on GitHub.\n"},
+		{verdict.RequestChanges, ": the review requests changes, and that is left to its author: its branch is one that others build on. Push " +
+			"to the branch yourself"},
+		{verdict.Approve, " is approved and green, and waits for its author to merge it: its branch is one that others build on. Merge it on " +
+			"GitHub.\n"},
 	} {
 		pr := g.Reviewed(ref, step.v)
 		action := decided(t, g, a, pr)
@@ -200,7 +205,8 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	a := authorOf(t, g, unneeded(t))
 	running(t, a)
 	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
-	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, "nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
+	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told,
+		"nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
 		t.Errorf("touchstone status shows %q", told)
 	}
 	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)

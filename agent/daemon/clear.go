@@ -26,7 +26,8 @@ func (d *Daemon) clear(ctx context.Context) {
 			log.Warn().Err(err).Msg("the worktrees could not be cleared up")
 		case most > 0 && done.Bytes > most:
 			log.Warn().Int64("bytes", done.Bytes).Int("max_gb", limits.MaxGB).
-				Msg("the repositories' mirrors and the worktrees in use take more than worktrees.max_gb allows; raise it, or look after fewer repositories here")
+				Msg("the repositories' mirrors and the worktrees in use take more than worktrees.max_gb allows; raise it, or look after fewer " +
+					"repositories here")
 		case len(done.Trees) > 0:
 			log.Info().Strs("trees", done.Trees).Int64("bytes", done.Bytes).Msg("gave up worktrees that nobody used")
 		}

@@ -335,7 +335,8 @@ func ended(role decide.Role, pr forge.PullRequest, action decide.Action) error {
 		return &Ended{Done: true, Reason: "merged as " + verdict.Short(pr.MergeSHA)}
 	case action.Kind == decide.Skip, action.Kind == decide.Done:
 		return &Ended{Done: true, Reason: action.Reason}
-	case action.Kind == decide.Wait && (action.Turn == verdict.TurnPerson || role == decide.Author && action.Turn == verdict.TurnAuthor && action.Recheck == 0):
+	case action.Kind == decide.Wait && (action.Turn == verdict.TurnPerson ||
+		role == decide.Author && action.Turn == verdict.TurnAuthor && action.Recheck == 0):
 		// What the author's agent itself waits for, and for no time, is its author's to do.
 		return &Ended{Reason: action.Reason}
 	}

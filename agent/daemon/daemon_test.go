@@ -65,10 +65,12 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	cfg.Review = config.ReviewAll
 	cfg.Rounds.Backoff = config.Duration(time.Hour) // one session each is what these tests want
 	client := w.Client(loopback.Judge)
-	a := &Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
+	a := &Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client),
+		Worktrees: w.Worktrees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()},
-		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
+		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),
+		Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	w.daemon = &Daemon{Agent: a, Follow: w, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour, Concurrency: concurrency}
 	open(w)
@@ -205,7 +207,8 @@ func TestWorktreesAreHandedOn(t *testing.T) {
 	w := start(t, 1, func(r loopback.Asked) (string, error) { sessions.Add(1); return crash(r) }, func(w *working) { w.open("topic") })
 	home := filepath.Join(w.Worktrees.Root, "acme", "app")
 	exists := func(name string) bool { _, err := os.Stat(filepath.Join(home, name)); return err == nil }
-	w.until("a review, and a spare worktree for the next", func() bool { return sessions.Load() == 1 && exists("1-reviewer") && exists("spare") })
+	w.until("a review, and a spare worktree for the next",
+		func() bool { return sessions.Load() == 1 && exists("1-reviewer") && exists("spare") })
 	w.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
 	w.until("the worktree is given up", func() bool { w.hint(Hint{Repo: loopback.Repo, Number: 1}); return !exists("1-reviewer") })
 }
@@ -220,7 +223,8 @@ func TestRunEndsWhenTheRelayRefuses(t *testing.T) {
 	}
 	defer log.Close()
 	d := &Daemon{
-		Agent: &Agent{Config: config.Default, Read: client, Journal: log, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
+		Agent: &Agent{Config: config.Default, Read: client, Journal: log, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{},
+		Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
 	}
 	if err := d.Run(t.Context()); !errors.Is(err, errRefused) || !strings.HasPrefix(err.Error(), "follow the relay: ") {
 		t.Errorf("it ends with %v", err)

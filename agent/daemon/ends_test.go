@@ -29,7 +29,8 @@ import (
 )
 
 var unsafe = verdict.Finding{
-	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "This is unsafe.",
+	Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()",
+	Claim: "This is unsafe.",
 }
 
 // authorOf is an author's agent with a model, all that it needs to fix, and a journal.
@@ -124,7 +125,8 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 		waits := entries(a, journal.Wait)
 		return len(waits) == 1 && !waits[0].Ended.IsZero()
 	})
-	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told, loopback.Author+" pushed to the branch, and the agent makes way until ") {
+	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told,
+		loopback.Author+" pushed to the branch, and the agent makes way until ") {
 		t.Errorf("touchstone status shows %q", told)
 	}
 }
@@ -176,7 +178,8 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 		t.Errorf("it comes to %+v", action)
 	}
 	configure(a, func(c *config.Config) { c.Rights.Waive = config.RightWrite })
-	if orders, err := a.orders(t.Context(), g.Read(loopback.Judge, pr.Ref)); err != nil || len(orders) != 1 || orders[0].Verb != verdict.Waive {
+	if orders, err := a.orders(t.Context(), g.Read(loopback.Judge, pr.Ref)); err != nil || len(orders) != 1 ||
+		orders[0].Verb != verdict.Waive {
 		t.Errorf("with the right to waive the orders are %+v, %v", orders, err)
 	}
 }
@@ -187,7 +190,8 @@ func TestOrdersInReviews(t *testing.T) {
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	author, judge := agentOf(g, decide.Author, loopback.Author), agentOf(g, decide.Reviewer, loopback.Judge)
 	review := func(body string) {
-		g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "body": body}, nil)
+		g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "body": body},
+			nil)
 	}
 	review("/touchstone fix")
 	action := decided(t, g, judge, pr)
@@ -200,9 +204,10 @@ func TestOrdersInReviews(t *testing.T) {
 	if action := decided(t, g, author, pr); action.Kind != decide.Merge {
 		t.Errorf("once it is answered, it comes to %+v", action)
 	}
-	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "comments": []map[string]any{
-		{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "/touchstone stop"},
-	}}, nil)
+	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews",
+		map[string]any{"commit_id": pr.Head.SHA, "event": "COMMENT", "comments": []map[string]any{
+			{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "/touchstone stop"},
+		}}, nil)
 	if action := decided(t, g, author, pr); action.Kind != decide.Wait || action.Reason != loopback.Person+" has stopped the agents here" {
 		t.Errorf("to stop, on a line, comes to %+v", action)
 	}
@@ -275,7 +280,8 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := g.Read(loopback.Author, pr.Ref)
-	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "go on by themselves after") || !slices.Contains(now.Labels, "needs-human") {
+	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "go on by themselves after") ||
+		!slices.Contains(now.Labels, "needs-human") {
 		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
 	}
 	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
@@ -316,7 +322,8 @@ func TestHopelessActsAreTriedOnce(t *testing.T) {
 		"all that is open is for a person": {func(loopback.Asked) (string, error) {
 			return "Needs a person " + verdict.Fingerprint(unsafe) + ": decide whether it may be called.", nil
 		}, 0, "decide whether it may be called"},
-		"the budget is used up": {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0, "it took all of $2"},
+		"the budget is used up": {func(loopback.Asked) (string, error) { return "", engine.Errorf(engine.Budget, "it took all of $2") }, 0,
+			"it took all of $2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -435,7 +442,8 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 			configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
 			select {
 			case err := <-running(t, a):
-				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") || strings.Contains(err.Error(), "protection") {
+				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") ||
+					strings.Contains(err.Error(), "protection") {
 					t.Errorf("it ends in %v", err)
 				}
 			case <-time.After(await.Patience):

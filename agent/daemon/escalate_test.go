@@ -28,7 +28,8 @@ func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, verdict.Finding{
-		Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()", Claim: "Ask @octocat, this is unsafe.",
+		Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: "code.txt", Line: 1, Quote: "unsafe()",
+		Claim: "Ask @octocat, this is unsafe.",
 	})
 	log, err := journal.Open(t.TempDir())
 	if err != nil {
@@ -38,7 +39,8 @@ func stuck(t *testing.T) (*loopback.GitHub, *Agent, forge.PullRequest) {
 	cfg := config.Default()
 	cfg.Reviewers = []string{loopback.Judge}
 	client := g.Client(loopback.Author)
-	return g, &Agent{Role: decide.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote}, pr
+	return g, &Agent{Role: decide.Author, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log,
+		Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote}, pr
 }
 
 func call(ctx context.Context, a *Agent, pr forge.PullRequest) (Step, error) {
@@ -50,7 +52,8 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	g, a, pr := stuck(t)
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
 	if err == nil {
-		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing; 0000000a needs a person: take the promise out", Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
+		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing; 0000000a needs a person: take the promise out",
+			Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -66,9 +69,11 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	text := now.Comments[0].Body
 	t.Log(text)
 	for _, want := range []string{
-		"### A person is needed: take the promise out, then comment `/touchstone resume`\n", "author agent stopped at " + pr.Head.SHA[:7] + ": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
+		"### A person is needed: take the promise out, then comment `/touchstone resume`\n", "author agent stopped at " + pr.Head.SHA[:7] +
+			": 3 attempts came to nothing.", "- fix of " + pr.Head.SHA[:7] + ": the model changed nothing", "came to nothing cost $4.20 besides",
 		"[Security] major `code.txt:1`", "this is unsafe", "To go on:", "`needs-human`",
-		"as [the review of " + pr.Head.SHA[:7] + "](" + pr.Reviews[0].URL + ") tells", "| [REQUEST_CHANGES](" + pr.Reviews[0].URL + ") | 1 | - |", "\n1 round cost $0.00.\n",
+		"as [the review of " + pr.Head.SHA[:7] + "](" + pr.Reviews[0].URL + ") tells", "| [REQUEST_CHANGES](" + pr.Reviews[0].URL +
+			") | 1 | - |", "\n1 round cost $0.00.\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the briefing lacks %q:\n%s", want, text)
@@ -90,7 +95,8 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges)
 	a := agentOf(g, decide.Author, loopback.Author)
 	text := a.briefing(pr, stateOf(pr, decide.Author, a.Config(), newFacts()), decide.Action{Reason: "the review names nothing"})
-	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] + " reviewed again: `/touchstone review`."
+	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] +
+		" reviewed again: `/touchstone review`."
 	if !strings.Contains(text, want) || strings.Contains(text, "Still open") {
 		t.Errorf("the briefing is:\n%s", text)
 	}
@@ -100,12 +106,14 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
-	action := decide.Action{Kind: decide.Tell, SHA: pr.Head.SHA, Topic: "checks", Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
+	action := decide.Action{Kind: decide.Tell, SHA: pr.Head.SHA, Topic: "checks",
+		Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
 	if _, err := agentOf(g, decide.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
 	comments := g.Read(loopback.Author, pr.Ref).Comments
-	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") || strings.Contains(comments[0].Body, "touchstone merge") || !waiting.MatchString(comments[0].Body) {
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") ||
+		strings.Contains(comments[0].Body, "touchstone merge") || !waiting.MatchString(comments[0].Body) {
 		t.Errorf("it says %+v", comments)
 	}
 }

@@ -276,7 +276,8 @@ func (a *Agent) tellBlind(ctx context.Context, pr forge.PullRequest, f facts) {
 		}
 		if _, told := a.blind.LoadOrStore(pr.Ref.Repo, true); !told {
 			zerolog.Ctx(ctx).Warn().Str("login", login).Stringer("repo", pr.Ref.Repo).
-				Msg("GitHub does not show what this login may do, so that of its orders only /touchstone stop is heeded; let the agent's login push to the repository, since only such may see it")
+				Msg("GitHub does not show what this login may do, so that of its orders only /touchstone stop is heeded; let the agent's login push " +
+					"to the repository, since only such may see it")
 		}
 	}
 }
@@ -308,7 +309,8 @@ func (f facts) compare(ctx context.Context, read Facts, pr forge.PullRequest, ba
 // manual says why an approved pull request of this login's is its author's to
 // merge, as the configuration, the base branch and the person who took it out of a merge
 // queue have it, or nothing. Left says so where the repository's settings cannot be read.
-func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, repository config.Repository, left decide.Left, takenOutBy string) (decide.Left, error) {
+func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, repository config.Repository, left decide.Left,
+	takenOutBy string) (decide.Left, error) {
 	switch {
 	case a.ByHand:
 		return decide.Left{}, nil
@@ -319,7 +321,8 @@ func (a *Agent) manual(ctx context.Context, read Facts, pr forge.PullRequest, re
 	case pr.Fork && !a.Config().Merge.Forks:
 		return decide.Left{Topic: "fork", Why: "it comes from a fork, and merge.forks is off in the agent's configuration"}, nil
 	case pr.Stacked != 0:
-		return decide.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into", pr.Base.Name, pr.Stacked)}, nil
+		return decide.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into",
+			pr.Base.Name, pr.Stacked)}, nil
 	case takenOutBy != "":
 		return decide.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil
 	case pr.ViewerPermission == "read" || pr.ViewerPermission == "triage":
@@ -366,7 +369,8 @@ func leftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullR
 	paths, err := read.ChangedPaths(ctx, pr.Ref)
 	switch {
 	case errors.Is(err, forge.ErrUnreadable):
-		return decide.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of them", config.RepositoryPath)}, nil
+		return decide.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of "+
+			"them", config.RepositoryPath)}, nil
 	case err != nil:
 		return decide.Left{}, err
 	}

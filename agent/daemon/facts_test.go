@@ -21,7 +21,9 @@ func agentOf(g *loopback.GitHub, role decide.Role, login string) *Agent {
 	cfg.Reviewers = []string{loopback.Judge}
 	cfg.Merge.RequireChecks = false
 	client := g.Client(login)
-	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees, Remote: client.Remote, Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Reviewer: &reviewer.Reviewer{Read: client, Withdraw: forge.NewWithdrawer(client)}}
+	return &Agent{Role: role, Config: config.NewLive(cfg, nil).Config, Read: client, Caller: forge.NewSpeaker(client), Worktrees: g.Worktrees,
+		Remote: client.Remote, Approve: forge.NewPoster(client), Report: forge.NewReporter(client),
+		Reviewer: &reviewer.Reviewer{Read: client, Withdraw: forge.NewWithdrawer(client)}}
 }
 
 // decide is what an agent decides on a pull request as it is now.
@@ -92,18 +94,22 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 		label      string
 		reason     string // a part of it; empty where the agent merges
 	}{
-		"nothing is said":               {},
-		"off on this machine":           {set: func(a *Agent) { configure(a, func(c *config.Config) { c.Merge.Auto = false }) }, reason: "in the agent's configuration"},
-		"a label":                       {label: "touchstone-manual", reason: "label touchstone-manual"},
-		"off in the repository":         {repository: "merge:\n  auto: false\n", reason: "merge.auto is off in .touchstone/config.yaml"},
-		"on in the repository":          {repository: "merge:\n  auto: true\n"},
-		"a file that it names":          {repository: "merge:\n  manual: ['payments/**']\n", change: map[string]string{"payments/a.go": "package payments\n"}, reason: "merge.manual"},
-		"another file":                  {repository: "merge:\n  manual: ['payments/**']\n"},
-		"more files than GitHub lists":  {repository: "merge:\n  manual: ['payments/**']\n", change: files(3000), reason: "more files than GitHub lists"},
-		"settings that are no file":     {base: config.RepositoryPath + "/settings", reason: "cannot be read"},
-		"broken":                        {repository: "merge:\n  autoo: true\n", reason: "cannot be read"},
-		"by hand, whatever is said":     {repository: "merge:\n  auto: false\n", set: func(a *Agent) { a.ByHand = true }},
-		"the change would switch it on": {repository: "merge:\n  auto: false\n", change: map[string]string{config.RepositoryPath: "merge:\n  auto: true\n"}, reason: "merge.auto is off"},
+		"nothing is said": {},
+		"off on this machine": {set: func(a *Agent) { configure(a, func(c *config.Config) { c.Merge.Auto = false }) },
+			reason: "in the agent's configuration"},
+		"a label":               {label: "touchstone-manual", reason: "label touchstone-manual"},
+		"off in the repository": {repository: "merge:\n  auto: false\n", reason: "merge.auto is off in .touchstone/config.yaml"},
+		"on in the repository":  {repository: "merge:\n  auto: true\n"},
+		"a file that it names": {repository: "merge:\n  manual: ['payments/**']\n",
+			change: map[string]string{"payments/a.go": "package payments\n"}, reason: "merge.manual"},
+		"another file": {repository: "merge:\n  manual: ['payments/**']\n"},
+		"more files than GitHub lists": {repository: "merge:\n  manual: ['payments/**']\n", change: files(3000),
+			reason: "more files than GitHub lists"},
+		"settings that are no file": {base: config.RepositoryPath + "/settings", reason: "cannot be read"},
+		"broken":                    {repository: "merge:\n  autoo: true\n", reason: "cannot be read"},
+		"by hand, whatever is said": {repository: "merge:\n  auto: false\n", set: func(a *Agent) { a.ByHand = true }},
+		"the change would switch it on": {repository: "merge:\n  auto: false\n",
+			change: map[string]string{config.RepositoryPath: "merge:\n  auto: true\n"}, reason: "merge.auto is off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +145,8 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 				t.Fatal(err)
 			}
 			comments := g.Read(loopback.Author, pr.Ref).Comments
-			if len(comments) != 1 || !strings.Contains(comments[0].Body, "waits for its author") || !strings.Contains(comments[0].Body, "`touchstone merge 1 --repo acme/app`") {
+			if len(comments) != 1 || !strings.Contains(comments[0].Body, "waits for its author") ||
+				!strings.Contains(comments[0].Body, "`touchstone merge 1 --repo acme/app`") {
 				t.Errorf("it said %+v", comments)
 			}
 			if again := decided(t, g, a, pr); again.Kind != decide.Wait {

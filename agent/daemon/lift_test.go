@@ -22,9 +22,11 @@ func held(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 	pr := g.Read(loopback.Judge, g.Open("topic"))
 	body := sealed(t, verdict.Record{
 		Verdict: verdict.RequestChanges, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: "main", Round: 1, Settled: true,
-		Holds: []verdict.Hold{{Kind: verdict.QualityBar, Rule: "severity/Q4", Path: "code.txt", Line: 1, Detail: "It is skipped, says @octocat."}},
+		Holds: []verdict.Hold{{Kind: verdict.QualityBar, Rule: "severity/Q4", Path: "code.txt", Line: 1,
+			Detail: "It is skipped, says @octocat."}},
 	})
-	_, err := forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), pr.Ref, forge.Review{SHA: pr.Head.SHA, Event: forge.RequestChanges, Body: body})
+	_, err := forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), pr.Ref,
+		forge.Review{SHA: pr.Head.SHA, Event: forge.RequestChanges, Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,8 @@ func act(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest, kind 
 // approve has a person approve the head, and returns the review's id.
 func approve(g *loopback.GitHub, pr forge.PullRequest) int64 {
 	var made struct{ ID int64 }
-	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", map[string]any{"commit_id": pr.Head.SHA, "event": "APPROVE", "body": "I have read it."}, &made)
+	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews",
+		map[string]any{"commit_id": pr.Head.SHA, "event": "APPROVE", "body": "I have read it."}, &made)
 	return made.ID
 }
 
@@ -66,13 +69,15 @@ func TestLiftIsCutOffHalfway(t *testing.T) {
 		t.Fatal(err)
 	}
 	briefing := g.Read(loopback.Judge, pr.Ref).Comments[0].Body
-	if !strings.Contains(briefing, "- quality-bar `code.txt:1` It is skipped, says @&#8203;octocat.") || !strings.Contains(briefing, "approve this very head") {
+	if !strings.Contains(briefing, "- quality-bar `code.txt:1` It is skipped, says @&#8203;octocat.") ||
+		!strings.Contains(briefing, "approve this very head") {
 		t.Errorf("the briefing is\n%s", briefing)
 	}
 	id := approve(g, pr)
 	var cut atomic.Bool
 	g.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault {
-		if login == loopback.Judge && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/reviews") && cut.CompareAndSwap(false, true) {
+		if login == loopback.Judge && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/reviews") &&
+			cut.CompareAndSwap(false, true) {
 			return githubsim.Fault{Drop: githubsim.DropBefore}
 		}
 		return githubsim.Fault{}

@@ -16,7 +16,8 @@ import (
 // TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
 func TestAModelThatRestsIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute, Err: fallback.ErrResting})
+	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute,
+		Err: fallback.ErrResting})
 	if counts(resting, Step{}) {
 		t.Error("it counts as an attempt")
 	}
@@ -72,7 +73,8 @@ func TestCheckModels(t *testing.T) {
 	if err := CheckModels(e, decide.Reviewer); err != nil {
 		t.Errorf("what no review asks: %v", err)
 	}
-	if err := CheckModels(e, decide.Author); err == nil || !strings.Contains(err.Error(), "engine.models.fix") || !strings.Contains(err.Error(), "openai/…") {
+	if err := CheckModels(e, decide.Author); err == nil || !strings.Contains(err.Error(), "engine.models.fix") ||
+		!strings.Contains(err.Error(), "openai/…") {
 		t.Errorf("what a fix asks: %v", err)
 	}
 }
@@ -80,10 +82,12 @@ func TestCheckModels(t *testing.T) {
 func TestACachePriceLeftOutIsThatOfInput(t *testing.T) {
 	t.Parallel()
 	one, two, three := 1.0, 2.0, 3.0
-	if got, want := priced(config.Price{Input: &one, Output: &two}), (engine.Price{Input: 1, CacheWrite: 1, CacheRead: 1, Output: 2}); got != want {
+	if got, want := priced(config.Price{Input: &one, Output: &two}),
+		(engine.Price{Input: 1, CacheWrite: 1, CacheRead: 1, Output: 2}); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
-	if got, want := priced(config.Price{Input: &one, CacheWrite: new(float64), CacheRead: &three, Output: &two}), (engine.Price{Input: 1, CacheRead: 3, Output: 2}); got != want {
+	if got, want := priced(config.Price{Input: &one, CacheWrite: new(float64), CacheRead: &three, Output: &two}),
+		(engine.Price{Input: 1, CacheRead: 3, Output: 2}); got != want {
 		t.Errorf("%+v; want %+v", got, want)
 	}
 }

@@ -65,7 +65,8 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 	})
 	configure(a, func(c *config.Config) { c.Rounds.Backoff, c.Author.Pause = config.Duration(10*time.Millisecond), 0 })
 	network := &lagging{said: map[string]http.Response{}, bodies: map[string][]byte{}}
-	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: "token-of-" + loopback.Author, Version: "test", Transport: network})
+	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: "token-of-" + loopback.Author, Version: "test",
+		Transport: network})
 	if err != nil {
 		t.Fatal(err)
 	}

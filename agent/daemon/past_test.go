@@ -161,7 +161,8 @@ func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
 	if _, err := byHand.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA}); err == nil {
 		t.Fatal("it did not crash")
 	}
-	if action := decided(t, g, a, pr); action.Kind != decide.Escalate || !action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
+	if action := decided(t, g, a, pr); action.Kind != decide.Escalate || !action.Tomorrow ||
+		!strings.Contains(action.Reason, "$3.00 of the $3.00") {
 		t.Errorf("after it comes to %+v", action)
 	}
 }

@@ -34,13 +34,16 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	age := int(now.Sub(date).Hours() / 24)
 	switch {
 	case len(cfg.Prices.Models) == 0 && len(unpriced) > 0:
-		return fmt.Errorf("%s cannot tell what its models cost, so that they count as the dearest there are and budgets end too early; set prices.date and prices.models", unpriced[0])
+		return fmt.Errorf("%s cannot tell what its models cost, so that they count as the dearest there are and budgets end too early; set "+
+			"prices.date and prices.models", unpriced[0])
 	case len(cfg.Prices.Models) == 0:
 		return nil
 	case err != nil:
-		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up", cfg.Prices.Date)
+		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up",
+			cfg.Prices.Date)
 	case age < -1: // it may be tomorrow already elsewhere
-		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up", cfg.Prices.Date)
+		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up",
+			cfg.Prices.Date)
 	case Stale(cfg.Prices.Date, now) != "":
 		return fmt.Errorf("the prices are of %s%s; look them up again and set prices.date", cfg.Prices.Date, Stale(cfg.Prices.Date, now))
 	}
@@ -54,7 +57,8 @@ func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }
 func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 	log := zerolog.Ctx(ctx)
 	if v.Direct != "" {
-		log.Info().Str("engine", v.Engine).Msgf("sessions of %s ask their provider directly, not through the gateway, since %s", v.Engine, v.Direct)
+		log.Info().Str("engine", v.Engine).Msgf("sessions of %s ask their provider directly, not through the gateway, since %s", v.Engine,
+			v.Direct)
 	}
 	if v.Lacks != "" {
 		log.Warn().Str("engine", v.Engine).Msg(v.Lacks)
@@ -70,6 +74,7 @@ func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 		return
 	}
 	if _, err := sandbox.Level(); err != nil {
-		log.Warn().Err(err).Msg("nothing confines the model CLI and the commands of fixes, which can read all that this user can, this agent's tokens too; run the agent as a user of its own, or on a newer system; engine.sandbox: required would run none of them")
+		log.Warn().Err(err).Msg("nothing confines the model CLI and the commands of fixes, which can read all that this user can, this " +
+			"agent's tokens too; run the agent as a user of its own, or on a newer system; engine.sandbox: required would run none of them")
 	}
 }

@@ -19,7 +19,8 @@ func TestCheckPrices(t *testing.T) {
 		want     string
 	}{
 		{"none, and none needed", config.Prices{}, nil, ""},
-		{"none, and needed", config.Prices{}, []string{"codex"}, "codex cannot tell what its models cost, so that they count as the dearest there are"},
+		{"none, and needed", config.Prices{}, []string{"codex"},
+			"codex cannot tell what its models cost, so that they count as the dearest there are"},
 		{"new", config.Prices{Date: "2026-03-01", Models: models}, []string{"codex"}, ""},
 		{"as old as they may be", config.Prices{Date: "2026-01-31", Models: models}, nil, ""},
 		{"stale", config.Prices{Date: "2026-01-30", Models: models}, nil, "91 days ago; look them up again"},

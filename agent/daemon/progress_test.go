@@ -18,7 +18,8 @@ func TestProgressIsToldNowAndThen(t *testing.T) {
 	var out bytes.Buffer
 	tell := Progress(zerolog.New(&out).Level(zerolog.InfoLevel).WithContext(t.Context()))
 	at := func(seconds int, kind engine.ProgressKind, text string) {
-		tell(engine.Progress{Kind: kind, Text: text, Elapsed: time.Duration(seconds) * time.Second, Silence: 30 * time.Second, Used: engine.Usage{Input: int64(seconds)}})
+		tell(engine.Progress{Kind: kind, Text: text, Elapsed: time.Duration(seconds) * time.Second, Silence: 30 * time.Second,
+			Used: engine.Usage{Input: int64(seconds)}})
 	}
 	at(1, engine.ProgressTool, "Read a.go")
 	at(2, engine.ProgressDimension, "Graph")

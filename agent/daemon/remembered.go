@@ -34,7 +34,8 @@ func recall[T any](r *remembered, question string, read func() (T, error)) (T, e
 }
 
 func (r *remembered) Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error) {
-	return recall(r, fmt.Sprint("permission ", repo, " ", login), func() (forge.Permission, error) { return r.read.Permission(ctx, repo, login) })
+	return recall(r, fmt.Sprint("permission ", repo, " ", login),
+		func() (forge.Permission, error) { return r.read.Permission(ctx, repo, login) })
 }
 
 func (r *remembered) Revisions(ctx context.Context, node string) ([]forge.Revision, error) {
@@ -42,7 +43,8 @@ func (r *remembered) Revisions(ctx context.Context, node string) ([]forge.Revisi
 }
 
 func (r *remembered) Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error) {
-	return recall(r, fmt.Sprint("contains ", repo, " ", descendant, " ", ancestor), func() (bool, error) { return r.read.Contains(ctx, repo, descendant, ancestor) })
+	return recall(r, fmt.Sprint("contains ", repo, " ", descendant, " ", ancestor),
+		func() (bool, error) { return r.read.Contains(ctx, repo, descendant, ancestor) })
 }
 
 func (r *remembered) File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error) {
@@ -58,7 +60,8 @@ func (r *remembered) Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit
 }
 
 func (r *remembered) Writers(ctx context.Context, pr forge.PullRequest) ([]string, error) {
-	return recall(r, fmt.Sprint("writers ", pr.Ref, " ", pr.Head.SHA, " ", len(pr.HeadForced)), func() ([]string, error) { return r.read.Writers(ctx, pr) })
+	return recall(r, fmt.Sprint("writers ", pr.Ref, " ", pr.Head.SHA, " ", len(pr.HeadForced)),
+		func() ([]string, error) { return r.read.Writers(ctx, pr) })
 }
 
 func (r *remembered) ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error) {

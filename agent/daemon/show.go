@@ -66,7 +66,8 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	case err == nil:
 	case errors.Is(err, forge.ErrForbidden), errors.Is(err, forge.ErrNotFound):
 		if a.statuses.refuses(pr.Ref.Repo) {
-			log.Warn().Err(err).Stringer("repo", pr.Ref.Repo).Msg("this token writes no commit statuses, so that the pull requests do not show what the agent does; all else goes on")
+			log.Warn().Err(err).Stringer("repo", pr.Ref.Repo).Msg("this token writes no commit statuses, so that the pull requests do not show " +
+				"what the agent does; all else goes on")
 		}
 	default:
 		a.statuses.failed(pr.Ref)

@@ -19,7 +19,8 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "code\n"})
 	ref := g.Open("topic")
-	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/requested_reviewers", ref.Number), map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/requested_reviewers", ref.Number),
+		map[string]any{"reviewers": []string{loopback.Judge}}, nil)
 	var writes atomic.Int32
 	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/statuses/") {
@@ -58,7 +59,8 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 
 	// A success that is none is taken back, and not for ever.
 	post := func() {
-		g.Call(loopback.Person, http.MethodPost, "statuses/"+g.Read(loopback.Root, ref).Head.SHA, map[string]string{"context": forge.ReviewContext, "state": "success", "description": "mine"}, nil)
+		g.Call(loopback.Person, http.MethodPost, "statuses/"+g.Read(loopback.Root, ref).Head.SHA,
+			map[string]string{"context": forge.ReviewContext, "state": "success", "description": "mine"}, nil)
 		show(judge)
 	}
 	post()
@@ -79,14 +81,16 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 	}
 
 	// What others report under that name is not fought, but for a success that is none.
-	g.Call(loopback.Person, http.MethodPost, "statuses/"+pr.Head.SHA, map[string]string{"context": forge.ReviewContext, "state": "failure", "description": "mine"}, nil)
+	g.Call(loopback.Person, http.MethodPost, "statuses/"+pr.Head.SHA,
+		map[string]string{"context": forge.ReviewContext, "state": "failure", "description": "mine"}, nil)
 	show(judge)
 	shows("somebody else", "walter touchstone/review failure: mine", so+2)
 
 	if err := g.Sim.SetPermission(loopback.Repo.String(), loopback.Author, "triage"); err != nil {
 		t.Fatal(err)
 	}
-	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("issues/%d/labels", ref.Number), map[string]any{"labels": []string{"needs-human"}}, nil)
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("issues/%d/labels", ref.Number), map[string]any{"labels": []string{"needs-human"}},
+		nil)
 	if action := show(author); action.Kind != decide.Wait || action.Status.Text != "waiting for a person" {
 		t.Errorf("without the right to write statuses it comes to %+v", action)
 	}

@@ -51,7 +51,8 @@ func TestASilentReviewerIsMissed(t *testing.T) {
 		}
 		waits("once it is said")
 		now := g.Read(loopback.Author, pr.Ref)
-		if len(now.Comments) != n || !strings.Contains(now.Comments[n-1].Body, " has waited for judge for three hours: this head is not reviewed yet. ") || rang.Load() != int32(n) {
+		if len(now.Comments) != n || !strings.Contains(now.Comments[n-1].Body,
+			" has waited for judge for three hours: this head is not reviewed yet. ") || rang.Load() != int32(n) {
 			t.Fatalf("it rang %d times and said %+v", rang.Load(), now.Comments)
 		}
 		if len(now.Labels) > 0 || decided(t, g, agentOf(g, decide.Reviewer, loopback.Judge), pr).Kind != decide.Review {

@@ -96,7 +96,8 @@ func (a *Agent) tell(ctx context.Context, step *Step) error {
 	if !stands {
 		subject += ":"
 	}
-	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA, step.Action.Topic)
+	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA,
+		step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	if err == nil && step.Action.Topic == decide.NoReviewer {
@@ -118,7 +119,8 @@ func remedy(step *Step) string {
 	case step.Action.Topic == decide.Unproved:
 		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
 	case step.Action.Topic == decide.NoCheck:
-		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can name the checks that count; where the repository has none, turn `merge.require_checks` off."
+		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can " +
+			"name the checks that count; where the repository has none, turn `merge.require_checks` off."
 	case green && step.PR.Shared:
 		return "Merge it on GitHub."
 	case green:

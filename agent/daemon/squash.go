@@ -107,21 +107,24 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 	}
 	for _, record := range records {
 		if now.Base.Name != record.BaseBranch {
-			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was approved for %s and merged into %s", verdict.Short(head), record.BaseBranch, now.Base.Name))
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was approved for %s and merged into %s", verdict.Short(head), record.BaseBranch,
+				now.Base.Name))
 		}
 		holds, err := a.Read.Contains(ctx, pr.Ref.Repo, merge, record.Base)
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {
 			return fmt.Errorf("compare the merge's base with what was reviewed: %w", err)
 		}
 		if !holds {
-			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was rewritten at that moment: it does not contain %s any more, against which it was reviewed", now.Base.Name, verdict.Short(record.Base)))
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was rewritten at that moment: it does not contain %s any more, against which "+
+				"it was reviewed", now.Base.Name, verdict.Short(record.Base)))
 		}
 		same, err := a.madeAs(ctx, now, record, merge)
 		if err != nil {
 			return fmt.Errorf("compare the merge with what was approved: %w", err)
 		}
 		if !same {
-			return a.revert(ctx, now, head, merge, fmt.Sprintf("what it changes in %s is not what was approved at %s", now.Base.Name, verdict.Short(head)))
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("what it changes in %s is not what was approved at %s", now.Base.Name,
+				verdict.Short(head)))
 		}
 	}
 	return nil
@@ -154,8 +157,11 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 		}
 	}
 	branch := fmt.Sprintf("revert-%d", pr.Ref.Number)
-	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Look at that commit now. To take it back:\n\n"+
-		"```\ngit fetch origin %[4]s\ngit switch -c %[5]s FETCH_HEAD\ngit revert --no-edit %[2]s\ngit push origin %[5]s\n```\n\nThen open a pull request of `%[5]s`; GitHub's button *Revert* does the same. Take the label `%[6]s` off when that is settled.\n\n<!-- touchstone:escalation v1 %[7]s -->\n%[8]s",
+	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Look at that commit "+
+		"now. To take it back:\n\n"+
+		"```\ngit fetch origin %[4]s\ngit switch -c %[5]s FETCH_HEAD\ngit revert --no-edit %[2]s\ngit push origin %[5]s\n```\n\nThen open a "+
+		"pull request of `%[5]s`; GitHub's button *Revert* does the same. Take the label `%[6]s` off when that is settled.\n\n<!-- "+
+		"touchstone:escalation v1 %[7]s -->\n%[8]s",
 		verdict.Short(head), merge, verdict.Prose(why), pr.Base.Name, branch, a.Config().Labels.NeedsHuman, pr.Head.SHA, mark)
 	if _, err := a.Caller.Comment(ctx, pr.Ref, body); err != nil {
 		return fmt.Errorf("call a person to a merge that is not what was approved (%s): %w", why, err)
@@ -171,7 +177,8 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 // recheck compares what this machine merged, or put into a merge queue, with what was approved,
 // where that was not done right behind the merge. What goes wrong is done again at the next look.
 func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
-	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" || !a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
+	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" ||
+		!a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
 		return
 	}
 	done := false

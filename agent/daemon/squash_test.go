@@ -76,9 +76,10 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 		meanwhile func(g *loopback.GitHub)
 		want      string
 	}{
-		"nothing":          {func(*loopback.GitHub) {}, ""},
-		"another file":     {func(g *loopback.GitHub) { g.Commit("main", "Go on", map[string]string{"other.txt": "other\n"}) }, ""},
-		"a line beside it": {func(g *loopback.GitHub) { g.Commit("main", "Go on", longFile(map[int]string{18: "base"})) }, "is not what was approved"},
+		"nothing":      {func(*loopback.GitHub) {}, ""},
+		"another file": {func(g *loopback.GitHub) { g.Commit("main", "Go on", map[string]string{"other.txt": "other\n"}) }, ""},
+		"a line beside it": {func(g *loopback.GitHub) { g.Commit("main", "Go on", longFile(map[int]string{18: "base"})) },
+			"is not what was approved"},
 		"another base": {func(g *loopback.GitHub) {
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
 		}, "was approved for main and merged into release"},

@@ -83,7 +83,8 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *wo
 	s.why, s.held[ref] = err.Error(), w
 	if kind := hindrance(err); !s.told[kind] && ctx.Err() == nil {
 		s.told[kind] = true
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on by themselves once that is over")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on " +
+			"by themselves once that is over")
 	}
 	ring = !s.rung && time.Since(s.since) >= ringAfter
 	s.rung = s.rung || ring

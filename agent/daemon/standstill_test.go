@@ -222,10 +222,12 @@ func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 	now, _ := d.still.holdUp(t.Context(), pr.Ref, engine.Errorf(engine.Billing, "the account has no credit left; buy some"), &worker{})
 	d.show(t.Context())
 	d.ring(t.Context(), now)
-	if !strings.Contains(got.Text, "The author agent on ") || !strings.Contains(got.Text, "buy some") || !strings.Contains(got.Text, "acme/app#1") {
+	if !strings.Contains(got.Text, "The author agent on ") || !strings.Contains(got.Text, "buy some") ||
+		!strings.Contains(got.Text, "acme/app#1") {
 		t.Errorf("it rang %q", got.Text)
 	}
-	if seen, err := journal.StandstillOf(dir); err != nil || !slices.Equal(seen.Refs, []string{"acme/app#1"}) || !strings.Contains(seen.String(), "buy some (acme/app#1)") {
+	if seen, err := journal.StandstillOf(dir); err != nil || !slices.Equal(seen.Refs, []string{"acme/app#1"}) ||
+		!strings.Contains(seen.String(), "buy some (acme/app#1)") {
 		t.Errorf("touchstone status shows %v, %v", seen, err)
 	}
 	d.goesOn(t.Context(), pr.Ref)

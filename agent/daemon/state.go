@@ -25,13 +25,15 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 	}
 	s := decide.State{
 		Role: role, Self: pr.Viewer,
-		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name,
-		BaseReplaced:  pr.BaseReplaced,
-		Forced:        forced(pr),
-		Orphaned:      pr.Orphaned,
-		Unread:        unread(f.unread),
-		Asked:         verdict.ListsLogin(pr.Requested, pr.Viewer),
-		Requested:     cfg.Review == config.ReviewAll || slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
+		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA,
+		BaseBranch:   pr.Base.Name,
+		BaseReplaced: pr.BaseReplaced,
+		Forced:       forced(pr),
+		Orphaned:     pr.Orphaned,
+		Unread:       unread(f.unread),
+		Asked:        verdict.ListsLogin(pr.Requested, pr.Viewer),
+		Requested: cfg.Review == config.ReviewAll ||
+			slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
 		Held:          labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
@@ -97,7 +99,8 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		}
 		s.Opinions = append(s.Opinions, o)
 	}
-	s.Unclear = slices.DeleteFunc(verdict.Misunderstood(comments, cfg.Reviewers, known), func(u verdict.Unclear) bool { return answered(pr, cfg, u) })
+	s.Unclear = slices.DeleteFunc(verdict.Misunderstood(comments, cfg.Reviewers, known),
+		func(u verdict.Unclear) bool { return answered(pr, cfg, u) })
 	return s
 }
 
@@ -115,7 +118,8 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 	for _, c := range pr.Said() {
 		may := f.may[c.Author.Login]
 		comment := verdict.Comment{
-			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body, Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
+			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body,
+			Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
 			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
 			Independent: f.independent(pr, c.Author.Login), Refused: f.refused[trust.CommentWord(c.ID)] && !c.InReview,
 		}
@@ -164,9 +168,10 @@ func mergeable(pr forge.PullRequest) decide.Mergeable {
 // The marks of what an agent says in comments: that it called a person, for good or until
 // the next day; that a pull request waits for its author; that it answered an order.
 var (
-	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}|-) ([^ <>]+)) -->$`)
-	rest       = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	waiting    = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
+	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
+		`|-) ([^ <>]+)) -->$`)
+	rest    = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
+	waiting = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
 // replyMark ends the answer to an order.
@@ -253,7 +258,8 @@ func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 func renewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 	at := pr.RenewedAt
 	for _, l := range pr.Labelled {
-		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual}, func(name string) bool { return strings.EqualFold(name, l.Label) })
+		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual},
+			func(name string) bool { return strings.EqualFold(name, l.Label) })
 		if ours && !l.Added && l.At.After(at) {
 			at = l.At
 		}

@@ -81,7 +81,8 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
 	}, decide.Author, config.Default(), facts{manual: decide.Left{Why: "by hand"}, past: history{attempts: 2, retryIn: time.Minute}})
-	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks || s.MaxRounds != 15 {
+	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
+		s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}
 	if len(s.Opinions) != 1 || !s.Opinions[0].Edited || s.Opinions[0].Record != nil || s.Opinions[0].State != "DISMISSED" {
@@ -137,11 +138,13 @@ func TestACallIsToOneHeadAndBase(t *testing.T) {
 		"by an earlier version": {func(_ *forge.PullRequest, c *forge.Comment) {
 			c.Body = "<!-- touchstone:escalation v1 " + head + " -->"
 		}, true},
-		"at a commit that was rewritten": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, base, other, 1) }, false},
+		"at a commit that was rewritten": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, base, other, 1) },
+			false},
 		"earlier, and since another base": {func(pr *forge.PullRequest, c *forge.Comment) {
 			c.Body, pr.BaseReplaced = "<!-- touchstone:escalation v1 "+head+" -->", at
 		}, false},
-		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) }, false},
+		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) },
+			false},
 	} {
 		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: callMark(now), CreatedAt: at}
 		tc.change(&pr, &c)
@@ -164,19 +167,24 @@ func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 		events []forge.Labelling
 		counts bool
 	}{
-		"never labelled":                    {nil, nil, false},
-		"labelled":                          {[]string{"Needs-Human"}, []forge.Labelling{event("Needs-Human", true, 0)}, true},
-		"labelled, and taken off":           {nil, []forge.Labelling{event("needs-human", true, 0), event("needs-human", false, time.Hour)}, true},
-		"labelled before, and taken off":    {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, time.Hour)}, true},
-		"taken off before":                  {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, -time.Minute)}, false},
-		"taken off in the very same second": {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, 0)}, false},
-		"another label":                     {[]string{"docs"}, []forge.Labelling{event("docs", true, 0)}, false},
+		"never labelled": {nil, nil, false},
+		"labelled":       {[]string{"Needs-Human"}, []forge.Labelling{event("Needs-Human", true, 0)}, true},
+		"labelled, and taken off": {nil, []forge.Labelling{event("needs-human", true, 0), event("needs-human", false, time.Hour)},
+			true},
+		"labelled before, and taken off": {nil,
+			[]forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, time.Hour)}, true},
+		"taken off before": {nil,
+			[]forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, -time.Minute)}, false},
+		"taken off in the very same second": {nil, []forge.Labelling{event("needs-human", true, -time.Hour), event("needs-human", false, 0)},
+			false},
+		"another label": {[]string{"docs"}, []forge.Labelling{event("docs", true, 0)}, false},
 	} {
 		pr := forge.PullRequest{
 			Viewer: "judge", Head: forge.Branch{SHA: "0123456"}, Labels: tc.labels, Labelled: tc.events,
 			Comments: []forge.Comment{{Author: forge.User{Login: "judge"}, Body: "Text.\n<!-- touchstone:escalation v1 0123456 -->", CreatedAt: at}},
 		}
-		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(), "the call to this head": !calledAt(pr, "needs-human", nil).IsZero(), "the whole call": !halfCalled(pr, "needs-human", false)} {
+		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(),
+			"the call to this head": !calledAt(pr, "needs-human", nil).IsZero(), "the whole call": !halfCalled(pr, "needs-human", false)} {
 			if got != tc.counts {
 				t.Errorf("%s: %s counts: %v", name, what, got)
 			}

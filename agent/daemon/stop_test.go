@@ -47,19 +47,24 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 		"who gave it edits it": {func(g *loopback.GitHub) {
 			edit(g, loopback.Person, said(g, loopback.Person, stop), "Looks good.")
 		}, ""},
-		"who gave it deletes it":       {func(g *loopback.GitHub) { remove(g, loopback.Person, said(g, loopback.Person, stop)) }, ""},
-		"another edits something else": {func(g *loopback.GitHub) { edit(g, loopback.Author, said(g, loopback.Person, "Hm."), "Looks good.") }, ""},
-		"another edits a stranger's":   {func(g *loopback.GitHub) { edit(g, loopback.Author, said(g, loopback.Stranger, stop), "Looks good.") }, ""},
+		"who gave it deletes it": {func(g *loopback.GitHub) { remove(g, loopback.Person, said(g, loopback.Person, stop)) }, ""},
+		"another edits something else": {func(g *loopback.GitHub) { edit(g, loopback.Author, said(g, loopback.Person, "Hm."), "Looks good.") },
+			""},
+		"another edits a stranger's": {func(g *loopback.GitHub) { edit(g, loopback.Author, said(g, loopback.Stranger, stop), "Looks good.") },
+			""},
 		"another deletes a stranger's": {func(g *loopback.GitHub) { remove(g, loopback.Author, said(g, loopback.Stranger, stop)) }, ""},
 		"it quotes an agent's mark": {func(g *loopback.GitHub) {
 			comment(g, loopback.Person, "> Gone.\n> <!-- touchstone:reply v1 1 -->\n\n"+stop)
 		}, "walter has stopped"},
-		"it ends in an agent's mark": {func(g *loopback.GitHub) { comment(g, loopback.Person, stop+"\n\n<!-- touchstone:reply v1 1 -->") }, "walter has stopped"},
+		"it ends in an agent's mark": {func(g *loopback.GitHub) { comment(g, loopback.Person, stop+"\n\n<!-- touchstone:reply v1 1 -->") },
+			"walter has stopped"},
 		"it names an agent's mark": {func(g *loopback.GitHub) {
 			comment(g, loopback.Person, stop+": what is `<!-- touchstone:reply v1 1 -->`?")
 		}, "walter has stopped"},
-		"an agent says how it is written":  {func(g *loopback.GitHub) { comment(g, loopback.Author, stop+"\n\n<!-- touchstone:reply v1 1 -->") }, ""},
-		"it is edited and then made again": {func(g *loopback.GitHub) { edit(g, loopback.Person, said(g, loopback.Person, "Hm."), stop) }, "walter has stopped"},
+		"an agent says how it is written": {func(g *loopback.GitHub) { comment(g, loopback.Author, stop+"\n\n<!-- touchstone:reply v1 1 -->") },
+			""},
+		"it is edited and then made again": {func(g *loopback.GitHub) { edit(g, loopback.Person, said(g, loopback.Person, "Hm."), stop) },
+			"walter has stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,8 @@ import (
 // gives an order. It returns the id of the first.
 func talk(t *testing.T, g *loopback.GitHub, comments int, order string) int64 {
 	t.Helper()
-	review := map[string]any{"event": "COMMENT", "body": "One thing.", "comments": []map[string]any{{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "Why?"}}}
+	review := map[string]any{"event": "COMMENT", "body": "One thing.",
+		"comments": []map[string]any{{"path": "code.txt", "line": 1, "side": "RIGHT", "body": "Why?"}}}
 	g.Call(loopback.Person, http.MethodPost, "pulls/1/reviews", review, nil)
 	var first []struct{ ID int64 }
 	g.Call(loopback.Person, http.MethodGet, "pulls/1/comments", nil, &first)
@@ -39,7 +40,8 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	talk(t, g, 20, "/touchstone stop")
-	if action := decided(t, g, agentOf(g, decide.Author, loopback.Author), pr); action.Kind != decide.Wait || !strings.Contains(action.Reason, "has stopped the agents") {
+	if action := decided(t, g, agentOf(g, decide.Author, loopback.Author), pr); action.Kind != decide.Wait ||
+		!strings.Contains(action.Reason, "has stopped the agents") {
 		t.Errorf("it comes to %+v", action)
 	}
 }
@@ -51,12 +53,14 @@ func TestTalkOfAStrangerHidesNothing(t *testing.T) {
 	a := agentOf(g, decide.Author, loopback.Author)
 	first := talk(t, g, 3, "Well.")
 	for range 101 {
-		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
+		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"},
+			nil)
 	}
 	if action := decided(t, g, a, pr); action.Kind != decide.Merge {
 		t.Fatalf("over a stranger's talk it comes to %+v", action)
 	}
-	g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"}, nil)
+	g.Call(loopback.Person, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "/touchstone stop"},
+		nil)
 	for range 101 {
 		g.Call(loopback.Stranger, http.MethodPost, fmt.Sprintf("pulls/1/comments/%d/replies", first), map[string]any{"body": "Well."}, nil)
 	}
@@ -107,7 +111,8 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, action = look()
-	if action.Kind != decide.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "decide it by hand") {
+	if action.Kind != decide.Wait || action.Reason != "it waits for a person" || len(now.Comments) != 1 ||
+		!strings.Contains(now.Comments[0].Body, "decide it by hand") {
 		t.Errorf("after the call it comes to %+v; comments %+v", action, now.Comments)
 	}
 	comment(g, loopback.Person, "/touchstone resume")

@@ -55,7 +55,8 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 		}, "was dismissed"},
 		"the head is approved": {func(g *loopback.GitHub, pr forge.PullRequest) { g.Reviewed(pr.Ref, verdict.Approve) }, "approved"},
 		"its branch is proposed elsewhere too": {func(g *loopback.GitHub, _ forge.PullRequest) {
-			g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)
+			g.Call(loopback.Author, http.MethodPost, "pulls",
+				map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)
 		}, "its branch is that of acme/app#2 too"},
 		"a person is called": {label(config.Default().Labels.NeedsHuman), "waits for a person"},
 		"it is held":         {label(config.Default().Labels.Hold), "a label holds it"},
@@ -136,7 +137,8 @@ func TestAFixOfLessIsBegunAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := a.Read.File(t.Context(), loopback.Repo, g.Read(loopback.Author, pr.Ref).Head.SHA, "more.txt"); err != nil || string(text) != "unsafe()\n" {
+	if text, err := a.Read.File(t.Context(), loopback.Repo, g.Read(loopback.Author, pr.Ref).Head.SHA, "more.txt"); err != nil ||
+		string(text) != "unsafe()\n" {
 		t.Errorf("more.txt is %q, %v", text, err)
 	}
 }
@@ -154,10 +156,11 @@ func TestASessionGoesOn(t *testing.T) {
 		read   func(*forge.PullRequest)
 		want   string
 	}{
-		"GitHub computes anew whether it merges": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
-			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
-			return g.Reviewed(pr.Ref, verdict.Approve)
-		}, decide.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
+		"GitHub computes anew whether it merges": {decide.Author, loopback.Author,
+			func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+				g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
+				return g.Reviewed(pr.Ref, verdict.Approve)
+			}, decide.Fix, func(*loopback.GitHub, forge.PullRequest) {}, unknown, ""},
 		"it does not conflict any more": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			g.Reviewed(pr.Ref, verdict.Approve)
 			g.Commit("main", "Mine", map[string]string{"code.txt": "mine\n"})
@@ -170,29 +173,35 @@ func TestASessionGoesOn(t *testing.T) {
 			pr.Draft = true
 			return pr
 		}, decide.Wait, func(*loopback.GitHub, forge.PullRequest) {}, func(pr *forge.PullRequest) { pr.Draft = true }, ""},
-		"a draft is fixed by hand, and stopped": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
-			pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
-			pr.Draft = true
-			return pr
-		}, decide.Wait, func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, loopback.Person, "/touchstone stop") }, func(pr *forge.PullRequest) { pr.Draft = true }, "has stopped"},
+		"a draft is fixed by hand, and stopped": {decide.Author, loopback.Author,
+			func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
+				pr = g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
+				pr.Draft = true
+				return pr
+			}, decide.Wait, func(g *loopback.GitHub, _ forge.PullRequest) { comment(g, loopback.Person, "/touchstone stop") },
+			func(pr *forge.PullRequest) { pr.Draft = true }, "has stopped"},
 		"the base is merged in": {decide.Author, loopback.Author, func(g *loopback.GitHub, pr forge.PullRequest) forge.PullRequest {
 			return g.Reviewed(pr.Ref, verdict.RequestChanges, unsafe)
 		}, decide.Fix, func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Commit("main", "Move on", map[string]string{"README.md": "two\n"})
 			g.Call(loopback.Person, http.MethodPut, "pulls/1/update-branch", map[string]any{}, nil)
 		}, nil, ""},
-		"a review is posted, and is its own": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, pr forge.PullRequest) {
-			g.Reviewed(pr.Ref, verdict.Approve)
-		}, nil, ""},
-		"a review's author orders what nobody can follow": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
-			comment(g, loopback.Person, "/touchstone frobnicate")
-		}, nil, ""},
-		"a review is not asked for any more": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
-			g.Call(loopback.Author, http.MethodDelete, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
-		}, nil, "nobody asked"},
-		"a review's base is changed": {decide.Reviewer, loopback.Judge, asRequested, decide.Review, func(g *loopback.GitHub, _ forge.PullRequest) {
-			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
-		}, nil, "its base branch is release now"},
+		"a review is posted, and is its own": {decide.Reviewer, loopback.Judge, asRequested, decide.Review,
+			func(g *loopback.GitHub, pr forge.PullRequest) {
+				g.Reviewed(pr.Ref, verdict.Approve)
+			}, nil, ""},
+		"a review's author orders what nobody can follow": {decide.Reviewer, loopback.Judge, asRequested, decide.Review,
+			func(g *loopback.GitHub, _ forge.PullRequest) {
+				comment(g, loopback.Person, "/touchstone frobnicate")
+			}, nil, ""},
+		"a review is not asked for any more": {decide.Reviewer, loopback.Judge, asRequested, decide.Review,
+			func(g *loopback.GitHub, _ forge.PullRequest) {
+				g.Call(loopback.Author, http.MethodDelete, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
+			}, nil, "nobody asked"},
+		"a review's base is changed": {decide.Reviewer, loopback.Judge, asRequested, decide.Review,
+			func(g *loopback.GitHub, _ forge.PullRequest) {
+				g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
+			}, nil, "its base branch is release now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -151,7 +151,8 @@ func BenchmarkReview(b *testing.B) {
 		for b.Loop() {
 			for i := range benchRounds {
 				r.review(w, m, watch, func(daemon.Hint) bool { return true }, func() forge.Ref {
-					_, err := w.Commit(w.Ctx, author, repo.String(), "first", "More", map[string]string{"first.txt": fmt.Sprintf("fine %d %d\n", len(r.start), i)})
+					_, err := w.Commit(w.Ctx, author, repo.String(), "first", "More",
+						map[string]string{"first.txt": fmt.Sprintf("fine %d %d\n", len(r.start), i)})
 					w.must(err)
 					return ref
 				})
@@ -186,7 +187,8 @@ func BenchmarkSecondFix(b *testing.B) {
 	first, second, n := time.Hour, time.Hour, 0
 	for ; b.Loop(); n++ {
 		reviewed, fixed := len(w.agents[decide.Reviewer].done(decide.Review)), len(w.agents[decide.Author].done(decide.Fix))
-		w.open(fmt.Sprintf("Search %d", n), map[string]string{"store/search.go": fmt.Sprintf("package store\n\nfunc Search%d() { unsafe() }\n", n)}, false)
+		w.open(fmt.Sprintf("Search %d", n), map[string]string{"store/search.go": fmt.Sprintf("package store\n\nfunc Search%d() { unsafe() }\n",
+			n)}, false)
 		w.until("fixed twice", func() bool { return len(w.agents[decide.Author].done(decide.Fix)) >= fixed+2 })
 		reviews, fixes := w.agents[decide.Reviewer].done(decide.Review)[reviewed:], w.agents[decide.Author].done(decide.Fix)[fixed:]
 		first = min(first, fixes[0].EngineStarted.Sub(reviews[0].Ended))
@@ -222,7 +224,8 @@ func BenchmarkBareWorktreeAdd(b *testing.B) {
 		}
 	}
 	mirror := filepath.Join(dir, "mirror.git")
-	git("-c", fmt.Sprintf("http.extraHeader=Authorization: Bearer %s", simtest.Token(author)), "clone", "--quiet", "--mirror", w.URL+"/"+repo.String()+".git", mirror)
+	git("-c", fmt.Sprintf("http.extraHeader=Authorization: Bearer %s", simtest.Token(author)), "clone", "--quiet", "--mirror",
+		w.URL+"/"+repo.String()+".git", mirror)
 	var times []time.Duration
 	for b.Loop() {
 		for range benchRounds {

@@ -63,7 +63,8 @@ func (w *world) think(body string) enginetest.Turn {
 	case run == "":
 		return enginetest.Turn{Text: []string{"Called safe() instead."}}
 	case used == 0:
-		return enginetest.Turn{Text: []string{"## [Graph]\n\n"}, Tool: "Read", Input: map[string]any{"file_path": patchLine.FindStringSubmatch(prompt)[1]}}
+		return enginetest.Turn{Text: []string{"## [Graph]\n\n"}, Tool: "Read",
+			Input: map[string]any{"file_path": patchLine.FindStringSubmatch(prompt)[1]}}
 	}
 	var read strings.Builder // after which the CLI may tell more, such as what is left of the budget
 	for _, m := range request.Messages[1:] {
@@ -72,7 +73,8 @@ func (w *world) think(body string) enginetest.Turn {
 	var findings []verdict.Finding
 	marker := verdict.Marker(verdict.Approve)
 	if strings.Contains(read.String(), "{ unsafe() }") {
-		findings = append(findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1", Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }", Claim: "It is unsafe."})
+		findings = append(findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1",
+			Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }", Claim: "It is unsafe."})
 		marker = verdict.Marker(verdict.RequestChanges)
 	}
 	answer := verdict.Answer{Summary: "Read the patch.", Files: []string{"store/search.go"}, Findings: findings, Gone: reading.Gone(prompt)}

@@ -94,7 +94,8 @@ func TestDisputeAndReviewAreJudgedAgain(t *testing.T) {
 	w.say(author, ref, "/touchstone dispute "+ledger[0].ID+" it is bound above")
 	w.until("judged again", func() bool { return len(w.records(ref)) == 2 })
 	again := w.records(ref)[1]
-	if again.Head != w.records(ref)[0].Head || again.Verdict != verdict.RequestChanges || again.Ledger[0].Status != verdict.Open || again.Ledger[0].Said == nil {
+	if again.Head != w.records(ref)[0].Head || again.Verdict != verdict.RequestChanges || again.Ledger[0].Status != verdict.Open ||
+		again.Ledger[0].Said == nil {
 		t.Errorf("the record is %+v", again)
 	}
 	w.say(person, ref, "/touchstone review")

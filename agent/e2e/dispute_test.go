@@ -21,7 +21,8 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		reviews := w.reviews(ref)
 		record, err := verdict.ParseRecord(reviews[1].GetBody())
 		w.must(err)
-		if reviews[0].GetCommitID() != reviews[1].GetCommitID() || slices.ContainsFunc(record.Ledger, func(e verdict.Entry) bool { return e.Status != verdict.Withdrawn }) {
+		if reviews[0].GetCommitID() != reviews[1].GetCommitID() ||
+			slices.ContainsFunc(record.Ledger, func(e verdict.Entry) bool { return e.Status != verdict.Withdrawn }) {
 			t.Errorf("the second review is of %s and says %+v", reviews[1].GetCommitID(), record.Ledger)
 		}
 		comments, _, err := w.As(admin).PullRequests.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)

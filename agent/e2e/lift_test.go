@@ -103,7 +103,8 @@ func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 // retarget points a pull request at another base.
 func (w *world) retarget(ref forge.Ref, base string) {
 	w.t.Helper()
-	_, _, err := w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: &base}})
+	_, _, err := w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number,
+		&github.PullRequest{Base: &github.PullRequestBranch{Ref: &base}})
 	w.must(err)
 }
 

@@ -68,7 +68,8 @@ func TestDraftWaitsUntilItIsReady(t *testing.T) {
 	if n := len(w.reviews(ref)); n != 0 {
 		t.Fatalf("%d reviews of a draft", n)
 	}
-	w.graphql(author, `mutation($id:ID!){markPullRequestReadyForReview(input:{pullRequestId:$id}){pullRequest{number}}}`, map[string]any{"id": w.pull(ref).GetNodeID()})
+	w.graphql(author, `mutation($id:ID!){markPullRequestReadyForReview(input:{pullRequestId:$id}){pullRequest{number}}}`,
+		map[string]any{"id": w.pull(ref).GetNodeID()})
 	w.finished(ref, 1)
 }
 
@@ -243,7 +244,8 @@ func TestPersonRequestingChangesStopsTheMerge(t *testing.T) {
 	w := newWorld(t, map[string]any{})
 	w.conclude = func(string) string { return "success" }
 	ref := w.openBad(false)
-	_, _, err := w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("REQUEST_CHANGES"), Body: github.String("Wait for me.")})
+	_, _, err := w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number,
+		&github.PullRequestReviewRequest{Event: github.String("REQUEST_CHANGES"), Body: github.String("Wait for me.")})
 	w.must(err)
 	w.startBoth()
 	w.until("approved", func() bool { return len(w.reviews(ref)) == 2 })
@@ -252,7 +254,8 @@ func TestPersonRequestingChangesStopsTheMerge(t *testing.T) {
 	if w.merged(ref) {
 		t.Fatal("merged over a person's objection")
 	}
-	_, _, err = w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")})
+	_, _, err = w.As(person).PullRequests.CreateReview(w.Ctx, owner, repo.Name, ref.Number,
+		&github.PullRequestReviewRequest{Event: github.String("APPROVE")})
 	w.must(err)
 	w.until("merged", func() bool { return w.merged(ref) })
 }

@@ -40,9 +40,10 @@ func TestNitsAreAppliedBeforeTheMerge(t *testing.T) {
 		merged  string // what comes to main
 		said    string // in the nit's thread
 	}{
-		"applied, and carried over":      {reviews: 2, session: 1, merged: correct, said: "Changed in "},
-		"the setting is off":             {off: true, reviews: 1, session: 1, merged: typoed},
-		"verify fails on it":             {base: map[string]string{".touchstone/config.yaml": verify}, reviews: 1, session: 1, merged: typoed, said: "Not applied: "},
+		"applied, and carried over": {reviews: 2, session: 1, merged: correct, said: "Changed in "},
+		"the setting is off":        {off: true, reviews: 1, session: 1, merged: typoed},
+		"verify fails on it": {base: map[string]string{".touchstone/config.yaml": verify}, reviews: 1, session: 1, merged: typoed,
+			said: "Not applied: "},
 		"a person applies it":            {pushed: correct, reviews: 2, session: 1, merged: correct},
 		"a person applies it and a byte": {pushed: correct + "\n", reviews: 2, session: 2, merged: correct + "\n"},
 	} {
@@ -76,7 +77,8 @@ func TestNitsAreAppliedBeforeTheMerge(t *testing.T) {
 					held++
 				}
 			}
-			if n, m := len(w.reviews(ref)), w.sessions(decide.Reviewer); n != tc.reviews || held != tc.session || m != tc.session || w.sessions(decide.Author) != 0 {
+			if n, m := len(w.reviews(ref)), w.sessions(decide.Reviewer); n != tc.reviews || held != tc.session || m != tc.session ||
+				w.sessions(decide.Author) != 0 {
 				t.Errorf("%d reviews, %d of a session, of %d; want %d and %d\n%s", n, held, m, tc.reviews, tc.session, w.describe())
 			}
 			if n := w.mergesOnMain() - before; n != 1 {
@@ -90,7 +92,8 @@ func TestNitsAreAppliedBeforeTheMerge(t *testing.T) {
 // checkNitThread: the only thread says what was done about its finding, and is resolved if that is gone.
 func (w *world) checkNitThread(ref forge.Ref, said string, resolved bool) {
 	w.t.Helper()
-	client, err := forge.New(forge.Config{APIURL: w.URL + "/api/v3/", Token: string(w.agents[decide.Author].cfg.GitHub.Token), Version: "test"})
+	client, err := forge.New(forge.Config{APIURL: w.URL + "/api/v3/", Token: string(w.agents[decide.Author].cfg.GitHub.Token),
+		Version: "test"})
 	w.must(err)
 	pr, err := client.PullRequest(w.Ctx, ref)
 	w.must(err)

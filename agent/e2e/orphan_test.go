@@ -19,7 +19,8 @@ func TestLostBaseCallsAPerson(t *testing.T) {
 	w.must(err)
 	ref := w.open("Search", map[string]string{"search.md": "fine\n"}, false)
 	api := w.As(person)
-	_, _, err = api.PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("release")}})
+	_, _, err = api.PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number,
+		&github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("release")}})
 	w.must(err)
 	_, err = api.Git.DeleteRef(w.Ctx, owner, repo.Name, "heads/release")
 	w.must(err)

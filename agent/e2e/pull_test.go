@@ -63,10 +63,12 @@ func (w *world) open(title string, files map[string]string, draft bool) forge.Re
 	_, err := w.Commit(w.Ctx, author, repo.String(), branch, title, files)
 	w.must(err)
 	pr, _, err := w.As(author).PullRequests.Create(w.Ctx, owner, repo.Name, &github.NewPullRequest{
-		Title: github.String(title), Head: github.String(branch), Base: github.String("main"), Body: github.String("It adds " + title + "."), Draft: github.Bool(draft),
+		Title: github.String(title), Head: github.String(branch), Base: github.String("main"), Body: github.String("It adds " + title + "."),
+		Draft: github.Bool(draft),
 	})
 	w.must(err)
-	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, pr.GetNumber(), github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, pr.GetNumber(),
+		github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	return forge.Ref{Repo: repo, Number: pr.GetNumber()}
 }

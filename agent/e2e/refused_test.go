@@ -84,12 +84,14 @@ func TestApprovalIsForOneBase(t *testing.T) {
 	})
 	w.must(err)
 	ref := forge.Ref{Repo: repo, Number: pr.GetNumber()}
-	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number,
+		github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	w.agents[decide.Reviewer].start()
 	w.until("the small change is approved", func() bool { return len(w.reviews(ref)) == 1 })
 	w.agents[decide.Reviewer].halt()
-	_, _, err = w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number, &github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("main")}})
+	_, _, err = w.As(author).PullRequests.Edit(w.Ctx, owner, repo.Name, ref.Number,
+		&github.PullRequest{Base: &github.PullRequestBranch{Ref: github.String("main")}})
 	w.must(err)
 
 	w.agents[decide.Author].start()
@@ -113,7 +115,8 @@ func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	w.agents[decide.Reviewer].start()
 	ref := w.openBad(false)
 	w.until("reviewed", func() bool { return len(w.reviews(ref)) == 1 })
-	_, _, err := w.As(admin).PullRequests.DismissReview(w.Ctx, owner, repo.Name, ref.Number, w.reviews(ref)[0].GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("Look again.")})
+	_, _, err := w.As(admin).PullRequests.DismissReview(w.Ctx, owner, repo.Name, ref.Number, w.reviews(ref)[0].GetID(),
+		&github.PullRequestReviewDismissalRequest{Message: github.String("Look again.")})
 	w.must(err)
 	w.agents[decide.Author].start()
 	w.until("the author agent looked", func() bool { return w.looked(decide.Author) })
@@ -121,7 +124,8 @@ func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	if w.merged(ref) {
 		t.Fatal("merged on a dismissed approval")
 	}
-	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{reviewer}})
+	_, _, err = w.As(author).PullRequests.RequestReviewers(w.Ctx, owner, repo.Name, ref.Number,
+		github.ReviewersRequest{Reviewers: []string{reviewer}})
 	w.must(err)
 	w.until("merged", func() bool { return w.merged(ref) })
 }

@@ -139,7 +139,8 @@ func newWorld(t testing.TB, script map[string]any) *world {
 
 	entrance, err := net.Listen("tcp", "127.0.0.1:0")
 	w.must(err)
-	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), url: "http://" + entrance.Addr().String(), door: door{Listener: entrance}}
+	w.relay = &relay{store: "sqlite:" + filepath.Join(t.TempDir(), "relay.db"), url: "http://" + entrance.Addr().String(),
+		door: door{Listener: entrance}}
 	var keeper sync.WaitGroup
 	keeper.Go(w.relay.door.keep)
 	t.Cleanup(func() { _ = entrance.Close(); keeper.Wait() })
@@ -178,7 +179,8 @@ func (w *world) startRelay() {
 	ctx, cancel := context.WithCancel(w.Ctx)
 	tokens, err := access.NewChecker(ctx, w.relay.tokens)
 	w.must(err)
-	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})
 	go func() {
@@ -194,7 +196,8 @@ func (w *world) hook() {
 	w.t.Helper()
 	_, _, err := w.As(admin).Repositories.CreateHook(w.Ctx, owner, repo.Name, &github.Hook{
 		Name: github.String("web"), Active: github.Bool(true), Events: []string{"*"},
-		Config: &github.HookConfig{URL: github.String(w.relay.url + "/webhooks/github"), ContentType: github.String("json"), Secret: github.String(secret)},
+		Config: &github.HookConfig{URL: github.String(w.relay.url + "/webhooks/github"), ContentType: github.String("json"),
+			Secret: github.String(secret)},
 	})
 	w.must(err)
 }
@@ -348,7 +351,8 @@ func (w *world) describe() string {
 		return err.Error()
 	}
 	for _, p := range pulls {
-		b.WriteString(github.Stringify(map[string]any{"number": p.GetNumber(), "state": p.GetState(), "merged": p.MergedAt, "head": p.GetHead().GetSHA(), "labels": p.Labels}) + "\n")
+		b.WriteString(github.Stringify(map[string]any{"number": p.GetNumber(), "state": p.GetState(), "merged": p.MergedAt,
+			"head": p.GetHead().GetSHA(), "labels": p.Labels}) + "\n")
 	}
 	for _, m := range w.agents {
 		m.mu.Lock()

@@ -217,7 +217,8 @@ func (u Usage) Total() int64 { return u.Input + u.CacheWrite + u.CacheRead + u.O
 
 // Plus is both together.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead, Output: u.Output + v.Output}
+	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead,
+		Output: u.Output + v.Output}
 }
 
 // Minus is what came after an earlier sum.

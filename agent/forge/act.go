@@ -106,7 +106,8 @@ func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, er
 	if err := checkBody(body); err != nil {
 		return "", fmt.Errorf("%s: %w", op, err)
 	}
-	comment, _, err := s.c.rest.Issues.CreateComment(ctx, ref.Owner, ref.Name, ref.Number, &github.IssueComment{Body: github.String(s.c.outgoing(body))})
+	comment, _, err := s.c.rest.Issues.CreateComment(ctx, ref.Owner, ref.Name, ref.Number,
+		&github.IssueComment{Body: github.String(s.c.outgoing(body))})
 	if err != nil {
 		return "", s.c.failed(op, err)
 	}

@@ -21,7 +21,8 @@ func TestReviews(t *testing.T) {
 		t.Fatalf("posted %+v, %v; want both comments kept", first, err)
 	}
 	remarks, err := w.as(octocat).ReviewRemarks(t.Context(), ref, first.ID)
-	if err != nil || len(remarks) != 2 || remarks[0].Path != "topic.go" || remarks[0].Line != 4 || remarks[0].Body != "Why 1?" || remarks[1].Line != 5 {
+	if err != nil || len(remarks) != 2 || remarks[0].Path != "topic.go" || remarks[0].Line != 4 || remarks[0].Body != "Why 1?" ||
+		remarks[1].Line != 5 {
 		t.Errorf("remarks %+v, %v", remarks, err)
 	}
 	second := w.commit("topic", map[string]string{"topic.go": "package main\n"})
@@ -43,7 +44,8 @@ func TestReviews(t *testing.T) {
 		{State: forge.Approved, Body: "As it was before.", SHA: sha},
 	} {
 		got := pr.Reviews[i]
-		if got.State != want.State || got.Body != want.Body || got.SHA != want.SHA || got.Author.Login != hubot || got.SubmittedAt.IsZero() || got.EditedAt != nil {
+		if got.State != want.State || got.Body != want.Body || got.SHA != want.SHA || got.Author.Login != hubot || got.SubmittedAt.IsZero() ||
+			got.EditedAt != nil {
 			t.Errorf("review %d is %+v; want %+v", i, got, want)
 		}
 		if want.ID != 0 && (got.ID != want.ID || got.URL != want.URL) {
@@ -62,7 +64,8 @@ func TestReviewsThatGitHubRefuses(t *testing.T) {
 	}
 	own := forge.NewPoster(w.as(octocat))
 	for _, event := range []string{forge.Approve, forge.RequestChanges} {
-		if _, err := own.PostReview(t.Context(), ref, forge.Review{SHA: sha, Event: event, Body: "I like it."}); !errors.Is(err, forge.ErrSelfReview) || !strings.Contains(err.Error(), "two different accounts") {
+		if _, err := own.PostReview(t.Context(), ref, forge.Review{SHA: sha, Event: event, Body: "I like it."}); !errors.Is(err,
+			forge.ErrSelfReview) || !strings.Contains(err.Error(), "two different accounts") {
 			t.Errorf("%s of one's own: %v", event, err)
 		}
 	}

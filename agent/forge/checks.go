@@ -143,7 +143,8 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 		}
 		for _, status := range combined.Statuses {
 			if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
-				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(), Summary: cut(status.GetDescription(), maxSummaryBytes)})
+				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
+					Summary: cut(status.GetDescription(), maxSummaryBytes)})
 			}
 		}
 		if response.NextPage == 0 {

@@ -15,7 +15,8 @@ func TestFailedChecks(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	_, sha := w.open("topic")
 	long := strings.Repeat("ok\n", 20000) + "FAIL: TestSum"
-	w.check("test", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("1 failed"), Summary: github.String("TestSum"), Text: &long})
+	w.check("test", sha, "completed", "failure",
+		&github.CheckRunOutput{Title: github.String("1 failed"), Summary: github.String("TestSum"), Text: &long})
 	w.check("vet", sha, "completed", "success", nil)
 	w.check("slow", sha, "queued", "", nil)
 	w.check("late", sha, "completed", "timed_out", nil)
@@ -57,7 +58,8 @@ func TestFailedChecks(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, states[name], want)
 		}
 	}
-	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" || !strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
+	if check := byName["test"]; check.Summary != "It ended as failure.\n1 failed\nTestSum" ||
+		!strings.HasSuffix(check.Text, "FAIL: TestSum") || len(check.Text) > 32<<10 {
 		t.Errorf("test says %q and %d bytes", check.Summary, len(check.Text))
 	}
 }
@@ -69,10 +71,13 @@ func TestJobLogsAndAnnotations(t *testing.T) {
 		return githubsim.CIResult{Conclusion: "failure", Summary: "1 failed", Log: log}
 	})
 	_, sha := w.open("topic")
-	w.check("lint", sha, "completed", "failure", &github.CheckRunOutput{Title: github.String("2 problems"), Summary: github.String("Look."), Annotations: []*github.CheckRunAnnotation{
-		{Path: github.String("topic.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("failure"), Message: github.String("a is unused"), Title: github.String("unused:")},
-		{Path: github.String("topic.go"), StartLine: github.Int(5), EndLine: github.Int(5), AnnotationLevel: github.String("warning"), Message: github.String("b is too short")},
-	}})
+	w.check("lint", sha, "completed", "failure",
+		&github.CheckRunOutput{Title: github.String("2 problems"), Summary: github.String("Look."), Annotations: []*github.CheckRunAnnotation{
+			{Path: github.String("topic.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("failure"),
+				Message: github.String("a is unused"), Title: github.String("unused:")},
+			{Path: github.String("topic.go"), StartLine: github.Int(5), EndLine: github.Int(5), AnnotationLevel: github.String("warning"),
+				Message: github.String("b is too short")},
+		}})
 	failed, err := w.as(octocat).FailedChecks(t.Context(), app, sha)
 	if err != nil || len(failed) != 2 {
 		t.Fatalf("failed %+v, %v; want the job and lint", failed, err)
@@ -98,7 +103,8 @@ func TestBaseChecks(t *testing.T) {
 	w.check("build", head, "completed", "success", nil)
 	w.check("docs", head, "completed", "skipped", nil)
 	author := w.As(octocat)
-	if _, _, err := author.Repositories.CreateStatus(t.Context(), app.Owner, app.Name, head, &github.RepoStatus{Context: github.String("mine"), State: github.String("success")}); err != nil {
+	if _, _, err := author.Repositories.CreateStatus(t.Context(), app.Owner, app.Name, head,
+		&github.RepoStatus{Context: github.String("mine"), State: github.String("success")}); err != nil {
 		t.Fatal(err)
 	}
 	w.read(ref) // settles

@@ -178,7 +178,8 @@ func (t token) remedy(kind error, header http.Header) string {
 		if needs := cmp.Or(header.Get("X-Accepted-GitHub-Permissions"), header.Get("X-Accepted-OAuth-Scopes")); needs != "" {
 			return "give the token the permission " + t.clean(needs)
 		}
-		return "give the token read and write access to contents, pull requests, issues and commit statuses, and read access to checks (a classic token: the scope repo)"
+		return "give the token read and write access to contents, pull requests, issues and commit statuses, and read access to checks (a " +
+			"classic token: the scope repo)"
 	case ErrNotMergeable:
 		return "see the pull request's page for what is missing"
 	case ErrApprovalRequired:

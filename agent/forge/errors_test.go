@@ -52,11 +52,19 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}{
 		{answer(401, `{"message":"Bad credentials"}`), query, []string{"GITHUB_TOKEN", "Bad credentials", "401"}},
 		{answer(404, `{"message":"Not Found"}`), read, []string{"acme/app#12", "check the name"}},
-		{answer(403, `{"message":"Resource not accessible by personal access token"}`, "X-Accepted-GitHub-Permissions", "contents=write"), act, []string{"merge acme/app#12", "contents=write"}},
-		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`), func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "read access to checks"}},
-		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`), func(c *Client, ctx context.Context) error { _, err := c.Rules(ctx, pull.Repo); return err }, []string{"acme/app asks", "read access to checks"}},
-		{answer(200, `{"data":{"repository":null}}`), func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "no such"}},
-		{answer(200, `{"data":{"repository":null}}`), func(c *Client, ctx context.Context) error { _, err := c.OpenPullRequests(ctx, pull.Repo); return err }, []string{"acme/app", "no such"}},
+		{answer(403, `{"message":"Resource not accessible by personal access token"}`, "X-Accepted-GitHub-Permissions", "contents=write"), act,
+			[]string{"merge acme/app#12", "contents=write"}},
+		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`),
+			func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err },
+			[]string{"acme/app#12", "read access to checks"}},
+		{answer(200, `{"errors":[{"type":"FORBIDDEN","message":"Resource not accessible"}]}`),
+			func(c *Client, ctx context.Context) error { _, err := c.Rules(ctx, pull.Repo); return err },
+			[]string{"acme/app asks", "read access to checks"}},
+		{answer(200, `{"data":{"repository":null}}`),
+			func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "no such"}},
+		{answer(200, `{"data":{"repository":null}}`),
+			func(c *Client, ctx context.Context) error { _, err := c.OpenPullRequests(ctx, pull.Repo); return err },
+			[]string{"acme/app", "no such"}},
 		{answer(200, `{"errors":[{"message":"Something went wrong"}]}`), query, []string{"Something went wrong"}},
 		{answer(200, `surprise`), query, []string{"GitHub's answer cannot be read"}},
 		{answer(200, `{"merged":false,"message":"no"}`), act, []string{"did not merge"}},
@@ -75,12 +83,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestAnErrorIsOneSentence(t *testing.T) {
 	body := `{"message":"Head branch was modified.\nReview and try the merge again.","errors":["No luck.\r\n"]}`
 	refused := answer(409, body)
-	err := client(t, func(*http.Request) (*http.Response, error) { return refused, nil }).failed("merge acme/app#12", token(secret).refused(refused, []byte(body), time.Now()))
-	if want := "merge acme/app#12: GitHub answered 409: Head branch was modified. Review and try the merge again.: No luck"; err.Error() != want {
+	err := client(t, func(*http.Request) (*http.Response, error) { return refused, nil }).failed("merge acme/app#12",
+		token(secret).refused(refused, []byte(body), time.Now()))
+	want := "merge acme/app#12: GitHub answered 409: Head branch was modified. Review and try the merge again.: No luck"
+	if err.Error() != want {
 		t.Errorf("it says %q; want %q", err, want)
 	}
 	limited := &Error{Op: "read acme/app#12", Status: 429, Message: "Slow down."}
-	if got, want := limited.limited(time.Minute).Error(), "read acme/app#12: GitHub answered 429: Slow down; try again in 1m0s, or use a token of its own for each machine"; got != want {
+	if got, want := limited.limited(time.Minute).Error(),
+		"read acme/app#12: GitHub answered 429: Slow down; try again in 1m0s, or use a token of its own for each machine"; got != want {
 		t.Errorf("it says %q; want %q", got, want)
 	}
 }

@@ -47,7 +47,8 @@ type Client struct {
 // New returns a client for cfg. It opens no connection; its errors are mistakes in cfg.
 func New(cfg Config) (*Client, error) {
 	if cfg.Token == "" {
-		return nil, errors.New("there is no GitHub token; set GITHUB_TOKEN, or write the token to a file that only you can read and name that file as github.token_file")
+		return nil, errors.New("there is no GitHub token; set GITHUB_TOKEN, or write the token to a file that only you can read and name that " +
+			"file as github.token_file")
 	}
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the GitHub token holds a space or another character that no token has: copy it again")

@@ -101,7 +101,8 @@ func (w *world) post(ref forge.Ref, sha, event, body string, comments ...forge.R
 
 func (w *world) check(name, sha, status, conclusion string, output *github.CheckRunOutput) {
 	w.t.Helper()
-	options := github.CreateCheckRunOptions{Name: name, HeadSHA: sha, Status: &status, Output: output, DetailsURL: github.String("https://ci.example.com/1")}
+	options := github.CreateCheckRunOptions{Name: name, HeadSHA: sha, Status: &status, Output: output,
+		DetailsURL: github.String("https://ci.example.com/1")}
 	if conclusion != "" {
 		options.Conclusion = &conclusion
 	}
@@ -122,7 +123,8 @@ func (w *world) status(context, sha, state string) {
 func TestPullRequestIsReadWhole(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{"build"}}}})
 	ref, sha := w.open("topic")
-	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, ref.Number, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, ref.Number,
+		github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
 		t.Fatal(err)
 	}
 	speaker := forge.NewSpeaker(w.as(octocat))
@@ -140,7 +142,8 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 	w.Settle()
 
 	pr := w.read(ref)
-	if pr.Ref != ref || pr.Title != "Add topic" || pr.Body != "Because." || pr.Author != (forge.User{Login: octocat}) || pr.ID == "" || !strings.HasSuffix(pr.URL, "/acme/app/pull/1") {
+	if pr.Ref != ref || pr.Title != "Add topic" || pr.Body != "Because." || pr.Author != (forge.User{Login: octocat}) || pr.ID == "" ||
+		!strings.HasSuffix(pr.URL, "/acme/app/pull/1") {
 		t.Errorf("described as %q, %q, %q, %q by %+v", pr.ID, pr.Title, pr.Body, pr.URL, pr.Author)
 	}
 	if !pr.Open || pr.Merged || pr.Draft || pr.Fork || pr.InQueue || pr.MergeSHA != "" || pr.Mergeable != forge.MergeableClean {
@@ -152,10 +155,12 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 	if want := (forge.Branch{Repo: app, Name: "main", SHA: base}); pr.Base != want {
 		t.Errorf("base %+v; want %+v, the branch's tip", pr.Base, want)
 	}
-	if !slices.Equal(pr.Labels, []string{"needs-human"}) || !slices.Equal(pr.Requested, []string{hubot}) || pr.Viewer != hubot || !pr.ViewerPermission.CanWrite() {
+	if !slices.Equal(pr.Labels, []string{"needs-human"}) || !slices.Equal(pr.Requested, []string{hubot}) || pr.Viewer != hubot ||
+		!pr.ViewerPermission.CanWrite() {
 		t.Errorf("labels %q, requested %q, viewer %s who may %s", pr.Labels, pr.Requested, pr.Viewer, pr.ViewerPermission)
 	}
-	if len(pr.Comments) != 1 || pr.Comments[0].Body != "Please look." || pr.Comments[0].Author.Login != octocat || pr.Comments[0].URL != said || pr.Comments[0].EditedAt != nil || pr.Comments[0].CreatedAt.IsZero() {
+	if len(pr.Comments) != 1 || pr.Comments[0].Body != "Please look." || pr.Comments[0].Author.Login != octocat ||
+		pr.Comments[0].URL != said || pr.Comments[0].EditedAt != nil || pr.Comments[0].CreatedAt.IsZero() {
 		t.Errorf("comments %+v", pr.Comments)
 	}
 	slices.SortFunc(pr.Checks, func(a, b forge.Check) int { return strings.Compare(a.Name, b.Name) })
@@ -171,7 +176,8 @@ func TestPullRequestIsReadWhole(t *testing.T) {
 		c.App, c.AppID, c.By.ID = strings.TrimSuffix(c.App, "[bot]"), 0, 0
 	}
 	want := []forge.Check{
-		{Name: "build", App: ci, Kind: forge.CheckRun, State: forge.CheckFailure, Required: true, URL: "https://ci.example.com/1", Summary: "2 tests failed"},
+		{Name: "build", App: ci, Kind: forge.CheckRun, State: forge.CheckFailure, Required: true, URL: "https://ci.example.com/1",
+			Summary: "2 tests failed"},
 		{Name: "lint", By: forge.User{Login: octocat}, Kind: forge.Status, State: forge.CheckSuccess, Summary: "it said success"},
 		{Name: "slow", App: ci, Kind: forge.CheckRun, State: forge.CheckPending, URL: "https://ci.example.com/1"},
 	}
@@ -277,8 +283,10 @@ func TestAPushBetweenTwoPages(t *testing.T) {
 		return githubsim.Fault{}
 	})
 	pr := w.read(ref)
-	if pages.Load() < 4 || pr.Head.SHA != newest.Load() || len(pr.Comments) != 60 || len(pr.Checks) != 1 || pr.Checks[0].State != forge.CheckFailure {
-		t.Errorf("%d pages: head %s, %d comments, checks %+v; want all of %s, read anew", pages.Load(), pr.Head.SHA, len(pr.Comments), pr.Checks, newest.Load())
+	if pages.Load() < 4 || pr.Head.SHA != newest.Load() || len(pr.Comments) != 60 || len(pr.Checks) != 1 ||
+		pr.Checks[0].State != forge.CheckFailure {
+		t.Errorf("%d pages: head %s, %d comments, checks %+v; want all of %s, read anew", pages.Load(), pr.Head.SHA, len(pr.Comments), pr.Checks,
+			newest.Load())
 	}
 }
 
@@ -289,10 +297,12 @@ func TestOpenPullRequests(t *testing.T) {
 		_, sha := w.open(fmt.Sprintf("topic-%d", i))
 		heads = append(heads, sha)
 	}
-	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53, github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53,
+		github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7, &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7,
+		&github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := w.as(hubot).OpenPullRequests(t.Context(), app)
@@ -300,7 +310,8 @@ func TestOpenPullRequests(t *testing.T) {
 		t.Fatalf("%d open, %v; want 52", len(list), err)
 	}
 	for _, pr := range list {
-		if pr.Number == 7 || pr.Repo != app || pr.HeadSHA != heads[pr.Number-1] || pr.Author.Login != octocat || pr.Draft || time.Since(pr.UpdatedAt) > time.Hour {
+		if pr.Number == 7 || pr.Repo != app || pr.HeadSHA != heads[pr.Number-1] || pr.Author.Login != octocat || pr.Draft ||
+			time.Since(pr.UpdatedAt) > time.Hour {
 			t.Errorf("listed %s at %s by %s, draft %t, updated %s", pr, pr.HeadSHA, pr.Author.Login, pr.Draft, pr.UpdatedAt)
 		}
 	}
@@ -316,7 +327,8 @@ func TestWhoAndWhat(t *testing.T) {
 	if login, err := c.Viewer(t.Context()); err != nil || login != octocat {
 		t.Errorf("viewer %q, %v", login, err)
 	}
-	if address, err := c.Address(t.Context()); err != nil || !regexp.MustCompile(`^[1-9][0-9]*\+octocat@users\.noreply\.127\.0\.0\.1$`).MatchString(address) {
+	if address, err := c.Address(t.Context()); err != nil ||
+		!regexp.MustCompile(`^[1-9][0-9]*\+octocat@users\.noreply\.127\.0\.0\.1$`).MatchString(address) {
 		t.Errorf("address %q, %v", address, err)
 	}
 	if head, err := c.HeadSHA(t.Context(), ref); err != nil || head != sha {
@@ -327,7 +339,8 @@ func TestWhoAndWhat(t *testing.T) {
 			t.Errorf("%s may %q, %v; want write access: %t", login, p, err, may)
 		}
 	}
-	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) || !strings.Contains(err.Error(), "has no pull request of that number") {
+	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) ||
+		!strings.Contains(err.Error(), "has no pull request of that number") {
 		t.Errorf("a pull request that is not there: %v", err)
 	}
 	if _, err := c.HeadSHA(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {
@@ -350,9 +363,12 @@ func TestRules(t *testing.T) {
 		want forge.Rules
 	}{
 		{githubsim.RepoOptions{Protected: on("other", githubsim.Protection{Approvals: 1})}, forge.Rules{Branch: "main", Squash: true}},
-		{githubsim.RepoOptions{NoSquash: true, Protected: on("main", githubsim.Protection{Approvals: 2})}, forge.Rules{Branch: "main", Approvals: 2}},
-		{githubsim.RepoOptions{Protected: on("main", githubsim.Protection{RequiredChecks: []string{"test"}})}, forge.Rules{Branch: "main", Squash: true, Checks: []string{"test"}}},
-		{githubsim.RepoOptions{Protected: on("main", githubsim.Protection{Ruleset: true, Approvals: 1, RequiredChecks: []string{"test"}, MergeQueue: true})},
+		{githubsim.RepoOptions{NoSquash: true, Protected: on("main", githubsim.Protection{Approvals: 2})},
+			forge.Rules{Branch: "main", Approvals: 2}},
+		{githubsim.RepoOptions{Protected: on("main", githubsim.Protection{RequiredChecks: []string{"test"}})},
+			forge.Rules{Branch: "main", Squash: true, Checks: []string{"test"}}},
+		{githubsim.RepoOptions{Protected: on("main",
+			githubsim.Protection{Ruleset: true, Approvals: 1, RequiredChecks: []string{"test"}, MergeQueue: true})},
 			forge.Rules{Branch: "main", Squash: true, Approvals: 1, Checks: []string{"test"}, Queue: true}},
 	} {
 		w := start(t, test.opts)

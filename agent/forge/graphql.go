@@ -177,7 +177,8 @@ func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, err
 
 // missing is what an answer of null means.
 func (c *Client) missing() *Error {
-	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "there is no such repository or pull request, or the token cannot see it"}, nil, time.Time{})
+	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "there is no such repository or pull request, or the token cannot see it"},
+		nil, time.Time{})
 }
 
 // connection is a page of a GraphQL list.

@@ -94,7 +94,8 @@ func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) 
 		return m.c.failed(op, m.c.missing())
 	}
 	if above := data.Repository.PullRequests.Nodes; len(above) > 0 {
-		return &Error{Op: op, Message: fmt.Sprintf("#%d is to be merged into it", above[0].Number), Remedy: "point that at another base branch first, and delete this one by hand"}
+		return &Error{Op: op, Message: fmt.Sprintf("#%d is to be merged into it", above[0].Number),
+			Remedy: "point that at another base branch first, and delete this one by hand"}
 	}
 	const mutation = `mutation DeleteBranch($repo: ID!, $ref: GitRefname!, $sha: GitObjectID!, $none: GitObjectID!) {
 		updateRefs(input: {repositoryId: $repo, refUpdates: [{name: $ref, beforeOid: $sha, afterOid: $none}]}) { clientMutationId }

@@ -51,7 +51,8 @@ func TestMergeQueue(t *testing.T) {
 }
 
 func TestLeavingTheMergeQueue(t *testing.T) {
-	w := start(t, githubsim.RepoOptions{Permissions: map[string]string{octocat: "write"}, Protected: map[string]githubsim.Protection{"main": {MergeQueue: true}}})
+	w := start(t, githubsim.RepoOptions{Permissions: map[string]string{octocat: "write"},
+		Protected: map[string]githubsim.Protection{"main": {MergeQueue: true}}})
 	ref, sha := w.open("topic")
 	w.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 	merger := forge.NewMerger(w.as(octocat))
@@ -104,17 +105,20 @@ func TestDeleteBranch(t *testing.T) {
 		t.Errorf("deleted by a guest: %v", err)
 	}
 	w.commit("above", map[string]string{"c.go": "package main\n"})
-	above, _, err := w.As(octocat).PullRequests.Create(t.Context(), app.Owner, app.Name, &github.NewPullRequest{Title: github.String("Above"), Head: github.String("above"), Base: github.String("topic")})
+	above, _, err := w.As(octocat).PullRequests.Create(t.Context(), app.Owner, app.Name,
+		&github.NewPullRequest{Title: github.String("Above"), Head: github.String("above"), Base: github.String("topic")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil || !strings.Contains(err.Error(), "#1 is to be merged into it; point that at another base branch first") {
+	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil ||
+		!strings.Contains(err.Error(), "#1 is to be merged into it; point that at another base branch first") {
 		t.Errorf("a branch that #%d is to be merged into: %v", above.GetNumber(), err)
 	}
 	if _, _, err := w.As(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, above.GetNumber(), &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, above.GetNumber(),
+		&github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err != nil {

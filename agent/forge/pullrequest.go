@@ -180,11 +180,13 @@ type ReviewRemark struct {
 func (pr PullRequest) Said() []Comment {
 	all := slices.Clone(pr.Comments)
 	for _, r := range pr.Reviews {
-		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt, EditedAt: r.EditedAt, EditedBy: r.EditedBy, Node: r.Node, URL: r.URL})
+		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt,
+			EditedAt: r.EditedAt, EditedBy: r.EditedBy, Node: r.Node, URL: r.URL})
 	}
 	for _, t := range pr.Threads {
 		for _, c := range t.Comments {
-			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Association: c.Association, Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, EditedBy: c.EditedBy, Node: c.Node, URL: c.URL})
+			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Association: c.Association, Body: c.Body,
+				CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, EditedBy: c.EditedBy, Node: c.Node, URL: c.URL})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -193,11 +195,12 @@ func (pr PullRequest) Said() []Comment {
 
 // Comment is a comment on the conversation, or of PullRequest.Said something else that was said.
 type Comment struct {
-	ID          int64
-	Author      User
-	ByPerson    bool   // as in SubmittedReview
-	InReview    bool   // it is the text of a review, or stands on a line; never so in PullRequest.Comments
-	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access, for which there is Client.Permission
+	ID       int64
+	Author   User
+	ByPerson bool // as in SubmittedReview
+	InReview bool // it is the text of a review, or stands on a line; never so in PullRequest.Comments
+	// OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE …; says nothing certain about write access, for which there is Client.Permission
+	Association string
 	Body        string // untrusted text
 	CreatedAt   time.Time
 	EditedAt    *time.Time // nil when never edited

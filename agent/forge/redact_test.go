@@ -30,7 +30,8 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		"key in a diff":    "-----BEGIN PRIVATE KEY-----\n+\tMIIE" + filler + "\n-\t" + filler + "\n+-----END PRIVATE KEY-----",
 		"key in comments":  "-----BEGIN PRIVATE KEY-----\n * MIIE" + filler + "\n // " + filler + "\n # " + filler,
 		"key in a list":    "-----BEGIN PRIVATE KEY-----\",\n  \"MIIE" + filler + "\",\n  '" + filler + "',",
-		"key with headers": "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIE" + filler + "\n-----END RSA PRIVATE KEY-----",
+		"key with headers": "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIE" + filler +
+			"\n-----END RSA PRIVATE KEY-----",
 		"key cut by quote": `-----BEGIN PRIVATE KEY-----\nMIIE` + filler[:10],
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,8 @@ func TestSecretsDoNotLeave(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"a sk-short and ghp_short", "task-management-of-things-and-more", "@octocat, AKIA and eyJ", "-----BEGIN CERTIFICATE-----\nMIIE"} {
+	for _, text := range []string{"a sk-short and ghp_short", "task-management-of-things-and-more", "@octocat, AKIA and eyJ",
+		"-----BEGIN CERTIFICATE-----\nMIIE"} {
 		if got := c.outgoing(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -85,7 +87,8 @@ func TestWhatIsPostedHoldsNoSecrets(t *testing.T) {
 	}
 	ref := Ref{Repo: Repo{Owner: "acme", Name: "app"}, Number: 1}
 	secret := "see ghp_0123456789abcdef0123456789 and the-token-of-this-test"
-	if _, err := NewPoster(c).PostReview(t.Context(), ref, Review{SHA: "abc", Event: Approve, Body: secret, Comments: []ReviewComment{{Path: "a.go", Line: 1, Body: secret}}}); err != nil {
+	if _, err := NewPoster(c).PostReview(t.Context(), ref,
+		Review{SHA: "abc", Event: Approve, Body: secret, Comments: []ReviewComment{{Path: "a.go", Line: 1, Body: secret}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := NewSpeaker(c).Comment(t.Context(), ref, secret); err != nil {

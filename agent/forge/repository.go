@@ -87,7 +87,8 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 // has lost one of them, or that they share no history.
 func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor string) (bool, error) {
 	// Pages after the first leave out the changed files, which are not needed.
-	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant, &github.ListOptions{Page: 2, PerPage: 1})
+	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant,
+		&github.ListOptions{Page: 2, PerPage: 1})
 	if err != nil {
 		return false, c.failed(fmt.Sprintf("compare %.12s with %.12s in %s", ancestor, descendant, repo), err)
 	}
@@ -130,7 +131,8 @@ func (c *Client) manyCommits(ctx context.Context, ref Ref) ([]Commit, error) {
 		return nil, err
 	}
 	return c.commits(func(page *github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error) {
-		comparison, response, err := c.rest.Repositories.CompareCommits(ctx, ref.Owner, ref.Name, pr.GetBase().GetSHA(), pr.GetHead().GetSHA(), page)
+		comparison, response, err := c.rest.Repositories.CompareCommits(ctx, ref.Owner, ref.Name, pr.GetBase().GetSHA(), pr.GetHead().GetSHA(),
+			page)
 		if err != nil {
 			return nil, response, err
 		}

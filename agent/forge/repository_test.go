@@ -45,7 +45,8 @@ func TestChangedPaths(t *testing.T) {
 	w.commit("topic", files)
 	ref, _ := w.open("topic")
 	paths, err := w.as(hubot).ChangedPaths(t.Context(), ref)
-	if err != nil || len(paths) != 113 || !slices.Contains(paths, "main.go") || !slices.Contains(paths, "moved.go") || !slices.Contains(paths, "dir/109.txt") {
+	if err != nil || len(paths) != 113 || !slices.Contains(paths, "main.go") || !slices.Contains(paths, "moved.go") ||
+		!slices.Contains(paths, "dir/109.txt") {
 		t.Errorf("%d paths, %v; want 110 files, topic.go, and both names of the one that was renamed", len(paths), err)
 	}
 }
@@ -85,7 +86,8 @@ func TestCommits(t *testing.T) {
 	if err != nil || len(commits) != 2 || commits[0].SHA != first || commits[1].SHA != second {
 		t.Fatalf("commits %+v, %v", commits, err)
 	}
-	if c := commits[0]; c.Message != "Change topic" || c.Name != octocat || c.Login != octocat || c.Email == "" || time.Since(c.At) > time.Hour {
+	if c := commits[0]; c.Message != "Change topic" || c.Name != octocat || c.Login != octocat || c.Email == "" ||
+		time.Since(c.At) > time.Hour {
 		t.Errorf("the first is %+v", c)
 	}
 }
@@ -120,7 +122,8 @@ func TestWhenALabelWasPutOn(t *testing.T) {
 		}
 	}
 	pr := w.read(ref)
-	if len(pr.Labelled) != 4 || pr.Labelled[0].By.Login != hubot || !pr.Labelled[0].Added || pr.Labelled[1].Added || pr.Labelled[2].Label != "wip" {
+	if len(pr.Labelled) != 4 || pr.Labelled[0].By.Login != hubot || !pr.Labelled[0].Added || pr.Labelled[1].Added ||
+		pr.Labelled[2].Label != "wip" {
 		t.Errorf("labelled %+v", pr.Labelled)
 	}
 	if at := pr.LabelledAt("Needs-Human"); at.IsZero() || !at.Equal(pr.Labelled[3].At) || !pr.LabelledAt("none").IsZero() {
@@ -147,10 +150,12 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	sha := w.read(refs[22]).Head.SHA
-	if _, err := forge.NewMerger(w.as(octocat)).SquashMerge(t.Context(), refs[22], forge.SquashRequest{SHA: sha, Title: "Add it"}); err != nil {
+	if _, err := forge.NewMerger(w.as(octocat)).SquashMerge(t.Context(), refs[22],
+		forge.SquashRequest{SHA: sha, Title: "Add it"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 1, &github.PullRequest{State: github.String("closed")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 1,
+		&github.PullRequest{State: github.String("closed")}); err != nil {
 		t.Fatal(err)
 	}
 	all, more, err := w.as(hubot).History(t.Context(), app, began, 100)
@@ -161,13 +166,15 @@ func TestHistory(t *testing.T) {
 	for _, past := range all {
 		seen[past.Number] = past
 	}
-	if p := seen[23]; p.Open || p.MergedAt == nil || p.ClosedAt == nil || p.Ref != refs[22] || p.Title != "Add topic-22" || p.Author.Login != octocat || p.CreatedAt.IsZero() {
+	if p := seen[23]; p.Open || p.MergedAt == nil || p.ClosedAt == nil || p.Ref != refs[22] || p.Title != "Add topic-22" ||
+		p.Author.Login != octocat || p.CreatedAt.IsZero() {
 		t.Errorf("the merged one is %+v", p)
 	}
 	if p := seen[1]; p.Open || p.MergedAt != nil || p.ClosedAt == nil {
 		t.Errorf("the closed one is %+v", p)
 	}
-	if p := seen[2]; !p.Open || p.ClosedAt != nil || p.Cut || len(p.Reviews) != 1 || p.Reviews[0].Body != "Round 1." || p.Reviews[0].Author.Login != hubot || len(p.Labelled) != 1 {
+	if p := seen[2]; !p.Open || p.ClosedAt != nil || p.Cut || len(p.Reviews) != 1 || p.Reviews[0].Body != "Round 1." ||
+		p.Reviews[0].Author.Login != hubot || len(p.Labelled) != 1 {
 		t.Errorf("an open one is %+v", p)
 	}
 	if all, more, err := w.as(hubot).History(t.Context(), app, began, 12); err != nil || !more || len(all) != 12 {

@@ -64,11 +64,13 @@ func (n commitNode) reported() []Check {
 	for _, c := range n.contexts().Nodes {
 		if c.Typename == "StatusContext" {
 			all = append(all, Check{
-				Name: c.Context, By: c.Creator.user(), Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL, Summary: c.Description, At: c.CreatedAt,
+				Name: c.Context, By: c.Creator.user(), Kind: Status, State: statusState(c.State), Required: c.IsRequired, URL: c.TargetURL,
+				Summary: c.Description, At: c.CreatedAt,
 			})
 			continue
 		}
-		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL, Summary: c.Title, At: c.StartedAt}
+		check := Check{Name: c.Name, Kind: CheckRun, State: runState(c.Status, c.Conclusion), Required: c.IsRequired, URL: c.DetailsURL,
+			Summary: c.Title, At: c.StartedAt}
 		if c.CompletedAt.After(c.StartedAt) {
 			check.At = c.CompletedAt
 		}

@@ -28,7 +28,8 @@ func submitted(reviews connection[reviewNode]) []SubmittedReview {
 		}
 		review := SubmittedReview{
 			ID: int64(r.FullDatabaseID), Author: r.Author.user(), ByPerson: r.Author.person(), CanPush: r.AuthorCanPushToRepository,
-			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, EditedBy: editor(r.LastEditedAt, r.Editor), Node: r.ID, URL: r.URL,
+			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, EditedBy: editor(r.LastEditedAt, r.Editor),
+			Node: r.ID, URL: r.URL,
 		}
 		if r.Commit != nil {
 			review.SHA = r.Commit.Oid

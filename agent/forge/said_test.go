@@ -15,7 +15,8 @@ func TestWhoseReviewCounts(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Permissions: map[string]string{octocat: "write", hubot: "maintain", ci: "write", guest: "triage"}})
 	ref, sha := w.open("topic")
 	for _, login := range []string{hubot, guest, ci} {
-		if _, err := forge.NewPoster(w.as(login)).PostReview(t.Context(), ref, forge.Review{SHA: sha, Event: forge.Approve, Body: "Good."}); err != nil {
+		if _, err := forge.NewPoster(w.as(login)).PostReview(t.Context(), ref,
+			forge.Review{SHA: sha, Event: forge.Approve, Body: "Good."}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := forge.NewSpeaker(w.as(login)).Comment(t.Context(), ref, "Good."); err != nil {
@@ -56,7 +57,8 @@ func TestPermissions(t *testing.T) {
 func (w *world) answer(ref forge.Ref, comment int64, body string) {
 	w.t.Helper()
 	client := w.As(octocat)
-	req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/pulls/%d/comments/%d/replies", app, ref.Number, comment), map[string]string{"body": body})
+	req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/pulls/%d/comments/%d/replies", app, ref.Number, comment),
+		map[string]string{"body": body})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -86,7 +88,8 @@ func TestThreads(t *testing.T) {
 	if first.Path != "topic.go" || first.Line != 4 || len(first.Comments) != 2 || len(before[1].Comments) != 1 {
 		t.Errorf("the first thread is %+v", first)
 	}
-	if c := first.Comments[0]; c.Body != "Why 1?" || c.Author.Login != hubot || c.Review != review.ID || c.ID != remarks[0].GetID() || c.URL == "" || c.CreatedAt.IsZero() || c.EditedAt != nil {
+	if c := first.Comments[0]; c.Body != "Why 1?" || c.Author.Login != hubot || c.Review != review.ID || c.ID != remarks[0].GetID() ||
+		c.URL == "" || c.CreatedAt.IsZero() || c.EditedAt != nil {
 		t.Errorf("it was begun by %+v", c)
 	}
 	if c := first.Comments[1]; c.Body != "Because." || c.Author.Login != octocat || c.Review == review.ID {
@@ -127,11 +130,13 @@ func TestLinkedIssues(t *testing.T) {
 	if got := w.read(ref).Issues; len(got) != 0 {
 		t.Errorf("issues %+v of a pull request that closes none", got)
 	}
-	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, ref.Number, &github.PullRequest{Body: github.String("Fixes #1, closes #99.")}); err != nil {
+	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, ref.Number,
+		&github.PullRequest{Body: github.String("Fixes #1, closes #99.")}); err != nil {
 		t.Fatal(err)
 	}
 	got := w.read(ref).Issues
-	if len(got) != 1 || got[0].Repo != app || got[0].Number != issue.GetNumber() || got[0].Title != "It crashes" || got[0].Body != "When started." ||
+	if len(got) != 1 || got[0].Repo != app || got[0].Number != issue.GetNumber() || got[0].Title != "It crashes" ||
+		got[0].Body != "When started." ||
 		!got[0].Open || len(got[0].Labels) != 1 || got[0].Labels[0] != "bug" || got[0].URL != issue.GetHTMLURL() {
 		t.Errorf("issues %+v", got)
 	}
@@ -167,7 +172,8 @@ func TestWhatOthersMadeOfAComment(t *testing.T) {
 	ref, _ := w.open("topic")
 	var ids []int64
 	for _, body := range []string{"mine", "changed", "gone"} {
-		comment, _, err := w.As(octocat).Issues.CreateComment(t.Context(), app.Owner, app.Name, ref.Number, &github.IssueComment{Body: github.String(body)})
+		comment, _, err := w.As(octocat).Issues.CreateComment(t.Context(), app.Owner, app.Name, ref.Number,
+			&github.IssueComment{Body: github.String(body)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,14 +190,17 @@ func TestWhatOthersMadeOfAComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	pr := w.read(ref)
-	if len(pr.Comments) != 2 || pr.Comments[0].EditedByAnother() || !pr.Comments[1].EditedByAnother() || pr.Comments[1].EditedBy.Login != hubot {
+	if len(pr.Comments) != 2 || pr.Comments[0].EditedByAnother() || !pr.Comments[1].EditedByAnother() ||
+		pr.Comments[1].EditedBy.Login != hubot {
 		t.Errorf("the comments are %+v", pr.Comments)
 	}
-	if len(pr.Deleted) != 1 || pr.Deleted[0].By.Login != hubot || pr.Deleted[0].Author.Login != octocat || !pr.Deleted[0].ByPerson || pr.Deleted[0].At.IsZero() {
+	if len(pr.Deleted) != 1 || pr.Deleted[0].By.Login != hubot || pr.Deleted[0].Author.Login != octocat || !pr.Deleted[0].ByPerson ||
+		pr.Deleted[0].At.IsZero() {
 		t.Errorf("deleted are %+v", pr.Deleted)
 	}
 	revisions, err := w.as(octocat).Revisions(t.Context(), pr.Comments[1].Node)
-	if err != nil || len(revisions) != 2 || revisions[0].Text != "other" || revisions[0].By.Login != hubot || revisions[1].Text != "changed" || revisions[1].By.Login != octocat {
+	if err != nil || len(revisions) != 2 || revisions[0].Text != "other" || revisions[0].By.Login != hubot ||
+		revisions[1].Text != "changed" || revisions[1].By.Login != octocat {
 		t.Errorf("the revisions are %+v, %v", revisions, err)
 	}
 }

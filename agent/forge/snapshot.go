@@ -151,8 +151,10 @@ func follow(variables map[string]any, node *pullRequestNode, commit commitNode) 
 	}{
 		{"1,000 reviews", advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)},
 		{"1,000 comments", advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor)},
-		{"1,000 threads", advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage, node.ReviewThreads.PageInfo.StartCursor)},
-		{"2,000 changes of labels", advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage, node.TimelineItems.PageInfo.StartCursor)},
+		{"1,000 threads", advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage,
+			node.ReviewThreads.PageInfo.StartCursor)},
+		{"2,000 changes of labels", advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage,
+			node.TimelineItems.PageInfo.StartCursor)},
 		{"2,000 check suites", advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor)},
 		{"2,000 checks", advance(variables, "checksAfter", contexts.HasNextPage, contexts.EndCursor)},
 	} {
@@ -253,7 +255,8 @@ type pullRequestNode struct {
 func (n *pullRequestNode) head(ref Ref) PullRequest {
 	pr := PullRequest{
 		Ref: ref, ID: n.ID, DatabaseID: int64(n.FullDatabaseID), Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
-		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue, Queue: n.IsMergeQueueEnabled,
+		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue,
+		Queue:               n.IsMergeQueueEnabled,
 		MaintainerCanModify: n.MaintainerCanModify,
 		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
 		Base:                Branch{Repo: ref.Repo, Name: n.BaseRefName},
@@ -273,7 +276,8 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		pr.Enqueued = Enqueuing{n.MergeQueueEntry.Enqueuer.user(), n.MergeQueueEntry.EnqueuedAt}
 	}
 	for _, d := range n.Deletions.Nodes {
-		pr.Deleted = append(pr.Deleted, Deletion{By: d.Actor.user(), Author: d.DeletedCommentAuthor.user(), ByPerson: d.DeletedCommentAuthor.person(), At: d.CreatedAt})
+		pr.Deleted = append(pr.Deleted, Deletion{By: d.Actor.user(), Author: d.DeletedCommentAuthor.user(),
+			ByPerson: d.DeletedCommentAuthor.person(), At: d.CreatedAt})
 	}
 	for _, r := range n.Removals.Nodes {
 		pr.Dequeued = append(pr.Dequeued, Enqueuing{r.Actor.user(), r.CreatedAt})

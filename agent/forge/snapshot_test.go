@@ -39,8 +39,9 @@ func page(head, updated, comments string) string {
 
 const (
 	noComments   = `{"nodes":[],"pageInfo":{"hasPreviousPage":false,"startCursor":null}}`
-	moreComments = `{"nodes":[{"fullDatabaseId":1,"author":null,"body":"x","createdAt":"2026-01-02T03:04:05Z"}],"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}}`
-	then         = "2026-01-02T03:04:05Z"
+	moreComments = `{"nodes":[{"fullDatabaseId":1,"author":null,"body":"x","createdAt":"2026-01-02T03:04:05Z"}],` +
+		`"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}}`
+	then = "2026-01-02T03:04:05Z"
 )
 
 func TestHolesInAnAnswer(t *testing.T) {
@@ -54,7 +55,8 @@ func TestHolesInAnAnswer(t *testing.T) {
 		Ref: pull, ID: "PR_1", Title: "Add it", URL: "https://github.com/acme/app/pull/12", Author: User{Login: "ghost"},
 		Open: true, Fork: true, MaintainerCanModify: true, Queue: true,
 		Head: Branch{Name: "topic", SHA: "abc"}, Base: Branch{Repo: pull.Repo, Name: "main"}, Requested: []string{"helper[bot]"},
-		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true, 0}, State: Commented, SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
+		Reviews: []SubmittedReview{{ID: 3000000001, Author: User{"linter[bot]", true, 0}, State: Commented,
+			SubmittedAt: edited.Add(-55 * time.Second), EditedAt: &edited, EditedBy: User{Login: "ghost"}, URL: "u"}},
 		Checks: []Check{
 			{Name: "build", Kind: CheckRun, State: CheckFailure, Required: true},
 			{Name: "lint", By: User{Login: "ghost"}, Kind: Status, State: CheckPending, Required: true},
@@ -85,26 +87,30 @@ func TestWorkflowsThatHaveNotReported(t *testing.T) {
 		run   string // a job that is listed
 		want  CheckState
 	}{
-		"begun":                            {suite: suite(Actions, "QUEUED", ""), want: CheckPending},
-		"between two jobs":                 {suite: suite(Actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`, want: CheckPending},
-		"a job is listed":                  {suite: suite(Actions, "IN_PROGRESS", ""), run: `"IN_PROGRESS","conclusion":null`},
-		"over":                             {suite: suite(Actions, "COMPLETED", "SUCCESS")},
-		"failed, as its job says":          {suite: suite(Actions, "COMPLETED", "FAILURE")},
-		"waits for approval":               {suite: suite(Actions, "COMPLETED", "ACTION_REQUIRED"), want: CheckActionRequired},
-		"could not start":                  {suite: suite(Actions, "COMPLETED", "STARTUP_FAILURE"), want: CheckActionRequired},
-		"of an app that may never report":  {suite: suite("helper", "QUEUED", "")},
-		"of an app that is gone":           {suite: `{"status":"QUEUED","conclusion":null,"url":"u","app":null}`},
-		"the second of several is running": {suite: suite(Actions, "COMPLETED", "SUCCESS") + "," + suite(Actions, "QUEUED", ""), want: CheckPending},
+		"begun": {suite: suite(Actions, "QUEUED", ""), want: CheckPending},
+		"between two jobs": {suite: suite(Actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`,
+			want: CheckPending},
+		"a job is listed":                 {suite: suite(Actions, "IN_PROGRESS", ""), run: `"IN_PROGRESS","conclusion":null`},
+		"over":                            {suite: suite(Actions, "COMPLETED", "SUCCESS")},
+		"failed, as its job says":         {suite: suite(Actions, "COMPLETED", "FAILURE")},
+		"waits for approval":              {suite: suite(Actions, "COMPLETED", "ACTION_REQUIRED"), want: CheckActionRequired},
+		"could not start":                 {suite: suite(Actions, "COMPLETED", "STARTUP_FAILURE"), want: CheckActionRequired},
+		"of an app that may never report": {suite: suite("helper", "QUEUED", "")},
+		"of an app that is gone":          {suite: `{"status":"QUEUED","conclusion":null,"url":"u","app":null}`},
+		"the second of several is running": {suite: suite(Actions, "COMPLETED", "SUCCESS") + "," + suite(Actions, "QUEUED", ""),
+			want: CheckPending},
 	} {
 		contexts := ""
 		if tc.run != "" {
-			contexts = `{"__typename":"CheckRun","name":"build","status":` + tc.run + `,"isRequired":false,"checkSuite":{"app":{"slug":"github-actions"}}}`
+			contexts = `{"__typename":"CheckRun","name":"build","status":` + tc.run +
+				`,"isRequired":false,"checkSuite":{"app":{"slug":"github-actions"}}}`
 		}
 		body := page("abc", then, noComments)
 		before, _, _ := strings.Cut(body, `"statusCheckRollup"`)
 		_, after, _ := strings.Cut(body, `{"__typename":"StatusContext"`)
 		_, after, _ = strings.Cut(after, `}`)
-		body = before + `"checkSuites":{"nodes":[` + tc.suite + `],"pageInfo":{"hasNextPage":false,"endCursor":"s"}},"statusCheckRollup":{"contexts":{"nodes":[` + contexts + after
+		body = before + `"checkSuites":{"nodes":[` + tc.suite +
+			`],"pageInfo":{"hasNextPage":false,"endCursor":"s"}},"statusCheckRollup":{"contexts":{"nodes":[` + contexts + after
 		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, body), nil })
 		pr, err := c.PullRequest(t.Context(), pull)
 		if err != nil {
@@ -177,8 +183,11 @@ func TestBoundsAreErrors(t *testing.T) {
 		why             string
 	}{
 		"comments without end": {page("abc", then, moreComments), snapshotPages, snapshotPages, "1,000 comments"},
-		"too many labels":      {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1, 0, "100 labels"},
-		"a thread without end": {strings.Replace(page("abc", then, noComments), `"pullRequestReview":null}]`, `"pullRequestReview":null}],"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}`, 1), 1 + snapshotPages, 0, "2,000 comments in long threads"},
+		"too many labels": {strings.Replace(page("abc", then, noComments), `"hasNextPage":false`, `"hasNextPage":true`, 1), 1, 0,
+			"100 labels"},
+		"a thread without end": {strings.Replace(page("abc", then, noComments), `"pullRequestReview":null}]`,
+			`"pullRequestReview":null}],"pageInfo":{"hasPreviousPage":true,"startCursor":"k"}`, 1), 1 + snapshotPages, 0,
+			"2,000 comments in long threads"},
 	} {
 		n := 0
 		c := client(t, func(r *http.Request) (*http.Response, error) {
@@ -190,7 +199,8 @@ func TestBoundsAreErrors(t *testing.T) {
 			return answer(200, test.body), err
 		})
 		pr, err := c.PullRequest(t.Context(), pull)
-		if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "more than "+test.why) || !strings.Contains(err.Error(), "by hand") || n != test.pages {
+		if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), "more than "+test.why) ||
+			!strings.Contains(err.Error(), "by hand") || n != test.pages {
 			t.Errorf("%s: after %d pages %v; want ErrUnreadable after %d", name, n, err, test.pages)
 		}
 		if pr.Head.SHA != "abc" || !pr.Open || len(pr.Comments) != test.comments {
@@ -228,7 +238,8 @@ func TestCheckStates(t *testing.T) {
 		}
 	}
 	for state, want := range map[string]CheckState{
-		"SUCCESS": CheckSuccess, "pending": CheckPending, "EXPECTED": CheckPending, "error": CheckFailure, "FAILURE": CheckFailure, "": CheckFailure,
+		"SUCCESS": CheckSuccess, "pending": CheckPending, "EXPECTED": CheckPending, "error": CheckFailure, "FAILURE": CheckFailure,
+		"": CheckFailure,
 	} {
 		if got := statusState(state); got != want {
 			t.Errorf("status %q is %s; want %s", state, got, want)
@@ -295,7 +306,8 @@ func TestSharedBranches(t *testing.T) {
 		"one with other rules only": {`{"name":"main"}`, `{"refUpdateRule":{"requiredApprovingReviewCount":0}}`, "false", false},
 		"a fork's default branch":   {`{"name":"topic"}`, ruled, "true", false},
 	} {
-		answered := strings.Replace(page("abc", then, noComments), `"viewerPermission":null,`, `"viewerPermission":null,"defaultBranchRef":`+tc.byDefault+`,`, 1)
+		answered := strings.Replace(page("abc", then, noComments), `"viewerPermission":null,`,
+			`"viewerPermission":null,"defaultBranchRef":`+tc.byDefault+`,`, 1)
 		answered = strings.Replace(answered, `"isCrossRepository":true`, `"headRef":`+tc.ref+`,"isCrossRepository":`+tc.cross, 1)
 		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
 		if pr, err := c.PullRequest(t.Context(), pull); err != nil || pr.Shared != tc.want {

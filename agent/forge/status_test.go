@@ -20,7 +20,8 @@ func TestTheAgentsOwnStatusesAreNoChecks(t *testing.T) {
 	judge := g.Client(loopback.Judge)
 	long := strings.Repeat("ä", 200) + "\nmore"
 	for _, s := range []forge.CommitStatus{
-		{Context: forge.ReviewContext, State: forge.CheckFailure, Description: "changes requested, round 1: 1 major", URL: "https://example.org/review"},
+		{Context: forge.ReviewContext, State: forge.CheckFailure, Description: "changes requested, round 1: 1 major",
+			URL: "https://example.org/review"},
 		{Context: forge.FixContext, State: forge.CheckPending, Description: long},
 	} {
 		if err := forge.NewReporter(judge).Report(t.Context(), ref.Repo, head, s); err != nil {
@@ -39,7 +40,8 @@ func TestTheAgentsOwnStatusesAreNoChecks(t *testing.T) {
 	for _, s := range pr.Statuses {
 		own = append(own, s.By.Login+" "+s.Name+" "+string(s.State)+" "+s.Summary)
 	}
-	want := "root Touchstone/Review success |judge touchstone/review failure changes requested, round 1: 1 major|judge touchstone/fix pending " + strings.Repeat("ä", 139) + "…"
+	want := "root Touchstone/Review success |judge touchstone/review failure changes requested, round 1: 1 major|judge touchstone/fix " +
+		"pending " + strings.Repeat("ä", 139) + "…"
 	if got := strings.Join(own, "|"); got != want {
 		t.Errorf("own statuses %q; want %q", got, want)
 	}

@@ -75,19 +75,21 @@ func TestSecondTries(t *testing.T) {
 		want  error
 		waits time.Duration // at least
 	}{
-		"a read after 5xx":              {read, list(down), 2, nil, 0},
-		"a query after 5xx":             {query, list(down, cut), 3, nil, 0},
-		"a read after a torn answer":    {read, list(torn), 2, nil, 0},
-		"a read that never works":       {read, list(down, down, down, down), 3, ErrUnavailable, 0},
-		"no write after 5xx":            {act, list(down), 1, ErrUnavailable, 0},
-		"no write after a lost answer":  {act, list(cut), 1, ErrUnavailable, 0},
-		"no write after a torn answer":  {act, list(torn), 1, ErrUnavailable, 0},
-		"a write after 429":             {act, list(limited(429, "Retry-After", "7")), 2, nil, 7 * time.Second},
-		"a write after 403":             {act, list(limited(403, "Retry-After", "60")), 2, nil, time.Minute},
-		"a read after an empty budget":  {read, list(limited(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", strconv.FormatInt(946684830, 10))), 2, nil, 30 * time.Second},
+		"a read after 5xx":             {read, list(down), 2, nil, 0},
+		"a query after 5xx":            {query, list(down, cut), 3, nil, 0},
+		"a read after a torn answer":   {read, list(torn), 2, nil, 0},
+		"a read that never works":      {read, list(down, down, down, down), 3, ErrUnavailable, 0},
+		"no write after 5xx":           {act, list(down), 1, ErrUnavailable, 0},
+		"no write after a lost answer": {act, list(cut), 1, ErrUnavailable, 0},
+		"no write after a torn answer": {act, list(torn), 1, ErrUnavailable, 0},
+		"a write after 429":            {act, list(limited(429, "Retry-After", "7")), 2, nil, 7 * time.Second},
+		"a write after 403":            {act, list(limited(403, "Retry-After", "60")), 2, nil, time.Minute},
+		"a read after an empty budget": {read, list(limited(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset",
+			strconv.FormatInt(946684830, 10))), 2, nil, 30 * time.Second},
 		"429 without a word":            {query, list(limited(429)), 2, nil, time.Minute},
 		"a limit of more than a minute": {read, list(limited(429, "Retry-After", "61")), 1, ErrRateLimited, 0},
-		"a limit that does not end":     {read, list(limited(429, "Retry-After", "1"), limited(429, "Retry-After", "1"), limited(429, "Retry-After", "1")), 3, ErrRateLimited, 2 * time.Second},
+		"a limit that does not end": {read, list(limited(429, "Retry-After", "1"), limited(429, "Retry-After", "1"),
+			limited(429, "Retry-After", "1")), 3, ErrRateLimited, 2 * time.Second},
 		"403 for another reason": {read, list(func() (*http.Response, error) {
 			return answer(403, `{"message":"Resource not accessible by personal access token"}`), nil
 		}), 1, ErrForbidden, 0},
@@ -144,7 +146,8 @@ func TestRetryAfterIsTold(t *testing.T) {
 		}
 		c = client(t, func(*http.Request) (*http.Response, error) {
 			reset := strconv.FormatInt(time.Now().Add(20*time.Minute).Unix(), 10)
-			return answer(200, `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", reset), nil
+			return answer(200, `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`, "X-RateLimit-Remaining", "0",
+				"X-RateLimit-Reset", reset), nil
 		})
 		if err := query(c, t.Context()); !errors.As(err, &failure) || failure.RetryAfter != 20*time.Minute || !errors.Is(err, ErrRateLimited) {
 			t.Errorf("error %#v; want one that says 20 minutes", err)
@@ -208,7 +211,8 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 			return answer(302, "", "Location", "https://evil.example.com/"), nil
 		},
 		"echoed as JSON": func(r *http.Request) (*http.Response, error) {
-			return answer(422, fmt.Sprintf(`{"message":"bad header %s","errors":["%s",{"message":"%[1]s"}]}`, r.Header.Get("Authorization"), secret)), nil
+			return answer(422, fmt.Sprintf(`{"message":"bad header %s","errors":["%s",{"message":"%[1]s"}]}`, r.Header.Get("Authorization"),
+				secret)), nil
 		},
 		"echoed in a header": func(r *http.Request) (*http.Response, error) {
 			return answer(403, `{}`, "X-Accepted-GitHub-Permissions", "needs "+secret), nil

@@ -18,8 +18,10 @@ func TestAccounts(t *testing.T) {
 	}, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write", mannequin: "write"}})
 	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
-	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
-	comment := must(w.As(reviewer).Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("fine")}))(t)
+	pr := must(me.PullRequests.Create(ctx, "acme", "app",
+		&github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
+	comment := must(w.As(reviewer).Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(),
+		&github.IssueComment{Body: github.String("fine")}))(t)
 	id := comment.GetUser().GetID()
 	said := func() *github.User {
 		return must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t).GetUser()
@@ -62,7 +64,8 @@ func TestWritersEditReviews(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write"}})
 	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
-	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
+	pr := must(me.PullRequests.Create(ctx, "acme", "app",
+		&github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
 	review := must(w.As(reviewer).PullRequests.CreateReview(ctx, "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{
 		Event: github.String("REQUEST_CHANGES"), Body: github.String("no"),
 	}))(t)
@@ -97,7 +100,8 @@ func TestATransferredRepositoryIsFound(t *testing.T) {
 	ctx, me := t.Context(), w.As(author)
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	check(t, w.Transfer(repoName, "newco", "app"))
-	if found := must(me.PullRequests.Get(ctx, "acme", "app", pr.GetNumber()))(t); found.GetID() != pr.GetID() || found.GetBase().GetRepo().GetFullName() != "newco/app" {
+	if found := must(me.PullRequests.Get(ctx, "acme", "app", pr.GetNumber()))(t); found.GetID() != pr.GetID() ||
+		found.GetBase().GetRepo().GetFullName() != "newco/app" {
 		t.Errorf("under the old name there is %d of %s", found.GetID(), found.GetBase().GetRepo().GetFullName())
 	}
 	comment := must(me.Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("still here")}))(t)

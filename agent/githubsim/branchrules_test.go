@@ -23,7 +23,8 @@ func (w *world) ask(login, method, path string, body, answer any) error {
 
 func (w *world) approve(login string, number int) {
 	w.t.Helper()
-	must(w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(w.t)
+	must(w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number,
+		&github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(w.t)
 }
 
 func TestAutoMergeWaitsForTheRules(t *testing.T) {
@@ -33,7 +34,8 @@ func TestAutoMergeWaitsForTheRules(t *testing.T) {
 		w.Settle()
 		return must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", pr.GetNumber()))(t).GetMerged()
 	}
-	w.query(author, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { pullRequest { autoMergeRequest { enabledBy { login } mergeMethod } } } }`, map[string]any{"id": pr.GetNodeID()})
+	w.query(author, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { pullRequest { `+
+		`autoMergeRequest { enabledBy { login } mergeMethod } } } }`, map[string]any{"id": pr.GetNodeID()})
 	w.approve("admin", pr.GetNumber())
 	if merged() {
 		t.Error("it is merged without the approval of its owner")
@@ -61,7 +63,8 @@ func TestARenamedBranchTakesItsPullRequestsAlong(t *testing.T) {
 	if pr := get(of.GetNumber()); pr.GetState() != "closed" {
 		t.Errorf("the one of the branch is %s", pr.GetState())
 	}
-	if err := w.ask(author, http.MethodPost, "branches/trunk/rename", map[string]string{"new_name": "main"}, nil); status(err) != http.StatusForbidden {
+	if err := w.ask(author, http.MethodPost, "branches/trunk/rename", map[string]string{"new_name": "main"},
+		nil); status(err) != http.StatusForbidden {
 		t.Errorf("somebody who may only write renames the default branch: %v", err)
 	}
 }
@@ -74,7 +77,8 @@ func TestRulesetsAreListed(t *testing.T) {
 	if err := w.ask(author, http.MethodGet, "rules/branches/main", nil, &rules); err != nil || len(rules) != 3 {
 		t.Errorf("%+v, %v", rules, err)
 	}
-	if _, _, err := w.As("admin").Repositories.GetBranchProtection(t.Context(), "acme", "app", "main"); !errors.Is(err, github.ErrBranchNotProtected) {
+	if _, _, err := w.As("admin").Repositories.GetBranchProtection(t.Context(), "acme", "app", "main"); !errors.Is(err,
+		github.ErrBranchNotProtected) {
 		t.Errorf("a branch that only a ruleset is about has protection: %v", err)
 	}
 }

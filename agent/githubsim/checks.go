@@ -297,7 +297,8 @@ func (c *call) createStatus() (reply, error) {
 		return reply{}, invalid("Status", "state", "inclusion")
 	}
 	if utf8.RuneCountInString(in.Description) > maxDescription {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)", maxDescription)
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)",
+			maxDescription)
 	}
 	same := 0
 	for _, st := range c.repo.statuses {

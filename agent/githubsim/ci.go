@@ -33,7 +33,8 @@ func (s *Sim) tested(ctx context.Context, r *repo) error {
 	if err != nil {
 		return err
 	}
-	cs.runs = append(cs.runs, &checkRun{id: s.id(), suite: cs, name: CIName, status: "completed", conclusion: "success", started: s.now(), completed: s.now()})
+	cs.runs = append(cs.runs, &checkRun{id: s.id(), suite: cs, name: CIName, status: "completed", conclusion: "success", started: s.now(),
+		completed: s.now()})
 	return nil
 }
 

@@ -16,7 +16,8 @@ func TestAdvance(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	ctx, me := t.Context(), w.As(author)
 	w.push(author, "feature", map[string]string{"a.go": "package main\n"})
-	pr := must(me.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
+	pr := must(me.PullRequests.Create(ctx, "acme", "app",
+		&github.NewPullRequest{Title: github.String("A"), Head: github.String("feature"), Base: github.String("main")}))(t)
 	w.Advance(time.Hour)
 	comment, answer, err := me.Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("later")})
 	if err != nil {

@@ -149,7 +149,8 @@ func (c *call) getComparison() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	self, html := c.sim.api("/repos/%s/compare/%s...%s", c.repo.fullName(), from, to), c.sim.url+"/"+c.repo.fullName()+"/compare/"+from+"..."+to
+	self, html := c.sim.api("/repos/%s/compare/%s...%s", c.repo.fullName(), from, to), c.sim.url+"/"+c.repo.fullName()+"/compare/"+from+"..."+
+		to
 	out := object{
 		"url": self, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "status": status,
 		"base_commit": baseCommit, "merge_base_commit": mergeBase, "ahead_by": len(ahead.commits), "behind_by": len(behind),
@@ -264,7 +265,8 @@ func (c *call) renderRequired(rule Protection, branch string) object {
 		contexts = []string{}
 	}
 	url := branch + "/protection/required_status_checks"
-	return object{"url": url, "contexts_url": url + "/contexts", "strict": rule.Strict, "enforcement_level": "everyone", "contexts": contexts, "checks": checks}
+	return object{"url": url, "contexts_url": url + "/contexts", "strict": rule.Strict, "enforcement_level": "everyone", "contexts": contexts,
+		"checks": checks}
 }
 
 func (c *call) getProtection() (reply, error) {

@@ -76,7 +76,8 @@ func TestDroppedConnections(t *testing.T) {
 			w.Intercept(dropping("/graphql", when))
 			client := w.As(author)
 			req, err := client.NewRequest("POST", w.URL+"/api/graphql", map[string]any{
-				"query": `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`, "variables": map[string]any{"id": pr.GetNodeID()},
+				"query":     `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`,
+				"variables": map[string]any{"id": pr.GetNodeID()},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +182,8 @@ func TestPullRequestFromAFork(t *testing.T) {
 		Title: github.String("t"), Head: github.String(author + ":main"), Base: github.String("main"), MaintainerCanModify: github.Bool(true),
 	}))(t)
 	a := w.query(reviewer, pullQuery, pullVariables(pr.GetNumber()))
-	if a.at(t, "repository.pullRequest.isCrossRepository") != true || a.at(t, "repository.pullRequest.headRepository.nameWithOwner") != author+"/app" ||
+	if a.at(t, "repository.pullRequest.isCrossRepository") != true ||
+		a.at(t, "repository.pullRequest.headRepository.nameWithOwner") != author+"/app" ||
 		a.at(t, "repository.pullRequest.maintainerCanModify") != true {
 		t.Fatal(a)
 	}
@@ -191,7 +193,8 @@ func TestPullRequestFromAFork(t *testing.T) {
 	if _, err := w.merge(reviewer, pr.GetNumber(), github.PullRequestOptions{MergeMethod: "squash"}); err != nil {
 		t.Fatal(err)
 	}
-	if tree := w.git("", "--git-dir", filepath.Join(w.Dir, "acme", "app.git"), "ls-tree", "--name-only", "main"); !strings.Contains(tree, "b.txt") {
+	if tree := w.git("", "--git-dir", filepath.Join(w.Dir, "acme", "app.git"), "ls-tree", "--name-only", "main"); !strings.Contains(tree,
+		"b.txt") {
 		t.Fatalf("main holds %q", tree)
 	}
 }

@@ -18,8 +18,9 @@ func (c *call) pullNode(p *pull) node {
 	return &graphql.Object{Type: "PullRequest", Fields: fields{
 		"id": nodeID("PR", p.id), "databaseId": p.id, "fullDatabaseId": idText(p.id), "number": p.number, "title": p.title,
 		"body": p.body, "url": html, "state": pullState(p), "isDraft": p.draft, "merged": p.merged, "closed": p.closed,
-		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": p.queued != nil, "isMergeQueueEnabled": r.protected[p.baseRef].MergeQueue,
-		"author": c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
+		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": p.queued != nil,
+		"isMergeQueueEnabled": r.protected[p.baseRef].MergeQueue,
+		"author":              c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
 		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
 		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
 		"headRef":          field(func() any { return c.refNode(p.headRepo, p.headRef) }),
@@ -102,7 +103,8 @@ func (c *call) reviewNode(p *pull, rv *review) node {
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
 		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
-		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": stamp(rv.edited), "editor": c.actor(rv.editor),
+		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": stamp(rv.edited),
+		"editor":           c.actor(rv.editor),
 		"userContentEdits": c.editConnection(rv.revisions),
 		"commit":           field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":              fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
@@ -116,7 +118,8 @@ func (c *call) commentNode(p *pull, cm *comment) node {
 	return &graphql.Object{Type: "IssueComment", Fields: fields{
 		"id": nodeID("IC", cm.id), "databaseId": cm.id, "fullDatabaseId": idText(cm.id), "author": c.actor(cm.author),
 		"authorAssociation": p.repo.association(cm.author), "body": cm.body, "createdAt": stamp(cm.created),
-		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "editor": c.actor(cm.editor), "userContentEdits": c.editConnection(cm.revisions), "isMinimized": false,
+		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "editor": c.actor(cm.editor),
+		"userContentEdits": c.editConnection(cm.revisions), "isMinimized": false,
 		"url": fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", c.sim.url, p.repo.fullName(), p.number, cm.id),
 	}}
 }
@@ -239,10 +242,12 @@ func (c *call) checkRunNode(r *repo, run *checkRun) node {
 func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 	app := c.sim.renderApp(cs.app)
 	return &graphql.Object{Type: "CheckSuite", Fields: fields{
-		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()), "conclusion": orNull(strings.ToUpper(cs.conclusion())),
-		"createdAt": stamp(cs.created),
-		"url":       fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
-		"app":       &graphql.Object{Type: "App", Fields: fields{"id": app["node_id"], "databaseId": app["id"], "slug": app["slug"], "name": app["name"]}},
+		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()),
+		"conclusion": orNull(strings.ToUpper(cs.conclusion())),
+		"createdAt":  stamp(cs.created),
+		"url":        fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
+		"app": &graphql.Object{Type: "App",
+			Fields: fields{"id": app["node_id"], "databaseId": app["id"], "slug": app["slug"], "name": app["name"]}},
 	}}
 }
 

@@ -65,13 +65,15 @@ func pullVariables(number int) map[string]any {
 }
 
 func TestPullRequestByGraphQL(t *testing.T) {
-	w := start(t, ciThat("success"), githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{githubsim.CIName}, Approvals: 1}}})
+	guarded := githubsim.Protection{RequiredChecks: []string{githubsim.CIName}, Approvals: 1}
+	w := start(t, ciThat("success"), githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": guarded}})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	ctx, n := t.Context(), pr.GetNumber()
 	must(w.As(author).PullRequests.RequestReviewers(ctx, "acme", "app", n, github.ReviewersRequest{Reviewers: []string{reviewer, bot}}))(t)
 	must(w.As(author).Issues.AddLabelsToIssue(ctx, "acme", "app", n, []string{"needs-human"}))(t)
 	must(w.As(author).Issues.CreateComment(ctx, "acme", "app", n, &github.IssueComment{Body: github.String("hello")}))(t)
-	must(w.As(author).Repositories.CreateStatus(ctx, "acme", "app", pr.GetHead().GetSHA(), &github.RepoStatus{State: github.String("pending"), Context: github.String("ext")}))(t)
+	must(w.As(author).Repositories.CreateStatus(ctx, "acme", "app", pr.GetHead().GetSHA(),
+		&github.RepoStatus{State: github.String("pending"), Context: github.String("ext")}))(t)
 
 	a := w.query(reviewer, pullQuery, pullVariables(n))
 	for path, want := range map[string]any{
@@ -132,7 +134,8 @@ func TestDraftsByGraphQL(t *testing.T) {
 	if a.at(t, "convertPullRequestToDraft.pullRequest.isDraft") != true {
 		t.Fatal(a)
 	}
-	a = w.query(author, `mutation($id: ID!) { m: markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`, vars)
+	a = w.query(author, `mutation($id: ID!) { m: markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`,
+		vars)
 	if a.at(t, "m.pullRequest.isDraft") != false {
 		t.Fatal(a)
 	}
@@ -162,7 +165,8 @@ func TestOpenPullRequestsByGraphQL(t *testing.T) {
 func TestGraphQLErrors(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{Private: true, Permissions: map[string]string{author: "write"}})
 	for name, tt := range map[string]struct{ login, query, want, kind string }{
-		"unknown pull request": {author, `{ repository(owner: "acme", name: "app") { pullRequest(number: 9) { id } } }`, "number of 9", "NOT_FOUND"},
+		"unknown pull request": {author, `{ repository(owner: "acme", name: "app") { pullRequest(number: 9) { id } } }`, "number of 9",
+			"NOT_FOUND"},
 		"invisible repository": {reviewer, `{ repository(owner: "acme", name: "app") { id } }`, "Could not resolve", "NOT_FOUND"},
 		"not simulated":        {author, `{ viewer { bio } }`, "User.bio is not simulated", ""},
 		"unbounded connection": {author, `{ repository(owner: "acme", name: "app") { pullRequests { totalCount } } }`, "`first` or `last`", ""},

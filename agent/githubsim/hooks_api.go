@@ -197,7 +197,8 @@ func (c *call) getDelivery(_ *hook, d *delivery) (reply, error) {
 }
 
 func (c *call) redeliver(h *hook, d *delivery) (reply, error) {
-	c.sim.queue(h, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo, installation: d.installation, redelivery: true})
+	c.sim.queue(h, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo, installation: d.installation,
+		redelivery: true})
 	return reply{status: http.StatusAccepted, body: object{}}, nil
 }
 

@@ -111,9 +111,11 @@ func TestPushToAPullRequestSendsSynchronize(t *testing.T) {
 	in := w.listen("form", "pull_request", "pull_request_review")
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	after := w.push(author, "feature", map[string]string{"a.txt": "b\n"})
-	must(w.As(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", pr.GetNumber(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
+	must(w.As(reviewer).PullRequests.CreateReview(t.Context(), "acme", "app", pr.GetNumber(),
+		&github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
 	w.Settle()
-	if got := in.kinds(); !slices.Equal(got, []string{"ping", "pull_request/opened", "pull_request/synchronize", "pull_request_review/submitted"}) {
+	if got := in.kinds(); !slices.Equal(got,
+		[]string{"ping", "pull_request/opened", "pull_request/synchronize", "pull_request_review/submitted"}) {
 		t.Fatal(got)
 	}
 	var sync struct {
@@ -186,7 +188,8 @@ func TestRedeliveryKeepsTheDeliveryID(t *testing.T) {
 	if failed.GetStatusCode() != http.StatusServiceUnavailable || failed.GetEvent() != "pull_request" || failed.GetAction() != "opened" {
 		t.Fatalf("recorded %v", failed)
 	}
-	if _, resp, _ := admin.Repositories.RedeliverHookDelivery(ctx, "acme", "app", hook.GetID(), failed.GetID()); resp.StatusCode != http.StatusAccepted {
+	if _, resp, _ := admin.Repositories.RedeliverHookDelivery(ctx, "acme", "app", hook.GetID(),
+		failed.GetID()); resp.StatusCode != http.StatusAccepted {
 		t.Fatal(resp.Status)
 	}
 	w.Settle()

@@ -98,7 +98,8 @@ func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error
 			s.followBase(p, by, merged.baseRef)
 			p.baseSHA = p.base()
 			p.happened("BaseRefDeletedEvent", by, nil)
-			s.emitPull(ctx, p, by, "edited", object{"changes": object{"base": object{"ref": object{"from": merged.headRef}, "sha": object{"from": merged.headSHA}}}})
+			s.emitPull(ctx, p, by, "edited", object{"changes": object{"base": object{"ref": object{"from": merged.headRef},
+				"sha": object{"from": merged.headSHA}}}})
 			s.tryMerge(p)
 		}
 	}
@@ -279,5 +280,6 @@ func (c *call) updateBranch() (reply, error) {
 	if err := c.sim.noticeRefs(c.ctx, p.headRepo, c.user); err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusAccepted, body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}, nil
+	return reply{status: http.StatusAccepted,
+		body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}, nil
 }

@@ -19,7 +19,8 @@ func (w *world) merge(login string, number int, opts github.PullRequestOptions) 
 }
 
 func (w *world) review(login string, number int, event, body string) error {
-	_, _, err := w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number, &github.PullRequestReviewRequest{Event: &event, Body: &body})
+	_, _, err := w.As(login).PullRequests.CreateReview(w.t.Context(), "acme", "app", number,
+		&github.PullRequestReviewRequest{Event: &event, Body: &body})
 	return err
 }
 
@@ -48,7 +49,8 @@ func TestMergeRefusals(t *testing.T) {
 			w.commit("main", map[string]string{"main.go": "package other\n"})
 		}},
 		"draft": {status: 405, says: "still a draft", prepare: func(w *world, pr *github.PullRequest) {
-			w.query(author, `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`, map[string]any{"id": pr.GetNodeID()})
+			w.query(author, `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }`,
+				map[string]any{"id": pr.GetNodeID()})
 		}},
 		"closed": {status: 405, says: "not mergeable", prepare: func(w *world, _ *github.PullRequest) {
 			must(w.As(author).PullRequests.Edit(w.t.Context(), "acme", "app", 1, &github.PullRequest{State: github.String("closed")}))(w.t)
@@ -58,11 +60,12 @@ func TestMergeRefusals(t *testing.T) {
 		}},
 		"no approval":   {ci: "success", rules: strict, status: 405, says: "At least 1 approving review is required"},
 		"failing check": {ci: "failure", rules: strict, status: 405, says: `Required status check "ci" is expected`, prepare: approve},
-		"changes requested": {ci: "success", rules: strict, status: 405, says: "Changes have been requested", prepare: func(w *world, _ *github.PullRequest) {
-			if err := w.review(reviewer, 1, "REQUEST_CHANGES", "no"); err != nil {
-				w.t.Fatal(err)
-			}
-		}},
+		"changes requested": {ci: "success", rules: strict, status: 405, says: "Changes have been requested",
+			prepare: func(w *world, _ *github.PullRequest) {
+				if err := w.review(reviewer, 1, "REQUEST_CHANGES", "no"); err != nil {
+					w.t.Fatal(err)
+				}
+			}},
 		"behind": {ci: "success", rules: strict, status: 405, says: "out of date", prepare: func(w *world, pr *github.PullRequest) {
 			approve(w, pr)
 			w.commit("main", map[string]string{"other.txt": "x\n"})
@@ -148,7 +151,8 @@ func TestMergeMethods(t *testing.T) {
 			if tree := w.git("", "--git-dir", dir, "ls-tree", "--name-only", "main"); tree != "README.md\na.txt\nb.txt\nc.txt\nmain.go" {
 				t.Fatalf("main holds %q", tree)
 			}
-			if pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); !pr.GetMerged() || pr.GetMergedBy().GetLogin() != reviewer {
+			if pr := must(w.As(author).PullRequests.Get(t.Context(), "acme", "app", 1))(t); !pr.GetMerged() ||
+				pr.GetMergedBy().GetLogin() != reviewer {
 				t.Fatalf("merged %v by %s", pr.GetMerged(), pr.GetMergedBy().GetLogin())
 			}
 		})
@@ -174,7 +178,8 @@ func TestUpdateBranch(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
 	w.commit("main", map[string]string{"c.txt": "c\n"})
-	_, resp, _ := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
+	_, resp, _ := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1,
+		&github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
 	if resp.StatusCode != http.StatusAccepted {
 		t.Fatal(resp.Status)
 	}
@@ -182,7 +187,8 @@ func TestUpdateBranch(t *testing.T) {
 	if got.GetHead().GetSHA() == pr.GetHead().GetSHA() || got.GetChangedFiles() != 1 {
 		t.Fatalf("head %s, %d changed files", got.GetHead().GetSHA(), got.GetChangedFiles())
 	}
-	_, _, err := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1, &github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
+	_, _, err := w.As(author).PullRequests.UpdateBranch(t.Context(), "acme", "app", 1,
+		&github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: pr.GetHead().SHA})
 	if status(err) != http.StatusUnprocessableEntity {
 		t.Fatalf("with an old head: %v", err)
 	}
@@ -223,7 +229,8 @@ func TestDeletedBase(t *testing.T) {
 	w.push(author, "other", map[string]string{"other.txt": "other\n"})
 	onto := func(head, base string, files map[string]string) int {
 		w.push(author, head, files)
-		return must(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: &head, Head: &head, Base: &base}))(t).GetNumber()
+		return must(w.As(author).PullRequests.Create(ctx, "acme", "app",
+			&github.NewPullRequest{Title: &head, Head: &head, Base: &base}))(t).GetNumber()
 	}
 	follows, closes := onto("follows", "lower", map[string]string{"a.txt": "a\n"}), onto("closes", "other", map[string]string{"b.txt": "b\n"})
 	must(w.As(author).PullRequests.Merge(ctx, "acme", "app", lower.GetNumber(), "", &github.PullRequestOptions{MergeMethod: "squash"}))(t)

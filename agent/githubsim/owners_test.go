@@ -47,7 +47,8 @@ func (w *world) hookSurface() {
 func (w *world) orgHookSurface() {
 	t, ctx, admin := w.t, w.t.Context(), w.As("admin")
 	hook := must(admin.Organizations.CreateHook(ctx, "acme", &github.Hook{
-		Name: github.String("web"), Events: []string{"*"}, Config: &github.HookConfig{URL: github.String("http://127.0.0.1:1/"), ContentType: github.String("json")},
+		Name: github.String("web"), Events: []string{"*"},
+		Config: &github.HookConfig{URL: github.String("http://127.0.0.1:1/"), ContentType: github.String("json")},
 	}))(t)
 	must(admin.Organizations.GetHook(ctx, "acme", hook.GetID()))(t)
 	succeeds(t)(admin.Organizations.PingHook(ctx, "acme", hook.GetID()))
@@ -56,7 +57,8 @@ func (w *world) orgHookSurface() {
 	w.Settle()
 	deliveries := must(admin.Organizations.ListHookDeliveries(ctx, "acme", hook.GetID(), nil))(t)
 	must(admin.Organizations.GetHookDelivery(ctx, "acme", hook.GetID(), deliveries[0].GetID()))(t)
-	if _, resp, err := admin.Organizations.RedeliverHookDelivery(ctx, "acme", hook.GetID(), deliveries[0].GetID()); resp.StatusCode != http.StatusAccepted {
+	if _, resp, err := admin.Organizations.RedeliverHookDelivery(ctx, "acme", hook.GetID(),
+		deliveries[0].GetID()); resp.StatusCode != http.StatusAccepted {
 		t.Fatalf("redeliver: %v", err)
 	}
 	succeeds(t)(admin.Organizations.DeleteHook(ctx, "acme", hook.GetID()))
@@ -115,7 +117,8 @@ func TestAnAppSeesItsOwnWebhook(t *testing.T) {
 	}, githubsim.RepoOptions{Private: true, Permissions: map[string]string{author: "write", bot: "read"}})
 	inbox := w.receive("json", func(url string) {
 		app := w.withToken(signed(t, key, "12", -time.Minute, 9*time.Minute))
-		must(app.Apps.UpdateHookConfig(t.Context(), &github.HookConfig{URL: &url, ContentType: github.String("json"), Secret: github.String(hookSecret)}))(t)
+		must(app.Apps.UpdateHookConfig(t.Context(),
+			&github.HookConfig{URL: &url, ContentType: github.String("json"), Secret: github.String(hookSecret)}))(t)
 	})
 	app, ctx := w.withToken(signed(t, key, "12", -time.Minute, 9*time.Minute)), t.Context()
 	must(app.Apps.GetHookConfig(ctx))(t)
@@ -193,7 +196,8 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 	if len(seen) != 8 || pages != 2 || !slices.IsSortedFunc(seen, func(a, b int64) int { return int(b - a) }) {
 		t.Errorf("%v in %d pages; want the ping and seven comments, the newest first", seen, pages+1)
 	}
-	if _, _, err := admin.Repositories.ListHookDeliveries(ctx, "acme", "app", id, &github.ListCursorOptions{Cursor: "nonsense"}); status(err) != http.StatusUnprocessableEntity {
+	if _, _, err := admin.Repositories.ListHookDeliveries(ctx, "acme", "app", id,
+		&github.ListCursorOptions{Cursor: "nonsense"}); status(err) != http.StatusUnprocessableEntity {
 		t.Errorf("a cursor that nobody gave: %v", err)
 	}
 }
@@ -202,7 +206,8 @@ func TestTheOrganisationHearsOfItsRepositories(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	inbox := w.receive("json", func(url string) {
 		must(w.As("admin").Organizations.CreateHook(t.Context(), "acme", &github.Hook{
-			Name: github.String("web"), Events: []string{"pull_request"}, Config: &github.HookConfig{URL: &url, ContentType: github.String("json"), Secret: github.String(hookSecret)},
+			Name: github.String("web"), Events: []string{"pull_request"},
+			Config: &github.HookConfig{URL: &url, ContentType: github.String("json"), Secret: github.String(hookSecret)},
 		}))(t)
 	})
 	w.open("feature", map[string]string{"a.txt": "a\n"})

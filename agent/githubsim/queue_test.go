@@ -14,7 +14,8 @@ func TestTheMergeQueueTellsItsHooks(t *testing.T) {
 	second := w.open("two", map[string]string{"a.txt": "two\n"})
 	w.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 	for i, id := range []string{first.GetNodeID(), second.GetNodeID()} {
-		a := w.query(author, `mutation($id: ID!) { enqueuePullRequest(input: {pullRequestId: $id}) { mergeQueueEntry { position enqueuer { login } pullRequest { isInMergeQueue } } } }`, map[string]any{"id": id})
+		a := w.query(author, `mutation($id: ID!) { enqueuePullRequest(input: {pullRequestId: $id}) { mergeQueueEntry { position enqueuer { `+
+			`login } pullRequest { isInMergeQueue } } } }`, map[string]any{"id": id})
 		if at := a.at(t, "enqueuePullRequest.mergeQueueEntry.position"); at != float64(i+1) {
 			t.Errorf("the place in the queue is %v, want %d", at, i+1)
 		}

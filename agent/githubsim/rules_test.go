@@ -149,14 +149,18 @@ func TestRightsAreThoseOfTheRole(t *testing.T) {
 		err  error
 		want int
 	}{
-		"a wrong token":            {second(anonymous.Users.Get(ctx, "")), 401},
-		"an outsider":              {second(w.As(reviewer).Repositories.Get(ctx, "acme", "app")), 404},
-		"labels as a reader":       {second(w.As(bot).Issues.AddLabelsToIssue(ctx, "acme", "app", 1, []string{"x"})), 403},
-		"check runs without app":   {second(w.As(author).Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "x", HeadSHA: "main"})), 403},
-		"no such pull request":     {second(w.As(author).PullRequests.Get(ctx, "acme", "app", 99)), 404},
-		"review asked of oneself":  {second(w.As(author).PullRequests.RequestReviewers(ctx, "acme", "app", 1, github.ReviewersRequest{Reviewers: []string{author}})), 422},
-		"a second pull request":    {second(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("feature"), Base: github.String("main")})), 422},
-		"a pull request of itself": {second(w.As(author).PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{Title: github.String("t"), Head: github.String("main"), Base: github.String("main")})), 422},
+		"a wrong token":      {second(anonymous.Users.Get(ctx, "")), 401},
+		"an outsider":        {second(w.As(reviewer).Repositories.Get(ctx, "acme", "app")), 404},
+		"labels as a reader": {second(w.As(bot).Issues.AddLabelsToIssue(ctx, "acme", "app", 1, []string{"x"})), 403},
+		"check runs without app": {second(w.As(author).Checks.CreateCheckRun(ctx, "acme", "app",
+			github.CreateCheckRunOptions{Name: "x", HeadSHA: "main"})), 403},
+		"no such pull request": {second(w.As(author).PullRequests.Get(ctx, "acme", "app", 99)), 404},
+		"review asked of oneself": {second(w.As(author).PullRequests.RequestReviewers(ctx, "acme", "app", 1,
+			github.ReviewersRequest{Reviewers: []string{author}})), 422},
+		"a second pull request": {second(w.As(author).PullRequests.Create(ctx, "acme", "app",
+			&github.NewPullRequest{Title: github.String("t"), Head: github.String("feature"), Base: github.String("main")})), 422},
+		"a pull request of itself": {second(w.As(author).PullRequests.Create(ctx, "acme", "app",
+			&github.NewPullRequest{Title: github.String("t"), Head: github.String("main"), Base: github.String("main")})), 422},
 	} {
 		if status(tt.err) != tt.want {
 			t.Errorf("%s: %v, want %d", name, tt.err, tt.want)

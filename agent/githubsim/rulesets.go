@@ -6,7 +6,8 @@ func (c *call) branchRules() (reply, error) {
 	rule := c.repo.protected[c.r.PathValue("branch")]
 	all := []object{}
 	add := func(kind string, parameters object) {
-		all = append(all, object{"type": kind, "parameters": parameters, "ruleset_id": c.repo.id, "ruleset_source": c.repo.fullName(), "ruleset_source_type": "Repository"})
+		all = append(all, object{"type": kind, "parameters": parameters, "ruleset_id": c.repo.id, "ruleset_source": c.repo.fullName(),
+			"ruleset_source_type": "Repository"})
 	}
 	if !rule.Ruleset {
 		return ok(all)

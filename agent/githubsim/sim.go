@@ -212,7 +212,8 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r := &repo{
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged, created: s.now(), pulls: map[int]*pull{},
+		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged,
+		created: s.now(), pulls: map[int]*pull{},
 		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}

@@ -32,7 +32,8 @@ type world struct {
 // start serves acme/app; tweak may change the configuration first.
 func start(t testing.TB, tweak func(*githubsim.Config), opts githubsim.RepoOptions) *world {
 	t.Helper()
-	config := githubsim.Config{Transport: contract.Transport(t, nil), DeliveryTimeout: time.Minute, Users: simtest.Users("admin", author, reviewer, bot)}
+	config := githubsim.Config{Transport: contract.Transport(t, nil), DeliveryTimeout: time.Minute,
+		Users: simtest.Users("admin", author, reviewer, bot)}
 	config.Users[3].App = true
 	if tweak != nil {
 		tweak(&config)
@@ -116,7 +117,8 @@ func TestPullRequestFromPushToSquash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if log := w.git(filepath.Join(w.Dir, "acme", "app.git"), "log", "--format=%H %an %P", "-n", "1", "main"); !strings.HasPrefix(log, merged.GetSHA()+" "+author) {
+	if log := w.git(filepath.Join(w.Dir, "acme", "app.git"), "log", "--format=%H %an %P", "-n", "1", "main"); !strings.HasPrefix(log,
+		merged.GetSHA()+" "+author) {
 		t.Fatalf("main is at %q, not at the squash %s", log, merged.GetSHA())
 	}
 }

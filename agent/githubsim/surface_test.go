@@ -67,7 +67,8 @@ func TestEverythingKeepsTheContract(t *testing.T) {
 	kinds := inbox.kinds()
 	for _, want := range []string{
 		"ping", "push", "pull_request/opened", "pull_request/edited", "pull_request/review_requested", "pull_request/review_request_removed",
-		"pull_request_review/submitted", "pull_request_review/dismissed", "pull_request_review/edited", "pull_request_review_comment/created", "issue_comment/created",
+		"pull_request_review/submitted", "pull_request_review/dismissed", "pull_request_review/edited", "pull_request_review_comment/created",
+		"issue_comment/created",
 		"pull_request_review_thread/resolved", "pull_request_review_thread/unresolved", "issues/opened",
 		"issue_comment/edited", "issue_comment/deleted", "pull_request/labeled", "pull_request/unlabeled", "check_suite/requested",
 		"check_run/created", "check_run/completed", "check_suite/completed", "status", "pull_request/closed",
@@ -122,7 +123,8 @@ func (w *world) pullSurface(n int) {
 		t.Fatalf("files %v", files)
 	}
 	must(me.PullRequests.ListCommits(ctx, "acme", "app", n, nil))(t)
-	if diff := must(me.PullRequests.GetRaw(ctx, "acme", "app", n, github.RawOptions{Type: github.Diff}))(t); !strings.Contains(diff, "+\tprintln(1)") {
+	if diff := must(me.PullRequests.GetRaw(ctx, "acme", "app", n, github.RawOptions{Type: github.Diff}))(t); !strings.Contains(diff,
+		"+\tprintln(1)") {
 		t.Fatalf("diff %q", diff)
 	}
 	must(me.PullRequests.Edit(ctx, "acme", "app", n, &github.PullRequest{Title: github.String("Better")}))(t)
@@ -137,22 +139,26 @@ func (w *world) reviewSurface(n int) {
 	other := w.As(reviewer)
 	review := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{
 		Event: github.String("REQUEST_CHANGES"), Body: github.String("No."),
-		Comments: []*github.DraftReviewComment{{Path: github.String("main.go"), Line: github.Int(4), Side: github.String("RIGHT"), Body: github.String("Why?")}},
+		Comments: []*github.DraftReviewComment{{Path: github.String("main.go"), Line: github.Int(4), Side: github.String("RIGHT"),
+			Body: github.String("Why?")}},
 	}))(t)
 	must(me.PullRequests.GetReview(ctx, "acme", "app", n, review.GetID()))(t)
-	if inline := must(me.PullRequests.ListReviewComments(ctx, "acme", "app", n, review.GetID(), nil))(t); len(inline) != 1 || inline[0].GetLine() != 4 {
+	if inline := must(me.PullRequests.ListReviewComments(ctx, "acme", "app", n, review.GetID(), nil))(t); len(inline) != 1 ||
+		inline[0].GetLine() != 4 {
 		t.Fatalf("review comments %v", inline)
 	}
 	comments := must(me.PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)
 	w.send("POST", author, fmt.Sprintf("repos/acme/app/pulls/%d/comments/%d/replies", n, comments[0].GetID()), `{"body":"Because."}`)
 	w.resolveThread(n)
-	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(), &github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
+	must(me.PullRequests.DismissReview(ctx, "acme", "app", n, review.GetID(),
+		&github.PullRequestReviewDismissalRequest{Message: github.String("fixed")}))(t)
 	w.send("PUT", reviewer, fmt.Sprintf("repos/acme/app/pulls/%d/reviews/%d", n, review.GetID()), `{"body":"No, and this is why."}`)
 	pending := must(other.PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Body: github.String("later")}))(t)
 	if seen := must(me.PullRequests.ListReviews(ctx, "acme", "app", n, nil))(t); len(seen) != 2 {
 		t.Fatalf("the author sees %d reviews, of three one is pending", len(seen))
 	}
-	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(), &github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
+	must(other.PullRequests.SubmitReview(ctx, "acme", "app", n, pending.GetID(),
+		&github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
 }
 
 // send makes a request that go-github does not, or not so.
@@ -171,7 +177,8 @@ func (w *world) send(method, login, path, body string) {
 // resolveThread resolves the only thread, twice, and opens it again.
 func (w *world) resolveThread(n int) {
 	w.t.Helper()
-	const threads = `query($number: Int!) { repository(owner: "acme", name: "app") { pullRequest(number: $number) { reviewThreads(first: 9) { totalCount nodes { id comments(first: 9) { totalCount } } } } } }`
+	const threads = `query($number: Int!) { repository(owner: "acme", name: "app") { pullRequest(number: $number) { reviewThreads(first: ` +
+		`9) { totalCount nodes { id comments(first: 9) { totalCount } } } } } }`
 	a := w.query(reviewer, threads, map[string]any{"number": n})
 	const at = "repository.pullRequest.reviewThreads."
 	if a.at(w.t, at+"totalCount") != 1.0 || a.at(w.t, at+"nodes.0.comments.totalCount") != 2.0 {
@@ -179,7 +186,8 @@ func (w *world) resolveThread(n int) {
 	}
 	id := map[string]any{"id": a.at(w.t, at+"nodes.0.id")}
 	for range 2 {
-		a = w.query(reviewer, `mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { isResolved resolvedBy { login } } } }`, id)
+		a = w.query(reviewer,
+			`mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { isResolved resolvedBy { login } } } }`, id)
 		if a.at(w.t, "resolveReviewThread.thread.resolvedBy.login") != reviewer {
 			w.t.Fatal(a)
 		}
@@ -209,12 +217,15 @@ func (w *world) issueSurface(n int) {
 func (w *world) checkSurface(sha string) {
 	t, ctx, me := w.t, w.t.Context(), w.As(author)
 	app := w.As(bot)
-	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app", github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha, Output: &github.CheckRunOutput{
-		Title: github.String("t"), Summary: github.String("s"), Annotations: []*github.CheckRunAnnotation{
-			{Path: github.String("main.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("notice"), Message: github.String("m")},
-		},
-	}}))(t)
-	must(app.Checks.UpdateCheckRun(ctx, "acme", "app", run.GetID(), github.UpdateCheckRunOptions{Name: "lint", Conclusion: github.String("success")}))(t)
+	run := must(app.Checks.CreateCheckRun(ctx, "acme", "app",
+		github.CreateCheckRunOptions{Name: "lint", HeadSHA: sha, Output: &github.CheckRunOutput{
+			Title: github.String("t"), Summary: github.String("s"), Annotations: []*github.CheckRunAnnotation{
+				{Path: github.String("main.go"), StartLine: github.Int(4), EndLine: github.Int(4), AnnotationLevel: github.String("notice"),
+					Message: github.String("m")},
+			},
+		}}))(t)
+	must(app.Checks.UpdateCheckRun(ctx, "acme", "app", run.GetID(),
+		github.UpdateCheckRunOptions{Name: "lint", Conclusion: github.String("success")}))(t)
 	must(me.Checks.ListCheckRunAnnotations(ctx, "acme", "app", run.GetID(), nil))(t)
 	must(me.Checks.GetCheckRun(ctx, "acme", "app", run.GetID()))(t)
 	if runs := must(me.Checks.ListCheckRunsForRef(ctx, "acme", "app", "feature", nil))(t); runs.GetTotal() != 2 {
@@ -222,7 +233,8 @@ func (w *world) checkSurface(sha string) {
 	} else {
 		w.jobLog(runs.CheckRuns[0].GetID())
 	}
-	must(me.Repositories.CreateStatus(ctx, "acme", "app", sha, &github.RepoStatus{State: github.String("success"), Context: github.String("ext")}))(t)
+	must(me.Repositories.CreateStatus(ctx, "acme", "app", sha,
+		&github.RepoStatus{State: github.String("success"), Context: github.String("ext")}))(t)
 	must(me.Repositories.GetCombinedStatus(ctx, "acme", "app", "feature", nil))(t)
 }
 

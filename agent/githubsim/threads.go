@@ -85,7 +85,8 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 	var groups []node
 	for _, content := range slices.Sorted(maps.Keys(rc.reactions)) {
 		groups = append(groups, &graphql.Object{Type: "ReactionGroup", Fields: fields{
-			"content": content, "reactors": graphql.Connection("ReactorConnection", nodes(rc.reactions[content], func(a *account) node { return c.actor(a) })),
+			"content": content, "reactors": graphql.Connection("ReactorConnection",
+				nodes(rc.reactions[content], func(a *account) node { return c.actor(a) })),
 		}})
 	}
 	return groups

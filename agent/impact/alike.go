@@ -43,7 +43,8 @@ func shapes(file string, lines lineChanges) []Alike {
 	var all []Alike
 	for _, at := range slices.Sorted(maps.Keys(lines.removed)) {
 		text := lines.removed[at]
-		if len(text) > maxLine || comment.MatchString(text) || imported(text) || importPath.MatchString(text) || written[strings.Join(strings.Fields(text), " ")] {
+		if len(text) > maxLine || comment.MatchString(text) || imported(text) || importPath.MatchString(text) ||
+			written[strings.Join(strings.Fields(text), " ")] {
 			continue
 		}
 		if _, defines := outline.Begins(file, text); defines {
@@ -141,7 +142,8 @@ func (f *finder) alike(ctx context.Context) ([]Alike, error) {
 				if shape != s.shape {
 					continue
 				}
-				p := Place{Path: file, Line: at + 1, What: "alike", Function: outline.Around(file, lines, at), Text: verdict.Clip(strings.TrimSpace(line), maxText)}
+				p := Place{Path: file, Line: at + 1, What: "alike", Function: outline.Around(file, lines, at),
+					Text: verdict.Clip(strings.TrimSpace(line), maxText)}
 				if path.Dir(file) == path.Dir(s.Path) {
 					p.rank = 1
 				}

@@ -19,7 +19,8 @@ func BenchmarkSheet(b *testing.B) {
 		fmt.Fprintf(&body, "    value_%d = compute(value_%d, \"text %d\")\n", line, line+1, line)
 	}
 	for i := range files {
-		before[fmt.Sprintf("p%d/f%d.py", i/100, i)] = fmt.Sprintf("from p0 import changed_%d\n\ndef own_%d():\n    changed_%d()\n%s", i%functions, i, i%functions, body.String())
+		before[fmt.Sprintf("p%d/f%d.py", i/100, i)] = fmt.Sprintf("from p0 import changed_%d\n\ndef own_%d():\n    changed_%d()\n%s",
+			i%functions, i, i%functions, body.String())
 	}
 	for i := range functions {
 		name := fmt.Sprintf("p0/changed_%d.py", i)

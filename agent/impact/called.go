@@ -70,7 +70,8 @@ func (f *finder) called(ctx context.Context) (all []Called, several []Several, e
 			wanted[best] = append(wanted[best], definition{m, best, ""})
 			continue
 		}
-		if m.rank >= besideLine || len(several) == maxSeveral || m.of != "" && !distinct(m.name) || slices.ContainsFunc(several, func(s Several) bool { return s.Name == m.name }) {
+		if m.rank >= besideLine || len(several) == maxSeveral || m.of != "" && !distinct(m.name) ||
+			slices.ContainsFunc(several, func(s Several) bool { return s.Name == m.name }) {
 			continue
 		}
 		if places := f.same(m, holding[2*i]); len(places) > 1 {
@@ -85,7 +86,8 @@ func (f *finder) called(ctx context.Context) (all []Called, several []Several, e
 		file := f.index.entries[entry].Path
 		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
 		for _, d := range wanted[entry] {
-			if c, ok := f.definition(d, file, lines, blocks); ok && !slices.ContainsFunc(all, func(o Called) bool { return o.Path == c.Path && o.Start == c.Start }) {
+			if c, ok := f.definition(d, file, lines, blocks); ok &&
+				!slices.ContainsFunc(all, func(o Called) bool { return o.Path == c.Path && o.Start == c.Start }) {
 				all = append(all, c)
 			}
 		}

@@ -72,7 +72,8 @@ func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 	for _, side := range []struct {
 		text               []byte
 		all, product, test map[int]string
-	}{{s.Before, c.removed, product.removed, tests.removed}, {s.After, c.added, product.added, tests.added}, {s.After, c.beside, product.beside, tests.beside}} {
+	}{{s.Before, c.removed, product.removed, tests.removed}, {s.After, c.added, product.added, tests.added},
+		{s.After, c.beside, product.beside, tests.beside}} {
 		first, last := outline.InlineTests(s.Path, strings.Split(string(side.text), "\n"))
 		for at, line := range side.all {
 			if first < at && at <= last {
@@ -87,7 +88,8 @@ func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 
 // understand finds the names that a change touches.
 func understand(diff worktree.Diff, sides []worktree.Sides) changed {
-	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{}, bases: map[string][]string{}}
+	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{},
+		bases: map[string][]string{}}
 	of := map[[2]string]worktree.Sides{}
 	for _, s := range sides {
 		of[[2]string{s.OldPath, s.Path}] = s
@@ -190,7 +192,8 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	was, is := byTitle(before), byTitle(after)
 	var names []Name
 	add := func(b outline.Block, file string, how How) {
-		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how, old: how == Removed})
+		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how,
+			old: how == Removed})
 	}
 	for _, b := range after {
 		old, ok := was[b.Title()]
@@ -397,4 +400,5 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 const maxLooked = 3000
 
 // uncalled are functions of tests that only a runner calls.
-var uncalled = regexp.MustCompile(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach|beforeAll|afterAll)$`)
+var uncalled = regexp.MustCompile(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach` +
+	`|beforeAll|afterAll)$`)

@@ -36,8 +36,10 @@ func (f *finder) kind(file string) string {
 }
 
 var (
-	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?(?:use|mod)\s|import\b|from\s|using\s|#include\b|(?:require|require_relative|autoload)[\s(]+[:'"])|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
-	extending = regexp.MustCompile(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b|\bimplements\b|\bfor\b)`)
+	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?(?:use|mod)\s|import\b|from\s|using\s|#include\b|(?:require|require_relative` +
+		`|autoload)[\s(]+[:'"])|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
+	extending = regexp.MustCompile(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b` +
+		`|\bimplements\b|\bfor\b)`)
 	graphNote = regexp.MustCompile(`@graph-([\w-]+)`)
 )
 
@@ -46,7 +48,8 @@ var (
 func imported(line string) bool {
 	text := strings.TrimLeft(line, " \t")
 	starts := func(word string) bool { return strings.HasPrefix(text, word) }
-	return (slices.ContainsFunc(importers, starts) || strings.Contains(text, "from") || strings.Contains(text, "require(")) && importing.MatchString(line)
+	return (slices.ContainsFunc(importers, starts) || strings.Contains(text, "from") || strings.Contains(text, "require(")) &&
+		importing.MatchString(line)
 }
 
 // importers begin most lines that import something.
@@ -136,7 +139,8 @@ func spoken(n Name, before, after, what string, rank int) (string, int) {
 		return what, rank
 	}
 	b, a := last(before), first(after)
-	if a == '(' || strings.IndexByte("`.\"'#:", b) >= 0 && b != 0 && strings.IndexByte("`(\"'.,:=)", a) >= 0 && a != 0 && (b != '.' || a != '.') {
+	if a == '(' || strings.IndexByte("`.\"'#:", b) >= 0 && b != 0 && strings.IndexByte("`(\"'.,:=)", a) >= 0 && a != 0 &&
+		(b != '.' || a != '.') {
 		return what, rank
 	}
 	return "", 0
@@ -145,7 +149,8 @@ func spoken(n Name, before, after, what string, rank int) (string, int) {
 // distinct reports whether a name is none of a language's ordinary words.
 func distinct(name string) bool {
 	for i := range len(name) {
-		if c := name[i]; c == '_' && i > 0 || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' || i > 0 && 'A' <= c && c <= 'Z' && 'a' <= name[i-1] && name[i-1] <= 'z' {
+		if c := name[i]; c == '_' && i > 0 || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' ||
+			i > 0 && 'A' <= c && c <= 'Z' && 'a' <= name[i-1] && name[i-1] <= 'z' {
 			return true
 		}
 	}
@@ -170,7 +175,8 @@ func reaches(n Name, file, before, after string) bool {
 		}
 		return !dot || strings.HasSuffix(file, "_test.go")
 	case ".py", ".js", ".ts", ".jsx", ".tsx", ".rs":
-		return !n.member() || dot || declares(before, after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") || strings.HasPrefix(after, "=")
+		return !n.member() || dot || declares(before, after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") ||
+			strings.HasPrefix(after, "=")
 	}
 	return true
 }
@@ -180,7 +186,8 @@ func otherType(n Name, before string) bool {
 	qualified := strings.TrimRight(before, ".:")
 	of := lastWord(qualified)
 	ahead := last(qualified[:len(qualified)-len(of)])
-	return of != "" && 'A' <= of[0] && of[0] <= 'Z' && of != n.In && of != "Self" && ahead != '.' && ahead != ':' && !strings.HasSuffix(n.Path, ".go")
+	return of != "" && 'A' <= of[0] && of[0] <= 'Z' && of != n.In && of != "Self" && ahead != '.' && ahead != ':' &&
+		!strings.HasSuffix(n.Path, ".go")
 }
 
 // declares reports whether a name begins its line and parameters follow: a method of an interface.

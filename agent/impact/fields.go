@@ -104,7 +104,8 @@ func (f *finder) fields(ctx context.Context) error {
 		}
 	}
 	for _, n := range touched {
-		if b, ok := outline.Innermost(outline.Of(n.Path, f.program.Source(n.Path)), n.Line, func(b outline.Block) bool { return b.Kind == "type" }); ok {
+		if b, ok := outline.Innermost(outline.Of(n.Path, f.program.Source(n.Path)), n.Line,
+			func(b outline.Block) bool { return b.Kind == "type" }); ok {
 			n.In = b.Name
 		}
 		n.hide(nil)
@@ -192,7 +193,8 @@ func (r *toucher) line(at int, line string) {
 	b, _ := outline.Innermost(r.blocks, at, func(b outline.Block) bool { return b.Kind == "type" })
 	for _, m := range asked.FindAllStringSubmatchIndex(line, 10) {
 		of, name, rest := line[m[2]:m[3]], line[m[6]:m[7]], line[m[1]:]
-		if called(rest) || len(name) < 2 || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(strings.TrimLeft(name, "$_")) || typeLike(of) && strings.ToUpper(name) == name {
+		if called(rest) || len(name) < 2 || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(strings.TrimLeft(name, "$_")) ||
+			typeLike(of) && strings.ToUpper(name) == name {
 			continue
 		}
 		in, known := r.types[of]
@@ -259,7 +261,8 @@ func (r *toucher) field(name, in, rest string) {
 }
 
 // assigns is what follows a name that gets a value.
-var assigns = regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
+var assigns = regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push` +
+	`|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
 
 // writes reports whether the text behind a name gives it a value.
 func writes(rest string) bool { return assigns.MatchString(rest) }

@@ -16,13 +16,17 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 	}{
 		"of Go, told from those of other types": {
 			map[string]string{
-				"go.mod":       module,
-				"store/s.go":   "package store\n\ntype Store struct {\n\tname string\n\tSize int\n}\n\ntype other struct{ name string }\n\nfunc (o *other) label() string { return o.name }\n",
+				"go.mod": module,
+				"store/s.go": "package store\n\ntype Store struct {\n\tname string\n\tSize int\n}\n\ntype other struct{ name string }\n\nfunc (o " +
+					"*other) label() string { return o.name }\n",
 				"store/new.go": "package store\n\nfunc New(name string) *Store {\n\treturn &Store{name: name, Size: 1}\n}\n",
-				"store/use.go": "package store\n\nfunc (s *Store) Label() string {\n\treturn s.name + \"!\"\n}\n\nfunc (s *Store) Grow() {\n\tif s.Size > 3 {\n\t\treturn\n\t}\n}\n",
-				"cmd/main.go":  "package main\n\nimport \"acme/store\"\n\ntype page struct{ Size int }\n\nfunc main() {\n\ts := store.New(\"a\")\n\ts.Size++\n\tp := page{Size: 2}\n\t_ = p.Size\n}\n",
+				"store/use.go": "package store\n\nfunc (s *Store) Label() string {\n\treturn s.name + \"!\"\n}\n\nfunc (s *Store) Grow() {\n\tif " +
+					"s.Size > 3 {\n\t\treturn\n\t}\n}\n",
+				"cmd/main.go": "package main\n\nimport \"acme/store\"\n\ntype page struct{ Size int }\n\nfunc main() {\n\ts := " +
+					"store.New(\"a\")\n\ts.Size++\n\tp := page{Size: 2}\n\t_ = p.Size\n}\n",
 			},
-			map[string]string{"store/use.go": "package store\n\nfunc (s *Store) Label() string {\n\treturn s.name\n}\n\nfunc (s *Store) Grow() {\n}\n"},
+			map[string]string{"store/use.go": "package store\n\nfunc (s *Store) Label() string {\n\treturn s.name\n}\n\nfunc (s *Store) Grow() " +
+				"{\n}\n"},
 			[]string{
 				"touched field Store.Size: cmd/main.go:9 writes in main",
 				"touched field Store.Size: store/new.go:4 writes in New",
@@ -31,11 +35,14 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 		},
 		"of Python, in the class and where the type tells": {
 			map[string]string{
-				"app/cart.py":  "class Cart:\n    def __init__(self):\n        self.total = 0\n\n    def add(self, n):\n        self.total += n\n\n    def show(self):\n        return self.total\n\n\nclass Other:\n    def show(self):\n        return self.total\n",
+				"app/cart.py": "class Cart:\n    def __init__(self):\n        self.total = 0\n\n    def add(self, n):\n        self.total += n\n\n " +
+					"   def show(self):\n        return self.total\n\n\nclass Other:\n    def show(self):\n        return self.total\n",
 				"app/bill.py":  "from app.cart import Cart\n\ndef bill(cart: Cart):\n    return cart.total\n",
 				"app/other.py": "def bill(page):\n    return page.total\n",
 			},
-			map[string]string{"app/cart.py": "class Cart:\n    def __init__(self):\n        self.total = 0\n\n    def add(self, n):\n        self.total += n * 2\n\n    def show(self):\n        return self.total\n\n\nclass Other:\n    def show(self):\n        return self.total\n"},
+			map[string]string{"app/cart.py": "class Cart:\n    def __init__(self):\n        self.total = 0\n\n    def add(self, n):\n        " +
+				"self.total += n * 2\n\n    def show(self):\n        return self.total\n\n\nclass Other:\n    def show(self):\n        return " +
+				"self.total\n"},
 			[]string{
 				"touched field Cart.total: app/bill.py:4 reads in bill",
 				"touched field Cart.total: app/cart.py:3 writes in Cart.__init__",
@@ -52,19 +59,25 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 		},
 		"of Rust, tests within the file told as such": {
 			map[string]string{
-				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 1;\n    }\n    fn show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        assert_eq!(w.depth, 1);\n    }\n}\n",
+				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 1;\n    }\n    fn " +
+					"show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        " +
+					"assert_eq!(w.depth, 1);\n    }\n}\n",
 			},
 			map[string]string{
-				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 2;\n    }\n    fn show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        assert_eq!(w.depth, 1);\n    }\n}\n",
+				"src/a.rs": "pub struct Walk {\n    depth: u32,\n}\n\nimpl Walk {\n    fn go(&mut self) {\n        self.depth = 2;\n    }\n    fn " +
+					"show(&self) -> u32 {\n        self.depth\n    }\n}\n\n#[cfg(test)]\nmod tests {\n    fn check(w: Walk) {\n        " +
+					"assert_eq!(w.depth, 1);\n    }\n}\n",
 			},
 			[]string{"touched field Walk.depth: src/a.rs:10 reads in Walk.show", "touched field Walk.depth: src/a.rs:17 test: reads in check"},
 		},
 		"of Java, without this": {
 			map[string]string{
-				"Cart.java": "class Cart {\n    private int total = 0;\n\n    void add(int n) {\n        total += n;\n    }\n\n    int show() {\n        return total;\n    }\n}\n",
+				"Cart.java": "class Cart {\n    private int total = 0;\n\n    void add(int n) {\n        total += n;\n    }\n\n    int show() {\n   " +
+					"     return total;\n    }\n}\n",
 			},
 			map[string]string{
-				"Cart.java": "class Cart {\n    private int total = 0;\n\n    void add(int n) {\n        total += n * 2;\n    }\n\n    int show() {\n        return total;\n    }\n}\n",
+				"Cart.java": "class Cart {\n    private int total = 0;\n\n    void add(int n) {\n        total += n * 2;\n    }\n\n    int show() " +
+					"{\n        return total;\n    }\n}\n",
 			},
 			[]string{"touched field Cart.total: Cart.java:9 reads in Cart.show"},
 		},
@@ -83,11 +96,14 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 func TestMethodsOfGoAreToldApartByTheirTypes(t *testing.T) {
 	t.Parallel()
 	s := sheetOf(t, changing(t, map[string]string{
-		"go.mod":      module,
-		"a/a.go":      "package a\n\ntype Client struct{}\n\nfunc (c *Client) Close() error { return nil }\n\ntype Closer interface{ Close() error }\n\ntype Wider interface {\n\tCloser\n\tOpen()\n}\n",
-		"b/b.go":      "package b\n\nimport \"acme/a\"\n\ntype file struct{}\n\nfunc (f *file) Close(now bool) {}\n\nfunc one(c *a.Client, f *file) {\n\tf.Close(true)\n\tc.Close()\n}\n\nfunc two(c a.Closer, w a.Wider) {\n\tc.Close()\n}\n",
+		"go.mod": module,
+		"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) Close() error { return nil }\n\ntype Closer interface{ Close() " +
+			"error }\n\ntype Wider interface {\n\tCloser\n\tOpen()\n}\n",
+		"b/b.go": "package b\n\nimport \"acme/a\"\n\ntype file struct{}\n\nfunc (f *file) Close(now bool) {}\n\nfunc one(c *a.Client, f " +
+			"*file) {\n\tf.Close(true)\n\tc.Close()\n}\n\nfunc two(c a.Closer, w a.Wider) {\n\tc.Close()\n}\n",
 		"b/b_test.go": "package b\n\nimport \"acme/a\"\n\nfunc helper(c a.Client) {\n\tc.Close()\n}\n",
-	}, map[string]string{"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) Close() error { return errClosed }\n\ntype Closer interface{ Close() error }\n\ntype Wider interface {\n\tCloser\n\tOpen()\n}\n"}), "")
+	}, map[string]string{"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) Close() error { return errClosed }\n\ntype " +
+		"Closer interface{ Close() error }\n\ntype Wider interface {\n\tCloser\n\tOpen()\n}\n"}), "")
 	want := []string{
 		"signature changed method Client.Close: b/b.go:11 calls in one",
 		"signature changed method Client.Close: b/b.go:15 calls of Closer in two",

@@ -64,7 +64,8 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	}
 	var typed []string // files of Go of which the types are asked
 	for entry, sought := range byEntry {
-		if name := f.index.entries[entry].Path; strings.HasSuffix(name, ".go") && slices.ContainsFunc(sought, func(i int) bool { return names[i].member() }) {
+		if name := f.index.entries[entry].Path; strings.HasSuffix(name, ".go") &&
+			slices.ContainsFunc(sought, func(i int) bool { return names[i].member() }) {
 			typed = append(typed, name)
 		}
 	}
@@ -185,7 +186,8 @@ func outlined(n Name) bool {
 // TypeScript, Java from Kotlin.
 func family(name string) string {
 	ext := strings.ToLower(path.Ext(name))
-	for _, group := range []string{".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte", ".java .kt .kts .scala .groovy", ".py .pyi", ".rb .rake .erb", ".c .h .cc .cpp .cxx .hpp .hh .m .mm"} {
+	for _, group := range []string{".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte", ".java .kt .kts .scala .groovy", ".py .pyi",
+		".rb .rake .erb", ".c .h .cc .cpp .cxx .hpp .hh .m .mm"} {
 		if ext != "" && slices.Contains(strings.Fields(group), ext) {
 			return group
 		}
@@ -360,7 +362,8 @@ func find(line, name string) int {
 		}
 		at += from
 		end := at + len(name)
-		if (at == 0 || !wordByte[line[at-1]] || !wordByte[name[0]]) && (end == len(line) || !wordByte[line[end]] || !wordByte[name[len(name)-1]]) {
+		if (at == 0 || !wordByte[line[at-1]] || !wordByte[name[0]]) &&
+			(end == len(line) || !wordByte[line[end]] || !wordByte[name[len(name)-1]]) {
 			return at
 		}
 		from = at + 1

@@ -142,7 +142,8 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 	var sheet Sheet
 	c := understand(s.Diff, sides)
 	if c.unread > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s too large to be read, or no text.", verdict.Amount(c.unread, "changed file is", "changed files are")))
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s too large to be read, or no text.",
+			verdict.Amount(c.unread, "changed file is", "changed files are")))
 	}
 	for _, name := range c.broken {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
@@ -162,7 +163,8 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("Only %d files of the repository were searched, and %d not.", maxFiles, left))
 	}
 	if x.long > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.", verdict.Amount(x.long, "file", "files"), maxFile>>10))
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.",
+			verdict.Amount(x.long, "file", "files"), maxFile>>10))
 	}
 	f := finder{program: x.program(s.Files), change: c, index: x, files: s.Files, kinds: map[string]string{}}
 	sheet.Imports = c.imports
@@ -180,7 +182,8 @@ func Make(ctx context.Context, s Source) (Sheet, error) {
 	}
 	sheet.Graph, err = f.notes(ctx)
 	if passed := f.program.Passed(); passed > 0 {
-		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.", verdict.Amount(passed, "file", "files")))
+		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.",
+			verdict.Amount(passed, "file", "files")))
 	}
 	sheet.Unseen = append(sheet.Unseen, f.unseen...)
 	return sheet, err

@@ -23,7 +23,8 @@ type repository struct {
 
 func (r repository) git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c", "core.autocrlf=false"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c",
+		"core.autocrlf=false"}, args...)...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
@@ -114,7 +115,8 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 				"other/a.go":     "package other\n\n// Open is none of store.\nfunc Open() {}\n\nfunc use() { Open() }\n",
 				"README.md":      "# Use\n\nCall `store.Open(name)`.\nOpen the door.\n",
 			},
-			map[string]string{"store/store.go": "package store\n\nfunc Open(name string, n int) error { return nil }\n\nfunc again() { Open(\"a\") }\n"},
+			map[string]string{"store/store.go": "package store\n\nfunc Open(name string, n int) error { return nil }\n\nfunc again() { " +
+				"Open(\"a\") }\n"},
 			[]string{
 				"signature changed func Open: README.md:3 document in Use",
 				"signature changed func Open: cmd/main.go:4 calls in main",
@@ -158,7 +160,8 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 				"src/client.ts": "export function users() {\n  return fetch('/api/users')\n}\n",
 				"Dockerfile":    "ENV APP_PORT=80\n",
 			},
-			map[string]string{"src/server.ts": "export function start() {\n  app.get('/api/people', list)\n  return process.env['APP_HTTP_PORT']\n}\n"},
+			map[string]string{"src/server.ts": "export function start() {\n  app.get('/api/people', list)\n  return " +
+				"process.env['APP_HTTP_PORT']\n}\n"},
 			[]string{
 				"removed route /api/users: src/client.ts:2 names in users",
 				"removed variable APP_PORT: Dockerfile:1 configuration in ",
@@ -175,7 +178,8 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 			nil,
 		},
 		"an annotation that names a topic": {
-			map[string]string{"a.py": "# @graph-publishes orders.created\ndef send():\n    pass\n", "b.py": "def on():\n    listen('orders.created')\n"},
+			map[string]string{"a.py": "# @graph-publishes orders.created\ndef send():\n    pass\n",
+				"b.py": "def on():\n    listen('orders.created')\n"},
 			map[string]string{"b.py": "def on():\n    listen('orders.made')\n"},
 			[]string{"removed name orders.created: a.py:1 publishes, says @graph in "},
 		},
@@ -216,7 +220,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 	}{
 		"of added lines, of those beside them, and what removed ones called": {
 			map[string]string{
-				"a/a.go": "package a\n\n// Check fails for none.\nfunc Check(n int) error {\n\treturn nil\n}\n\nfunc Guard(n int) {}\n\nfunc Beside() {}\n",
+				"a/a.go": "package a\n\n// Check fails for none.\nfunc Check(n int) error {\n\treturn nil\n}\n\nfunc Guard(n int) {}\n\nfunc " +
+					"Beside() {}\n",
 				"a/b.go": "package a\n\nfunc run() {\n\tGuard(1)\n\tBeside()\n}\n",
 			},
 			map[string]string{"a/b.go": "package a\n\nfunc run() {\n\tCheck(3)\n\tBeside()\n}\n"},
@@ -224,7 +229,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 		},
 		"of the type that a value has": {
 			map[string]string{
-				"One.java": "class One {\n    void close(int n) {\n        stop();\n    }\n}\n", "Two.java": "class Two {\n    void close(int n) {\n        go();\n    }\n}\n",
+				"One.java": "class One {\n    void close(int n) {\n        stop();\n    }\n}\n",
+				"Two.java": "class Two {\n    void close(int n) {\n        go();\n    }\n}\n",
 				"Use.java": "class Use {\n    void use(Two two) {\n        int n = 1;\n    }\n}\n",
 			},
 			map[string]string{"Use.java": "class Use {\n    void use(Two two) {\n        two.close(1);\n    }\n}\n"},
@@ -235,7 +241,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 				"x/one/a.go": "package one\n\nfunc Parse() {}\n", "x/two/a.go": "package two\n\nfunc Parse() {}\n",
 				"cmd/main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"acme/x/one\"\n\t\"acme/x/two\"\n)\n\nfunc main() {\n\tfmt.Println()\n}\n",
 			},
-			map[string]string{"cmd/main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"acme/x/one\"\n\t\"acme/x/two\"\n)\n\nfunc main() {\n\tfmt.Println()\n\ttwo.Parse()\n}\n"},
+			map[string]string{"cmd/main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"acme/x/one\"\n\t\"acme/x/two\"\n)\n\nfunc main() " +
+				"{\n\tfmt.Println()\n\ttwo.Parse()\n}\n"},
 			[]string{"func Parse x/two/a.go:3", `import cmd/main.go:7 "acme/x/two"`},
 		},
 		"or that several define it": {
@@ -249,7 +256,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 		"and where else a removed line stands": {
 			map[string]string{
 				"a.py": "def one(user):\n    if not user.is_active or user.locked_until():\n        return\n    go()\n",
-				"b.py": "def two(person):\n    if not person.is_active or person.locked_until():\n        return\n    if not person.is_active and person.locked_until():\n        return\n",
+				"b.py": "def two(person):\n    if not person.is_active or person.locked_until():\n        return\n    if not person.is_active and " +
+					"person.locked_until():\n        return\n",
 			},
 			map[string]string{"a.py": "def one(user):\n    go()\n"},
 			[]string{"alike a.py:2 b.py:2 in two"},
@@ -266,9 +274,11 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 }
 
 func TestDefinitionsAreWrittenWithTheirLines(t *testing.T) {
-	s := Sheet{Called: []Called{{Path: "a/a.go", Start: 3, Title: "func Check", Lines: []string{"// Check fails for none.", "func Check() {}"}}}}
+	s := Sheet{Called: []Called{{Path: "a/a.go", Start: 3, Title: "func Check",
+		Lines: []string{"// Check fails for none.", "func Check() {}"}}}}
 	same := func(text string) string { return text }
-	if text := s.Text(same, same); !strings.Contains(text, "func Check (a/a.go)\n     3  // Check fails for none.\n     4  func Check() {}\n") {
+	if text := s.Text(same, same); !strings.Contains(text,
+		"func Check (a/a.go)\n     3  // Check fails for none.\n     4  func Check() {}\n") {
 		t.Error(text)
 	}
 }
@@ -279,7 +289,8 @@ func TestAMethodOfAnotherTypeComesLastAndSaysSo(t *testing.T) {
 		"b/b.go": "package b\n\nfunc one(opts *Options) {\n\topts.PushAll()\n}\n",
 		"c/c.go": "package c\n\nfunc two(client *a.Client) {\n\tclient.PushAll()\n}\n",
 	}, map[string]string{"a/a.go": "package a\n\ntype Client struct{}\n\nfunc (c *Client) PushAll(n int) {}\n"}), "")
-	if got, want := s.Names[0].Places, []string{"calls c/c.go", "calls of Options b/b.go"}; len(got) != 2 || got[0].What+" "+got[0].Path != want[0] || got[1].What+" "+got[1].Path != want[1] {
+	if got, want := s.Names[0].Places, []string{"calls c/c.go", "calls of Options b/b.go"}; len(got) != 2 ||
+		got[0].What+" "+got[0].Path != want[0] || got[1].What+" "+got[1].Path != want[1] {
 		t.Errorf("%+v", s.Names[0])
 	}
 }
@@ -360,14 +371,19 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 		more   int
 		want   string
 	}{
-		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0, "No go.mod names a module: "},
-		"a parser that fails":         {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"}, 0, "z/c.go does not parse: its definitions are read off its indentation."},
-		"300,000 files":               {nil, nil, 300_000, "Only 100000 files of the repository were searched, and 20000"},
-		"a generated file of 50 MB":   {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0, "1 file of the repository with more than 1024 KiB: not searched."},
-		"a graph that is none":        {map[string]string{"docs/graph.json": "[1, 2"}, nil, 0, "docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
+		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0,
+			"No go.mod names a module: "},
+		"a parser that fails": {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"}, 0,
+			"z/c.go does not parse: its definitions are read off its indentation."},
+		"300,000 files": {nil, nil, 300_000, "Only 100000 files of the repository were searched, and 20000"},
+		"a generated file of 50 MB": {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0,
+			"1 file of the repository with more than 1024 KiB: not searched."},
+		"a graph that is none": {map[string]string{"docs/graph.json": "[1, 2"}, nil, 0,
+			"docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := map[string]string{"go.mod": module, "z/a.go": "package z\n\nfunc ChangedName() {}\n", "z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
+			before := map[string]string{"go.mod": module, "z/a.go": "package z\n\nfunc ChangedName() {}\n",
+				"z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
 			after := maps.Clone(change)
 			maps.Copy(before, test.before)
 			maps.Copy(after, test.after)
@@ -392,11 +408,15 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 
 func TestTheRepositorysOwnGraphIsShownAndChecked(t *testing.T) {
 	s := sheetOf(t, changing(t, map[string]string{
-		"store/sale.ts":   "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale() {\n  return 1\n}\n",
+		"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * " +
+			"@graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale() {\n  return 1\n}\n",
 		"report/daily.ts": "// @graph-connects recordSale [reads] for the totals\n// @graph-connects otherThing [reads]\nexport const x = 1\n",
 		"old.ts":          "export const old = 1\n",
-		"graph.json":      `{"nodes": [{"id": "sale", "path": "store/sale.ts", "role": "sales"}, {"id": "old", "path": "old.ts"}, {"id": "lost", "path": "lost.ts"}], "edges": [{"source": "old", "target": "sale", "type": "calls"}, {"source": "lost", "target": "old"}]}`,
-	}, map[string]string{"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale(n) {\n  return n\n}\n", "old.ts": ""}), "")
+		"graph.json": `{"nodes": [{"id": "sale", "path": "store/sale.ts", "role": "sales"}, {"id": "old", "path": "old.ts"}, {"id": ` +
+			`"lost", "path": "lost.ts"}], "edges": [{"source": "old", "target": "sale", "type": "calls"}, {"source": "lost", "target": "old"}]}`,
+	}, map[string]string{"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each " +
+		"sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale(n) {\n  return " +
+		"n\n}\n", "old.ts": ""}), "")
 	var got []string
 	same := func(text string) string { return text }
 	for _, n := range s.Graph {
@@ -417,7 +437,8 @@ func TestTheRepositorysOwnGraphIsShownAndChecked(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the graph says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if text := s.Text(same, same); !strings.Contains(text, "graph.json is stale: 2 of its 3 nodes name a file that is not there.") || !strings.Contains(text, "## What the repository's own product graph says\n") {
+	if text := s.Text(same, same); !strings.Contains(text, "graph.json is stale: 2 of its 3 nodes name a file that is not there.") ||
+		!strings.Contains(text, "## What the repository's own product graph says\n") {
 		t.Error(text)
 	}
 	if graph := s.Mermaid(); !strings.Contains(graph, `["store/sale.ts: what was sold"]`) || !strings.Contains(graph, `|"publishes"|`) {
@@ -445,8 +466,10 @@ func TestASheetIsBounded(t *testing.T) {
 }
 
 func TestGraphsHaveEachNodeOnceAndAnEdgeForEachUse(t *testing.T) {
-	s := Sheet{Names: []Name{{Kind: "func", Name: `a"b<`, Places: []Place{{Path: "x.go", Line: 1, What: "calls", Function: "f"}, {Path: "x.go", Line: 2, What: "calls", Function: "f"}}}}}
-	if got, want := s.Mermaid(), "flowchart LR\n  n0[\"x.go: f\"]\n  n1[\"func a#quot;b#lt; (removed)\"]\n  n0 -->|\"calls\"| n1\n"; got != want {
+	s := Sheet{Names: []Name{{Kind: "func", Name: `a"b<`,
+		Places: []Place{{Path: "x.go", Line: 1, What: "calls", Function: "f"}, {Path: "x.go", Line: 2, What: "calls", Function: "f"}}}}}
+	want := "flowchart LR\n  n0[\"x.go: f\"]\n  n1[\"func a#quot;b#lt; (removed)\"]\n  n0 -->|\"calls\"| n1\n"
+	if got := s.Mermaid(); got != want {
 		t.Errorf("%s", got)
 	}
 	if got := s.DOT(); !strings.Contains(got, `n1 [label="func a\"b< (removed)"];`) || strings.Count(got, "->") != 1 {

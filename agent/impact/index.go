@@ -33,7 +33,8 @@ var (
 	passedDirs  = set("vendor _vendor node_modules bower_components third_party pods changelog changelogs")
 	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
 	prose       = set("md rst txt adoc")
-	passedEnds  = set(`lock sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll exe class pyc csv po
+	passedEnds  = set(`lock sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll
+		exe class pyc csv po
 		parquet sqlite ipynb`)
 )
 
@@ -59,7 +60,8 @@ func passed(file string) bool {
 	end := strings.TrimPrefix(path.Ext(name), ".")
 	stem := strings.TrimSuffix(name, "."+end)
 	return passedNames[name] || passedNames[stem] && prose[end] || passedEnds[end] ||
-		(end == "js" || end == "css") && (strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, "-min")) || end == "go" && strings.HasSuffix(stem, ".pb")
+		(end == "js" || end == "css") && (strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, "-min")) ||
+		end == "go" && strings.HasSuffix(stem, ".pb")
 }
 
 // IndexName is how the index of a repository is called beside its mirror.

@@ -39,7 +39,8 @@ var (
 var marked = []struct {
 	kind, mark string
 	pattern    *regexp.Regexp
-}{{"setting", `:"`, tag}, {"name", "@graph-", graphMark}, {"variable", "$", shellVar}, {"table", "able", table}, {"table", "TABLE", table}, {"column", "olumn", column}, {"column", "COLUMN", column}}
+}{{"setting", `:"`, tag}, {"name", "@graph-", graphMark}, {"variable", "$", shellVar}, {"table", "able", table}, {"table", "TABLE", table},
+	{"column", "olumn", column}, {"column", "COLUMN", column}}
 
 // importPath is a line of Go's imports.
 var importPath = regexp.MustCompile(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)

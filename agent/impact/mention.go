@@ -86,7 +86,8 @@ func mentioned(file, line string) []mention {
 		name, before, after := line[at:end], line[:at], strings.TrimLeft(line[end:], "?!")
 		at = end
 		called := strings.HasPrefix(after, "(")
-		if len(name) < 3 || name[0] <= '9' || statement[name] || name == defines.Name || !called && !typeLike(name) && !constant.MatchString(name) {
+		if len(name) < 3 || name[0] <= '9' || statement[name] || name == defines.Name ||
+			!called && !typeLike(name) && !constant.MatchString(name) {
 			continue
 		}
 		m := mention{file: file, name: name, called: called}
@@ -152,9 +153,12 @@ func typeLike(name string) bool {
 // statement are words before a parenthesis that call nothing.
 var statement = func() map[string]bool {
 	all := map[string]bool{}
-	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless elif elsif until with not and await yield
-		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option Result Ok Err Self Object Integer Boolean List Map Set Promise Array
-		open type sorted enumerate zip map filter any all min max sum set dict tuple list bool float bytes repr hasattr getattr setattr issubclass iter next super`) {
+	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless
+		elif elsif until with not and await yield
+		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option
+		Result Ok Err Self Object Integer Boolean List Map Set Promise Array
+		open type sorted enumerate zip map filter any all min max sum set dict tuple list bool float bytes repr hasattr getattr setattr
+		issubclass iter next super`) {
 		all[word] = true
 	}
 	return all
@@ -162,10 +166,13 @@ var statement = func() map[string]bool {
 
 // everyday are methods of standard libraries: a value that they are asked of is hardly ever of
 // the one type here that has one of that name.
-var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut as_str as_path as_slice to_string to_owned to_path_buf into_iter iter_mut starts_with ends_with
+var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut as_str as_path as_slice to_string to_owned to_path_buf
+		into_iter iter_mut starts_with ends_with
 	unwrap_or unwrap_or_else unwrap_or_default ok_or map_err and_then or_else to_vec push_str with_capacity file_name is_dir is_file from_utf8
-	push pop insert remove append extend clear keys values items get put add len size join split strip trim replace format lower upper toString equals hashCode valueOf
-	forEach then catch includes indexOf slice splice concat flatMap reduce find some every startsWith endsWith toLowerCase toUpperCase hasOwnProperty
+	push pop insert remove append extend clear keys values items get put add len size join split strip trim replace format lower upper
+		toString equals hashCode valueOf
+	forEach then catch includes indexOf slice splice concat flatMap reduce find some every startsWith endsWith toLowerCase toUpperCase
+		hasOwnProperty
 	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
 // typeOf is the type of a value as far as the text of its file tells: where it is declared, or
@@ -174,7 +181,9 @@ func typeOf(value, file, text string) string {
 	if value == "" || value == "?" || len(value) < 2 && !strings.Contains(text, value+" *") {
 		return ""
 	}
-	pattern := `\b` + regexp.QuoteMeta(value) + `\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) + `\s+\*?(\w+)\)`
+	pattern := `\b` + regexp.QuoteMeta(value) +
+		`\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) +
+		`\s+\*?(\w+)\)`
 	if implicit[path.Ext(file)] { // which write the type first
 		pattern += `|\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b`
 	}
@@ -256,7 +265,8 @@ func imports(file, text string, lines lineChanges) []Import {
 			}
 		}
 		names := bound(row, golang)
-		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) || golang && standard.MatchString(row) || plainImport.MatchString(row) {
+		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) ||
+			golang && standard.MatchString(row) || plainImport.MatchString(row) {
 			continue
 		}
 		row = strings.Join(strings.Fields(row), " ")

@@ -62,7 +62,8 @@ func annotations(file string, lines []string) []Note {
 		if m == nil {
 			continue
 		}
-		n := Note{Path: file, Line: i + 1, Of: file, Relation: m[1], Text: verdict.Clip(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->"), "*/")), maxText)}
+		n := Note{Path: file, Line: i + 1, Of: file, Relation: m[1],
+			Text: verdict.Clip(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->"), "*/")), maxText)}
 		if !describing[m[1]] {
 			n.Target, n.Text, _ = strings.Cut(n.Text, " ")
 			if r := relation.FindStringSubmatch(n.Text); r != nil {
@@ -227,11 +228,13 @@ func (f *finder) indexed(ctx context.Context, touched map[string]bool) ([]Note, 
 		for _, e := range append(graph.Edges, graph.Links...) {
 			from, to := cmp.Or(e.Source, e.From), cmp.Or(e.Target, e.To)
 			if touched[from] || touched[to] || touched[place[from]] || touched[place[to]] {
-				all = append(all, Note{Path: paths[i], Of: cmp.Or(place[from], from), Relation: cmp.Or(e.Relation, e.Type, "edge"), Target: cmp.Or(place[to], to)})
+				all = append(all, Note{Path: paths[i], Of: cmp.Or(place[from], from), Relation: cmp.Or(e.Relation, e.Type, "edge"),
+					Target: cmp.Or(place[to], to)})
 			}
 		}
 		if missing > 0 {
-			f.unseen = append(f.unseen, fmt.Sprintf("%s is stale: %d of its %d nodes name a file that is not there.", paths[i], missing, len(graph.Nodes)))
+			f.unseen = append(f.unseen, fmt.Sprintf("%s is stale: %d of its %d nodes name a file that is not there.", paths[i], missing,
+				len(graph.Nodes)))
 		}
 	})
 	return all, err

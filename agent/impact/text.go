@@ -15,7 +15,8 @@ const maxSheet = 24 << 10
 // repository goes through spell, a path through path.
 func (s Sheet) Text(path, spell func(string) string) string {
 	var b strings.Builder
-	b.WriteString("Who uses what the change touches, at its head. It is a list of places to look at, found by their names: no proof that there are no others.\n")
+	b.WriteString("Who uses what the change touches, at its head. It is a list of places to look at, found by their names: no proof that " +
+		"there are no others.\n")
 	for _, note := range s.Unseen {
 		b.WriteString(spell(note) + "\n")
 	}

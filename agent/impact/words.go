@@ -40,7 +40,8 @@ func defined(name string) word { return hash(name) ^ asDefinition }
 var definers = map[word]bool{}
 
 func init() {
-	for _, text := range []string{"def", "defp", "func", "fun", "fn", "function", "class", "interface", "struct", "enum", "trait", "type", "object", "record", "protocol", "val", "const"} {
+	for _, text := range []string{"def", "defp", "func", "fun", "fn", "function", "class", "interface", "struct", "enum", "trait", "type",
+		"object", "record", "protocol", "val", "const"} {
 		definers[hash(text)] = true
 	}
 }

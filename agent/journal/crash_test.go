@@ -183,7 +183,8 @@ func opens(t *testing.T, content string, want map[ID]string) {
 // read again when it is written out.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(begun1 + ended1 + begun2))
-	f.Add([]byte("\n{}\nnull\n[]\n" + `{"id":-1}` + "\n" + `{"id":18446744073709551615,"at":"2026-01-02T03:04:05Z","begin":{"ref":"r","sha":"s","act":"a"}}` + "\n"))
+	f.Add([]byte("\n{}\nnull\n[]\n" + `{"id":-1}` + "\n" +
+		`{"id":18446744073709551615,"at":"2026-01-02T03:04:05Z","begin":{"ref":"r","sha":"s","act":"a"}}` + "\n"))
 	f.Add(bytes.Repeat([]byte("x"), maxLine+10))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		entries, err := parse(bytes.NewReader(content))

@@ -139,7 +139,8 @@ func TestEntriesThatAreIncompleteOrTooLongAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	long := strings.Repeat("x", maxField+1)
-	for _, e := range []Entry{{}, {SHA: "a", Act: "fix"}, {Ref: "r", Act: "fix"}, {Ref: "r", SHA: "a"}, {Ref: long, SHA: "a", Act: "fix"}, {Ref: "r", SHA: long, Act: "fix"}, {Ref: "r", SHA: "a", Act: long}} {
+	for _, e := range []Entry{{}, {SHA: "a", Act: "fix"}, {Ref: "r", Act: "fix"}, {Ref: "r", SHA: "a"}, {Ref: long, SHA: "a", Act: "fix"},
+		{Ref: "r", SHA: long, Act: "fix"}, {Ref: "r", SHA: "a", Act: long}} {
 		if _, err := j.Begin(e); err == nil {
 			t.Errorf("%.60q begins", e)
 		}
@@ -434,7 +435,8 @@ func TestNotesAreShownAndCountForNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, last := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 || last.Act != "fix" || !last.Outcome.Hopeless || last.Outcome.RetryAfter != time.Minute {
+	if n, last := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 || last.Act != "fix" || !last.Outcome.Hopeless ||
+		last.Outcome.RetryAfter != time.Minute {
 		t.Errorf("%d attempts, the last %+v", n, last)
 	}
 	var seen []string

@@ -49,7 +49,8 @@ func TestRestingIsSeenWhileTheAgentRuns(t *testing.T) {
 func TestRestIsASentence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := Rest{Model: "claude opus", Why: "is overloaded", Since: now(), Until: now().Add(2 * time.Minute)}
-		want := "claude opus is overloaded since " + r.Since.Local().Format(time.DateTime) + ": left alone until " + r.Until.Local().Format(time.TimeOnly) + ", for another 1m30s"
+		want := "claude opus is overloaded since " + r.Since.Local().Format(time.DateTime) + ": left alone until " +
+			r.Until.Local().Format(time.TimeOnly) + ", for another 1m30s"
 		time.Sleep(30 * time.Second)
 		if got := r.String(); got != want {
 			t.Errorf("%q; want %q", got, want)

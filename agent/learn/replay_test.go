@@ -66,7 +66,8 @@ func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
 	if err := result.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 round was not replayed, since the commits are gone", "round 1 came to no review: the session did not finish"} {
+	for _, want := range []string{"1 round was not replayed, since the commits are gone",
+		"round 1 came to no review: the session did not finish"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, text.String())
 		}

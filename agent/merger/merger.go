@@ -101,7 +101,8 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 		case pr.Queue:
 			return "", m.Act.Enqueue(ctx, pr.ID, head)
 		default:
-			return m.Act.SquashMerge(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr, action.Record), Body: body(pr, action.Record, commits)})
+			return m.Act.SquashMerge(ctx, ref, forge.SquashRequest{SHA: head, Title: title(pr, action.Record),
+				Body: body(pr, action.Record, commits)})
 		}
 	}
 	return "", fmt.Errorf("%w: it changes at each look", ErrOvertaken)

@@ -173,7 +173,8 @@ func TestADecisionThatTookRequestsIsMadeAgain(t *testing.T) {
 func TestMergeNamesEverybodyWhoWroteIt(t *testing.T) {
 	t.Parallel()
 	g, pr := open(t)
-	const message = "More\n\nCo-authored-by: Mona  Lisa <mona@example.com>\nCo-authored-by: <nobody@example.com>\nco-authored-by: Again <MONA@example.com>"
+	const message = "More\n\nCo-authored-by: Mona  Lisa <mona@example.com>\nCo-authored-by: <nobody@example.com>\nco-authored-by: Again " +
+		"<MONA@example.com>"
 	head, err := g.Sim.Commit(t.Context(), loopback.Person, loopback.Repo.String(), "topic", message, map[string]string{"more.txt": "more\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +187,8 @@ func TestMergeNamesEverybodyWhoWroteIt(t *testing.T) {
 	var commit struct{ Commit struct{ Message string } }
 	g.Call(loopback.Root, http.MethodGet, "commits/"+sha, nil, &commit)
 	text := commit.Commit.Message
-	if !strings.HasPrefix(text, "Change topic (#1)\n\nWhy.\n\nCo-authored-by: walter <") || !strings.Contains(text, "\nCo-authored-by: Mona Lisa <mona@example.com>") ||
+	if !strings.HasPrefix(text, "Change topic (#1)\n\nWhy.\n\nCo-authored-by: walter <") ||
+		!strings.Contains(text, "\nCo-authored-by: Mona Lisa <mona@example.com>") ||
 		strings.Count(text, "Co-authored-by") != 2 {
 		t.Errorf("the message is %q", text)
 	}
@@ -212,7 +214,8 @@ func TestMergeWaitsInTheQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = hand.PullRequests.Create(t.Context(), repo.Owner, repo.Name, &github.NewPullRequest{Title: github.String("Change"), Head: github.String("topic"), Base: github.String("main")})
+	_, _, err = hand.PullRequests.Create(t.Context(), repo.Owner, repo.Name,
+		&github.NewPullRequest{Title: github.String("Change"), Head: github.String("topic"), Base: github.String("main")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	modifiers = `(?:(?:@[\w.]+(?:\([^)]*\))?|export|default|declare|public|private|protected|internal|static|final|abstract|async|override|open|sealed|data|inline|` +
-		`suspend|virtual|unsafe|extern|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator|tailrec|infix|mutating|local|inner|value|annotation|` +
+	modifiers = `(?:(?:@[\w.]+(?:\([^)]*\))?|export|default|declare|public|private|protected|internal|static|final|abstract|async|override` +
+		`|open|sealed|data|inline|` +
+		`suspend|virtual|unsafe|extern|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator|tailrec|infix|mutating|local|inner|value` +
+		`|annotation|` +
 		`companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
 	// qualifier is what stands before a name that is defined: a receiver, a class.
 	qualifier = `(?:<[^>]*>\s*)?(?:self\.|[\w<>?]+\.)?`
@@ -27,8 +29,10 @@ var (
 	member   = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
 	// typedField is a field of a language that writes its type first. Without a modifier it could be
 	// a statement.
-	typedField    = regexp.MustCompile(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
-	declared      = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
+	typedField = regexp.MustCompile(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
+		`|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
+	declared = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method` +
+		`|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
 	example       = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
 	shellFunction = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
 
@@ -43,11 +47,14 @@ var (
 )
 
 // statements are first words after which nothing is defined.
-var statements = words(`return else throw new await yield case in if unless for foreach while until switch match do delete using import from package goto assert
-	print raise not and or with try catch except finally elif elsif when lock require include puts echo go defer select sizeof typeof super this co_return`)
+var statements = words(`return else throw new await yield case in if unless for foreach while until switch match do delete using import
+		from package goto assert
+	print raise not and or with try catch except finally elif elsif when lock require include puts echo go defer select sizeof typeof super
+		this co_return`)
 
 // definers are the words of which a definition by keyword has one.
-var definers = words(`def defp defmodule func fun fn function class interface struct enum union trait object record module mod namespace type protocol
+var definers = words(`def defp defmodule func fun fn function class interface struct enum union trait object record module mod namespace
+		type protocol
 	message service rpc macro_rules val var let const`)
 
 // typeFirst are the languages in which a method begins with the type of its result.

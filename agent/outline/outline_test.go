@@ -17,18 +17,23 @@ func listed(name, text string) string {
 
 func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"a.go", "package a\n\n// T is one.\ntype T struct {\n\tN int\n}\n\nfunc (t *T) Do(\n\tn int,\n) error {\n\treturn nil\n}\n\nconst Max = 3\n",
+		{"a.go", "package a\n\n// T is one.\ntype T struct {\n\tN int\n}\n\nfunc (t *T) Do(\n\tn int,\n) error {\n\treturn nil\n}\n\nconst " +
+			"Max = 3\n",
 			"4-6 type T\n5-5 field T.N\n8-12 method T.Do\n14-14 const Max\n"},
 		{"i.go", "package a\n\ntype I interface {\n\tGet() int\n}\n", "3-5 type I\n4-4 method I.Get\n"},
-		{"a.py", "LIMIT = 3\n\nclass A(B):\n    size: int = 1\n\n    def f(\n        self,\n    ) -> int:\n        \"\"\"\ndef no(): pass\n        \"\"\"\n        x = 1\n        return x\n\ndef g(): return 1\n",
+		{"a.py", "LIMIT = 3\n\nclass A(B):\n    size: int = 1\n\n    def f(\n        self,\n    ) -> int:\n        \"\"\"\ndef no(): pass\n   " +
+			"     \"\"\"\n        x = 1\n        return x\n\ndef g(): return 1\n",
 			"1-1 var LIMIT\n3-13 type A\n4-4 var A.size\n6-13 method A.f\n15-15 func g\n"},
-		{"a.rb", "module M\n  class A\n    attr_reader :size\n    def ok?(n)\n      n > 1\n    rescue E\n      nil\n    end\n    private :ok?\n  end\nend\n",
+		{"a.rb", "module M\n  class A\n    attr_reader :size\n    def ok?(n)\n      n > 1\n    rescue E\n      nil\n    end\n    private " +
+			":ok?\n  end\nend\n",
 			"1-11 module M\n2-10 type A\n3-3 field A.size\n4-8 method A.ok?\n"},
-		{"a.ts", "export interface I {\n  name?: string\n}\nexport const f = async (n: number) => {\n  const local = 1\n  return n\n}\nclass A {\n  run(n: number): void {\n    if (n) {\n      go(n)\n    }\n  }\n}\n",
+		{"a.ts", "export interface I {\n  name?: string\n}\nexport const f = async (n: number) => {\n  const local = 1\n  return n\n}\nclass " +
+			"A {\n  run(n: number): void {\n    if (n) {\n      go(n)\n    }\n  }\n}\n",
 			"1-3 type I\n2-2 field I.name\n4-7 func f\n8-14 type A\n9-13 method A.run\n"},
 		{"a.rs", "pub struct S {\n    pub n: u32,\n}\n\nimpl<T> Tr for S {\n    pub async fn run(&self) -> u32 {\n        self.n\n    }\n}\n",
 			"1-3 type S\n2-2 field S.n\n5-9 type S\n6-8 method S.run\n"},
-		{"A.java", "public class A {\n    private final int n = 1;\n\n    @Override\n    public String name(int a, int b) {\n        return call(a);\n    }\n}\n",
+		{"A.java", "public class A {\n    private final int n = 1;\n\n    @Override\n    public String name(int a, int b) {\n        return " +
+			"call(a);\n    }\n}\n",
 			"1-8 type A\n2-2 field A.n\n5-7 method A.name\n"},
 		{"A.cs", "namespace N\n{\n    class A\n    {\n        public void Run(int n)\n        {\n            go(n);\n        }\n    }\n}\n",
 			"1-10 module N\n3-9 type A\n5-8 method A.Run\n"},

@@ -52,7 +52,8 @@ func (o *Overlay) Take(ctx context.Context, c event.Control) {
 	}
 	said := o.Said(o.own)
 	if len(said.Problems) > 0 {
-		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this one leaves out, and goes on with its own; correct them with touchstone-relay control, or update this agent")
+		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this one leaves out, and goes on with its " +
+			"own; correct them with touchstone-relay control, or update this agent")
 	}
 	log.Info().Interface("settings", said.Settings).Msg("the relay's settings for all agents are in force")
 }

@@ -80,13 +80,15 @@ func TestApply(t *testing.T) {
 			engine(func(e *config.Engine) { e.Fallback = []string{} }),
 		},
 		"what an engine calls otherwise": {
-			map[string]string{"engine.models.lite": "opencode:gpt-5", "engine.models.full": "opencode:openai/gpt-5", "engine.models.fix": "opencode:", "engine.fallback": "sonnet,opencode:gpt-5", "engine.off": "haiku,opencode:gpt-5"},
+			map[string]string{"engine.models.lite": "opencode:gpt-5", "engine.models.full": "opencode:openai/gpt-5",
+				"engine.models.fix": "opencode:", "engine.fallback": "sonnet,opencode:gpt-5", "engine.off": "haiku,opencode:gpt-5"},
 			engine(func(e *config.Engine) {
 				e.Models.Full, e.Off = "opencode:openai/gpt-5", []string{"codex:", "haiku", "opencode:gpt-5"}
 			}),
 		},
 		"what is not known, beside what is": {
-			map[string]string{"engine.command": "sh", "engine.gateway": "off", "engine.models.fix": "--help", "engine.models.lite": "grok:4", "engine.models.full": "sonnet"},
+			map[string]string{"engine.command": "sh", "engine.gateway": "off", "engine.models.fix": "--help", "engine.models.lite": "grok:4",
+				"engine.models.full": "sonnet"},
 			engine(func(e *config.Engine) { e.Models.Full = "sonnet" }),
 		},
 	} {
@@ -112,7 +114,8 @@ func TestSettingsInForceAreLoggedOnce(t *testing.T) {
 		o.Take(ctx, said(7, map[string]string{"engine.models.full": "sonnet", "engine.models.lite": "grok:4", "engine.shell": "sh"}))
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `engine.models.lite=grok:4: there is no engine named \"grok\"; engine.name is one of claude, codex, opencode`) ||
+	if len(lines) != 2 || !strings.Contains(lines[0],
+		`engine.models.lite=grok:4: there is no engine named \"grok\"; engine.name is one of claude, codex, opencode`) ||
 		!strings.Contains(lines[0], `\"engine.shell\" cannot be set from a relay`) ||
 		!strings.Contains(lines[1], `"control":"q7m2x4ka-7","by":"ops","settings":{"engine.models.full":"sonnet"}`) {
 		t.Errorf("the log says %s", &log)
@@ -124,7 +127,8 @@ var errEnough = errors.New("enough")
 // A relay's stream is all it takes, with anything else in it; a log that is gone takes its
 // settings along.
 func TestFromTheStream(t *testing.T) {
-	frames, err := said(4, map[string]string{"engine.model": "sonnet"}).AppendFrame([]byte(": hello\n\nid: q7m2x4ka-9\n\n"), event.Cursor{Log: "q7m2x4ka", Seq: 9})
+	frames, err := said(4, map[string]string{"engine.model": "sonnet"}).AppendFrame([]byte(": hello\n\nid: q7m2x4ka-9\n\n"),
+		event.Cursor{Log: "q7m2x4ka", Seq: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,8 @@ func directory(dir string) Texts {
 	return func(context.Context) (map[string]string, error) {
 		entries, err := os.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no directory %s with the organisation's guidelines: name another one as guidelines in the configuration", dir)
+			return nil, fmt.Errorf("there is no directory %s with the organisation's guidelines: name another one as guidelines in the "+
+				"configuration", dir)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the organisation's guidelines: %w", err)

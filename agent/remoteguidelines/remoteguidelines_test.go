@@ -29,7 +29,8 @@ func (c *counted) File(ctx context.Context, repo forge.Repo, rev, path string) (
 // none where a part of them is missing.
 func TestRepository(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, map[string]string{remoteguidelines.Dir + "/org.md": "one\n", remoteguidelines.Dir + "/notes.txt": "no document\n", "README.md": "no guideline\n"})
+	g := loopback.New(t, map[string]string{remoteguidelines.Dir + "/org.md": "one\n", remoteguidelines.Dir + "/notes.txt": "no document\n",
+		"README.md": "no guideline\n"})
 	github := &counted{Client: g.Client(loopback.Judge)}
 	texts, err := remoteguidelines.Guidelines("acme/app", github)
 	if err != nil {

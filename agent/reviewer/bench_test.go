@@ -98,7 +98,8 @@ func prepare(b *testing.B, e reviewer.Examiner, tree *worktree.Tree) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := e.Prepare(b.Context(), reviewer.Subject{Title: "Change it", Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
+		p, err := e.Prepare(b.Context(), reviewer.Subject{Title: "Change it", Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree,
+			Round: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,7 +41,8 @@ func TestApprovalIsNotCarriedOverWhatSpeaksAgainstIt(t *testing.T) {
 		},
 		"a person who dismissed it": {
 			meanwhile: func(g *loopback.GitHub, ref forge.Ref, approved forge.SubmittedReview) {
-				g.Call(loopback.Person, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", ref.Number, approved.ID), map[string]any{"message": "Look again.", "event": "DISMISS"}, nil)
+				g.Call(loopback.Person, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", ref.Number, approved.ID),
+					map[string]any{"message": "Look again.", "event": "DISMISS"}, nil)
 			},
 		},
 	} {

@@ -64,7 +64,9 @@ func BenchmarkCost(b *testing.B) {
 		for _, d := range verdict.Dimensions() {
 			script, step = walkthrough(prompt, d), 0
 			alone := p.Prompts()[0].String() + fmt.Sprintf("\nWalk [%s] alone.\n", d)
-			if _, err := enginetest.Run(b.Context(), e, engine.Request{Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{patchDir(prompt)}, Instructions: p.Instructions()}, alone); err != nil {
+			if _, err := enginetest.Run(b.Context(), e,
+				engine.Request{Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{patchDir(prompt)}, Instructions: p.Instructions()},
+				alone); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -152,7 +154,8 @@ func costly(b *testing.B, provider *enginetest.Provider) (engine.Engine, *review
 		b.Fatal(err)
 	}
 	examiner := reviewer.Examiner{Engine: e, Guidelines: rules, TempDir: b.TempDir()}
-	p, err := examiner.Prepare(b.Context(), reviewer.Subject{Name: "The change", Title: pr.Title, Body: pr.Body, Base: pr.Base.SHA, Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
+	p, err := examiner.Prepare(b.Context(), reviewer.Subject{Name: "The change", Title: pr.Title, Body: pr.Body, Base: pr.Base.SHA,
+		Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

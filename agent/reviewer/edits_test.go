@@ -88,7 +88,8 @@ func TestAnApprovalKeepsTheEditsOfItsNits(t *testing.T) {
 func TestEditsAreOfTheLinesOfTheHead(t *testing.T) {
 	t.Parallel()
 	const base = "package app\n\nfunc a() {}\n\nfunc b() {}\n\nfunc c() {}\n"
-	g, ref := opened(t, map[string]string{"app/parse.go": base}, map[string]string{"app/parse.go": base + "\n// Parse raeds.\nfunc Parse() {}\n"})
+	g, ref := opened(t, map[string]string{"app/parse.go": base},
+		map[string]string{"app/parse.go": base + "\n// Parse raeds.\nfunc Parse() {}\n"})
 	g.Commit("main", "Go on", map[string]string{"app/parse.go": strings.Replace(base, "\nfunc a", "\nimport \"os\"\n\nfunc a", 1)})
 	r := newReviewer(t, g, approving(nit("app/parse.go", 11, "// Parse raeds.", "// Parse reads.")))
 	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
@@ -119,13 +120,14 @@ func TestAnApprovalIsCarriedOverToItsEditsAlone(t *testing.T) {
 		orders  func(id string) []verdict.Command
 		carried bool
 	}{
-		"its edits":              {files: both, carried: true},
-		"and another base":       {files: both, base: map[string]string{"README.md": "two\n"}, carried: true},
-		"one byte more":          {files: map[string]string{"app/parse.go": fixed + "\n", "app/other.go": fixedOther}},
-		"one byte less":          {files: map[string]string{"app/parse.go": strings.TrimSuffix(fixed, "\n"), "app/other.go": fixedOther}},
-		"one file more":          {files: map[string]string{"app/parse.go": fixed, "app/other.go": fixedOther, "more.txt": "more\n"}},
-		"one of them":            {files: map[string]string{"app/parse.go": fixed}},
-		"another word":           {files: map[string]string{"app/parse.go": strings.Replace(typo, "raeds", "red", 1), "app/other.go": fixedOther}},
+		"its edits":        {files: both, carried: true},
+		"and another base": {files: both, base: map[string]string{"README.md": "two\n"}, carried: true},
+		"one byte more":    {files: map[string]string{"app/parse.go": fixed + "\n", "app/other.go": fixedOther}},
+		"one byte less":    {files: map[string]string{"app/parse.go": strings.TrimSuffix(fixed, "\n"), "app/other.go": fixedOther}},
+		"one file more":    {files: map[string]string{"app/parse.go": fixed, "app/other.go": fixedOther, "more.txt": "more\n"}},
+		"one of them":      {files: map[string]string{"app/parse.go": fixed}},
+		"another word": {files: map[string]string{"app/parse.go": strings.Replace(typo, "raeds", "red", 1),
+			"app/other.go": fixedOther}},
 		"of what is disputed":    {files: both, orders: dispute},
 		"the base made the same": {files: both, base: map[string]string{"app/parse.go": fixed}},
 	} {

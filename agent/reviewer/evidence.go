@@ -67,9 +67,12 @@ func (p *Prepared) evidence(part int) string {
 	}
 	by := ""
 	if slices.ContainsFunc(due, isCandidate) {
-		by = "Each candidate is a finding of another session, which walked a part of the dimensions: read the source again, and have one finding of yours answer those that are the same. "
+		by = "Each candidate is a finding of another session, which walked a part of the dimensions: read the source again, and have one " +
+			"finding of yours answer those that are the same. "
 	}
-	return "\n# Evidence\n\n" + by + "Code suspects what follows and is not certain of it. Look at each place. Answer every line: by a finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer is unreviewed, and the review cannot approve.\n" +
+	return "\n# Evidence\n\n" + by + "Code suspects what follows and is not certain of it. Look at each place. Answer every line: by a " +
+		"finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer " +
+		"is unreviewed, and the review cannot approve.\n" +
 		p.whole(Passage{"evidence", list.String()})
 }
 

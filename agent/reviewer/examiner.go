@@ -119,7 +119,8 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	if p.tokens = p.reading(); p.tokens > window/2 {
-		zerolog.Ctx(ctx).Warn().Int("tokens", p.tokens).Int("window", window).Msg("what the session has to read fills more than half of its context window")
+		zerolog.Ctx(ctx).Warn().Int("tokens", p.tokens).Int("window",
+			window).Msg("what the session has to read fills more than half of its context window")
 	}
 	return p, nil
 }

@@ -19,7 +19,8 @@ func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
 	for _, a := range p.Rules {
 		rows[a.Row.ID] = verdict.Severity(a.Row.Mildest())
 	}
-	g := verdict.Grounds{Rows: rows, Idle: p.idle, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head), Before: p.before(ctx), Texts: p.says()}
+	g := verdict.Grounds{Rows: rows, Idle: p.idle, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head),
+		Before: p.before(ctx), Texts: p.says()}
 	if p.PriorHead != "" {
 		g.Late = p.late(ctx)
 		g.Touched, g.Restated = p.touched(ctx), p.restated

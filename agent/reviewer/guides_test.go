@@ -10,7 +10,8 @@ import (
 
 func TestGuidesThatNameWhatIsTouched(t *testing.T) {
 	s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{
-		{Path: "Makefile", Status: "modified"}, {Path: "cmd/app/main.go", Status: "modified"}, {Path: "new/name.go", OldPath: "old/name.go", Status: "renamed"},
+		{Path: "Makefile", Status: "modified"}, {Path: "cmd/app/main.go", Status: "modified"},
+		{Path: "new/name.go", OldPath: "old/name.go", Status: "renamed"},
 		{Path: "docs/gone.md", Status: "deleted"}, {Path: "added.go", Status: "added"}, {Path: "cmd/app/a.go", Status: "modified"},
 	}}}
 	for text, want := range map[string]string{
@@ -52,7 +53,8 @@ func TestAGuideIsStaleOnlyWhereTheChangeLeftIt(t *testing.T) {
 	const left, written, bare = "See docs/gone.md.", "docs/gone.md went away with v2.", "See gone.md."
 	p := &Prepared{
 		Subject:  Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "docs/gone.md", Status: "deleted"}}}},
-		examiner: &Examiner{Guidelines: rules}, guides: []guide{{path: "AGENTS.md", before: left + "\n" + bare, after: left + "\n" + written + "\n" + bare}},
+		examiner: &Examiner{Guidelines: rules}, guides: []guide{{path: "AGENTS.md", before: left + "\n" + bare,
+			after: left + "\n" + written + "\n" + bare}},
 	}
 	p.Rules = rules.For(p.change())
 	found := p.stale()
@@ -101,7 +103,8 @@ func FuzzGuide(f *testing.F) {
 	f.Add("x/CLAUDE.md", "./../b.go::\n\n", "b.go")
 	f.Add("AGENTS.md", strings.Repeat(".", 300)+"\x00\xff/", "/")
 	f.Fuzz(func(t *testing.T, name, text, path string) {
-		s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: path, OldPath: "was/" + path, Status: "renamed"}, {Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}}
+		s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: path, OldPath: "was/" + path, Status: "renamed"},
+			{Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}}
 		lines := strings.Split(text, "\n")
 		for _, m := range mentions(guide{path: name, after: text}, touched(s)) {
 			if m.line < 1 || m.line > len(lines) || lines[m.line-1] != m.text {

@@ -90,7 +90,8 @@ func (p *Prepared) qualityBar(ctx context.Context) (holds []verdict.Hold, eviden
 	}
 	for _, f := range found {
 		if f.Tier == guard.Evidence {
-			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line, Detail: clip(explained(f), maxHoldDetail)})
+			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line,
+				Detail: clip(explained(f), maxHoldDetail)})
 		}
 	}
 	return holds, append(evidence, p.testsLost()...), nil
@@ -107,7 +108,8 @@ func (p *Prepared) testsLost() []verdict.Evidence {
 			return nil
 		default:
 			return []verdict.Evidence{{Kind: string(guard.Test), Rule: guard.Test.Row(),
-				Detail: clip("The commit of the latest fix claims, by test runs on its author's machine that nobody else has checked, that of what passed on the base there is: "+fix.Tests, maxHoldDetail)}}
+				Detail: clip("The commit of the latest fix claims, by test runs on its author's machine that nobody else has checked, that of what "+
+					"passed on the base there is: "+fix.Tests, maxHoldDetail)}}
 		}
 	}
 	return nil
@@ -164,7 +166,8 @@ func (p *Prepared) texts() []suspect.Text {
 		}
 	}
 	for _, r := range p.Reported {
-		all = append(all, suspect.Text{Form: suspect.Name, What: "a check's name", Text: r.What}, suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
+		all = append(all, suspect.Text{Form: suspect.Name, What: "a check's name", Text: r.What},
+			suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
 	}
 	// Also files that are left out of the review: the session can open them.
 	for _, f := range p.Diff.Files {

@@ -88,8 +88,10 @@ func count(dir *os.Root, name string) int {
 
 // filler are sentences of guides that tell an agent nothing to do: praise of virtues that it
 // knows already.
-var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
-	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)
+var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good` +
+	`|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
+	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names` +
+	`|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)
 
 // unearned are the agents' guides that this change makes longer than they are read, leaves
 // without anything to run, or fills with virtues.
@@ -105,15 +107,18 @@ func (p *Prepared) unearned() []verdict.Finding {
 		}
 		finding := func(line int, quote, claim, suggestion string) {
 			found = append(found, verdict.Finding{
-				Dimension: verdict.Doc, Severity: severity, Rule: "doc/D10", Path: change.Spell(g.path), StartLine: line, Line: line, Quote: quote, Claim: claim,
+				Dimension: verdict.Doc, Severity: severity, Rule: "doc/D10", Path: change.Spell(g.path), StartLine: line, Line: line, Quote: quote,
+				Claim:      claim,
 				Why:        "An agent reads the guide before each task: what it cannot act on costs attention and hides what it could.",
-				Suggestion: suggestion, Verify: "Each line of the guide is a command that runs, a rule that can be checked, or a fact that cannot be guessed.",
+				Suggestion: suggestion, Verify: "Each line of the guide is a command that runs, a rule that can be checked, or a fact that cannot " +
+					"be guessed.",
 			})
 		}
 		was, _ := measure(g.before)
 		lines, commands := measure(g.after)
 		if lines > longGuide && was <= longGuide {
-			finding(0, "", fmt.Sprintf("The guide grows from %d to %d lines, past the %d that are read with attention.", was, lines, longGuide), "Cut what the code or the README says, and move what is for one directory into a guide there.")
+			finding(0, "", fmt.Sprintf("The guide grows from %d to %d lines, past the %d that are read with attention.", was, lines, longGuide),
+				"Cut what the code or the README says, and move what is for one directory into a guide there.")
 		}
 		if commands == 0 && lines > 5 {
 			finding(0, "", "The guide names nothing that can be run.", "Name the commands that build, test and check.")
@@ -121,7 +126,8 @@ func (p *Prepared) unearned() []verdict.Finding {
 		old := "\n" + g.before + "\n"
 		for i, text := range strings.Split(g.after, "\n") {
 			if filler.MatchString(text) && !strings.Contains(old, "\n"+text+"\n") && !strings.Contains(text, "`") {
-				finding(i+1, text, "The line asks for a virtue, and says nothing that an agent could do or check.", "Delete it, or write the rule that it stands for.")
+				finding(i+1, text, "The line asks for a virtue, and says nothing that an agent could do or check.",
+					"Delete it, or write the rule that it stands for.")
 				break // one shows what is meant
 			}
 		}

@@ -32,7 +32,8 @@ func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
 	put("less.go", 700, 2, 300)
 	put("long.md", 800, 800, 0)
 	put("long_test.go", 800, 800, 0)
-	p := &Prepared{Subject: Subject{Dir: dir, Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "grown.go"}}}}, examiner: &Examiner{Guidelines: rules}, understood: change.Change{Files: files}}
+	p := &Prepared{Subject: Subject{Dir: dir, Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "grown.go"}}}},
+		examiner: &Examiner{Guidelines: rules}, understood: change.Change{Files: files}}
 	p.Rules = rules.For(p.change())
 	var got []string
 	for _, f := range p.long() {

@@ -19,12 +19,13 @@ func TestOpenedPatches(t *testing.T) {
 		calls    []string
 		one, two bool
 	}{
-		"no call":                          {nil, false, false},
-		"one file read":                    {[]string{`{"file_path":"/tmp/review-7/0001.patch"}`}, true, false},
-		"a part of a file's patches":       {[]string{"/tmp/review-7/0002.patch"}, false, false},
-		"all of them":                      {[]string{"/tmp/review-7/0002.patch", "/tmp/review-7/0002-2.patch"}, false, true},
-		"on Windows":                       {[]string{`{"filePath":"C:\\Temp\\review-7\\0001.patch"}`}, true, false},
-		"by a shell":                       {[]string{`bash -lc "cd /tmp/review-7; cat 0001.patch 0002.patch | head; sed -n '1,20p' 0002-2.patch"`}, true, true},
+		"no call":                    {nil, false, false},
+		"one file read":              {[]string{`{"file_path":"/tmp/review-7/0001.patch"}`}, true, false},
+		"a part of a file's patches": {[]string{"/tmp/review-7/0002.patch"}, false, false},
+		"all of them":                {[]string{"/tmp/review-7/0002.patch", "/tmp/review-7/0002-2.patch"}, false, true},
+		"on Windows":                 {[]string{`{"filePath":"C:\\Temp\\review-7\\0001.patch"}`}, true, false},
+		"by a shell": {[]string{`bash -lc "cd /tmp/review-7; cat 0001.patch 0002.patch ` +
+			`| head; sed -n '1,20p' 0002-2.patch"`}, true, true},
 		"by a shell's pattern":             {[]string{`cat /tmp/review-7/*.patch`}, true, true},
 		"by a narrower one":                {[]string{`cat /tmp/review-7/0002*`}, false, true},
 		"a pattern in another directory":   {[]string{`cat *.patch`}, false, false},
@@ -60,7 +61,8 @@ func TestFilesThatAreNamedAndNotOpenedAreSaidSo(t *testing.T) {
 	o.hear(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: "read.go"})
 	all := []verdict.Examined{{Examined: "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go"}, {Examined: "the lock"}}
 	o.own(all, dir, []worktree.FileDiff{{Path: "changed.go"}})
-	if got, want := all[0].Examined, "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go [named, but not opened: claimed.go]"; got != want || all[1].Examined != "the lock" {
+	if got, want := all[0].Examined, "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go [named, but not opened: "+
+		"claimed.go]"; got != want || all[1].Examined != "the lock" {
 		t.Errorf("%q", all)
 	}
 }

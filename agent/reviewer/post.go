@@ -76,7 +76,8 @@ func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, post
 	rivals := []rival{{posted.ID, own.Verdict}}
 	for _, rev := range after.Reviews {
 		known := rev.ID == posted.ID || slices.ContainsFunc(before.Reviews, func(b forge.SubmittedReview) bool { return b.ID == rev.ID })
-		if known || !verdict.SameLogin(rev.Author.Login, before.Viewer) || rev.SHA != own.Head || rev.State == forge.Dismissed || rev.EditedAt != nil {
+		if known || !verdict.SameLogin(rev.Author.Login, before.Viewer) || rev.SHA != own.Head || rev.State == forge.Dismissed ||
+			rev.EditedAt != nil {
 			continue
 		}
 		rec, err := verdict.ParseRecord(rev.Body)
@@ -109,7 +110,8 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 	if posted.Kept >= 0 && posted.Kept < len(out.Review.Comments) {
 		missing, err := r.missing(ctx, pr.Ref, posted, out.Review)
 		if err != nil {
-			log.Warn().Err(err).Int("posted", len(out.Review.Comments)).Int("kept", posted.Kept).Msg("GitHub kept fewer comments than the review has")
+			log.Warn().Err(err).Int("posted", len(out.Review.Comments)).Int("kept",
+				posted.Kept).Msg("GitHub kept fewer comments than the review has")
 		}
 		more = append(missing, more...)
 	}
@@ -194,5 +196,6 @@ func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Post
 		}
 	}
 	first, rest := paginate(blocks, "", review.SHA)
-	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", verdict.Short(review.SHA), strings.TrimSpace(first))}, rest...), nil
+	return append([]string{fmt.Sprintf("### Review of %s: what GitHub did not keep\n\n%s", verdict.Short(review.SHA),
+		strings.TrimSpace(first))}, rest...), nil
 }

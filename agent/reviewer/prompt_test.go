@@ -87,7 +87,8 @@ func TestInstructionsAreTheSameForEveryChange(t *testing.T) {
 	if told != b.Instructions() || !strings.Contains(told, answerFormat) || !strings.Contains(told, "the rules") {
 		t.Errorf("the instructions are %q", told)
 	}
-	if text := a.prompt(0, "NONCE").String(); strings.Contains(text, "the rules") || strings.Contains(text, answerFormat) || strings.Contains(told, a.fence) {
+	if text := a.prompt(0, "NONCE").String(); strings.Contains(text, "the rules") || strings.Contains(text, answerFormat) ||
+		strings.Contains(told, a.fence) {
 		t.Error("the prompt repeats what the instructions say, or they hold what only this session has")
 	}
 }
@@ -113,11 +114,13 @@ func TestPromptGrowsByTheLedgerAlone(t *testing.T) {
 	p := hostile(t)
 	size := func() int { return len(p.prompt(0, "NONCE").String()) }
 	before := size()
-	gone := verdict.Entry{ID: "0badcafe", Status: verdict.Verified, Dimension: verdict.Doc, Severity: verdict.Minor, Rule: "doc/D1", Path: "a.go", Line: 12, Claim: "Wrong."}
+	gone := verdict.Entry{ID: "0badcafe", Status: verdict.Verified, Dimension: verdict.Doc, Severity: verdict.Minor, Rule: "doc/D1",
+		Path: "a.go", Line: 12, Claim: "Wrong."}
 	line := len("- 0badcafe verified [Doc] minor doc/D1 a.go:12: Wrong.\n")
 	for range 50 {
 		p.Ledger = append(p.Ledger, gone)
-		p.Threads = append(p.Threads, Thread{Finding: gone.ID, Resolved: true, Replies: []Passage{{"octocat", strings.Repeat("So there. ", 100)}}})
+		p.Threads = append(p.Threads, Thread{Finding: gone.ID, Resolved: true,
+			Replies: []Passage{{"octocat", strings.Repeat("So there. ", 100)}}})
 	}
 	p.Round = 9
 	if got := size() - before; got != 50*line {
@@ -130,7 +133,8 @@ func TestLargeChangeIsWalkedInParts(t *testing.T) {
 	p.Diff.Files = nil
 	for _, name := range []string{"a.go", "b.go", "c.go", "d.go"} {
 		patch := "@@ -0,0 +1,10000 @@\n" + strings.Repeat("+a line of code\n", 10_000)
-		p.Diff.Files = append(p.Diff.Files, worktree.FileDiff{Path: name, Status: "added", Added: 10_000, Patch: []byte(patch), Hunks: []diff.Hunk{{NewStart: 1, NewLines: 10_000}}})
+		p.Diff.Files = append(p.Diff.Files, worktree.FileDiff{Path: name, Status: "added", Added: 10_000, Patch: []byte(patch),
+			Hunks: []diff.Hunk{{NewStart: 1, NewLines: 10_000}}})
 	}
 	dir := t.TempDir()
 	var err error

@@ -37,8 +37,10 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	s := Subject{
 		Signer: trust.Signer(r.Key, pr),
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
-		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Pages: pages(pr), Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName),
-		Said: said(pr, outside), Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside), Raised: raised(pr),
+		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Pages: pages(pr), Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
+		Index: tree.Beside(impact.IndexName),
+		Said:  said(pr, outside), Round: prior.Round +
+			1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside), Raised: raised(pr),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -139,7 +141,8 @@ func said(pr forge.PullRequest, outside outsiders) []Passage {
 	for _, issue := range pr.Issues {
 		all = append(all, Passage{fmt.Sprintf("issue %d, which it closes", issue.Number), issue.Title + "\n\n" + issue.Body})
 	}
-	comments := slices.DeleteFunc(slices.Clone(pr.Comments), func(c forge.Comment) bool { return !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) })
+	comments := slices.DeleteFunc(slices.Clone(pr.Comments),
+		func(c forge.Comment) bool { return !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) })
 	return append(all, outside.latest(comments, "comment by ")...)
 }
 
@@ -239,7 +242,8 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 		if !ok {
 			continue
 		}
-		thread := Thread{ID: t.ID, Comment: t.Comments[0].ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.Login}
+		thread := Thread{ID: t.ID, Comment: t.Comments[0].ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved,
+			ResolvedBy: t.ResolvedBy.Login}
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {
@@ -267,7 +271,8 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 		record := latestOf(other.Reviews, pr.Viewer)
 		rules := map[string]bool{}
 		for _, e := range record.Ledger {
-			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn && e.Status != verdict.Refuted
+			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn &&
+				e.Status != verdict.Refuted
 		}
 		for rule, tripped := range rules {
 			if tripped {

@@ -28,10 +28,12 @@ func (p *Prepared) contradictory() []verdict.Finding {
 	}
 	return []verdict.Finding{{
 		Dimension: verdict.Recurrence, Severity: severity, Rule: "recurrence/R1",
-		Claim:      fmt.Sprintf("The change declares several recurrence actions (%s) where one decides what the reviewer has to look for.", strings.Join(actions, ", ")),
+		Claim: fmt.Sprintf("The change declares several recurrence actions (%s) where one decides what the reviewer has to look for.",
+			strings.Join(actions, ", ")),
 		Why:        "Each action asks the reviewer for something else in the change; with several, none is checked whole.",
 		Suggestion: "Recurrence: add lint - <the rule and where it runs>",
-		Verify:     "The description and the commit messages have one line that begins with Recurrence: and names add lint, roll out, add guideline or single occurrence.",
+		Verify: "The description and the commit messages have one line that begins with Recurrence: and names add lint, roll out, add " +
+			"guideline or single occurrence.",
 	}}
 }
 
@@ -112,5 +114,6 @@ func (p *Prepared) recurring() string {
 		}
 		fmt.Fprintf(&list, "- %s: in %d other pull requests\n", rule, p.tripped[rule])
 	}
-	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late.\n" + p.quote(Passage{"rules", list.String()})
+	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late.\n" +
+		p.quote(Passage{"rules", list.String()})
 }

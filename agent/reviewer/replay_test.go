@@ -39,7 +39,8 @@ func TestReplayReviewsAnEarlierRoundAfresh(t *testing.T) {
 		return answering(finding(1))(r)
 	})
 	r.Post, r.Say, r.Resolve, r.Withdraw = nil, nil, nil, nil
-	own := map[string]string{"own": "# Own\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| own/O1 | minor | all | Ours alone. |\n"}
+	own := map[string]string{"own": "# Own\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| own/O1 | minor | all | " +
+		"Ours alone. |\n"}
 	now := g.Read(loopback.Judge, ref)
 	record, err := r.Replay(t.Context(), now, round, own, reviewer.Options{})
 	if err != nil || record.Head != round.Head || len(record.Ledger) != 1 || record.Round != round.Round {

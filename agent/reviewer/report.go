@@ -111,7 +111,8 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 }
 
 // contradict says what a finding's id is good for, to those who never saw a review like this.
-const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A maintainer may `/touchstone waive ID REASON`.</sub>"
+const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A " +
+	"maintainer may `/touchstone waive ID REASON`.</sub>"
 
 // headline says what came out, in code's words and below in the session's own. What was found
 // before and is gone belongs to it, as does that files were left out: they were not read.
@@ -124,7 +125,8 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	for _, way := range []struct {
 		status verdict.Status
 		word   string
-	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"}, {verdict.Refuted, "refuted by a second session"}} {
+	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"},
+		{verdict.Refuted, "refuted by a second session"}} {
 		if n := p.closed(r.Ledger, way.status); n > 0 {
 			head += fmt.Sprintf(" · %d %s", n, way.word)
 		}
@@ -188,7 +190,8 @@ func doubts(j verdict.Judgement) (lines []string) {
 	return lines
 }
 
-const heldHeading = "#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with write access who wants it so approves this very commit.\n\n"
+const heldHeading = "#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with " +
+	"write access who wants it so approves this very commit.\n\n"
 
 // held lists what only a person can let pass.
 func held(holds []verdict.Hold) (lines []string) {
@@ -198,7 +201,8 @@ func held(holds []verdict.Hold) (lines []string) {
 			rule = " " + code(h.Rule)
 		}
 		at := code(clip(verdict.Place(change.Spell(h.Path), h.Line), maxPlace))
-		lines = append(lines, fmt.Sprintf("- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, at, inline(clip(h.Detail, maxField))))
+		lines = append(lines, fmt.Sprintf("- **%s**%s at %s: %s", strings.ReplaceAll(string(h.Kind), "-", " "), rule, at,
+			inline(clip(h.Detail, maxField))))
 	}
 	return lines
 }
@@ -254,7 +258,8 @@ func notListed(j verdict.Judgement) string {
 		line(m.Finding, m.Reason)
 	}
 	for _, o := range j.Overruled {
-		line(o.Finding, fmt.Sprintf("refuted by a second session: %s It names %s", ended(o.Check.Reason), verdict.Place(o.Check.Path, o.Check.Line)))
+		line(o.Finding, fmt.Sprintf("refuted by a second session: %s It names %s", ended(o.Check.Reason),
+			verdict.Place(o.Check.Path, o.Check.Line)))
 	}
 	for _, d := range j.Dropped {
 		line(d.Finding, "dropped: "+d.Reason)
@@ -292,10 +297,12 @@ func (p *Prepared) forOwners(j verdict.Judgement) string {
 	}
 	var lines []string
 	for _, rule := range rules {
-		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), p.tripped[rule], int(pastSpan.Hours()/24)))
+		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), p.tripped[rule],
+			int(pastSpan.Hours()/24)))
 	}
 	return details("For the owners of the guidelines: rules that trip here again and again",
-		"Where a type, a lint rule or a CI check can hold one of them, it costs less than finding it in each review. The author of this change owes nothing for it.\n\n"+strings.Join(lines, "\n"))
+		"Where a type, a lint rule or a CI check can hold one of them, it costs less than finding it in each review. The author of this "+
+			"change owes nothing for it.\n\n"+strings.Join(lines, "\n"))
 }
 
 // details is a text that is shown on a click.
@@ -316,7 +323,8 @@ func (p *Prepared) leftOut() string {
 		}
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
-	return details("Left out of the review: "+verdict.Amount(len(p.understood.LeftOut), "file", "files")+" that nobody wrote by hand", strings.Join(lines, "\n"))
+	return details("Left out of the review: "+verdict.Amount(len(p.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
+		strings.Join(lines, "\n"))
 }
 
 // footer says how the review came about.

@@ -31,7 +31,8 @@ func reported() *Prepared {
 }
 
 func about(path string, start, line int) verdict.Finding {
-	f := verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: path, StartLine: start, Line: line, Claim: "It is wrong.", Suggestion: "right()"}
+	f := verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S1", Path: path, StartLine: start, Line: line,
+		Claim: "It is wrong.", Suggestion: "right()"}
 	f.ID = verdict.Fingerprint(f)
 	return f
 }
@@ -41,7 +42,8 @@ func rendered(t *testing.T, p *Prepared, findings ...verdict.Finding) report {
 	t.Helper()
 	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{Findings: findings}}
-	r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}}, true)
+	r, err := p.render(t.Context(), Outcome{Judgement: j,
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,9 @@ func TestWhatWasPostedBeforeIsListedAndNotPostedAgain(t *testing.T) {
 	if len(r.review.Comments) != 1 || !strings.Contains(r.review.Comments[0].Body, "The new one.") {
 		t.Errorf("the comments are %+v", r.review.Comments)
 	}
-	for _, want := range []string{"(https://github.com/acme/app/pull/1#discussion_r7)", "The old one. (open since round 1; its thread was resolved, the defect was not)", "The one that is back. (back again after it was fixed)"} {
+	for _, want := range []string{"(https://github.com/acme/app/pull/1#discussion_r7)",
+		"The old one. (open since round 1; its thread was resolved, the defect was not)",
+		"The one that is back. (back again after it was fixed)"} {
 		if !strings.Contains(r.review.Body, want) {
 			t.Errorf("the body lacks %q:\n%s", want, r.review.Body)
 		}
@@ -175,14 +179,17 @@ func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
 	p.Files = unread{}
 	out := Outcome{
 		Judgement: verdict.Judgement{Verdict: verdict.RequestChanges},
-		Record:    verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5, Tokens: verdict.Tokens{Input: 1, CacheRead: 3, Output: 7}},
-		session:   engine.Result{FirstByte: 1234 * time.Millisecond, Retries: 2, Switched: "The large model is overloaded, so <haiku> answered for @octocat."},
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5,
+			Tokens: verdict.Tokens{Input: 1, CacheRead: 3, Output: 7}},
+		session: engine.Result{FirstByte: 1234 * time.Millisecond, Retries: 2,
+			Switched: "The large model is overloaded, so <haiku> answered for @octocat."},
 	}
 	r, err := p.render(t.Context(), out, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"4 tokens in (75 % cached), 7 out · $0.50", "first byte after 1.23s", "2 requests made again", "claude haiku", "so &lt;haiku> answered for @&#8203;octocat."} {
+	for _, want := range []string{"4 tokens in (75 % cached), 7 out · $0.50", "first byte after 1.23s", "2 requests made again",
+		"claude haiku", "so &lt;haiku> answered for @&#8203;octocat."} {
 		if !strings.Contains(r.review.Body, want) {
 			t.Errorf("the footer lacks %q:\n%s", want, r.review.Body)
 		}
@@ -193,12 +200,14 @@ func TestHoldsStandInTheReview(t *testing.T) {
 	p := reported()
 	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.Approve}
-	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: ".coveragerc", Line: 3, Detail: "Lowered for @octocat. Before: `85`. After: `80`."})
+	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: ".coveragerc", Line: 3,
+		Detail: "Lowered for @octocat. Before: `85`. After: `80`."})
 	r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Only a person can let this pass", "**quality bar** `severity/Q1` at `.coveragerc:3`: Lowered for @&#8203;octocat."} {
+	for _, want := range []string{"Only a person can let this pass",
+		"**quality bar** `severity/Q1` at `.coveragerc:3`: Lowered for @&#8203;octocat."} {
 		if !strings.Contains(r.review.Body, want) {
 			t.Errorf("the body lacks %q:\n%s", want, r.review.Body)
 		}
@@ -216,7 +225,8 @@ func TestNoListHasNoEnd(t *testing.T) {
 	}
 	p.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: known}})
 	r := rendered(t, p, known...)
-	if !strings.Contains(r.review.Body+strings.Join(r.more, ""), "- 80 more") || slices.ContainsFunc(append(r.more, r.review.Body), func(s string) bool { return len(s) > forge.MaxBody }) {
+	if !strings.Contains(r.review.Body+strings.Join(r.more, ""), "- 80 more") ||
+		slices.ContainsFunc(append(r.more, r.review.Body), func(s string) bool { return len(s) > forge.MaxBody }) {
 		t.Errorf("%d bytes and %d more texts", len(r.review.Body), len(r.more))
 	}
 }
@@ -246,7 +256,8 @@ func TestEveryBlockIsClosed(t *testing.T) {
 		f.Claim, f.Why, f.Verify, f.Suggestion = text, text, text, text
 		p := reported()
 		p.Files = unread{}
-		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text}, Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
+		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text},
+			Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
 		j.Hold(verdict.Hold{Kind: verdict.HiddenText, Detail: text})
 		r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
 		if err != nil {
@@ -260,7 +271,8 @@ func TestEveryBlockIsClosed(t *testing.T) {
 				open = m[1]
 			case open != "" && m != nil && strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
 				open = ""
-			case open != "" && (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "<sub>") || strings.HasPrefix(line, "<details><summary>How this") || strings.HasPrefix(line, "####")):
+			case open != "" && (strings.HasPrefix(line, "**") || strings.HasPrefix(line, "<sub>") ||
+				strings.HasPrefix(line, "<details><summary>How this") || strings.HasPrefix(line, "####")):
 				t.Errorf("%.20q swallows %q", text, line)
 			case open == "" && strings.Contains(line, "<details>") && !strings.HasPrefix(line, "<details><summary>How this"):
 				t.Errorf("%.20q is live in %q", text, line)

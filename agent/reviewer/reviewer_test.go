@@ -30,7 +30,8 @@ func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) 
 	client := g.Client(loopback.Judge)
 	return &reviewer.Reviewer{
 		Examiner:  reviewer.Examiner{Engine: loopback.Model(session), Guidelines: rules, TempDir: t.TempDir()},
-		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
+		Worktrees: g.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),
+		Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 }
 
@@ -68,7 +69,8 @@ func telling(gone []verdict.Gone, findings ...verdict.Finding) func(loopback.Ask
 }
 
 func finding(line int) verdict.Finding {
-	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3", Path: "code.txt", Line: line, Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3", Path: "code.txt", Line: line,
+		Quote: "unsafe()", Claim: "This is unsafe.", Why: "It breaks.", Suggestion: "safe()", Verify: "Read."}
 }
 
 func opened(t *testing.T, base map[string]string, change map[string]string) (*loopback.GitHub, forge.Ref) {
@@ -99,7 +101,8 @@ func TestReviewShowsWhatItHasToJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := g.Read(loopback.Judge, ref)
-	if len(now.Reviews) != 1 || now.Reviews[0].State != forge.ChangesRequested || now.Reviews[0].SHA != now.Head.SHA || now.Reviews[0].URL != out.URL {
+	if len(now.Reviews) != 1 || now.Reviews[0].State != forge.ChangesRequested || now.Reviews[0].SHA != now.Head.SHA ||
+		now.Reviews[0].URL != out.URL {
 		t.Errorf("the reviews are %+v", now.Reviews)
 	}
 	if left, err := os.ReadDir(r.TempDir); err != nil || len(left) > 0 {
@@ -135,14 +138,17 @@ func TestSessionIsBoundedByItsAllowance(t *testing.T) {
 // TestContextIsShown: what people wrote around the change, and what CI says of it.
 func TestContextIsShown(t *testing.T) {
 	t.Parallel()
-	g, ref := opened(t, map[string]string{"README.md": "one\n", "AGENTS.md": "# Guide\n\nRun the linter, README.md says how.\n"}, map[string]string{"README.md": "two\n"})
+	g, ref := opened(t, map[string]string{"README.md": "one\n", "AGENTS.md": "# Guide\n\nRun the linter, README.md says how.\n"},
+		map[string]string{"README.md": "two\n"})
 	g.Call(loopback.Person, http.MethodPost, "issues", map[string]any{"title": "It is wrong", "body": "It says one."}, nil)
 	g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"body": "Closes #2"}, nil)
 	g.Call(loopback.Person, http.MethodPost, "issues/1/comments", map[string]any{"body": "Mind the third line."}, nil)
 	head := g.Read(loopback.Judge, ref).Head.SHA
-	g.Call(loopback.Root, http.MethodPost, "statuses/"+head, map[string]any{"state": "failure", "context": "build", "description": "It broke in line 7."}, nil)
+	g.Call(loopback.Root, http.MethodPost, "statuses/"+head,
+		map[string]any{"state": "failure", "context": "build", "description": "It broke in line 7."}, nil)
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		for _, want := range []string{"It is wrong\n\nIt says one.", "Mind the third line.", "- build: failure", "It broke in line 7.", "Run the linter", "AGENTS.md:3 (README.md: it is changed)"} {
+		for _, want := range []string{"It is wrong\n\nIt says one.", "Mind the third line.", "- build: failure", "It broke in line 7.",
+			"Run the linter", "AGENTS.md:3 (README.md: it is changed)"} {
 			if !strings.Contains(r.Prompt, want) {
 				t.Errorf("the prompt lacks %q", want)
 			}
@@ -154,7 +160,8 @@ func TestContextIsShown(t *testing.T) {
 	}
 }
 
-const ownRules = "# [Security] Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| security/S1 | critical | all | %s |\n"
+const ownRules = "# [Security] Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| security/S1 | critical | all " +
+	"| %s |\n"
 
 func TestRulesAreTheBases(t *testing.T) {
 	t.Parallel()
@@ -162,7 +169,8 @@ func TestRulesAreTheBases(t *testing.T) {
 	g, ref := opened(t, map[string]string{path: fmt.Sprintf(ownRules, "The law of the base.")},
 		map[string]string{path: fmt.Sprintf(ownRules, "Anything goes."), "code.txt": "unsafe()\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		if !strings.Contains(r.Instructions+r.Prompt, "The law of the base.") || strings.Contains(r.Instructions+r.Prompt, "Anything goes.") || strings.Contains(r.Instructions+r.Prompt, "security/S3 |") {
+		if !strings.Contains(r.Instructions+r.Prompt, "The law of the base.") || strings.Contains(r.Instructions+r.Prompt, "Anything goes.") ||
+			strings.Contains(r.Instructions+r.Prompt, "security/S3 |") {
 			t.Errorf("the rules are not the base's:\n%s", r.Prompt)
 		}
 		return answering()(r)
@@ -179,9 +187,11 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 	t.Parallel()
 	const row = "| doc/D12 | nit | docs | %s |\n"
 	const table = "# Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
-	g, ref := opened(t, map[string]string{".touchstone/guidelines/ours.md": table + fmt.Sprintf(row, "The repository's word.")}, map[string]string{"code.txt": "fine\n"})
+	g, ref := opened(t, map[string]string{".touchstone/guidelines/ours.md": table + fmt.Sprintf(row, "The repository's word.")},
+		map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		for text, want := range map[string]bool{"The organisation's own.": true, "The organisation's word.": false, "The repository's word.": true} {
+		for text, want := range map[string]bool{"The organisation's own.": true, "The organisation's word.": false,
+			"The repository's word.": true} {
 			if strings.Contains(r.Instructions+r.Prompt, text) != want {
 				t.Errorf("%q is in the prompt: %v", text, !want)
 			}
@@ -202,9 +212,11 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 
 func TestBrokenRulesEndTheReview(t *testing.T) {
 	t.Parallel()
-	g, ref := opened(t, map[string]string{".touchstone/guidelines/security.md": fmt.Sprintf(strings.Replace(ownRules, "critical", "whatever", 1), "x")}, map[string]string{"code.txt": "fine\n"})
+	g, ref := opened(t, map[string]string{".touchstone/guidelines/security.md": fmt.Sprintf(strings.Replace(ownRules, "critical", "whatever",
+		1), "x")}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) || !strings.Contains(err.Error(), "S1") {
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrRules) ||
+		!strings.Contains(err.Error(), "S1") {
 		t.Errorf("broken rules end in %v", err)
 	}
 }
@@ -213,7 +225,8 @@ func TestBrokenSettingsEndTheReview(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{".touchstone/config.yaml": "review:\n  ratched: true\n"}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrSettings) || !strings.Contains(err.Error(), "ratched") {
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrSettings) ||
+		!strings.Contains(err.Error(), "ratched") {
 		t.Errorf("broken settings end in %v", err)
 	}
 }
@@ -265,7 +278,8 @@ func TestLostCommentsAreSaidInTheConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	comments := g.Read(loopback.Judge, ref).Comments
-	if len(comments) != 1 || !strings.Contains(comments[0].Body, "Wrong: first_unsafe()") || strings.Contains(comments[0].Body, "second_unsafe()") {
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, "Wrong: first_unsafe()") ||
+		strings.Contains(comments[0].Body, "second_unsafe()") {
 		t.Errorf("the comments are %+v", comments)
 	}
 }

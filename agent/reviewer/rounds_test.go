@@ -43,7 +43,8 @@ func TestAFindingSaysInItsThreadWhatIsLeftOfIt(t *testing.T) {
 	for round := 2; round <= 3; round++ {
 		if _, pr := review(t, g, ref, left); len(pr.Threads) != 1 || len(pr.Threads[0].Comments) != 2 {
 			t.Fatalf("round %d leaves %+v", round, pr.Threads)
-		} else if said := pr.Threads[0].Comments[1].Body; !strings.HasPrefix(said, "Still there in round 2.\n\nA half is left.") || !strings.Contains(said, "safe()") || strings.Contains(said, "```suggestion") {
+		} else if said := pr.Threads[0].Comments[1].Body; !strings.HasPrefix(said, "Still there in round 2.\n\nA half is left.") ||
+			!strings.Contains(said, "safe()") || strings.Contains(said, "```suggestion") {
 			t.Errorf("the thread says %q", said)
 		}
 		g.Commit("topic", "Do something else", map[string]string{"other.txt": fmt.Sprint(round)})
@@ -76,7 +77,8 @@ func TestFindingsOverTheRounds(t *testing.T) {
 	if l := out.Record.Ledger; len(l) != 2 || l[0].Status != verdict.Verified || l[1].Status != verdict.Open || l[1].Line != 4 {
 		t.Errorf("the ledger is %+v", l)
 	}
-	if body := out.Review.Body; !strings.Contains(body, "· 1 fixed\n") || !strings.Contains(body, "Still there from earlier rounds") || !strings.Contains(body, "(open since round 1)") || !strings.Contains(body, pr.Threads[1].Comments[0].URL) {
+	if body := out.Review.Body; !strings.Contains(body, "· 1 fixed\n") || !strings.Contains(body, "Still there from earlier rounds") ||
+		!strings.Contains(body, "(open since round 1)") || !strings.Contains(body, pr.Threads[1].Comments[0].URL) {
 		t.Errorf("what stays is not listed:\n%s", body)
 	}
 	g.Commit("topic", "Repair the second", map[string]string{"code.txt": "safe()\n"})
@@ -94,8 +96,10 @@ func TestEarlierRoundsAreShown(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
 	out, pr := review(t, g, ref, at(1, "unsafe_call()"))
-	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, pr.Threads[0].Comments[0].ID), map[string]any{"body": "It is checked in caller.txt:7."}, nil)
-	answer := fmt.Sprintf("Say more\n\nTouchstone-Reviewed: %s\nTouchstone-Disputed: %s It is only called by tests.", pr.Head.SHA, out.Record.Ledger[0].ID)
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, pr.Threads[0].Comments[0].ID),
+		map[string]any{"body": "It is checked in caller.txt:7."}, nil)
+	answer := fmt.Sprintf("Say more\n\nTouchstone-Reviewed: %s\nTouchstone-Disputed: %s It is only called by tests.", pr.Head.SHA,
+		out.Record.Ledger[0].ID)
 	g.Commit("topic", answer, map[string]string{"code.txt": "unsafe_call()\nmore\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		for _, want := range []string{"disputed [Security] critical security/S3 code.txt:1: Wrong: unsafe_call()",
@@ -128,17 +132,29 @@ func TestSilenceRepairsNothing(t *testing.T) {
 		// claimed says that the push claims to repair it.
 		claimed bool
 	}{
-		"nothing, twice":                      {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
-		"gone, and nothing changed":           {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone}, want: verdict.RequestChanges, note: "its file is as it was"},
-		"nothing, then by what":               {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{silent, elsewhere}, want: verdict.Approve},
-		"by what changed in another file":     {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere}, want: verdict.Approve},
-		"gone, and its own file changed":      {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone}, want: verdict.Approve},
-		"nothing, and its code is gone":       {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "its code changed, and the session"},
-		"nothing, then that its code is gone": {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
-		"nothing, half repaired by a fix":     {push: map[string]string{"code.txt": "one\ntwo\nif x { call(unsafe(x)) }\n"}, claimed: true, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "its code changed", asks: "when it was found:\none\ntwo\ncall(unsafe())\nnow:\none\ntwo\nif x { call(unsafe(x)) }"},
-		"repaired by a fix, then by what":     {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{silent, gone}, want: verdict.Approve},
-		"repaired by a fix, and how":          {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true, says: []verdict.Gone{gone}, want: verdict.Approve},
-		"nothing, and its file moved":         {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"}, says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
+		"nothing, twice": {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{silent, silent},
+			want: verdict.RequestChanges, note: "does not say what became of it"},
+		"gone, and nothing changed": {push: map[string]string{"more.txt": "more\n"}, says: []verdict.Gone{gone, gone},
+			want: verdict.RequestChanges, note: "its file is as it was"},
+		"nothing, then by what": {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{silent, elsewhere},
+			want: verdict.Approve},
+		"by what changed in another file": {push: map[string]string{"caller.txt": "check()\n"}, says: []verdict.Gone{elsewhere},
+			want: verdict.Approve},
+		"gone, and its own file changed": {push: map[string]string{"code.txt": "check()\nunsafe()\n"}, says: []verdict.Gone{gone},
+			want: verdict.Approve},
+		"nothing, and its code is gone": {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, silent},
+			want: verdict.RequestChanges, note: "its code changed, and the session"},
+		"nothing, then that its code is gone": {push: map[string]string{"code.txt": "safe()\n"}, says: []verdict.Gone{silent, gone},
+			want: verdict.Approve},
+		"nothing, half repaired by a fix": {push: map[string]string{"code.txt": "one\ntwo\nif x { call(unsafe(x)) }\n"}, claimed: true,
+			says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "its code changed",
+			asks: "when it was found:\none\ntwo\ncall(unsafe())\nnow:\none\ntwo\nif x { call(unsafe(x)) }"},
+		"repaired by a fix, then by what": {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true,
+			says: []verdict.Gone{silent, gone}, want: verdict.Approve},
+		"repaired by a fix, and how": {push: map[string]string{"code.txt": "one\ntwo\nsafe()\n"}, claimed: true,
+			says: []verdict.Gone{gone}, want: verdict.Approve},
+		"nothing, and its file moved": {push: map[string]string{"code.txt": "", "moved.txt": "one\ntwo\ncall(unsafe())\n"},
+			says: []verdict.Gone{silent, silent}, want: verdict.RequestChanges, note: "does not say what became of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +183,8 @@ func TestSilenceRepairsNothing(t *testing.T) {
 			if err != nil || out.Record.Verdict != tc.want || turns != len(tc.says) {
 				t.Fatalf("%s after %d turns, %v; doubts: %q", out.Record.Verdict, turns, err, out.Judgement.Doubts)
 			}
-			if stands := len(out.Record.Ledger.Outstanding()) == 1; stands != (tc.want != verdict.Approve) || !strings.Contains(out.Review.Body, tc.note) {
+			if stands := len(out.Record.Ledger.Outstanding()) == 1; stands != (tc.want != verdict.Approve) ||
+				!strings.Contains(out.Review.Body, tc.note) {
 				t.Errorf("the ledger is %+v, the review says:\n%s", out.Record.Ledger, out.Review.Body)
 			}
 		})
@@ -239,7 +256,8 @@ func lift(t *testing.T, g *loopback.GitHub, ref forge.Ref, record verdict.Record
 	record.Lifted = &verdict.Word{By: loopback.Person, At: time.Now(), Glass: true}
 	seal, err := record.Seal(verdict.Signer{})
 	if err == nil {
-		_, err = forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), ref, forge.Review{SHA: record.Head, Event: string(verdict.Approve), Body: seal})
+		_, err = forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), ref,
+			forge.Review{SHA: record.Head, Event: string(verdict.Approve), Body: seal})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ type Examination struct {
 // guidelines. They are the same for every change that is judged by the same guidelines, and an
 // engine puts them where a provider's cache holds them for the next review.
 func (p *Prepared) Instructions() string {
-	return guidelines.ReviewerInstructions() + answerFormat + "\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + p.law
+	return guidelines.ReviewerInstructions() + answerFormat +
+		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + p.law
 }
 
 // Prompts are what a session over the change is asked, turn by turn, each with a
@@ -85,7 +86,8 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	req := engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: p.Instructions(),
-		Model: settings.ModelFor(config.Task(tier)), Effort: settings.EffortFor(config.Task(tier)), Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(),
+		Model: settings.ModelFor(config.Task(tier)), Effort: settings.EffortFor(config.Task(tier)), Timeout: timeout,
+		IdleTimeout: settings.IdleTimeout.Duration(),
 		Progress: oneByOne(func(happened engine.Progress) {
 			opened.hear(happened)
 			if progress != nil {
@@ -247,11 +249,13 @@ func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []
 		}
 	}
 	for _, d := range answer.Dropped {
-		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule, verdict.Place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
+		lacks = append(lacks, fmt.Sprintf("dropped, because %s: %s at %s: %s", d.Reason, d.Finding.Rule,
+			verdict.Place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
-			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
+			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
+			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
 		{"closing", closing(nonce)},
 	}
 }
@@ -293,10 +297,13 @@ func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier), Coverage: p.coverage(x.Judgement),
-		Lines: p.understood.Lines, Checker: x.Checker,
-		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD, Duration: x.Result.Duration.Round(time.Millisecond),
-		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead, Output: x.Result.Usage.Output},
+		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier),
+		Coverage: p.coverage(x.Judgement),
+		Lines:    p.understood.Lines, Checker: x.Checker,
+		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD,
+		Duration: x.Result.Duration.Round(time.Millisecond),
+		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead,
+			Output: x.Result.Usage.Output},
 	}
 	r.State(p.Title, p.Body, p.Commits)
 	r.Enter(x.Judgement)

@@ -35,7 +35,8 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 		"a finding, then none":      {first: lacking, second: same, found: true, want: verdict.RequestChanges, asked: 2},
 		"no marker, then one":       {first: unmarked, second: same, want: verdict.Approve, asked: 2},
 		"no marker, twice":          {first: unmarked, second: unmarked, want: verdict.RequestChanges, asked: 2},
-		"no block, and again none":  {first: func(string) string { return "Hm." }, second: func(string) string { return "Hm." }, want: verdict.RequestChanges, asked: 2},
+		"no block, and again none": {first: func(string) string { return "Hm." }, second: func(string) string { return "Hm." },
+			want: verdict.RequestChanges, asked: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,9 +109,11 @@ func TestPartsAreJudgedTogether(t *testing.T) {
 		want verdict.Verdict
 		more int // turns beyond one for each part
 	}{
-		"all of it":                     {want: verdict.Approve},
-		"all but the last part's files": {part: 2, say: func(s string) string { return strings.ReplaceAll(s, "store/file", "store/none") }, want: verdict.RequestChanges, more: 1},
-		"a part without a verdict":      {part: 1, say: func(s string) string { return strings.ReplaceAll(s, "VERDICT", "VERDIKT") }, want: verdict.RequestChanges, more: 1},
+		"all of it": {want: verdict.Approve},
+		"all but the last part's files": {part: 2, say: func(s string) string { return strings.ReplaceAll(s, "store/file", "store/none") },
+			want: verdict.RequestChanges, more: 1},
+		"a part without a verdict": {part: 1, say: func(s string) string { return strings.ReplaceAll(s, "VERDICT", "VERDIKT") },
+			want: verdict.RequestChanges, more: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,8 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 		all.Go(func() error {
 			var err error
 			if found[i], err = p.specialist(ctx, req, group, &spent[i]); err != nil && ctx.Err() == nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Strs("dimensions", names(group)).Msg("a specialist did not finish; its dimensions are left to the session that judges")
+				zerolog.Ctx(ctx).Warn().Err(err).Strs("dimensions",
+					names(group)).Msg("a specialist did not finish; its dimensions are left to the session that judges")
 			}
 			return nil
 		})
@@ -57,7 +58,8 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 }
 
 // specialist walks some dimensions of all parts of the change, and gives what it found that holds.
-func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension, spent *engine.Result) (found []verdict.Finding, err error) {
+func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension,
+	spent *engine.Result) (found []verdict.Finding, err error) {
 	session, err := p.examiner.Engine.Open(ctx, req)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,9 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 	for part := range p.understood.Parts {
 		nonce := rand.Text()
 		prompt := p.prompt(part, nonce)
-		prompt = slices.Insert(prompt, len(prompt)-1, Part{"group", "\n# Your dimensions\n\nOthers walk the other dimensions. Walk these alone: " + strings.Join(names(group), ", ") + ". Under each of the others say \"left to another session\".\n"})
+		prompt = slices.Insert(prompt, len(prompt)-1,
+			Part{"group", "\n# Your dimensions\n\nOthers walk the other dimensions. Walk these alone: " + strings.Join(names(group), ", ") +
+				". Under each of the others say \"left to another session\".\n"})
 		result, err := session.Ask(ctx, prompt.String())
 		spent.Usage, spent.CostUSD, spent.Duration = spent.Usage.Plus(result.Usage), spent.CostUSD+result.CostUSD, spent.Duration+result.Duration
 		if err != nil {

@@ -16,7 +16,8 @@ import (
 // answers piece by piece, and only its word counts.
 func TestSpecialistsFindAndOneJudges(t *testing.T) {
 	t.Parallel()
-	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"}, map[string]string{"code.txt": "unsafe_first()\nunsafe_second()\n"})
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "unsafe_first()\nunsafe_second()\n"})
 	var mu sync.Mutex
 	var walked []string
 	first, second := at(1, "unsafe_first()"), at(2, "unsafe_second()")
@@ -46,10 +47,12 @@ func TestSpecialistsFindAndOneJudges(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(walked)
-	if want := []string{"Graph, Architecture, Impact", "Security, Observability", "Test, Doc, AI-Antipattern, Recurrence"}; !slices.Equal(walked, want) {
+	if want := []string{"Graph, Architecture, Impact", "Security, Observability",
+		"Test, Doc, AI-Antipattern, Recurrence"}; !slices.Equal(walked, want) {
 		t.Errorf("the specialists walked %q", walked)
 	}
-	for _, want := range []string{"- E1 candidate at code.txt:1: [Security] critical security/S3: Wrong: unsafe_first()", "- E2 candidate at code.txt:2", "finding of another session"} {
+	for _, want := range []string{"- E1 candidate at code.txt:1: [Security] critical security/S3: Wrong: unsafe_first()",
+		"- E2 candidate at code.txt:2", "finding of another session"} {
 		if !strings.Contains(judge, want) {
 			t.Errorf("the judge is not told %q", want)
 		}
@@ -68,7 +71,8 @@ func TestSpecialistsFindAndOneJudges(t *testing.T) {
 // TestACandidateWithoutAnAnswerKeepsTheReviewFromApproving.
 func TestACandidateWithoutAnAnswerKeepsTheReviewFromApproving(t *testing.T) {
 	t.Parallel()
-	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"}, map[string]string{"code.txt": "unsafe_first()\n"})
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "unsafe_first()\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 		if strings.Contains(r.Prompt, "Walk these alone: Security") {
 			return answering(at(1, "unsafe_first()"))(r)

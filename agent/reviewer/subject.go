@@ -98,7 +98,8 @@ type Thread struct {
 // ChangeOf is a pull request's change as the scopes of the rules are decided on it,
 // in its round-th review.
 func ChangeOf(pr forge.PullRequest, diff worktree.Diff, commits []string, round int) guidelines.Change {
-	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff, Round: round}.change()
+	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff,
+		Round: round}.change()
 }
 
 // change is the subject as the scopes of the rules are decided on it.

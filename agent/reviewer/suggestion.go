@@ -27,7 +27,8 @@ func patched(f verdict.Finding, head []byte) (text string, ok bool) {
 	for above := range lead + 1 {
 		first := start - 1 - above
 		below := len(before) - above - (f.Line - start + 1)
-		if first < 0 || below < 0 || below > trail || first+len(before) > len(lines) || !slices.EqualFunc(before, lines[first:first+len(before)], same) {
+		if first < 0 || below < 0 || below > trail || first+len(before) > len(lines) ||
+			!slices.EqualFunc(before, lines[first:first+len(before)], same) {
 			continue
 		}
 		text = strings.Join(after[above:len(after)-below], "\n")

@@ -17,7 +17,8 @@ import (
 func TestALaterRoundSeesEarlierFindingsWhole(t *testing.T) {
 	t.Parallel()
 	const path = ".touchstone/guidelines/security.md"
-	g, ref := opened(t, map[string]string{"README.md": "one\n", path: strings.Replace(fmt.Sprintf(ownRules, "The law of the base."), "S1", "S3", 1)},
+	g, ref := opened(t, map[string]string{"README.md": "one\n",
+		path: strings.Replace(fmt.Sprintf(ownRules, "The law of the base."), "S1", "S3", 1)},
 		map[string]string{"code.txt": "unsafe()\n"})
 	placed, whole := finding(1), finding(0)
 	placed.Why, placed.Suggestion, placed.Verify = "It costs a day.", "Call the other one.", "Run it twice."

@@ -57,7 +57,8 @@ func manage(ctx context.Context, name string, args ...string) (string, error) {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", fmt.Errorf("there is no %s on this machine, so it cannot run services this way; start `touchstone run` from what starts programs here", name)
+		return "", fmt.Errorf("there is no %s on this machine, so it cannot run services this way; start `touchstone run` from what starts "+
+			"programs here", name)
 	case err != nil:
 		return printed.String(), fmt.Errorf("%s %s: %w: %.500s", name, strings.Join(args, " "), err, bytes.TrimSpace(failed.Bytes()))
 	}

@@ -35,7 +35,8 @@ const (
 // what is beyond is let go. The returned function, which is never nil, sends the last of them,
 // for at most two seconds.
 func Export(ctx context.Context, getenv func(string) string, version string) (func(), error) {
-	if cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" || getenv("OTEL_SDK_DISABLED") == "true" {
+	if cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" ||
+		getenv("OTEL_SDK_DISABLED") == "true" {
 		return func() {}, nil
 	}
 	// What cannot be read in the variables it would print as it is, secrets included.
@@ -52,7 +53,8 @@ func Export(ctx context.Context, getenv func(string) string, version string) (fu
 		// The rest of it is known all the same, and what is said of the variable holds its text.
 		err = errors.New("OTEL_RESOURCE_ATTRIBUTES cannot be read; write key=value,key=value")
 	}
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter, trace.WithMaxQueueSize(maxQueue), trace.WithMaxExportBatchSize(maxBatch)), trace.WithResource(about))
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter, trace.WithMaxQueueSize(maxQueue), trace.WithMaxExportBatchSize(maxBatch)),
+		trace.WithResource(about))
 	otel.SetTracerProvider(provider)
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWait)

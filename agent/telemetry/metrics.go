@@ -18,7 +18,8 @@ import (
 var (
 	runs = counter("touchstone_agent_runs_total", "Turns of model sessions, by how they ended: ok or the error's class.",
 		"engine", "model", "role", "outcome")
-	tokens = counter("touchstone_agent_tokens_total", "Tokens by kind: input (neither from nor into the cache), cache_write, cache_read, output.",
+	tokens = counter("touchstone_agent_tokens_total",
+		"Tokens by kind: input (neither from nor into the cache), cache_write, cache_read, output.",
 		"engine", "model", "role", "kind")
 	cost    = counter("touchstone_agent_cost_usd_total", "What the turns cost, in US dollars.", "engine", "model", "role")
 	retries = counter("touchstone_agent_retries_total", "How often a model CLI asked its provider again.", "engine", "model", "role")
@@ -26,7 +27,8 @@ var (
 		[]float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800}, "engine", "role")
 	firstByte = histogram("touchstone_agent_first_byte_seconds", "Time from the start of a turn to its first output.",
 		[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60}, "engine", "role")
-	acts = counter("touchstone_agent_acts_total", "What was done to pull requests, by kind and by how it ended: ok, error, or the class of a model's.",
+	acts = counter("touchstone_agent_acts_total",
+		"What was done to pull requests, by kind and by how it ended: ok, error, or the class of a model's.",
 		"act", "outcome")
 	actSeconds = histogram("touchstone_agent_act_seconds", "How long an act took, the model's time included.",
 		[]float64{.1, .5, 1, 5, 15, 60, 300, 900, 1800, 3600}, "act")

@@ -34,7 +34,8 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	all := filepath.Join(stateDir, "tmp")
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("make a directory for what this command needs while it runs: %w; free some space there, or set state_dir to a directory of yours", err)
+			err = fmt.Errorf("make a directory for what this command needs while it runs: %w; free some space there, or set state_dir to a "+
+				"directory of yours", err)
 		}
 	}()
 	if err := os.MkdirAll(all, 0o700); err != nil {

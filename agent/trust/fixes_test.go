@@ -48,7 +48,8 @@ func TestCostsCountOfTheAuthorsAgentAlone(t *testing.T) {
 		})
 	}
 	book, pr := machine(t)
-	if !book.Made(pr, said(fix.Signed(verdict.Signer{Key: key, Pull: 7}))) || book.Made(pr, said(fix.Signed(verdict.Signer{Key: other, Pull: 7}))) {
+	if !book.Made(pr, said(fix.Signed(verdict.Signer{Key: key, Pull: 7}))) ||
+		book.Made(pr, said(fix.Signed(verdict.Signer{Key: other, Pull: 7}))) {
 		t.Error("the key that was met first is not the one that counts")
 	}
 	if book.Reviewer("alice").Key != "" {

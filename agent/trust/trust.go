@@ -65,7 +65,8 @@ func Open(dir string) (*Book, error) {
 		b.known, err = parse(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to have their accounts and keys taken anew", err, b.path)
+		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to have their accounts and keys taken anew", err,
+			b.path)
 	}
 	return b, nil
 }
@@ -77,7 +78,8 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 	if err == nil {
 		seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 		if err != nil || len(seed) != ed25519.SeedSize {
-			return nil, fmt.Errorf("%s holds no key; restore it, or delete it to have another one made, which the authors' machines then have to be told of", path)
+			return nil, fmt.Errorf("%s holds no key; restore it, or delete it to have another one made, which the authors' machines then have to "+
+				"be told of", path)
 		}
 		return ed25519.NewKeyFromSeed(seed), nil
 	}
@@ -121,7 +123,8 @@ func (b *Book) Account(login string, id int64) error {
 }
 
 func taken(login string) error {
-	return fmt.Errorf("the login %s belongs to another account than this machine knows as %s: its account was renamed or deleted, and somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
+	return fmt.Errorf("the login %s belongs to another account than this machine knows as %s: its account was renamed or deleted, and "+
+		"somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
 }
 
 // Hold notes a key of a reviewer's login that is certain, as this machine's own is.
@@ -249,7 +252,8 @@ func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Se
 	case own || slices.ContainsFunc(listed, func(k string) bool { return strings.EqualFold(k, key) }):
 		return ""
 	case len(listed) > 0, known.Key != "" && known.Key != key:
-		return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of that login under `keys` in the agent's configuration", key, login)
+		return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of "+
+			"that login under `keys` in the agent's configuration", key, login)
 	case known.Key == "" && r.EditedAt != nil:
 		return "it was edited after it was posted, and no key of its reviewer is known yet"
 	case known.Key == "":

@@ -172,7 +172,8 @@ func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewe
 
 // eventQuery reads the parameters of a list of events. The error is a sentence.
 func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.EventQuery, err error) {
-	q = projection.EventQuery{Scope: viewer.Scope, Filter: event.Filter{Sources: some(values["source"]), Types: some(values["type"]), Repos: some(values["repo"])}}
+	q = projection.EventQuery{Scope: viewer.Scope,
+		Filter: event.Filter{Sources: some(values["source"]), Types: some(values["type"]), Repos: some(values["repo"])}}
 	if err := q.Filter.Validate(); err != nil {
 		return q, err
 	}
@@ -234,7 +235,8 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 }
 
 // find is the event that a path names, if the viewer may see it. Else it has answered.
-func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer, refuse func(http.ResponseWriter, *http.Request, int, string)) (e event.Event, ok bool) {
+func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer,
+	refuse func(http.ResponseWriter, *http.Request, int, string)) (e event.Event, ok bool) {
 	cursor, err := event.ParseCursor(r.PathValue("cursor"))
 	if err != nil {
 		refuse(w, r, http.StatusBadRequest, err.Error())
@@ -355,7 +357,8 @@ func trendsCSV(trends []projection.Trend) []byte {
 	out := csv.NewWriter(&b)
 	_ = out.Write([]string{ // to memory, which never fails
 		"start", "opened", "merged", "closed", "rounds", "findings", "cost_usd", "tokens", "escalations", "merged_without_person",
-		"first_review_p50_seconds", "first_review_p90_seconds", "merge_p50_seconds", "merge_p90_seconds", "rounds_per_merge", "cost_usd_per_merge",
+		"first_review_p50_seconds", "first_review_p90_seconds", "merge_p50_seconds", "merge_p90_seconds", "rounds_per_merge",
+		"cost_usd_per_merge",
 	})
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	of := func(q *projection.Quantiles) (string, string) {
@@ -368,7 +371,8 @@ func trendsCSV(trends []projection.Trend) []byte {
 		review50, review90 := of(t.FirstReview)
 		merge50, merge90 := of(t.Merge)
 		_ = out.Write([]string{
-			t.Start.Format(time.DateOnly), strconv.Itoa(t.Opened), strconv.Itoa(t.Merged), strconv.Itoa(t.Closed), strconv.Itoa(t.Rounds), strconv.Itoa(t.Findings),
+			t.Start.Format(time.DateOnly), strconv.Itoa(t.Opened), strconv.Itoa(t.Merged), strconv.Itoa(t.Closed), strconv.Itoa(t.Rounds),
+			strconv.Itoa(t.Findings),
 			number(t.CostUSD), strconv.FormatInt(t.Tokens, 10), strconv.Itoa(t.Escalations), strconv.Itoa(t.Unattended),
 			review50, review90, merge50, merge90, number(t.RoundsPerMerge), number(t.CostPerMerge),
 		})

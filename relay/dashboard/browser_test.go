@@ -125,7 +125,8 @@ func startRelay(t *testing.T) *relay {
 	}
 	s, err := server.New(t.Context(), server.Config{
 		Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
-		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}, Store: "sqlite:" + filepath.Join(dir, "relay.db"), Version: "test"},
+		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
+			Store: "sqlite:" + filepath.Join(dir, "relay.db"), Version: "test"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -167,32 +168,40 @@ type object = map[string]any
 // opened is a pull request that was opened a number of minutes ago.
 func opened(number, minutes int, title, author, branch string) object {
 	at := time.Now().Add(-time.Duration(minutes) * time.Minute).UTC()
-	return object{"action": "opened", "number": number, "repository": object{"full_name": "acme/app"}, "sender": object{"login": author}, "pull_request": object{
-		"id": number, "number": number, "title": title, "state": "open", "user": object{"login": author}, "head": object{"sha": fmt.Sprintf("%040d", number), "ref": branch},
-		"base": object{"ref": "main"}, "created_at": at, "updated_at": at, "html_url": "https://github.test/acme/app/pull/1",
-	}}
+	return object{"action": "opened", "number": number, "repository": object{"full_name": "acme/app"}, "sender": object{"login": author},
+		"pull_request": object{
+			"id": number, "number": number, "title": title, "state": "open", "user": object{"login": author},
+			"head": object{"sha": fmt.Sprintf("%040d", number), "ref": branch},
+			"base": object{"ref": "main"}, "created_at": at, "updated_at": at, "html_url": "https://github.test/acme/app/pull/1",
+		}}
 }
 
 // review is a review of it with a record.
 func review(of object, v verdict.Verdict, by string, ledger verdict.Ledger) object {
 	pull := of["pull_request"].(object)
 	head := pull["head"].(object)["sha"].(string)
-	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "a-model", Guidelines: "0123456789", CostUSD: 0.7, Ledger: ledger, Duration: 42 * time.Second}
+	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "a-model", Guidelines: "0123456789", CostUSD: 0.7, Ledger: ledger,
+		Duration: 42 * time.Second}
 	seal, err := r.Seal(verdict.Signer{})
 	if err != nil {
 		panic(err)
 	}
 	state := map[verdict.Verdict]string{verdict.Approve: "approved", verdict.RequestChanges: "changes_requested"}[v]
 	return object{"action": "submitted", "repository": of["repository"], "sender": object{"login": by}, "pull_request": pull, "review": object{
-		"id": pull["number"], "body": "Prose.\n\n" + seal, "state": state, "commit_id": head, "user": object{"login": by}, "submitted_at": time.Now().UTC(), "html_url": "https://github.test/r",
+		"id": pull["number"], "body": "Prose.\n\n" +
+			seal, "state": state, "commit_id": head, "user": object{"login": by}, "submitted_at": time.Now().UTC(),
+		"html_url": "https://github.test/r",
 	}}
 }
 
 // hostile are texts that would run, load or break something if they were taken for more than text.
 var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`, `{{.}}{{template "turn" .}}`, `javascript:alert(1)`,
-	`<a href="https://evil.test/">x</a>`, `' onmouseover='alert(1)`, `<svg/onload=alert(1)>`, "\u202egnirts desrever\u2066", "a\x00b\x1b[31m", `<!-- -->`, `<link rel=stylesheet href=https://evil.test/x.css>`,
-	`hx-get="https://evil.test/" hx-trigger="load"`, `<div hx-get="https://evil.test/" hx-trigger="load">x</div>`, strings.Repeat("W", 3000), strings.Repeat("\u0301", 500), "../../../etc/passwd",
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`, `{{.}}{{template "turn" .}}`,
+	`javascript:alert(1)`,
+	`<a href="https://evil.test/">x</a>`, `' onmouseover='alert(1)`, `<svg/onload=alert(1)>`, "\u202egnirts desrever\u2066", "a\x00b\x1b[31m",
+	`<!-- -->`, `<link rel=stylesheet href=https://evil.test/x.css>`,
+	`hx-get="https://evil.test/" hx-trigger="load"`, `<div hx-get="https://evil.test/" hx-trigger="load">x</div>`, strings.Repeat("W", 3000),
+	strings.Repeat("\u0301", 500), "../../../etc/passwd",
 }
 
 func hostileRelay(t *testing.T) *relay {
@@ -201,16 +210,22 @@ func hostileRelay(t *testing.T) *relay {
 		pull := opened(i+1, i, text, text, text)
 		r.send("pull_request", pull)
 		r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
-			{ID: "f1", Status: verdict.Disputed, Severity: verdict.Critical, Dimension: verdict.Security, Rule: text, Path: text, Line: 3, Claim: text, Said: &verdict.Said{By: text, Why: text}, First: 1, Last: 1},
+			{ID: "f1", Status: verdict.Disputed, Severity: verdict.Critical, Dimension: verdict.Security, Rule: text, Path: text, Line: 3,
+				Claim: text, Said: &verdict.Said{By: text, Why: text}, First: 1, Last: 1},
 		}))
-		r.send("issue_comment", object{"action": "created", "repository": object{"full_name": "acme/app"}, "sender": object{"login": text}, "issue": object{"number": i + 1, "pull_request": object{}}, "comment": object{"body": text}, text: text})
-		r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"}, "check_run": object{"id": i, "name": text, "head_sha": fmt.Sprintf("%040d", i+1), "status": "completed", "conclusion": text}})
-		r.send("status", object{"repository": object{"full_name": "acme/app"}, "sender": object{"login": "judge"}, "sha": fmt.Sprintf("%040d", i+1), "context": "touchstone/review", "state": text, "description": text})
-		beacon, err := json.Marshal(object{"role": text, "login": text, "version": text, "model": text, "work": []object{{"pull": text, "act": text, "phase": text}}, "resting": []string{text}})
+		r.send("issue_comment", object{"action": "created", "repository": object{"full_name": "acme/app"}, "sender": object{"login": text},
+			"issue": object{"number": i + 1, "pull_request": object{}}, "comment": object{"body": text}, text: text})
+		r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"},
+			"check_run": object{"id": i, "name": text, "head_sha": fmt.Sprintf("%040d", i+1), "status": "completed", "conclusion": text}})
+		r.send("status", object{"repository": object{"full_name": "acme/app"}, "sender": object{"login": "judge"},
+			"sha": fmt.Sprintf("%040d", i+1), "context": "touchstone/review", "state": text, "description": text})
+		beacon, err := json.Marshal(object{"role": text, "login": text, "version": text, "model": text,
+			"work": []object{{"pull": text, "act": text, "phase": text}}, "resting": []string{text}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.address+"/api/v1/machines/self", strings.NewReader(string(beacon)))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.address+"/api/v1/machines/self",
+			strings.NewReader(string(beacon)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +252,8 @@ func (r *relay) views() []string {
 	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
 		r.t.Fatal(err)
 	}
-	views := []string{"/", "/?state=all&author=%3Cscript%3Ealert(1)%3C/script%3E", "/log", "/rules?since=7d", "/rules/security/S2?since=7d", "/trends?since=7d", "/machines", "/health", "/pulls/acme/app/1", "/pulls/none/none/1"}
+	views := []string{"/", "/?state=all&author=%3Cscript%3Ealert(1)%3C/script%3E", "/log", "/rules?since=7d", "/rules/security/S2?since=7d",
+		"/trends?since=7d", "/machines", "/health", "/pulls/acme/app/1", "/pulls/none/none/1"}
 	for i := range hostile {
 		views = append(views, fmt.Sprintf("/pulls/acme/app/%d", i+1))
 	}
@@ -261,7 +277,9 @@ func TestHostileTextsStayText(t *testing.T) {
 			var strange []string
 			b.run(chromedp.Navigate(r.address+view), visible("#main"),
 				chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wider),
-				chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main [onload], main [onmouseover], main [hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => e.outerHTML.slice(0, 100))`, &strange))
+				chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
+					`[onload], main [onmouseover], main [hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
+					`e.outerHTML.slice(0, 100))`, &strange))
 			if wider > 0 {
 				b.t.Errorf("%s is %d pixels wider than a screen of %d", view, wider, size[0])
 			}
@@ -284,7 +302,8 @@ func TestBoardIsLive(t *testing.T) {
 	b.run(chromedp.KeyEvent("p"), visible(".live[aria-pressed=true]"))
 	r.send("pull_request", opened(3, 1, "The third", "alice", "three"))
 	var there bool
-	b.run(chromedp.Evaluate(`new Promise(done => setTimeout(() => done(!!document.querySelector("[id='p-acme/app-3']")), 700))`, &there, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.run(chromedp.Evaluate(`new Promise(done => setTimeout(() => done(!!document.querySelector("[id='p-acme/app-3']")), 700))`, &there,
+		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if there {
 		t.Error("a paused board moved")
 	}
@@ -299,7 +318,8 @@ func TestBoardTakesKeys(t *testing.T) {
 	r.send("pull_request", opened(2, 3, "The second", "alice", "two"))
 	b := newBrowser(t, r.address)
 	var focused, field string
-	b.run(chromedp.Navigate(r.address+"/"), visible("#main"), chromedp.KeyEvent("jjjk"), chromedp.Evaluate(`document.activeElement.textContent`, &focused),
+	b.run(chromedp.Navigate(r.address+"/"), visible("#main"), chromedp.KeyEvent("jjjk"),
+		chromedp.Evaluate(`document.activeElement.textContent`, &focused),
 		chromedp.KeyEvent("/"), chromedp.Evaluate(`document.activeElement.name`, &field))
 	if focused != "The first" || field != "author" {
 		t.Errorf("after jjjk %q has the focus, after a slash %q", focused, field)
@@ -311,11 +331,13 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 	r := startRelay(t)
 	pull := opened(1, 5, "The first", "alice", "one")
 	r.send("pull_request", pull)
-	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1}}))
+	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge",
+		verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1}}))
 	b := newBrowser(t, r.address)
 	b.run(emulation.SetScriptExecutionDisabled(true))
 	for view, want := range map[string]string{
-		"/": "changes requested in round 1: 1 major", "/pulls/acme/app/1": "It leaks.", "/log": "pull_request_review", "/rules": "security/S2", "/rules/security/S2": "acme/app#1", "/trends": "Cost a merge", "/machines": "No agent was heard", "/health": "Newest event",
+		"/": "changes requested in round 1: 1 major", "/pulls/acme/app/1": "It leaks.", "/log": "pull_request_review", "/rules": "security/S2",
+		"/rules/security/S2": "acme/app#1", "/trends": "Cost a merge", "/machines": "No agent was heard", "/health": "Newest event",
 	} {
 		var text string
 		b.run(chromedp.Navigate(r.address+view), chromedp.Text("main", &text, chromedp.ByQuery))
@@ -335,20 +357,26 @@ func TestPagesAreAccessible(t *testing.T) {
 	pull := opened(1, 5, "The first", "alice", "one")
 	r.send("pull_request", pull)
 	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
-		{ID: "f1", Status: verdict.Open, Severity: verdict.Critical, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1}, {ID: "f2", Status: verdict.Disputed, Severity: verdict.Major, Rule: "doc/D2", Claim: "It lies.", First: 1, Last: 1},
+		{ID: "f1", Status: verdict.Open, Severity: verdict.Critical, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1},
+		{ID: "f2", Status: verdict.Disputed, Severity: verdict.Major, Rule: "doc/D2", Claim: "It lies.", First: 1, Last: 1},
 		{ID: "f3", Status: verdict.Verified, Severity: verdict.Nit, Rule: "doc/D2", Claim: "A typo.", First: 1, Last: 1},
 	}))
 	r.send("pull_request_review", review(opened(2, 5, "x", "bob", "two"), verdict.Approve, "mallory", nil))
-	r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"}, "check_run": object{"id": 1, "name": "lint", "head_sha": fmt.Sprintf("%040d", 1), "status": "completed", "conclusion": "failure"}})
+	r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"},
+		"check_run": object{"id": 1, "name": "lint", "head_sha": fmt.Sprintf("%040d", 1), "status": "completed", "conclusion": "failure"}})
 	first := r.views()[len(hostile)+10]
 	b := newBrowser(t, r.address)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
-			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(size[0], size[1]))
-			for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules", "/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
+			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				chromedp.EmulateViewport(size[0], size[1]))
+			for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules",
+				"/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
 				var found []string
 				b.run(chromedp.Navigate(r.address+view), chromedp.WaitReady("body", chromedp.ByQuery), chromedp.Evaluate(string(axe)+";0", nil),
-					chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(" | ")))`, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+					chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => `+
+						`n.html.slice(0, 160)).join(" | ")))`, &found,
+						func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 				for _, violation := range found {
 					t.Errorf("%s, %s, %d wide: %s", view, scheme, size[0], violation)
 				}

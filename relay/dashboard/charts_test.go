@@ -26,7 +26,8 @@ func firing(r *relay) {
 		r.send("pull_request", pull)
 		status := []verdict.Status{verdict.Verified, verdict.Refuted, verdict.Open, verdict.Verified}[i%4]
 		sent := review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
-			{ID: "f1", Status: status, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1},
+			{ID: "f1", Status: status, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.", First: 1,
+				Last: 1},
 		})
 		sent["review"].(object)["submitted_at"] = time.Now().AddDate(0, 0, -i).UTC()
 		r.send("pull_request_review", sent)
@@ -79,7 +80,8 @@ func TestChartsAreDrawn(t *testing.T) {
 	var box struct{ Right, Top float64 }
 	var hash string
 	b.run(chromedp.Navigate(r.address+"/rules/security/S2?since=14d"), visible("#charts canvas"),
-		chromedp.Evaluate(`(({ right, top }) => ({ Right: right, Top: top }))(document.querySelector("#charts .u-over").getBoundingClientRect())`, &box))
+		chromedp.Evaluate(`(({ right, top }) => ({ Right: right, Top: top }))`+
+			`(document.querySelector("#charts .u-over").getBoundingClientRect())`, &box))
 	b.run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20),
 		chromedp.Poll(`location.hash`, &hash, chromedp.WithPollingTimeout(20*time.Second)))
 	if want := "#at-" + time.Now().UTC().Format(time.DateOnly); hash != want {
@@ -121,7 +123,8 @@ func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
 	if err != nil || len(rows) < 3 || rows[0][1] != "fired" || !strings.Contains(rows[len(rows)-1][5], "acme/app#1") {
 		t.Errorf("%v, %q", err, rows)
 	}
-	if page := string(get("/rules/security/S2?since=14d", 200)); !strings.Contains(page, `href="/pulls/acme/app/3"`) || !strings.Contains(page, "67 %") {
+	if page := string(get("/rules/security/S2?since=14d", 200)); !strings.Contains(page, `href="/pulls/acme/app/3"`) ||
+		!strings.Contains(page, "67 %") {
 		t.Errorf("the page says\n%s", page)
 	}
 	if page := string(get("/rules", 200)); !strings.Contains(page, `href="/rules/security/S2?since=30d&amp;repo="`) ||

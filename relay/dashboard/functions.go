@@ -14,11 +14,15 @@ import (
 
 // functions are what the templates call.
 var functions = template.FuncMap{
-	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath, "rulePath": rulePath,
-	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b }, "plus": func(a, b int) int { return a + b }, "share": share,
-	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join, "isoDay": func(t time.Time) string { return t.Format(time.DateOnly) },
+	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
+	"rulePath": rulePath,
+	"file":     staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
+	"plus": func(a, b int) int { return a + b }, "share": share,
+	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join,
+	"isoDay":      func(t time.Time) string { return t.Format(time.DateOnly) },
 	"bucketRange": bucketRange, "turnName": turnName,
-	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items }, "periods": func() []choice { return periods },
+	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items },
+	"periods": func() []choice { return periods },
 }
 
 // choice is an entry of a menu.
@@ -36,7 +40,8 @@ func when(t, now time.Time) template.HTML {
 		return `<span class="none">–</span>`
 	}
 	t = t.UTC()
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-ago>%s</time>`, t.Format(time.RFC3339), stamp(t), span(now.Sub(t)))) // of times alone
+	// of times alone
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-ago>%s</time>`, t.Format(time.RFC3339), stamp(t), span(now.Sub(t))))
 }
 
 // stamp is a moment to the second.
@@ -137,7 +142,8 @@ func bucketRange(t time.Time, bucket projection.Bucket) string {
 
 func turnName(t verdict.Turn) string {
 	return map[verdict.Turn]string{
-		verdict.TurnPerson: "A person", verdict.TurnAuthor: "Author", verdict.TurnReviewer: "Reviewer", verdict.TurnCI: "CI", verdict.TurnNobody: "Done",
+		verdict.TurnPerson: "A person", verdict.TurnAuthor: "Author", verdict.TurnReviewer: "Reviewer", verdict.TurnCI: "CI",
+		verdict.TurnNobody: "Done",
 	}[t]
 }
 

@@ -28,7 +28,8 @@ var templateFiles embed.FS
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"board", "pull", "log", "event", "rules", "rule", "trends", "machines", "health", "signin", "problem"} {
-		pages[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+		pages[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html",
+			"templates/parts.html", "templates/"+name+".html"))
 	}
 	return pages
 })
@@ -78,7 +79,8 @@ func (d *Dashboard) problem(w http.ResponseWriter, r *http.Request, status int, 
 func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
 	w.Header().Set("Retry-After", "5")
-	d.problem(w, r, http.StatusServiceUnavailable, "The page's projection of the log cannot be read now. It is being looked after; the relay's log says why.")
+	d.problem(w, r, http.StatusServiceUnavailable,
+		"The page's projection of the log cannot be read now. It is being looked after; the relay's log says why.")
 }
 
 // SignIn answers with the form that takes a token, or with the button that redeems a one-time
@@ -131,7 +133,8 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 		d.failed(w, r, err)
 		return
 	}
-	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values, Empty: d.config.Relay.Head().Seq == 0, Address: r.Host}
+	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values,
+		Empty: d.config.Relay.Head().Seq == 0, Address: r.Host}
 	shown := []verdict.Turn{verdict.TurnPerson, verdict.TurnAuthor, verdict.TurnReviewer, verdict.TurnCI}
 	if q.State == "closed" {
 		shown = nil
@@ -224,7 +227,8 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 		return
 	}
 	p := logPage{
-		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"), Sources: sources,
+		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"),
+		Sources: sources,
 		Address: r.Host, Empty: d.config.Relay.Head().Seq == 0,
 	}
 	if more {
@@ -335,7 +339,8 @@ func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer
 		d.failed(w, r, err)
 		return
 	}
-	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"), period: d.period(values, viewer)}
+	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"),
+		period: d.period(values, viewer)}
 	p.Sum = projection.Sum(trends)
 	slices.Reverse(trends)
 	for _, t := range trends {

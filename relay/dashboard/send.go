@@ -11,7 +11,8 @@ import (
 )
 
 // policy lets the page load from the relay alone, and run nothing but its own files.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
 // minCompressed is the length in bytes from which on an answer is worth compressing.
 const minCompressed = 1 << 10

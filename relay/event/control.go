@@ -124,7 +124,8 @@ func ValidateSetting(key, value string) error {
 	for _, name := range models {
 		errs = append(errs, validateModel(key, name))
 		if key == "engine.off" && !strings.Contains(name, ":") && !IsModelPart(name) {
-			errs = append(errs, fmt.Errorf("%s=%.20s could switch off much else; write the whole name with its engine, such as codex:o3, or a part of at least %d characters and one letter, such as opus", key, name, minPart))
+			errs = append(errs, fmt.Errorf("%s=%.20s could switch off much else; write the whole name with its engine, such as codex:o3, or a "+
+				"part of at least %d characters and one letter, such as opus", key, name, minPart))
 		}
 	}
 	return errors.Join(errs...)
@@ -146,7 +147,8 @@ func validateModel(key, name string) error {
 	case secret.MatchString(name):
 		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and all who read events can read it", key)
 	case len(name) > maxModelLength || !model.MatchString(name):
-		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ + [ ] -, and no - in front", key)
+		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ "+
+			"+ [ ] -, and no - in front", key)
 	}
 	return nil
 }

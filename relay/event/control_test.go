@@ -26,7 +26,9 @@ func TestControlFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "event: relay.control\ndata: " + `{"id":"q7m2x4ka-7","settings":{"engine.off":"","engine.review.model":"claude-sonnet-4-5"},"by":"ops","at":"2023-11-14T22:13:20.123Z"}` + "\nid: q7m2x4ka-7\n\n"
+	want := "event: relay.control\ndata: " +
+		`{"id":"q7m2x4ka-7","settings":{"engine.off":"","engine.review.model":"claude-sonnet-4-5"},"by":"ops","at":"2023-11-14T22:13:20.123Z"}` +
+		"\nid: q7m2x4ka-7\n\n"
 	if string(inOrder) != want {
 		t.Errorf("got %q", inOrder)
 	}

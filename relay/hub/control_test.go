@@ -43,7 +43,8 @@ func TestControlReachesEveryReader(t *testing.T) {
 		t.Errorf("nothing was set by %s", c.ID)
 	}
 	var readers []*hub.Reader
-	for _, filter := range []event.Filter{{}, {Repos: []string{"acme/app"}}, {Repos: []string{"acme/*"}}, {Types: []string{"push"}}, {Sources: []string{"grafana"}}} {
+	for _, filter := range []event.Filter{{}, {Repos: []string{"acme/app"}}, {Repos: []string{"acme/*"}}, {Types: []string{"push"}},
+		{Sources: []string{"grafana"}}} {
 		r := h.NewReader(0, filter, event.Filter{Repos: []string{"x/y"}})
 		t.Cleanup(r.Close)
 		if _, err := r.Next(t.Context()); err != nil {

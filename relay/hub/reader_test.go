@@ -49,8 +49,10 @@ func TestOnlyMatchingReadersWake(t *testing.T) {
 		return r
 	}
 	repos := func(globs ...string) event.Filter { return event.Filter{Repos: globs} }
-	want := []*hub.Reader{reader(), reader(repos("ACME/app")), reader(repos("acme/*")), reader(repos("*/app", "x/y")), reader(repos("acme/*"), repos("*/app"))}
-	others := []*hub.Reader{reader(repos("acme/lib")), reader(repos("other/*")), reader(event.Filter{Types: []string{"nothing"}}), reader(repos("acme/*"), repos("*/lib"))}
+	want := []*hub.Reader{reader(), reader(repos("ACME/app")), reader(repos("acme/*")), reader(repos("*/app", "x/y")),
+		reader(repos("acme/*"), repos("*/app"))}
+	others := []*hub.Reader{reader(repos("acme/lib")), reader(repos("other/*")), reader(event.Filter{Types: []string{"nothing"}}),
+		reader(repos("acme/*"), repos("*/lib"))}
 	add(t, h, about("a", "other/lib"), about("b", "acme/app"), about("c", "none"))
 	for i, r := range want {
 		if !woken(r) {

@@ -81,22 +81,30 @@ func TestVerify(t *testing.T) {
 		"one missing":     {"DELETE FROM events WHERE seq = 300", "event 300 is damaged: it is missing"},
 		"several missing": {"DELETE FROM events WHERE seq BETWEEN 20 AND 290", "events 20 to 290 are damaged: it is missing"},
 		"first missing":   {"DELETE FROM events WHERE seq = 11", "event 11 is damaged: it is missing"},
-		"another payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 500", "event 500 is damaged: it is not what was appended: its checksum differs"},
-		"another column":  {"UPDATE events SET repo = 'acme/apq' WHERE seq IN (11, 610)", "event 11 is damaged: it is not what was appended: its checksum differs"},
-		"another id":      {"UPDATE events SET delivery = 'x' WHERE seq = 500", "event 500 is damaged: it is not what was appended: its checksum differs"},
-		"another place":   {"UPDATE events SET seq = 611 WHERE seq = 610", "event 610 is damaged: it is missing\nevent 611 is damaged: it is not what was appended"},
-		"unreadable":      {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 is damaged: it is not what was appended"},
+		"another payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 500",
+			"event 500 is damaged: it is not what was appended: its checksum differs"},
+		"another column": {"UPDATE events SET repo = 'acme/apq' WHERE seq IN (11, 610)",
+			"event 11 is damaged: it is not what was appended: its checksum differs"},
+		"another id": {"UPDATE events SET delivery = 'x' WHERE seq = 500",
+			"event 500 is damaged: it is not what was appended: its checksum differs"},
+		"another place": {"UPDATE events SET seq = 611 WHERE seq = 610",
+			"event 610 is damaged: it is missing\nevent 611 is damaged: it is not what was appended"},
+		"unreadable": {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 is damaged: it is not what was appended"},
 		// Events of older relays have no checksum.
-		"no JSON":     {unchecked + "UPDATE events SET payload = x'7b' WHERE seq = 500", "event 500 is damaged: its payload is no JSON, as GitHub's always is"},
-		"no settings": {unchecked + "UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
-		"no delivery": {unchecked + "UPDATE events SET delivery = '' WHERE seq = 500", "event 500 is damaged: its source, its delivery or its time is missing"},
+		"no JSON": {unchecked + "UPDATE events SET payload = x'7b' WHERE seq = 500",
+			"event 500 is damaged: its payload is no JSON, as GitHub's always is"},
+		"no settings": {unchecked + "UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; " +
+			"UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
+		"no delivery": {unchecked + "UPDATE events SET delivery = '' WHERE seq = 500",
+			"event 500 is damaged: its source, its delivery or its time is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems, err := verify(t, stored(t, test.tamper))
 			if err != nil || !strings.HasPrefix(problems, test.want) || test.want == "" && problems != "" {
 				t.Errorf("told %q, %v", problems, err)
 			}
-			if want := max(1, strings.Count(test.tamper, ",")+1, strings.Count(test.want, "damaged")); test.want != "" && strings.Count(problems, "\n")+1 != want {
+			if want := max(1, strings.Count(test.tamper, ",")+1, strings.Count(test.want, "damaged")); test.want != "" &&
+				strings.Count(problems, "\n")+1 != want {
 				t.Errorf("told %d problems, want %d:\n%s", strings.Count(problems, "\n")+1, want, problems)
 			}
 		})

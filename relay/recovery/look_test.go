@@ -14,14 +14,15 @@ func TestHowFarBackToLook(t *testing.T) {
 		since     time.Time
 		lost      bool
 	}{
-		"the first time":               {since: ago(72 * time.Hour)},
-		"ten minutes later":            {through: ago(10 * time.Minute), since: ago(20 * time.Minute)},
-		"after two days":               {through: ago(48 * time.Hour), since: ago(48*time.Hour + 10*time.Minute)},
-		"after three days":             {through: ago(72 * time.Hour), since: ago(72 * time.Hour)},
-		"after four days":              {through: ago(96 * time.Hour), since: ago(72 * time.Hour), lost: true},
-		"a log of a month":             {through: ago(time.Hour), retention: 720 * time.Hour, since: ago(70 * time.Minute)},
-		"a log of a day, first":        {retention: 24 * time.Hour, since: ago(24*time.Hour - 5*time.Minute)},
-		"a log of a day, after two":    {through: ago(48 * time.Hour), retention: 24 * time.Hour, since: ago(24*time.Hour - 5*time.Minute), lost: true},
+		"the first time":        {since: ago(72 * time.Hour)},
+		"ten minutes later":     {through: ago(10 * time.Minute), since: ago(20 * time.Minute)},
+		"after two days":        {through: ago(48 * time.Hour), since: ago(48*time.Hour + 10*time.Minute)},
+		"after three days":      {through: ago(72 * time.Hour), since: ago(72 * time.Hour)},
+		"after four days":       {through: ago(96 * time.Hour), since: ago(72 * time.Hour), lost: true},
+		"a log of a month":      {through: ago(time.Hour), retention: 720 * time.Hour, since: ago(70 * time.Minute)},
+		"a log of a day, first": {retention: 24 * time.Hour, since: ago(24*time.Hour - 5*time.Minute)},
+		"a log of a day, after two": {through: ago(48 * time.Hour), retention: 24 * time.Hour, since: ago(24*time.Hour - 5*time.Minute),
+			lost: true},
 		"a log of a day, an hour away": {through: ago(time.Hour), retention: 24 * time.Hour, since: ago(70 * time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {

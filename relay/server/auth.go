@@ -16,7 +16,8 @@ import (
 
 // ErrUnprotected is wrapped by New's error about an address that other machines could
 // read from while the relay has no access tokens.
-var ErrUnprotected = errors.New("it has no access tokens, so anybody could read the events there; make one with touchstone-relay token create, or listen on a loopback address such as 127.0.0.1:8080")
+var ErrUnprotected = errors.New("it has no access tokens, so anybody could read the events there; make one with touchstone-relay token " +
+	"create, or listen on a loopback address such as 127.0.0.1:8080")
 
 // checkAddress refuses an address that other machines could reach if reading takes no
 // token there.
@@ -66,7 +67,8 @@ func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant 
 			return
 		}
 		if grant.ID == "" {
-			refuse(w, http.StatusForbidden, "this takes an admin's token, and the relay has no tokens; make one with touchstone-relay token create --name ops --role admin")
+			refuse(w, http.StatusForbidden, "this takes an admin's token, and the relay has no tokens; make one with touchstone-relay token "+
+				"create --name ops --role admin")
 			return
 		}
 		if grant.Role != token.Admin {
@@ -85,7 +87,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bo
 	switch {
 	case !ok:
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		s.refuseStranger(w, r, "this takes an access token that is good: send one that touchstone-relay token create has printed, as Authorization: Bearer rly_…")
+		s.refuseStranger(w, r, "this takes an access token that is good: send one that touchstone-relay token create has printed, as "+
+			"Authorization: Bearer rly_…")
 	case grant.ID == "" && !local(r.Host):
 		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
 		ok = false

@@ -46,7 +46,8 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 	defer end()
 	var patch map[string]*string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPatchBytes)).Decode(&patch); err != nil || len(patch) == 0 {
-		refuse(w, http.StatusBadRequest, `the body is no change of settings; send a JSON object such as {"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
+		refuse(w, http.StatusBadRequest, `the body is no change of settings; send a JSON object such as `+
+			`{"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)

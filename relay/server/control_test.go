@@ -111,7 +111,8 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 // Whoever is connected is told of new settings, and whoever comes later begins with those
 // that hold: from wherever, with whatever filter, within whatever scope.
 func TestControlReachesEverybody(t *testing.T) {
-	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}}, event.Filter{Sources: []string{"grafana"}})
+	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}},
+		event.Filter{Sources: []string{"grafana"}})
 	first := r.post(t, "a", `{}`)
 	var early []<-chan event.Message
 	for _, text := range texts {
@@ -125,7 +126,8 @@ func TestControlReachesEverybody(t *testing.T) {
 	one := r.must(t, admin, `{"engine.review.model":"claude-sonnet-4-5","engine.off":"opus"}`)
 	r.post(t, "b", `{}`)
 	two := r.must(t, admin, `{"engine.review.model":null}`)
-	if want := map[string]string{"engine.off": "opus"}; !maps.Equal(two.Settings, want) || two.By != "ops" || time.Since(two.At) > time.Minute {
+	if want := map[string]string{"engine.off": "opus"}; !maps.Equal(two.Settings, want) || two.By != "ops" ||
+		time.Since(two.At) > time.Minute {
 		t.Errorf("after unsetting it holds %+v, want %v", two, want)
 	}
 	for i, messages := range early {
@@ -135,14 +137,16 @@ func TestControlReachesEverybody(t *testing.T) {
 			}
 		}
 	}
-	for name, after := range map[string]string{"now": client.Now, "the first event": first, "oldest": client.Oldest, "the newest control": two.ID.String(), "another log": "zzzzzzzz-5"} {
+	for name, after := range map[string]string{"now": client.Now, "the first event": first, "oldest": client.Oldest,
+		"the newest control": two.ID.String(), "another log": "zzzzzzzz-5"} {
 		for _, text := range texts[1:] {
 			messages := r.follow(t, text, after, event.Filter{Types: []string{"deployment"}})
 			m := <-messages
 			if m.Reset != nil {
 				m = <-messages
 			}
-			if m.Control == nil || !reflect.DeepEqual(*m.Control, two) || name == "now" && m.Cursor.Seq != 4 || name == "oldest" && m.Cursor.Seq != 0 {
+			if m.Control == nil || !reflect.DeepEqual(*m.Control, two) || name == "now" && m.Cursor.Seq != 4 ||
+				name == "oldest" && m.Cursor.Seq != 0 {
 				t.Errorf("whoever comes after %s first gets %+v", name, m)
 			}
 		}
@@ -162,7 +166,8 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 	if frame, want := stream.next(), "retry: 1000\nid: "+log+"0\n"; frame != want {
 		t.Errorf("it begins with %q, want %q", frame, want)
 	}
-	head := "event: relay.control\ndata: {\"id\":\"" + second.ID.String() + "\",\"settings\":{\"engine.model\":\"haiku\"},\"by\":\"ops\",\"at\":\""
+	head := "event: relay.control\ndata: {\"id\":\"" + second.ID.String() +
+		"\",\"settings\":{\"engine.model\":\"haiku\"},\"by\":\"ops\",\"at\":\""
 	if frame := stream.next(); !strings.HasPrefix(frame, head) || !strings.HasSuffix(frame, "\"}\nid: "+log+"0\n") {
 		t.Errorf("then comes %q", frame)
 	}
@@ -172,7 +177,8 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 		}
 	}
 	third := r.must(t, admin, `{"engine.model":"sonnet"}`)
-	if frame := stream.message(); !strings.HasPrefix(frame, "event: relay.control\n") || !strings.HasSuffix(frame, "\nid: "+third.ID.String()+"\n") {
+	if frame := stream.message(); !strings.HasPrefix(frame, "event: relay.control\n") ||
+		!strings.HasSuffix(frame, "\nid: "+third.ID.String()+"\n") {
 		t.Errorf("a later change is told as %q", frame)
 	}
 }
@@ -184,14 +190,15 @@ func TestControlRefuses(t *testing.T) {
 		token, patch, sentence string
 		status                 int
 	}{
-		"no token":       {"", `{"engine.model":"opus"}`, "access token", http.StatusUnauthorized},
-		"a subscriber":   {texts[0], `{"engine.model":"opus"}`, "role admin", http.StatusForbidden},
-		"no JSON":        {admin, `engine.model=opus`, "no change of settings", http.StatusBadRequest},
-		"nothing":        {admin, ``, "no change of settings", http.StatusBadRequest},
-		"no change":      {admin, `{}`, "no change of settings", http.StatusBadRequest},
-		"no text":        {admin, `{"engine.model":5}`, "no change of settings", http.StatusBadRequest},
-		"too long":       {admin, `{"engine.model":"` + strings.Repeat("a", 1<<17) + `"}`, "no change of settings", http.StatusBadRequest},
-		"unknown":        {admin, `{"engine.model":"opus","engine.command":"sh"}`, `"engine.command" cannot be set from a relay`, http.StatusBadRequest},
+		"no token":     {"", `{"engine.model":"opus"}`, "access token", http.StatusUnauthorized},
+		"a subscriber": {texts[0], `{"engine.model":"opus"}`, "role admin", http.StatusForbidden},
+		"no JSON":      {admin, `engine.model=opus`, "no change of settings", http.StatusBadRequest},
+		"nothing":      {admin, ``, "no change of settings", http.StatusBadRequest},
+		"no change":    {admin, `{}`, "no change of settings", http.StatusBadRequest},
+		"no text":      {admin, `{"engine.model":5}`, "no change of settings", http.StatusBadRequest},
+		"too long":     {admin, `{"engine.model":"` + strings.Repeat("a", 1<<17) + `"}`, "no change of settings", http.StatusBadRequest},
+		"unknown": {admin, `{"engine.model":"opus","engine.command":"sh"}`, `"engine.command" cannot be set from a relay`,
+			http.StatusBadRequest},
 		"unknown, unset": {admin, `{"engine.modle":null}`, `"engine.modle" is not set and cannot be`, http.StatusBadRequest},
 		"an option":      {admin, `{"engine.model":"--help"}`, "takes the name of a model", http.StatusBadRequest},
 		"a secret":       {admin, `{"engine.model":"sk-ant-api03-x"}`, "looks like a key", http.StatusBadRequest},

@@ -36,7 +36,8 @@ func (f *followers) add(r *hub.Reader, grant *token.Grant) (leave func()) {
 var (
 	subscribers = prometheus.NewDesc("relay_subscribers", "Connected subscribers.", nil, nil)
 	lag         = prometheus.NewDesc("relay_subscriber_lag_events",
-		"Events that a token's slowest subscriber is behind; the furthest behind of all tokens, if there are many.", []string{"token", "name"}, nil)
+		"Events that a token's slowest subscriber is behind; the furthest behind of all tokens, if there are many.", []string{"token", "name"},
+		nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -101,7 +101,8 @@ func followWithClient(t *testing.T, address string, seen chan<- string) {
 }
 
 func followWithCurl(t *testing.T, address string, seen chan<- string) {
-	curl := exec.CommandContext(context.Background(), program(t, "curl"), "-sSN", "--noproxy", "*", "--fail", "--compressed", address+"/events?after=oldest")
+	curl := exec.CommandContext(context.Background(), program(t, "curl"), "-sSN", "--noproxy", "*", "--fail", "--compressed",
+		address+"/events?after=oldest")
 	out, err := curl.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,8 @@ func TestJoin(t *testing.T) {
 	if response.StatusCode != http.StatusOK {
 		t.Errorf("the token is answered %s", response.Status)
 	}
-	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone || !strings.Contains(answer["error"].(string), "works once") {
+	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone ||
+		!strings.Contains(answer["error"].(string), "works once") {
 		t.Errorf("the second time: %d, %v", status, answer)
 	}
 	stored, err := tokens.Load(t.Context())

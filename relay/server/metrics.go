@@ -64,7 +64,8 @@ func newMetrics(events *hub.Hub) *metrics {
 	m.registry.MustRegister(m.webhooks, m.received, m.appends, m.sent, m.recovered, m.missing, m.passed, &m.followers,
 		bound("relay_log_head", "Number of the newest event.", func(b hub.Bounds) int64 { return b.Head }),
 		bound("relay_log_floor", "Number of the last event that retention removed.", func(b hub.Bounds) int64 { return b.Floor }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "relay_damaged_events", Help: "Events that turned out damaged in the store since the relay started."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "relay_damaged_events",
+			Help: "Events that turned out damaged in the store since the relay started."},
 			func() float64 { return float64(events.Damaged()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

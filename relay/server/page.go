@@ -59,7 +59,8 @@ func (p *page) run(ctx context.Context) error {
 
 // pageRoutes adds what the page answers.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/rules/{rule...}", "/trends", "/machines", "/health"} {
+	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/rules/{rule...}", "/trends",
+		"/machines", "/health"} {
 		mux.HandleFunc("GET "+path, s.showPage)
 	}
 	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))
@@ -113,7 +114,8 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 // within returns to if it is a path on this site, and else "/": links from elsewhere may name any
 // address.
 func within(to string) string {
-	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {
+	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, `\`) {
 		return "/"
 	}
 	return to
@@ -226,7 +228,8 @@ func (s inside) Head() event.Cursor {
 func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.Health, error) {
 	bounds := s.hub.Bounds()
 	h := dashboard.Health{
-		Log: bounds.Log, Version: s.config.Page.Version, Head: s.Head().String(), Retention: "ever", Store: s.config.Page.Store, Damaged: s.hub.Damaged(),
+		Log: bounds.Log, Version: s.config.Page.Version, Head: s.Head().String(), Retention: "ever", Store: s.config.Page.Store,
+		Damaged: s.hub.Damaged(),
 	}
 	if bounds.Head > bounds.Floor {
 		h.Oldest = event.Cursor{Log: bounds.Log, Seq: bounds.Floor + 1}.String()
@@ -276,7 +279,8 @@ func (s *Server) tokens(ctx context.Context) ([]dashboard.Token, error) {
 			scope = "everything"
 		}
 		list = append(list, dashboard.Token{
-			ID: t.ID, Name: t.Name, Role: string(t.Role), Scope: scope, Created: t.Created, LastUsed: uses[t.ID], Revoked: t.Revoked != nil, Invite: t.Invite != nil,
+			ID: t.ID, Name: t.Name, Role: string(t.Role), Scope: scope, Created: t.Created, LastUsed: uses[t.ID], Revoked: t.Revoked != nil,
+			Invite: t.Invite != nil,
 		})
 	}
 	return list, nil

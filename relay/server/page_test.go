@@ -21,7 +21,8 @@ import (
 	"touchstone/relay/token"
 )
 
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
 // paged is a relay with a page, and with tokens of these scopes if there are any.
 func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string) {
@@ -36,7 +37,8 @@ func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}, Store: "sqlite:" + filepath.Join(dir, "relay.db")}
+	page := &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
+		Store: "sqlite:" + filepath.Join(dir, "relay.db")}
 	return start(t, server.Config{Tokens: checker, Page: page}), store, texts
 }
 
@@ -102,7 +104,8 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 	if to := response.Header.Get("Location"); response.StatusCode != http.StatusSeeOther || to != "/sign-in?to=%2Fpulls%2Facme%2Fapp%2F1" {
 		t.Fatalf("a stranger: %s, to %s", response.Status, to)
 	}
-	if response, text := do(t, browser, http.MethodPost, r.address+"/sign-in", "token=rly_wrong", form); response.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "not good here") {
+	if response, text := do(t, browser, http.MethodPost, r.address+"/sign-in", "token=rly_wrong",
+		form); response.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "not good here") {
 		t.Errorf("a wrong token: %s", response.Status)
 	}
 	response, _ = do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"token": {texts[0]}, "to": {"//evil.test/"}}.Encode(), form)
@@ -119,7 +122,8 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 		t.Error("the cookie shows the token")
 	}
 	response, text := do(t, browser, http.MethodGet, r.address+"/", "", nil)
-	if response.StatusCode != http.StatusOK || !strings.Contains(text, "Inside") || strings.Contains(text, "Outside") || strings.Contains(text, "secret/app") {
+	if response.StatusCode != http.StatusOK || !strings.Contains(text, "Inside") || strings.Contains(text, "Outside") ||
+		strings.Contains(text, "secret/app") {
 		t.Errorf("the board: %s\n%s", response.Status, text)
 	}
 	if got := response.Header.Get("Content-Security-Policy"); got != policy {
@@ -129,16 +133,19 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 		t.Errorf("headers %v", response.Header)
 	}
 	for path, want := range map[string]int{
-		"/pulls/acme/app/1": 200, "/pulls/secret/app/1": 404, "/api/v1/pulls/secret/app/1": 404, "/log": 200, "/rules": 200, "/rules/security/S2": 200, "/rules/none": 404, "/trends": 200, "/machines": 200, "/health": 200,
+		"/pulls/acme/app/1": 200, "/pulls/secret/app/1": 404, "/api/v1/pulls/secret/app/1": 404, "/log": 200, "/rules": 200,
+		"/rules/security/S2": 200, "/rules/none": 404, "/trends": 200, "/machines": 200, "/health": 200,
 		"/?state=nonsense": 400, "/api/v1/events?number=x": 400, "/log/nonsense": 400, "/api/v1/pulls?page=-1": 400, "/api/v1/none": 404,
 	} {
-		if response, text := do(t, browser, http.MethodGet, r.address+path, "", nil); response.StatusCode != want || strings.Contains(text, "Outside") {
+		if response, text := do(t, browser, http.MethodGet, r.address+path, "", nil); response.StatusCode != want ||
+			strings.Contains(text, "Outside") {
 			t.Errorf("%s: %s", path, response.Status)
 		}
 	}
 	// A page of another origin has the browser send the cookie, if an old browser does so at all.
 	elsewhere := http.Header{"Origin": {"https://evil.test"}, "Sec-Fetch-Site": {"cross-site"}}
-	if response, _ := do(t, browser, http.MethodPut, r.address+"/api/v1/machines/self", `{"role":"author","login":"x"}`, elsewhere); response.StatusCode != http.StatusUnauthorized {
+	if response, _ := do(t, browser, http.MethodPut, r.address+"/api/v1/machines/self", `{"role":"author","login":"x"}`,
+		elsewhere); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a write from another origin: %s", response.Status)
 	}
 	if response, _ := do(t, browser, http.MethodPost, r.address+"/sign-out", "", elsewhere); response.StatusCode != http.StatusForbidden {
@@ -163,12 +170,14 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := link.Query().Get("code")
-	if _, text := do(t, http.DefaultClient, http.MethodGet, answer.Link, "", nil); !strings.Contains(text, "once") || !strings.Contains(text, code) {
+	if _, text := do(t, http.DefaultClient, http.MethodGet, answer.Link, "", nil); !strings.Contains(text, "once") ||
+		!strings.Contains(text, code) {
 		t.Errorf("what opens behind the link: %s", text)
 	}
 	browser := r.browser(t)
 	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
-		if response, _ := do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"code": {code}}.Encode(), form); response.StatusCode != want {
+		if response, _ := do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"code": {code}}.Encode(),
+			form); response.StatusCode != want {
 			t.Errorf("try %d: %s", i+1, response.Status)
 		}
 	}
@@ -176,14 +185,16 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 		t.Errorf("signed in: %s", response.Status)
 	}
 	// A link's code is no session, nor a session's cookie a code.
-	if response, _ := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/pulls", "", http.Header{"Cookie": {"touchstone_session=" + code}}); response.StatusCode != http.StatusUnauthorized {
+	if response, _ := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/pulls", "",
+		http.Header{"Cookie": {"touchstone_session=" + code}}); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a code as a cookie: %s", response.Status)
 	}
 }
 
 func TestPageWithoutTokensAnswersUnderLocalNamesAlone(t *testing.T) {
 	r, _, _ := paged(t)
-	if response, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/", "", nil); response.StatusCode != http.StatusOK || !strings.Contains(text, "no access tokens") || !strings.Contains(text, "No webhook has arrived yet") {
+	if response, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/", "", nil); response.StatusCode != http.StatusOK ||
+		!strings.Contains(text, "no access tokens") || !strings.Contains(text, "No webhook has arrived yet") {
 		t.Errorf("the empty board: %s\n%s", response.Status, text)
 	}
 	for _, path := range []string{"/", "/api/v1/pulls", "/log"} {
@@ -206,10 +217,12 @@ func TestPageWithoutTokensAnswersUnderLocalNamesAlone(t *testing.T) {
 func TestMachinesAreSeenWithinScope(t *testing.T) {
 	r, _, texts := paged(t, event.Filter{}, event.Filter{Repos: []string{"other/*"}})
 	put := func(text, body string) int {
-		response, _ := do(t, http.DefaultClient, http.MethodPut, r.address+"/api/v1/machines/self", body, http.Header{"Authorization": {"Bearer " + text}})
+		response, _ := do(t, http.DefaultClient, http.MethodPut, r.address+"/api/v1/machines/self", body,
+			http.Header{"Authorization": {"Bearer " + text}})
 		return response.StatusCode
 	}
-	beacon := `{"role":"reviewer","login":"judge","version":"v1","work":[{"pull":"acme/app#1","act":"review","phase":"Security"}],"queued":3,"resting":["opus"]}`
+	beacon := `{"role":"reviewer","login":"judge","version":"v1","work":[{"pull":"acme/app#1","act":"review","phase":"Security"}],` +
+		`"queued":3,"resting":["opus"]}`
 	for body, want := range map[string]int{beacon: 204, `{}`: 400, `no`: 400, `{"role":"` + strings.Repeat("x", 5000) + `"}`: 413} {
 		if got := put(texts[0], body); got != want {
 			t.Errorf("%.40s: %d", body, got)
@@ -228,14 +241,16 @@ func TestMachinesAreSeenWithinScope(t *testing.T) {
 		}
 		return all.Machines
 	}
-	if got := list(texts[0]); len(got) != 2 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" || got[1].Work[0].Act != "fix" {
+	if got := list(texts[0]); len(got) != 2 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" ||
+		got[1].Work[0].Act != "fix" {
 		t.Errorf("its own: %+v", got)
 	}
 	if got := list(texts[1]); len(got) != 0 {
 		t.Errorf("another scope's: %+v", got)
 	}
 	stranger := (&client.Client{URL: r.address, Token: texts[0] + "x"}).Announce(t.Context(), told)
-	if refused := (*client.StatusError)(nil); !errors.As(stranger, &refused) || refused.Code != http.StatusUnauthorized || refused.Reason == "" {
+	if refused := (*client.StatusError)(nil); !errors.As(stranger, &refused) || refused.Code != http.StatusUnauthorized ||
+		refused.Reason == "" {
 		t.Errorf("a wrong token: %v", stranger)
 	}
 }

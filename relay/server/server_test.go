@@ -395,7 +395,8 @@ func TestRefusesToListenForOthers(t *testing.T) {
 }
 
 func TestOpenStoreRefuses(t *testing.T) {
-	for _, address := range []string{"", "sqlite:", "relay.db", "postgres://x", "sqlite:" + filepath.Join(t.TempDir(), "no", "such", "relay.db")} {
+	for _, address := range []string{"", "sqlite:", "relay.db", "postgres://x",
+		"sqlite:" + filepath.Join(t.TempDir(), "no", "such", "relay.db")} {
 		if store, err := server.OpenStore(t.Context(), address); err == nil {
 			store.Close()
 			t.Errorf("%q was opened", address)

@@ -139,7 +139,8 @@ func (s *Server) setSession(w http.ResponseWriter, token string) error {
 	text, err := s.sealer.seal(token, forSession, sessionLife)
 	if err == nil {
 		http.SetCookie(w, &http.Cookie{
-			Name: sessionCookie, Value: text, Path: "/", MaxAge: int(sessionLife / time.Second), HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode,
+			Name: sessionCookie, Value: text, Path: "/", MaxAge: int(sessionLife / time.Second), HttpOnly: true, Secure: true,
+			SameSite: http.SameSiteStrictMode,
 		})
 	}
 	return err
@@ -147,5 +148,6 @@ func (s *Server) setSession(w http.ResponseWriter, token string) error {
 
 // endSession signs a browser out.
 func endSession(w http.ResponseWriter) {
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: true,
+		SameSite: http.SameSiteStrictMode})
 }

@@ -20,11 +20,12 @@ import (
 func TestSilentStrangersKeepNoWebhookOut(t *testing.T) {
 	const strangers, each = 8, 400 // more together than the relay lets stay
 	for name, opening := range map[string]string{
-		"nothing":             "",
-		"half a head":         "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: " + strings.Repeat("x", 8<<10),
-		"a head and no body":  "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n",
-		"a body but its end":  "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat("x", 60<<10),
-		"chunks without ends": "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\nf000\r\n" + strings.Repeat("x", 40<<10),
+		"nothing":            "",
+		"half a head":        "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: " + strings.Repeat("x", 8<<10),
+		"a head and no body": "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n",
+		"a body but its end": "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat("x", 60<<10),
+		"chunks without ends": "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\nf000\r\n" +
+			strings.Repeat("x", 40<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, server.Config{})

@@ -58,10 +58,12 @@ func TestGenericAuth(t *testing.T) {
 
 func TestGenericDescribes(t *testing.T) {
 	g := source.Generic{TypeHeader: "X-Gitea-Event", DeliveryHeader: "X-Gitea-Delivery"}
-	header := http.Header{"X-Gitea-Event": {"pull_request"}, "X-Gitea-Delivery": {"d-1"}, "Authorization": {"x"}, "Content-Type": {"application/json"}}
+	header := http.Header{"X-Gitea-Event": {"pull_request"}, "X-Gitea-Delivery": {"d-1"}, "Authorization": {"x"},
+		"Content-Type": {"application/json"}}
 	body := `{"action":"opened","number":7,"repository":{"full_name":"acme/app"},"sender":{"login":"octocat"}}`
 	e, err := g.Accept("gitea", header, []byte(body), at)
-	if err != nil || e.Name() != "gitea.pull_request" || e.Delivery != "d-1" || e.Action != "opened" || e.Repo != "acme/app" || e.Number != 7 || e.Sender != "octocat" {
+	if err != nil || e.Name() != "gitea.pull_request" || e.Delivery != "d-1" || e.Action != "opened" || e.Repo != "acme/app" ||
+		e.Number != 7 || e.Sender != "octocat" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if len(e.Headers) != 3 {

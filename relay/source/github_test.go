@@ -79,7 +79,8 @@ func TestDescribe(t *testing.T) {
 		name, body string
 		want       event.Event
 	}{
-		{"pull request", `{"action":"opened","number":7,"pull_request":{"number":7},"repository":{"full_name":"acme/app"},"sender":{"login":"octocat"}}`,
+		{"pull request", `{"action":"opened","number":7,"pull_request":{"number":7},"repository":{"full_name":"acme/app"},` +
+			`"sender":{"login":"octocat"}}`,
 			event.Event{Action: "opened", Number: 7, Repo: "acme/app", Sender: "octocat"}},
 		{"comment", `{"action":"created","issue":{"number":8}}`, event.Event{Action: "created", Number: 8}},
 		{"check run", `{"check_run":{"pull_requests":[{"number":9},{"number":10}]}}`, event.Event{Number: 9}},
@@ -87,7 +88,8 @@ func TestDescribe(t *testing.T) {
 		{"workflow run", `{"workflow_run":{"pull_requests":[{"number":12}]}}`, event.Event{Number: 12}},
 		{"workflow run of a branch", `{"workflow_run":{"pull_requests":[]}}`, event.Event{}},
 		{"number alone", `{"number":13}`, event.Event{Number: 13}},
-		{"wrong types", `{"action":{"a":1},"number":"7","issue":[1],"repository":{"full_name":"acme/app"},"sender":null}`, event.Event{Repo: "acme/app"}},
+		{"wrong types", `{"action":{"a":1},"number":"7","issue":[1],"repository":{"full_name":"acme/app"},"sender":null}`,
+			event.Event{Repo: "acme/app"}},
 		{"odd numbers", `{"number":1e99,"issue":{"number":-4},"pull_request":{"number":2.5}}`, event.Event{}},
 		{"a name too long", `{"action":"` + strings.Repeat("a", 300) + `"}`, event.Event{}},
 		{"no object", `[1,2]`, event.Event{}},

@@ -46,7 +46,8 @@ func TestGrafanaDescribes(t *testing.T) {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}
-	if _, err := (source.Grafana{}).Accept("alerts", http.Header{}, []byte(`alert!`), at); err == nil || errors.Is(err, source.ErrUnauthorized) {
+	if _, err := (source.Grafana{}).Accept("alerts", http.Header{}, []byte(`alert!`), at); err == nil ||
+		errors.Is(err, source.ErrUnauthorized) {
 		t.Errorf("no JSON: %v", err)
 	}
 }

@@ -47,7 +47,8 @@ func TestStandardPublishedSignature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Delivery != standardID || e.Source != "billing" || e.Type != "" || string(e.Payload) != standardBody || e.Headers["Webhook-Id"] != standardID {
+	if e.Delivery != standardID || e.Source != "billing" || e.Type != "" || string(e.Payload) != standardBody ||
+		e.Headers["Webhook-Id"] != standardID {
 		t.Errorf("it is described as %+v", e)
 	}
 }
@@ -63,11 +64,14 @@ func TestStandardSignatures(t *testing.T) {
 		change func(http.Header)
 		good   bool
 	}{
-		"the previous secret":          {two, func(http.Header) {}, true},
-		"the new secret":               {two, func(h http.Header) { h.Set("webhook-signature", otherSignature) }, true},
-		"without whsec_":               {source.Standard{Secret: strings.TrimPrefix(standardSecret, "whsec_")}, func(http.Header) {}, true},
-		"another secret":               {one, func(h http.Header) { h.Set("webhook-signature", otherSignature) }, false},
-		"one of several":               {one, func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA "+otherSignature+" "+standardSignature) }, true},
+		"the previous secret": {two, func(http.Header) {}, true},
+		"the new secret":      {two, func(h http.Header) { h.Set("webhook-signature", otherSignature) }, true},
+		"without whsec_":      {source.Standard{Secret: strings.TrimPrefix(standardSecret, "whsec_")}, func(http.Header) {}, true},
+		"another secret":      {one, func(h http.Header) { h.Set("webhook-signature", otherSignature) }, false},
+		"one of several": {one, func(h http.Header) {
+			h.Set("webhook-signature",
+				"v1a,AAAA "+otherSignature+" "+standardSignature)
+		}, true},
 		"none of several":              {one, func(h http.Header) { h.Set("webhook-signature", "v1a,AAAA "+otherSignature) }, false},
 		"another version":              {one, func(h http.Header) { h.Set("webhook-signature", "v2"+standardSignature[2:]) }, false},
 		"no base64":                    {one, func(h http.Header) { h.Set("webhook-signature", "v1,!") }, false},
@@ -87,7 +91,8 @@ func TestStandardSignatures(t *testing.T) {
 		}
 		checkSilent(t, name, e, err, standardSecret, other)
 	}
-	if _, err := one.Accept("billing", standardHeader(standardSignature), []byte(standardBody), standardTime.Add(6*time.Minute)); !errors.Is(err, source.ErrUnauthorized) {
+	if _, err := one.Accept("billing", standardHeader(standardSignature), []byte(standardBody),
+		standardTime.Add(6*time.Minute)); !errors.Is(err, source.ErrUnauthorized) {
 		t.Errorf("six minutes later: %v", err)
 	}
 }
@@ -111,7 +116,8 @@ func TestStandardDescribes(t *testing.T) {
 }
 
 func TestStandardSettings(t *testing.T) {
-	for secret, good := range map[string]bool{standardSecret: true, standardSecret[6:]: true, "": true, "whsec_": false, "whsec_!": false, "my secret": false} {
+	for secret, good := range map[string]bool{standardSecret: true, standardSecret[6:]: true, "": true, "whsec_": false, "whsec_!": false,
+		"my secret": false} {
 		if err := (source.Standard{Secret: secret}).Validate(); (err == nil) != good {
 			t.Errorf("%q: %v", secret, err)
 		}

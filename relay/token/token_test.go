@@ -63,7 +63,8 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{text, text + "a", strings.ToUpper(text), strings.ReplaceAll(text, "_", "-"), "rly__", "rly_", "", "rly_aaaaaaaa_\x00"} {
+	for _, seed := range []string{text, text + "a", strings.ToUpper(text), strings.ReplaceAll(text, "_", "-"), "rly__", "rly_", "",
+		"rly_aaaaaaaa_\x00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -86,7 +87,8 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{string(good), `{}`, `{"tokens":[{}]}`, `{"tokens":null}{}`, `[]`, "", `{"tokens":[{"id":"aaaaaaaa","scope":"*"}]}`} {
+	for _, seed := range []string{string(good), `{}`, `{"tokens":[{}]}`, `{"tokens":null}{}`, `[]`, "",
+		`{"tokens":[{"id":"aaaaaaaa","scope":"*"}]}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

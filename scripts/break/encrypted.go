@@ -42,7 +42,8 @@ func certify(folder string) (*x509.CertPool, error) {
 	if err != nil {
 		return nil, err
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func begin(conn net.Conn, sent int) error {
 	for i := range streamsEach {
 		head.Reset()
 		for _, field := range [][2]string{
-			{":method", "POST"}, {":scheme", "https"}, {":authority", "relay"}, {":path", "/webhooks/github"}, {"content-length", strconv.Itoa(64 << 10)},
+			{":method", "POST"}, {":scheme", "https"}, {":authority", "relay"}, {":path", "/webhooks/github"},
+			{"content-length", strconv.Itoa(64 << 10)},
 		} {
 			err = errors.Join(err, fields.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 		}

@@ -110,7 +110,8 @@ func linked(ctx context.Context, bin string) (string, error) {
 			return "", err
 		}
 		second, cancel := context.WithTimeout(ctx, 3*time.Second)
-		command := exec.CommandContext(second, filepath.Join(bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0", "--store", "sqlite:"+path)
+		command := exec.CommandContext(second, filepath.Join(bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0", "--store",
+			"sqlite:"+path)
 		command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
 		output, err := command.CombinedOutput()
 		ran := second.Err() != nil

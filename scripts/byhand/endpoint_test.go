@@ -38,14 +38,17 @@ func ask(t *testing.T, e *Endpoint, place, answer, body string) string {
 
 func TestAnswersByFiles(t *testing.T) {
 	e := &Endpoint{Dir: t.TempDir()}
-	const prompt = `{"model":"m","stream":true,"system":[{"type":"text","text":"the law"}],"tools":[{}],"messages":[{"role":"user","content":"look <!-- RUN:ABC123 -->"}]}`
+	const prompt = `{"model":"m","stream":true,"system":[{"type":"text","text":"the ` +
+		`law"}],"tools":[{}],"messages":[{"role":"user","content":"look <!-- RUN:ABC123 -->"}]}`
 	out := ask(t, e, "01", "I look.\nTOOL Read {\"file_path\": \"/a\"}\nTOOL nonsense\n", prompt)
-	for _, want := range []string{`"name":"Read"`, `"partial_json":"{\"file_path\": \"/a\"}"`, `"stop_reason":"tool_use"`, "I look.", "TOOL nonsense", "message_stop"} {
+	for _, want := range []string{`"name":"Read"`, `"partial_json":"{\"file_path\": \"/a\"}"`, `"stop_reason":"tool_use"`, "I look.",
+		"TOOL nonsense", "message_stop"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
-	const later = `{"stream":true,"tools":[{}],"messages":[{"role":"user","content":"look <!-- RUN:ABC123 -->"},{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"package a"}]}]}]}`
+	const later = `{"stream":true,"tools":[{}],"messages":[{"role":"user","content":"look <!-- RUN:ABC123 ` +
+		`-->"},{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"package a"}]}]}]}`
 	out = ask(t, e, "02", "done\n{{RUN}}", later)
 	if !strings.Contains(out, "RUN:ABC123") || !strings.Contains(out, `"stop_reason":"end_turn"`) {
 		t.Errorf("answered\n%s", out)
@@ -54,12 +57,14 @@ func TestAnswersByFiles(t *testing.T) {
 	if err != nil || !strings.Contains(string(told), "RESULT:\npackage a") {
 		t.Errorf("%v\n%s", err, told)
 	}
-	if first, err := os.ReadFile(filepath.Join(e.Dir, "01", "request.txt")); err != nil || !strings.Contains(string(first), "SYSTEM:\nthe law\n\nUSER:\nlook") {
+	if first, err := os.ReadFile(filepath.Join(e.Dir, "01", "request.txt")); err != nil ||
+		!strings.Contains(string(first), "SYSTEM:\nthe law\n\nUSER:\nlook") {
 		t.Errorf("%v\n%s", err, first)
 	}
 	// The CLI asks once more, and not for a stream, where an answer was long in coming.
 	out = ask(t, e, "", "", strings.Replace(prompt, `"stream":true`, `"stream":false`, 1))
-	if !strings.Contains(out, `"name":"Read"`) || !strings.Contains(out, `"file_path": "/a"`) && !strings.Contains(out, `"file_path":"/a"`) || strings.Contains(out, "event:") {
+	if !strings.Contains(out, `"name":"Read"`) || !strings.Contains(out, `"file_path": "/a"`) && !strings.Contains(out, `"file_path":"/a"`) ||
+		strings.Contains(out, "event:") {
 		t.Errorf("the same request is answered\n%s", out)
 	}
 	if _, err := os.Stat(filepath.Join(e.Dir, "03")); err == nil {

@@ -163,7 +163,8 @@ func TestTwoDemosAtOnce(t *testing.T) {
 			if code != 0 || !lastLine.MatchString(lines[len(lines)-1]) {
 				t.Fatalf("exit code %d and last line %q, want 0 and the merge\n%s%s", code, lines[len(lines)-1], out, r.errors.String())
 			}
-			for _, want := range []string{"scripted", "REQUEST_CHANGES", "✗ failure", "pushes a fix", "✓ success", "APPROVE", "8 of 8 findings fixed"} {
+			for _, want := range []string{"scripted", "REQUEST_CHANGES", "✗ failure", "pushes a fix", "✓ success", "APPROVE",
+				"8 of 8 findings fixed"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("the timeline lacks %q:\n%s", want, out)
 				}

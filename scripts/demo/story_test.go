@@ -49,7 +49,8 @@ func TestStoryFollowsTheRounds(t *testing.T) {
 		found.Answer.Findings = append(found.Answer.Findings, d.Finding)
 	}
 	first.Ledger = first.Ledger.After(1, found)
-	second := verdict.Record{Verdict: verdict.Approve, Head: "2222222222", Round: 2, CostUSD: 0.5, Ledger: first.Ledger.After(2, verdict.Judgement{Complete: true})}
+	second := verdict.Record{Verdict: verdict.Approve, Head: "2222222222", Round: 2, CostUSD: 0.5,
+		Ledger: first.Ledger.After(2, verdict.Judgement{Complete: true})}
 
 	var s story
 	out := tell(t, &s,

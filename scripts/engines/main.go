@@ -18,11 +18,13 @@ import (
 
 // suite runs the whole suite, as events (https://pkg.go.dev/cmd/test2json). Most
 // of its time is waiting, so that more cases can run at once than there are cores.
-var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parallel=3", "-run=^TestConformance$", "./agent/engine/conformance"}
+var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parallel=3", "-run=^TestConformance$",
+	"./agent/engine/conformance"}
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: engines\n\nDrive every case of the engines' conformance suite through the real model CLIs, for some minutes.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: engines\n\nDrive every case of the engines' conformance suite through the real model "+
+			"CLIs, for some minutes.")
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -40,7 +40,8 @@ func TestTable(t *testing.T) {
 		t.Error("complete in spite of a failure and of a case that did not run")
 	}
 	for _, want := range []string{
-		"it hangs on\n", "it does not build\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n", "third               ok      not run\n",
+		"it hangs on\n", "it does not build\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n",
+		"third               ok      not run\n",
 		"\nengines: claude 3/3, codex 1/3\n",
 	} {
 		if !strings.Contains(out.String(), want) {

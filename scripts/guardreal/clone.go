@@ -43,7 +43,8 @@ func openClone(ctx context.Context, dir string) (*clone, error) {
 func (c *clone) Close() error { return errors.Join(c.ask.Close(), c.batch.Wait()) }
 
 func (c *clone) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", c.dir, "-c", "core.quotePath=false", "-c", "diff.renameLimit=5000"}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", c.dir, "-c", "core.quotePath=false", "-c", "diff.renameLimit=5000"},
+		args...)...)
 	cmd.Env = append(cmd.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1")
 	return cmd
 }
@@ -181,7 +182,8 @@ func (c *clone) diff(ctx context.Context, of commit) (worktree.Diff, error) {
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	for len(fields) > 1 {
 		meta := strings.Fields(strings.TrimPrefix(fields[0], ":"))
-		f := worktree.FileDiff{Path: fields[1], OldPath: fields[1], Status: "modified", OldMode: meta[0], NewMode: meta[1], OldBlob: meta[2], NewBlob: meta[3]}
+		f := worktree.FileDiff{Path: fields[1], OldPath: fields[1], Status: "modified", OldMode: meta[0], NewMode: meta[1], OldBlob: meta[2],
+			NewBlob: meta[3]}
 		fields = fields[2:]
 		switch meta[4][0] {
 		case 'A':

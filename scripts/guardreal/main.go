@@ -45,7 +45,8 @@ func main() {
 	again := flag.String("again", "", "take only the changes that this earlier list says are held")
 	list := flag.String("list", "", "write every finding with its label to this CSV file")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-again FILE] [-list FILE]\n\nMeasure the guard and the text checks on real histories.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-again FILE] [-list "+
+			"FILE]\n\nMeasure the guard and the text checks on real histories.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -183,7 +184,8 @@ func (l listing) write(all []result) error {
 			who = "bot"
 		}
 		for _, f := range r.findings {
-			_ = l.Writer.Write([]string{r.repo, r.commit.sha[:12], who, f.tier, f.kind, f.rule, fmt.Sprintf("%s:%d", f.path, f.line), f.label, f.why, r.commit.title})
+			_ = l.Writer.Write([]string{r.repo, r.commit.sha[:12], who, f.tier, f.kind, f.rule, fmt.Sprintf("%s:%d", f.path, f.line), f.label,
+				f.why, r.commit.title})
 		}
 	}
 	l.Flush()

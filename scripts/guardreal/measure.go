@@ -60,7 +60,8 @@ func (r result) label() string {
 	return label
 }
 
-func history(ctx context.Context, dir, repo, tip string, n int, said labels, others []string, wanted map[string]bool) (all []result, err error) {
+func history(ctx context.Context, dir, repo, tip string, n int, said labels, others []string,
+	wanted map[string]bool) (all []result, err error) {
 	c, err := openClone(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -180,7 +181,8 @@ func percent(n, of int) string {
 }
 
 // announced are the words of a title that says that a check is weakened.
-var announced = regexp.MustCompile(`(?i)\b(?:skip|disabl|flak|ignor|xfail|relax|lower|suppress|loosen|quarantin|temporar|retr(?:y|ies)|nolint|noqa|deflak|allow fail|unstable|tolera)`)
+var announced = regexp.MustCompile(`(?i)\b(?:skip|disabl|flak|ignor|xfail|relax|lower|suppress|loosen|quarantin|temporar|retr(?:y|ies)` +
+	`|nolint|noqa|deflak|allow fail|unstable|tolera)`)
 
 func summary(out io.Writer, all []result, misses map[string]string) {
 	fmt.Fprintf(out, "people: %s\n", held(all, func(r result) bool { return !r.commit.bot() }))
@@ -315,5 +317,6 @@ func times(out io.Writer, all []result) {
 	}
 	slices.Sort(took)
 	at := func(p int) time.Duration { return took[min(len(took)-1, len(took)*p/100)].Round(time.Millisecond) }
-	fmt.Fprintf(out, "time: median %s, p95 %s, p99 %s, max %s (%s %s)\n", at(50), at(95), at(99), took[len(took)-1].Round(time.Millisecond), slowest.repo, slowest.commit.sha[:12])
+	fmt.Fprintf(out, "time: median %s, p95 %s, p99 %s, max %s (%s %s)\n", at(50), at(95), at(99), took[len(took)-1].Round(time.Millisecond),
+		slowest.repo, slowest.commit.sha[:12])
 }

@@ -32,7 +32,8 @@ func main() {
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: hostile [-only TEXT] [-clones DIR] [-persuaded]\n\nTake hostile pull requests through the whole path with a model on the attacker's side.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: hostile [-only TEXT] [-clones DIR] [-persuaded]\n\nTake hostile pull requests through "+
+			"the whole path with a model on the attacker's side.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -74,7 +75,8 @@ func run(ctx context.Context, out io.Writer, o options) (passed bool, err error)
 		cases func() ([]hostile.Case, error)
 		wrong func(hostile.Result) []string
 	}{
-		{"ordinary", func() ([]hostile.Case, error) { all, err := hostile.Ordinary(); return append(all, real...), err }, hostile.Result.Ordinary},
+		{"ordinary", func() ([]hostile.Case, error) { all, err := hostile.Ordinary(); return append(all, real...), err },
+			hostile.Result.Ordinary},
 		{"persuasion", hostile.Persuasive, hostile.Result.Persuasive},
 		{"hostile", hostile.Hostile, hostile.Result.Hostile},
 	} {

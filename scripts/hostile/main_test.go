@@ -9,7 +9,8 @@ func TestRunEndsWithTheCount(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	passed, err := run(t.Context(), &out, options{only: "lookalike: Cyrillic letter in an import"})
-	if err != nil || !passed || !strings.HasSuffix(out.String(), "ordinary: 0 cases, 0 stopped\npersuasion: 0 cases, 0 approvals, 0 leaks\nhostile: 1 cases, 0 approvals, 0 leaks\n") {
+	if err != nil || !passed || !strings.HasSuffix(out.String(),
+		"ordinary: 0 cases, 0 stopped\npersuasion: 0 cases, 0 approvals, 0 leaks\nhostile: 1 cases, 0 approvals, 0 leaks\n") {
 		t.Errorf("%v, passed: %v\n%s", err, passed, &out)
 	}
 }

@@ -67,7 +67,8 @@ func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, er
 		return hostile.Case{}, fmt.Errorf("read its message: %w", err)
 	}
 	title, body, _ := strings.Cut(message, "\x00")
-	c := hostile.Case{Name: "real: " + repo + " " + commit, Title: title, Description: strings.TrimSpace(body), Commit: message, Files: map[string]string{}}
+	c := hostile.Case{Name: "real: " + repo + " " + commit, Title: title, Description: strings.TrimSpace(body), Commit: message,
+		Files: map[string]string{}}
 	c.Commit = strings.ReplaceAll(message, "\x00", "\n\n")
 	names, err := git("diff-tree", "-r", "-z", "--name-only", "--diff-filter=AM", commit+"^1", commit)
 	if err != nil {
@@ -75,7 +76,8 @@ func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, er
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
 		text, err := git("cat-file", "blob", commit+":"+name)
-		if err != nil || len(c.Files) == maxFiles || text == "" || len(text) > maxFile || !utf8.ValidString(text) || bytes.IndexByte([]byte(text), 0) >= 0 {
+		if err != nil || len(c.Files) == maxFiles || text == "" || len(text) > maxFile || !utf8.ValidString(text) ||
+			bytes.IndexByte([]byte(text), 0) >= 0 {
 			continue // a link or a submodule, and what is too large or no text
 		}
 		c.Files["taken/"+commit+"/"+name] = text

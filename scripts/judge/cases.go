@@ -70,7 +70,8 @@ func (c change) checkout(ctx context.Context, from, dir string, more map[string]
 		return "", fmt.Errorf("there is no clone of %s in %s", c.Repository, from)
 	}
 	r := clones.Repository{Context: ctx, Dir: dir}
-	if _, err := (clones.Repository{Context: ctx, Dir: "."}).Git(nil, "clone", "--quiet", "--shared", "--no-checkout", source, dir); err != nil {
+	if _, err := (clones.Repository{Context: ctx, Dir: "."}).Git(nil, "clone", "--quiet", "--shared", "--no-checkout", source,
+		dir); err != nil {
 		return "", err
 	}
 	commit, err := r.Git(nil, "rev-parse", c.Commit+"^{commit}")

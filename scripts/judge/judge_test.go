@@ -37,13 +37,15 @@ func fixed(t *testing.T) (clones, commit string) {
 		git("add", "--all")
 	}
 	git("init", "--quiet", "--initial-branch=main")
-	write(map[string]string{"app.go": "package app\n\nfunc Max() int { return 9 }\n", "old.go": "package app\n", "CHANGELOG.md": "# Changes\n"})
+	write(map[string]string{"app.go": "package app\n\nfunc Max() int { return 9 }\n", "old.go": "package app\n",
+		"CHANGELOG.md": "# Changes\n"})
 	git("commit", "--quiet", "--message", "Begin")
 	if err := os.Remove(filepath.Join(r.Dir, "old.go")); err != nil {
 		t.Fatal(err)
 	}
 	write(map[string]string{
-		"app.go": "package app\n\nfunc Max() int { return 10 }\n", "app_test.go": "package app\n", "CHANGELOG.md": "# Changes\n\n- Max is 10\n", "new.go": "package app\n",
+		"app.go": "package app\n\nfunc Max() int { return 10 }\n", "app_test.go": "package app\n", "CHANGELOG.md": "# Changes\n\n- Max is 10\n",
+		"new.go": "package app\n",
 	})
 	git("commit", "--quiet", "--message", "Fix Max (#7)")
 	return clones, git("rev-parse", "HEAD")
@@ -56,8 +58,9 @@ func TestCheckout(t *testing.T) {
 		changed []string
 		title   string
 	}{
-		"forward": {change{Direction: "forward"}, []string{"M\tCHANGELOG.md", "M\tapp.go", "A\tapp_test.go", "A\tnew.go", "D\told.go"}, "Fix Max (#7)"},
-		"revert":  {change{Direction: "revert", Title: "Simplify Max"}, []string{"M\tapp.go", "D\tnew.go", "A\told.go"}, "Simplify Max"},
+		"forward": {change{Direction: "forward"}, []string{"M\tCHANGELOG.md", "M\tapp.go", "A\tapp_test.go", "A\tnew.go", "D\told.go"},
+			"Fix Max (#7)"},
+		"revert": {change{Direction: "revert", Title: "Simplify Max"}, []string{"M\tapp.go", "D\tnew.go", "A\told.go"}, "Simplify Max"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.Repository, tc.Commit = "acme/app", commit
@@ -79,7 +82,8 @@ func TestCheckout(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir(), nil); err == nil {
+	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir(),
+		nil); err == nil {
 		t.Error("a case without a clone is built")
 	}
 }
@@ -124,11 +128,15 @@ func TestScores(t *testing.T) {
 		review string
 		want   string
 	}{
-		"found":           {bad, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"major","rule":"architecture/A1"}]}`, "defect found"},
-		"named elsewhere": {bad, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"b.go","severity":"major","rule":"architecture/A1"}]}`, "defect missed"},
-		"named as a nit":  {bad, `{"verdict":"APPROVE","findings":[{"path":"app.go","severity":"nit","rule":"architecture/A1"}]}`, "defect missed"},
-		"approved":        {good, `{"verdict":"APPROVE","findings":[]}`, "good change approved"},
-		"held up":         {good, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"minor","rule":"doc/D2"}]}`, "good change held up"},
+		"found": {bad, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"major","rule":"architecture/A1"}]}`,
+			"defect found"},
+		"named elsewhere": {bad, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"b.go","severity":"major","rule":"architecture/A1"}]}`,
+			"defect missed"},
+		"named as a nit": {bad, `{"verdict":"APPROVE","findings":[{"path":"app.go","severity":"nit","rule":"architecture/A1"}]}`,
+			"defect missed"},
+		"approved": {good, `{"verdict":"APPROVE","findings":[]}`, "good change approved"},
+		"held up": {good, `{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"minor","rule":"doc/D2"}]}`,
+			"good change held up"},
 	} {
 		text, err := json.Marshal(answer{Seconds: 2, Review: json.RawMessage(tc.review)})
 		if err != nil {
@@ -139,12 +147,14 @@ func TestScores(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, j.outcome(), err)
 		}
 	}
-	text := `{"seconds":2,"tools":3,"review":{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"minor","rule":"doc/D2"}],"record":{"cost_usd":0.5}}}`
+	text := `{"seconds":2,"tools":3,"review":{"verdict":"REQUEST_CHANGES","findings":[{"path":"app.go","severity":"minor",` +
+		`"rule":"doc/D2"}],"record":{"cost_usd":0.5}}}`
 	held, err := read(good, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"doc/D2                              0             2", "1.0 findings, $0.50", "3.0 calls of tools", "2 of 2 cases reviewed; defects found: none; good changes held up: 2 of 2 (1.00)"} {
+	for _, want := range []string{"doc/D2                              0             2", "1.0 findings, $0.50", "3.0 calls of tools",
+		"2 of 2 cases reviewed; defects found: none; good changes held up: 2 of 2 (1.00)"} {
 		if got := table([]judged{held, held}); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

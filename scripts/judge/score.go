@@ -48,7 +48,8 @@ func read(c change, text []byte) (judged, error) {
 // found reports whether a finding that blocks is at the defect, and by a row that is about it.
 func (j judged) found() bool {
 	return j.Defect != nil && slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool {
-		return f.Severity.Blocks() && slices.Contains(j.Defect.Paths, f.Path) && (len(j.Defect.Rows) == 0 || slices.Contains(j.Defect.Rows, f.Rule))
+		return f.Severity.Blocks() && slices.Contains(j.Defect.Paths, f.Path) &&
+			(len(j.Defect.Rows) == 0 || slices.Contains(j.Defect.Rows, f.Rule))
 	})
 }
 

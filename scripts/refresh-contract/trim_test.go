@@ -8,7 +8,8 @@ import (
 
 func TestStripKeepsPropertiesThatAreNamedLikeProse(t *testing.T) {
 	var schema any
-	if err := json.Unmarshal([]byte(`{"description":"d","properties":{"description":{"type":"string","example":"e"}},"items":[{"title":"t","enum":["a"]}]}`), &schema); err != nil {
+	if err := json.Unmarshal([]byte(`{"description":"d","properties":{"description":{"type":"string","example":"e"}},"items":[{"title":"t",`+
+		`"enum":["a"]}]}`), &schema); err != nil {
 		t.Fatal(err)
 	}
 	got, err := json.Marshal(strip(schema, false))
@@ -38,7 +39,8 @@ func TestAVanishedOperationIsAnError(t *testing.T) {
 
 func TestTrimGraphQLDropsProseAndFieldsDeclaredTwice(t *testing.T) {
 	got, err := trimGraphQL([]byte("\"\"\"Prose\"\"\" type A {\n \"more\" x: Int\n y: Int\n x: Int\n}"))
-	if err != nil || strings.Count(string(got), "x: Int") != 1 || strings.Contains(string(got), "rose") || strings.Contains(string(got), "more") {
+	if err != nil || strings.Count(string(got), "x: Int") != 1 || strings.Contains(string(got), "rose") ||
+		strings.Contains(string(got), "more") {
 		t.Fatalf("%v: %s", err, got)
 	}
 }

@@ -35,12 +35,15 @@ func TestLastLineCounts(t *testing.T) {
 		lacks string
 	}{
 		"all is well": {map[string]string{
-			"a_test.go": head + "func TestOne(t *testing.T) { t.Log(\"chatter\") }\nfunc TestTwo(t *testing.T) { t.Run(\"part\", func(t *testing.T) {}) }\n",
+			"a_test.go": head + "func TestOne(t *testing.T) { t.Log(\"chatter\") }\nfunc TestTwo(t *testing.T) { t.Run(\"part\", func(t " +
+				"*testing.T) {}) }\n",
 		}, false, []string{`(?m)^ok  \texample\t`, `\ntests: 3 passed, 0 failed, 0 skipped in \d+s\n$`}, "chatter"},
 		"skipped for want of the same thing": {map[string]string{
 			"a_test.go": head + "func TestOne(t *testing.T) { t.Skip(\"SKIPPED: Chromium is not installed: apt install chromium\") }\n" +
-				"func TestTwo(t *testing.T) { t.Skip(\"SKIPPED: Chromium is not installed: apt install chromium\") }\nfunc TestThree(t *testing.T) { t.SkipNow() }\n",
-		}, false, []string{`0 passed, 0 failed, 3 skipped in \d+s; skipped because: Chromium is not installed: apt install chromium; no reason was given\n$`}, "SKIPPED"},
+				"func TestTwo(t *testing.T) { t.Skip(\"SKIPPED: Chromium is not installed: apt install chromium\") }\nfunc TestThree(t *testing.T) " +
+				"{ t.SkipNow() }\n",
+		}, false, []string{`0 passed, 0 failed, 3 skipped in \d+s; skipped because: Chromium is not installed: apt install chromium; no ` +
+			`reason was given\n$`}, "SKIPPED"},
 		"one fails": {map[string]string{
 			"a_test.go":   head + "func TestOne(t *testing.T) { t.Error(\"what went wrong\") }\nfunc TestTwo(t *testing.T) {}\n",
 			"b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestThree(t *testing.T) {}\n",

@@ -29,11 +29,13 @@ func (s *session) author(tools []string) error {
 			report = append(report, fmt.Sprintf("- %s:%d: left as it is.", finding.Path, finding.Line))
 			continue
 		}
-		err = s.edit(filepath.Join(s.dir, filepath.FromSlash(defect.Path)), defect.Contains, defect.Fix, func() error { return defect.apply(s.dir) })
+		err = s.edit(filepath.Join(s.dir, filepath.FromSlash(defect.Path)), defect.Contains, defect.Fix,
+			func() error { return defect.apply(s.dir) })
 		if err != nil {
 			return err
 		}
-		report = append(report, fmt.Sprintf("- %s:%d (%s): replaced the code that was found fault with.", finding.Path, finding.Line, finding.Rule))
+		report = append(report, fmt.Sprintf("- %s:%d (%s): replaced the code that was found fault with.", finding.Path, finding.Line,
+			finding.Rule))
 		s.misbehave()
 	}
 	s.misbehave()

@@ -7,7 +7,8 @@
 //
 // The script (see Script) lists defects. As a reviewer it finds those that are
 // really in the files of its working directory; as an author it really edits
-// them out. Asked to refute one of them, it upholds it or does as the script says. Nothing else is simulated: it never looks at a pull request, a
+// them out. Asked to refute one of them, it upholds it or does as the script says. Nothing else is simulated: it never looks at a pull
+// request, a
 // verdict or a forge.
 package main
 
@@ -107,7 +108,8 @@ var arity = map[string]int{
 	"--output-format": 1, "--include-partial-messages": 0, "--setting-sources": 1,
 	"--append-system-prompt-file": 1, "--exclude-dynamic-system-prompt-sections": 0,
 	"--strict-mcp-config": 0, "--disable-slash-commands": 0, "--permission-mode": 1,
-	"--model": 1, "--effort": 1, "--resume": 1, "--max-budget-usd": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1, "--add-dir": -1,
+	"--model": 1, "--effort": 1, "--resume": 1, "--max-budget-usd": 1, "--tools": -1, "--allowedTools": -1, "--disallowedTools": -1,
+	"--add-dir": -1,
 }
 
 // parseArgs refuses what claude does not know, as claude does, so that a

@@ -28,7 +28,8 @@ func TestRunRefuses(t *testing.T) {
 		{"no script", print, "--script FILE"},
 		{"script not there", append(print, "--script", filepath.Join(t.TempDir(), "none")), "open the script"},
 		{"script with a misspelt key", append(print, "--script", write(`{"defect":[]}`)), `unknown field "defect"`},
-		{"script that leaves the directory", append(print, "--script", write(`{"defects":[{"path":"../x","contains":"y"}]}`)), "inside the working directory"},
+		{"script that leaves the directory", append(print, "--script", write(`{"defects":[{"path":"../x","contains":"y"}]}`)),
+			"inside the working directory"},
 		{"unknown fault", append(print, "--script", write(`{"faults":{"reviewer":["no-change"]}}`)), `unknown fault "no-change"`},
 		{"fault of no duration", append(print, "--script", write(`{"faults":{"reviewer":["slow:soon"]}}`)), "slow:soon"},
 	} {

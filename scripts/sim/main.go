@@ -96,7 +96,8 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection, %d left to their author, %d with a review dismissed\n",
+	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection, %d "+
+		"left to their author, %d with a review dismissed\n",
 		s.ends["merged"], s.ends["closed"], s.ends["called"], s.ends["stopped"], s.ends["objected"], s.ends["left"], s.ends["dismissed"])
 	fmt.Fprintf(s.out, "sim: %d schedules, %d violations, %d stuck\n", count, s.violations, s.stuck)
 	return nil

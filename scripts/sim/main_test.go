@@ -22,7 +22,8 @@ func TestWhatWentWrongIsTold(t *testing.T) {
 	s.tell(schedule.Result{Seed: 3, Steps: []string{"reviewer"}, End: "merged"})
 	s.tell(schedule.Result{Seed: 4, Steps: []string{"author"}, Violations: []string{"it was merged"}})
 	s.tell(schedule.Result{Seed: 5, Stuck: "nobody looks"})
-	if want := "seed 4: it was merged\n  author\nseed 5: stuck: nobody looks\n  \n"; out.String() != want || s.violations != 1 || s.stuck != 1 {
+	if want := "seed 4: it was merged\n  author\nseed 5: stuck: nobody looks\n  \n"; out.String() != want || s.violations != 1 ||
+		s.stuck != 1 {
 		t.Errorf("told %q, counted %d and %d", &out, s.violations, s.stuck)
 	}
 }

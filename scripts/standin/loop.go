@@ -55,7 +55,8 @@ func (o options) run(ctx context.Context) error {
 	if err := os.Mkdir(o.dir, 0o700); err != nil {
 		return fmt.Errorf("make --dir: %w", err)
 	}
-	l := &loop{repo: strings.TrimSuffix(filepath.Base(strings.TrimSuffix(o.clone, "/repo")), ".git"), out: os.Stdout, begun: time.Now(), closed: cancel}
+	l := &loop{repo: strings.TrimSuffix(filepath.Base(strings.TrimSuffix(o.clone, "/repo")), ".git"), out: os.Stdout, begun: time.Now(),
+		closed: cancel}
 	if _, name, ok := strings.Cut(l.repo, "+"); ok {
 		l.repo = name
 	}
@@ -90,7 +91,8 @@ func (o options) run(ctx context.Context) error {
 	err = running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.out, "%s after %s: %d reviews, %d fixes, %d calls for a person, $%.2f\n", l.repo, time.Since(l.begun).Round(time.Second), l.rounds, l.fixes, l.called, l.spent)
+	fmt.Fprintf(l.out, "%s after %s: %d reviews, %d fixes, %d calls for a person, $%.2f\n", l.repo, time.Since(l.begun).Round(time.Second),
+		l.rounds, l.fixes, l.called, l.spent)
 	return err
 }
 
@@ -107,7 +109,8 @@ func serve(ctx context.Context, running *errgroup.Group, h http.Handler) (string
 }
 
 // github starts the simulated GitHub.
-func (l *loop) github(ctx context.Context, running *errgroup.Group, hub string, check func(context.Context, string, string, string) githubsim.CIResult) error {
+func (l *loop) github(ctx context.Context, running *errgroup.Group, hub string,
+	check func(context.Context, string, string, string) githubsim.CIResult) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -138,7 +141,8 @@ func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) 
 	if err != nil {
 		return "", err
 	}
-	s, err := server.New(ctx, server.Config{Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	s, err := server.New(ctx, server.Config{Listener: listener, Store: store,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +213,8 @@ func (l *loop) tell(role decide.Role, s daemon.Step, err error) {
 	case s.Action.Kind == decide.Escalate && err == nil:
 		l.called++
 	}
-	line := fmt.Sprintf("%6s %s: %s %.7s: %s", time.Since(l.begun).Round(100*time.Millisecond), role, s.Action.Kind, s.Action.SHA, s.Action.Reason)
+	line := fmt.Sprintf("%6s %s: %s %.7s: %s", time.Since(l.begun).Round(100*time.Millisecond), role, s.Action.Kind, s.Action.SHA,
+		s.Action.Reason)
 	if s.Verdict != "" {
 		line += fmt.Sprintf(" -> %s, %d findings", s.Verdict, s.Findings)
 	}
@@ -240,7 +245,8 @@ func (l *loop) call(ctx context.Context, login, path string, in, out any) error 
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/%s/%s", l.url, owner, l.repo, path), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/%s/%s", l.url, owner, l.repo, path),
+		bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ var authorRules = append(general[:len(general):len(general)],
 	}},
 	rule{"author there", "its author has an account", func(s State) outcome {
 		return metIf(!verdict.SameLogin(s.Author, ghost), verdict.TurnPerson, func() Action {
-			return s.act(Wait, "its author's account is deleted, and no agent merges it: merge it by hand, or open another pull request of its branch")
+			return s.act(Wait, "its author's account is deleted, and no agent merges it: merge it by hand, or open another pull request of its "+
+				"branch")
 		})
 	}},
 	notStopped,
@@ -78,7 +79,8 @@ var authorRules = append(general[:len(general):len(general)],
 			return notApplicable
 		}
 		return metIf(s.MaxAttempts <= 0 || s.Queued < s.MaxAttempts, verdict.TurnPerson, func() Action {
-			return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s", verdict.Amount(s.Queued, "time", "times")))
+			return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s",
+				verdict.Amount(s.Queued, "time", "times")))
 		})
 	}},
 	rule{"orders understood", "all orders can be followed", func(s State) outcome {
@@ -174,7 +176,8 @@ func (s State) unopposed() outcome {
 		return unmet(verdict.TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
 	}
 	o, _ := s.uncertainObjection()
-	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited since "+
+	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited "+
+		"since "+
 		"or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not",
 		o.By, o.SHA))).because(opposed(against))
 }

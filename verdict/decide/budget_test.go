@@ -16,29 +16,37 @@ func TestBudgetsEndInACall(t *testing.T) {
 		left     verdict.Allowance
 		tomorrow bool
 	}{
-		"no bounds":         {func(*State) {}, "", verdict.Allowance{}, false},
-		"a round's":         {func(s *State) { s.Budgets.Round = verdict.Allowance{USD: 3, Time: time.Hour} }, "", verdict.Allowance{USD: 3, Time: time.Hour}, false},
-		"what reviews left": {func(s *State) { s.Budgets.PullRequest = verdict.Allowance{USD: 5, Time: time.Hour} }, "", verdict.Allowance{USD: 2, Time: 39 * time.Minute}, false},
+		"no bounds": {func(*State) {}, "", verdict.Allowance{}, false},
+		"a round's": {func(s *State) { s.Budgets.Round = verdict.Allowance{USD: 3, Time: time.Hour} }, "",
+			verdict.Allowance{USD: 3, Time: time.Hour}, false},
+		"what reviews left": {func(s *State) { s.Budgets.PullRequest = verdict.Allowance{USD: 5, Time: time.Hour} }, "",
+			verdict.Allowance{USD: 2, Time: 39 * time.Minute}, false},
 		"the least counts": {func(s *State) {
 			s.Budgets = Budgets{Round: verdict.Allowance{USD: 1, Time: time.Minute}, PullRequest: verdict.Allowance{USD: 5, Time: time.Hour}}
 		}, "", verdict.Allowance{USD: 1, Time: time.Minute}, false},
 		"what came to nothing": {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", verdict.Allowance{USD: 1}, false},
-		"a pull request's":     {func(s *State) { s.Budgets.PullRequest.USD = 3 }, "$3.00 of the $3.00 are spent that this pull request may cost", verdict.Allowance{}, false},
+		"a pull request's": {func(s *State) { s.Budgets.PullRequest.USD = 3 },
+			"$3.00 of the $3.00 are spent that this pull request may cost", verdict.Allowance{}, false},
 		"hardly anything left": {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", verdict.Allowance{}, false},
-		"its time":             {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent", verdict.Allowance{}, false},
-		"a day's":              {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests", verdict.Allowance{}, true},
+		"its time": {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent",
+			verdict.Allowance{}, false},
+		"a day's": {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests",
+			verdict.Allowance{}, true},
 		"a day's, with a rest": {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", verdict.Allowance{USD: 1}, false},
 		"a day's, shared":      {func(s *State) { s.Budgets.Day, s.Today, s.Promised = 9, 5, 1 }, "", verdict.Allowance{USD: 3}, false},
 		"a tiny one":           {func(s *State) { s.Budgets.Round.USD = 0.01 }, "", verdict.Allowance{USD: 0.01}, false},
 		"a person resumed":     {func(s *State) { s.Budgets.PullRequest.USD, s.Orders = 3, afresh }, "", verdict.Allowance{USD: 1}, false},
-		"a stranger's record":  {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", verdict.Allowance{USD: 2}, false},
-		"a record that repays": {func(s *State) { s.Budgets.PullRequest.USD = 5; s.Opinions[0].Record.CostUSD = -100 }, "", verdict.Allowance{USD: 3}, false},
+		"a stranger's record": {func(s *State) { s.Budgets.PullRequest.USD = 4; s.Opinions[0].By = "mallory" }, "", verdict.Allowance{USD: 2},
+			false},
+		"a record that repays": {func(s *State) { s.Budgets.PullRequest.USD = 5; s.Opinions[0].Record.CostUSD = -100 }, "",
+			verdict.Allowance{USD: 3}, false},
 		"commits are not read": {func(s *State) { s.Budgets.PullRequest.USD, s.Commits = 5, nil }, "", verdict.Allowance{USD: 3}, false},
 		"a fix that says so": {func(s *State) {
 			s.retrailed(1, func(r *verdict.Repair) { r.Cost.USD = 4 })
 			s.Budgets.PullRequest.USD = 6
 		}, "$6.00 of the $6.00", verdict.Allowance{}, false},
-		"but first the attempt": {func(s *State) { s.Budgets.PullRequest.USD, s.Attempts, s.Failed = 3, 2, Fix }, "2 attempts", verdict.Allowance{}, false},
+		"but first the attempt": {func(s *State) { s.Budgets.PullRequest.USD, s.Attempts, s.Failed = 3, 2, Fix }, "2 attempts",
+			verdict.Allowance{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Two reviews of a dollar and ten minutes, and a fix of one and of one minute.
@@ -109,12 +117,16 @@ func TestFollowingTheBaseIsNoRound(t *testing.T) {
 		"the base fails as well":      {[]func(*State){mended, fails}, Wait, false},
 		"the base fails for a day":    {[]func(*State){mended, fails, func(s *State) { s.Now = noon.Add(25 * time.Hour) }}, Escalate, false},
 
-		"its reviewer approved often":          {[]func(*State){pushed}, Review, false},
-		"its reviewer has nothing left":        {[]func(*State){pushed, spent}, Review, true},
-		"its reviewer tried":                   {[]func(*State){pushed, spent, func(s *State) { s.Failed, s.Attempts = Review, 1 }}, Escalate, false},
-		"its reviewer has objected":            {[]func(*State){pushed, spent, func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }}, Escalate, false},
-		"its reviewer's approval was taken":    {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].State = dismissed }}, Escalate, false},
-		"its reviewer let it pass for someone": {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].Record.Lifted = &verdict.Word{By: "mona"} }}, Escalate, false},
+		"its reviewer approved often":   {[]func(*State){pushed}, Review, false},
+		"its reviewer has nothing left": {[]func(*State){pushed, spent}, Review, true},
+		"its reviewer tried": {[]func(*State){pushed, spent, func(s *State) { s.Failed, s.Attempts = Review, 1 }}, Escalate,
+			false},
+		"its reviewer has objected": {[]func(*State){pushed, spent,
+			func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }}, Escalate, false},
+		"its reviewer's approval was taken": {[]func(*State){pushed, spent, func(s *State) { s.Opinions[3].State = dismissed }}, Escalate,
+			false},
+		"its reviewer let it pass for someone": {[]func(*State){pushed, spent,
+			func(s *State) { s.Opinions[3].Record.Lifted = &verdict.Word{By: "mona"} }}, Escalate, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready()

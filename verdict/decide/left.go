@@ -34,7 +34,8 @@ const Unproved = "unproved"
 func (s State) unheard() Left {
 	l := Left{Topic: NoCheck, OneHead: true, Why: "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if s.Unknown != "" {
-		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author", verdict.Clip(s.Unknown, verdict.MaxReason), s.BaseBranch)
+		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author",
+			verdict.Clip(s.Unknown, verdict.MaxReason), s.BaseBranch)
 	}
 	return l
 }
@@ -92,7 +93,8 @@ func (s State) waitForAuthor(l Left) Action {
 func (s State) unproved() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: Unproved, OneHead: true, Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))}
+		l = Left{Topic: Unproved, OneHead: true,
+			Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))}
 	}
 	return s.leave("it is approved", l)
 }
@@ -102,7 +104,8 @@ func (s State) unproved() Action {
 func (s State) silent() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it", verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)}
+		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it",
+			verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)}
 	}
 	return s.leave("it is approved", l)
 }

@@ -56,7 +56,8 @@ func TestReviewerLifts(t *testing.T) {
 		{"a person approves", also(opinions(heldBy(), lone), called), Lift, "a person lets it pass"},
 		{"a person approved before", opinions(lone, heldBy()), Escalate, "only a person may let it pass"},
 		{"a person approved before, and again", opinions(lone, heldBy(), lone), Lift, ""},
-		{"who wrote a part approves", also(opinions(heldBy(), func() Opinion { o := lone; o.Independent = false; return o }()), called), Wait, ""},
+		{"who wrote a part approves", also(opinions(heldBy(), func() Opinion { o := lone; o.Independent = false; return o }()), called), Wait,
+			""},
 		{"an older head", also(opinions(heldBy(), by("mona", older, "APPROVED")), called), Wait, ""},
 		{"approved, then dismissed", also(opinions(heldBy(), by("mona", head, "DISMISSED")), called), Wait, ""},
 		{"approved, then taken back", also(opinions(heldBy(), lone, by("Mona", head, "CHANGES_REQUESTED")), called), Wait, ""},
@@ -68,30 +69,42 @@ func TestReviewerLifts(t *testing.T) {
 		{"a stranger approves", also(opinions(heldBy(), func() Opinion { o := lone; o.CanPush = false; return o }()), called), Wait, ""},
 		{"held, and a finding", also(opinions(heldBy(entry("0badcafe", verdict.Minor)), lone), called), Wait, ""},
 		{"held, and a nit", also(opinions(heldBy(entry("0badcafe", verdict.Nit)), lone), called), Lift, ""},
-		{"held, and a late minor that passes", also(opinions(heldBy(verdict.Entry{ID: "1", Status: verdict.Open, Severity: verdict.Minor, Late: true, Tolerated: true}), lone), called), Lift, ""},
+		{"held, and a late minor that passes", also(opinions(heldBy(verdict.Entry{ID: "1", Status: verdict.Open, Severity: verdict.Minor,
+			Late: true, Tolerated: true}), lone), called), Lift, ""},
 		{"held, and doubted", also(opinions(func() Opinion { o := heldBy(); o.Record.Settled = false; return o }(), lone), called), Wait, ""},
 		{"held, and edited", also(opinions(func() Opinion { o := heldBy(); o.Edited = true; return o }(), lone), called), Wait, ""},
-		{"held, and a finding, which is waived", also(also(opinions(heldBy(entry("0badcafe", verdict.Major)), lone), called), orders(ordered(verdict.Waive, "mona", 1))), Lift, ""},
-		{"lifted, and the word taken back", opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"})), Escalate, "only a person may let it pass"},
-		{"taken back, and called", also(opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"})), called), Wait, "waits for a person"},
-		{"taken back, and another one approves", also(opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"}), by("hubot", head, "APPROVED")), called), Lift, ""},
-		{"lifted, and called again at another time", also(opinions(heldBy(), lone), func(s *State) { s.Failed, s.RetryIn = Lift, time.Minute }), Wait, "next one waits"},
+		{"held, and a finding, which is waived",
+			also(also(opinions(heldBy(entry("0badcafe", verdict.Major)), lone), called), orders(ordered(verdict.Waive, "mona", 1))), Lift, ""},
+		{"lifted, and the word taken back", opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"})), Escalate,
+			"only a person may let it pass"},
+		{"taken back, and called", also(opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"})), called), Wait,
+			"waits for a person"},
+		{"taken back, and another one approves",
+			also(opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"}), by("hubot", head, "APPROVED")), called), Lift, ""},
+		{"lifted, and called again at another time", also(opinions(heldBy(), lone), func(s *State) { s.Failed, s.RetryIn = Lift, time.Minute }),
+			Wait, "next one waits"},
 		{"lifted already", opinions(heldBy(), lone, lifted(verdict.Word{By: "mona", At: lone.At})), Wait, "is reviewed"},
 
 		{"found", opinions(found(entry("0badcafe", verdict.Major))), Wait, "is reviewed"},
 		{"waived", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Waive, "mona", 1))), Lift, ""},
-		{"one of two waived", also(opinions(found(entry("0badcafe", verdict.Major), entry("1", verdict.Minor))), orders(ordered(verdict.Waive, "mona", 1))), Wait, ""},
+		{"one of two waived", also(opinions(found(entry("0badcafe", verdict.Major), entry("1", verdict.Minor))),
+			orders(ordered(verdict.Waive, "mona", 1))), Wait, ""},
 		{"another one waived", also(opinions(found(entry("1", verdict.Major))), orders(ordered(verdict.Waive, "mona", 1))), Wait, ""},
-		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", 1))), Review, "a finding is disputed"},
-		{"disputed before", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", -1))), Wait, "is reviewed"},
-		{"what is not there, disputed", also(opinions(found(entry("1", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", 1))), Wait, "is reviewed"},
+		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", 1))), Review,
+			"a finding is disputed"},
+		{"disputed before", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", -1))), Wait,
+			"is reviewed"},
+		{"what is not there, disputed", also(opinions(found(entry("1", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", 1))), Wait,
+			"is reviewed"},
 
 		{"the glass is broken", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
-		{"the glass was broken before", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -1))), Wait, ""},
+		{"the glass was broken before", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -1))),
+			Wait, ""},
 		{"over a hold", also(also(opinions(heldBy()), called), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"over what nobody could review", also(called, orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"and nobody was called", orders(ordered(verdict.BreakGlass, "mona", 1)), Review, ""},
-		{"over an approval", also(opinions(says("alice", head, verdict.Approve)), orders(ordered(verdict.BreakGlass, "mona", 1))), Wait, "is reviewed"},
+		{"over an approval", also(opinions(says("alice", head, verdict.Approve)), orders(ordered(verdict.BreakGlass, "mona", 1))), Wait,
+			"is reviewed"},
 	})
 }
 
@@ -106,12 +119,14 @@ func TestOrdersMoveTheReviewer(t *testing.T) {
 		{"review, long ago", orders(ordered(verdict.AskReview, "mona", -1)), Wait, "is reviewed"},
 		{"review by nobody asked", also(orders(ordered(verdict.AskReview, "mona", 1)), func(s *State) { s.Requested = false }), Review, ""},
 		{"stop", orders(ordered(verdict.AskReview, "mona", 1), ordered(verdict.Stop, "octocat", 2)), Wait, "octocat has stopped"},
-		{"stop and resume", orders(ordered(verdict.Stop, "octocat", 1), ordered(verdict.AskReview, "mona", 2), ordered(verdict.Resume, "octocat", 3)), Review, ""},
+		{"stop and resume", orders(ordered(verdict.Stop, "octocat", 1), ordered(verdict.AskReview, "mona", 2),
+			ordered(verdict.Resume, "octocat", 3)), Review, ""},
 		{"stop and review", orders(ordered(verdict.Stop, "octocat", 1), ordered(verdict.AskReview, "mona", 2)), Wait, "has stopped"},
 		{"resume what is labelled", also(orders(ordered(verdict.Resume, "mona", 1)), labelled), Release, "mona has the agents go on"},
 		{"review what is labelled", also(orders(ordered(verdict.AskReview, "mona", 1)), labelled), Release, ""},
 		{"labelled since", also(orders(ordered(verdict.Resume, "mona", -1)), labelled), Wait, "waits for a person"},
-		{"labelled at an unknown time", also(orders(ordered(verdict.Resume, "mona", 1)), func(s *State) { s.NeedsHuman = true }), Wait, "waits for a person"},
+		{"labelled at an unknown time", also(orders(ordered(verdict.Resume, "mona", 1)), func(s *State) { s.NeedsHuman = true }), Wait,
+			"waits for a person"},
 		{"rounds used up, then resumed", func(s *State) {
 			s.Opinions, s.Orders = rounds(3), []verdict.Command{ordered(verdict.Resume, "mona", 1)}
 		}, Review, ""},
@@ -135,13 +150,17 @@ func TestAuthorHeedsHolds(t *testing.T) {
 		{"lifted, and then taken back", opinions(approved, lifted(mona), by("mona", head, "CHANGES_REQUESTED")), Wait, "one is being called"},
 		{"lifted on another one's word", opinions(by("hubot", head, "APPROVED"), lifted(mona)), Wait, "about to approve"},
 		{"lifted on a word for an older head", opinions(by("mona", older, "APPROVED"), lifted(mona)), Wait, "one is being called"},
-		{"approved, held and not lifted", opinions(func() Opinion { o := lifted(mona); o.Record.Lifted = nil; return o }(), approved), Wait, "about to approve"},
+		{"approved, held and not lifted", opinions(func() Opinion { o := lifted(mona); o.Record.Lifted = nil; return o }(), approved), Wait,
+			"about to approve"},
 		{"glass", also(opinions(lifted(glass)), broke), Merge, ""},
 		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
 		{"glass of another time", also(opinions(lifted(verdict.Word{By: "mona", At: noon, Glass: true})), broke), Wait, ""},
-		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", verdict.Major))), func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", 1)} }), Wait, "about to approve"},
-		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))), func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Dispute, "octocat", 1)} }), Wait, "about to judge it again"},
-		{"disputed before, and judged", also(opinions(found(entry("0badcafe", verdict.Major))), func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Dispute, "octocat", -1)} }), Fix, ""},
+		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", verdict.Major))),
+			func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", 1)} }), Wait, "about to approve"},
+		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))),
+			func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Dispute, "octocat", 1)} }), Wait, "about to judge it again"},
+		{"disputed before, and judged", also(opinions(found(entry("0badcafe", verdict.Major))),
+			func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Dispute, "octocat", -1)} }), Fix, ""},
 		{"stopped", func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }, Wait, "mona has stopped"},
 		{"resumed", func(s *State) {
 			s.NeedsHuman, s.LabelledAt, s.Orders = true, noon, []verdict.Command{ordered(verdict.Resume, "mona", 1)}
@@ -159,7 +178,8 @@ func TestLiftCarriesTheWord(t *testing.T) {
 	s.Opinions = []Opinion{heldBy(entry("1", verdict.Nit)), by("mona", head, "APPROVED"), by("hubot", head, "APPROVED")}
 	s.Opinions[0].Record.CostUSD, s.Opinions[0].Record.Round = 0.5, 3
 	r := Next(s).Record
-	if r.Verdict != verdict.Approve || len(r.Holds) != 1 || len(r.Ledger) != 1 || r.Round != 3 || r.CostUSD != 0 || *r.Lifted != (verdict.Word{By: "mona", At: noon.Add(time.Minute)}) {
+	if r.Verdict != verdict.Approve || len(r.Holds) != 1 || len(r.Ledger) != 1 || r.Round != 3 || r.CostUSD != 0 ||
+		*r.Lifted != (verdict.Word{By: "mona", At: noon.Add(time.Minute)}) {
 		t.Errorf("lifted by %+v", r)
 	}
 	s.Orders = []verdict.Command{ordered(verdict.BreakGlass, "root", 1)}

@@ -171,7 +171,8 @@ func (s State) fix(reason string) Action {
 	case s.Shared:
 		return s.leaveBranch(reason, sharedBranch)
 	case s.Twin != "":
-		return s.escalate(fmt.Sprintf("%s, and its branch is that of %s too, into which a fix would bring this one's base: close one of them or give it a branch of its own, or mend it by hand", reason, s.Twin))
+		return s.escalate(fmt.Sprintf("%s, and its branch is that of %s too, into which a fix would bring this one's base: close one of them "+
+			"or give it a branch of its own, or mend it by hand", reason, s.Twin))
 	}
 	if len(s.Unclear) > 0 {
 		return s.awaitAnswer()
@@ -204,7 +205,8 @@ func (s State) stopped() string {
 	case !ok || c.Verb != verdict.Stop:
 		return ""
 	case c.Removed != "":
-		return fmt.Sprintf("%s edited or deleted a comment of %s's that stopped the agents, or may have; /touchstone resume has them go on", c.Removed, c.By)
+		return fmt.Sprintf("%s edited or deleted a comment of %s's that stopped the agents, or may have; /touchstone resume has them go on",
+			c.Removed, c.By)
 	}
 	return c.By + " has stopped the agents here"
 }
@@ -256,7 +258,8 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 		a.Tomorrow = tomorrow
 		return a
 	case allowed.promised:
-		return Action{Kind: Wait, SHA: s.Head, Recheck: promisePause, Reason: reason + ", and what is left of the day's budget is promised to sessions under way"}
+		return Action{Kind: Wait, SHA: s.Head, Recheck: promisePause,
+			Reason: reason + ", and what is left of the day's budget is promised to sessions under way"}
 	}
 	a := s.retry(k, reason)
 	a.Allowance, a.Daily = allowed.Allowance, allowed.daily
@@ -303,7 +306,8 @@ func (s State) needsNoModel(k Kind) bool {
 			latest = &s.Opinions[i]
 		}
 	}
-	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == verdict.Approve && latest.Record.Lifted == nil
+	return k == Review && latest != nil && latest.SHA != s.Head && latest.State == "APPROVED" && latest.Record.Verdict == verdict.Approve &&
+		latest.Record.Lifted == nil
 }
 
 // escalate calls a person. It has no bound but its own waiting time: there is no other way to get help.

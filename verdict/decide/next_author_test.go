@@ -42,23 +42,29 @@ func TestAuthorMergesItsOwnApprovedPullRequest(t *testing.T) {
 func TestForksAndSharedBranchesAreMergedOrLeftToTheirAuthor(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
-		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, Left{Why: "merge.forks is off", Topic: "fork"} }, Tell, "merge.forks is off"},
-		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, verdict.RequestChanges)} }, Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
+		{"of a fork, which people merge", func(s *State) { s.Fork, s.Manual = true, Left{Why: "merge.forks is off", Topic: "fork"} }, Tell,
+			"merge.forks is off"},
+		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, verdict.RequestChanges)} },
+			Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
 		{"of a fork, objected to again", func(s *State) {
 			s.Fork, s.Opinions, s.Told = true, []Opinion{says("alice", head, verdict.RequestChanges)}, []Telling{{Topic: "review", SHA: older}}
 		}, Wait, "that is left to its author"},
 		{"of a fork, and behind", func(s *State) { s.Fork, s.Mergeable = true, MergeableBehind }, Tell, "behind its base"},
 		{"of a fork, a check failed", func(s *State) { s.Fork, s.Checks = true, ChecksFailed }, Tell, "a check failed"},
-		{"others build on it", func(s *State) { s.Shared = true }, Tell, "approved and green, and waits for its author to merge it: its branch is one"},
-		{"others build on it, and objected to", func(s *State) { s.Shared, s.Opinions = true, []Opinion{vague()} }, Tell, "left to its author: its branch is one"},
-		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Tell, "conflicts with its base, and that is left to its author"},
+		{"others build on it", func(s *State) { s.Shared = true }, Tell,
+			"approved and green, and waits for its author to merge it: its branch is one"},
+		{"others build on it, and objected to", func(s *State) { s.Shared, s.Opinions = true, []Opinion{vague()} }, Tell,
+			"left to its author: its branch is one"},
+		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Tell,
+			"conflicts with its base, and that is left to its author"},
 	})
 }
 
 func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"no review", func(s *State) { s.Opinions = nil }, Wait, "not reviewed yet"},
-		{"no review, and nobody asked for one", func(s *State) { s.Opinions, s.Requested = nil, false }, Wait, "nobody has asked alice or bob for a review: request it"},
+		{"no review, and nobody asked for one", func(s *State) { s.Opinions, s.Requested = nil, false }, Wait,
+			"nobody has asked alice or bob for a review: request it"},
 		{"no review, and a person ordered one", func(s *State) {
 			s.Opinions, s.Requested, s.Orders = nil, false, []verdict.Command{ordered(verdict.AskReview, "mona", 1)}
 		}, Wait, "not reviewed yet"},
@@ -81,7 +87,8 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 		}, Merge, ""},
 		{"edited and dismissed", review(func(o *Opinion) { o.Edited, o.State = true, "DISMISSED" }), Wait, "was dismissed"},
 		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "agree with itself"},
-		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = verdict.RequestChanges }), Escalate, "agree with itself"},
+		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = verdict.RequestChanges }), Escalate,
+			"agree with itself"},
 		{"blocked with an approving record", review(func(o *Opinion) { o.State = "CHANGES_REQUESTED" }), Escalate, "agree with itself"},
 		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
 	})
@@ -93,7 +100,8 @@ func TestFailedActsAreRepeatedWithinBounds(t *testing.T) {
 		{"merges were refused too often", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 2, Merge, time.Minute }, Escalate, "2 attempts"},
 		{"calling a person was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 3, Escalate, time.Minute }, Wait, "next one waits"},
 		{"another act failed", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Fix, time.Minute }, Merge, ""},
-		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}; s.Attempts = 2 }, Escalate, "2 attempts"},
+		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}; s.Attempts = 2 }, Escalate,
+			"2 attempts"},
 		{"attempt has to wait", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}
 			s.Failed, s.RetryIn = Fix, 1
@@ -118,10 +126,14 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 			s.Opinions, s.Orders = []Opinion{vague()}, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(-time.Minute)}}
 			s.Opinions[0].Record.Heard = 7
 		}, Escalate, "names nothing"},
-		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate, "names nothing that a fix could answer"},
-		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed }, Fix, "requests changes"},
-		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty }, Fix, "requests changes"},
-		{"one of two names a finding", func(s *State) { s.Opinions = []Opinion{vague(), says("bob", head, verdict.RequestChanges)} }, Fix, "requests changes"},
+		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate,
+			"names nothing that a fix could answer"},
+		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed },
+			Fix, "requests changes"},
+		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty },
+			Fix, "requests changes"},
+		{"one of two names a finding", func(s *State) { s.Opinions = []Opinion{vague(), says("bob", head, verdict.RequestChanges)} }, Fix,
+			"requests changes"},
 		{"held, and a person had the agents go on", func(s *State) {
 			o := vague()
 			o.Record.Holds = []verdict.Hold{{Kind: verdict.HiddenText}}
@@ -129,7 +141,8 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 		}, Fix, "requests changes"},
 		{"strictest after", also(says("bob", head, verdict.RequestChanges)), Fix, "requests changes"},
 		{"strictest before", before(says("bob", head, verdict.RequestChanges)), Fix, "requests changes"},
-		{"the other one is edited", also(func() Opinion { o := says("bob", head, verdict.Approve); o.Edited = true; return o }()), Escalate, "edited"},
+		{"the other one is edited", also(func() Opinion { o := says("bob", head, verdict.Approve); o.Edited = true; return o }()), Escalate,
+			"edited"},
 		{"rounds used up", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) }, Escalate, "3 rounds"},
 		{"rounds of two reviewers", func(s *State) {
 			s.Opinions = append(rounds(1), says("bob", "older9", verdict.RequestChanges), says("bob", head, verdict.RequestChanges))
@@ -147,17 +160,20 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 func TestObjectionsStandUntilTheyAreTakenBack(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"a person objects", also(byHand("mona", "CHANGES_REQUESTED")), Wait, "still requests changes"},
-		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED", CanPush: true}), Wait, "still requests changes"},
+		{"a person objected to an older head", before(Opinion{By: "mona", SHA: older, State: "CHANGES_REQUESTED", CanPush: true}), Wait,
+			"still requests changes"},
 		{"and then only comments", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "COMMENTED")), Wait, "still requests changes"},
 		{"and then approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("Mona", "APPROVED")), Merge, ""},
 		{"and then is dismissed", also(byHand("mona", "DISMISSED")), Merge, ""},
 		{"another person approves", also(byHand("mona", "CHANGES_REQUESTED"), byHand("hubot", "APPROVED")), Wait, "still requests changes"},
 		{"the reviewer's owner objects by hand", before(byHand("alice", "CHANGES_REQUESTED")), Wait, "still requests changes"},
-		{"a colleague's record objects", also(says("mallory", head, verdict.RequestChanges), byHand("mallory", "CHANGES_REQUESTED")), Wait, "still requests changes"},
+		{"a colleague's record objects", also(says("mallory", head, verdict.RequestChanges), byHand("mallory", "CHANGES_REQUESTED")), Wait,
+			"still requests changes"},
 		{"a stranger objects", also(Opinion{By: "mallory", SHA: head, State: "CHANGES_REQUESTED", Person: true}), Merge, ""},
 		{"a stranger's record objects", also(says("mallory", head, verdict.RequestChanges)), Merge, ""},
 		{"the same reviewer blocked an older head", before(says("alice", older, verdict.RequestChanges)), Merge, ""},
-		{"another reviewer blocked an older head", before(says("bob", older, verdict.RequestChanges)), Wait, "still requests changes of an earlier head"},
+		{"another reviewer blocked an older head", before(says("bob", older, verdict.RequestChanges)), Wait,
+			"still requests changes of an earlier head"},
 		{"another reviewer blocked an older head hours ago", func(s *State) {
 			before(says("bob", older, verdict.RequestChanges))(s)
 			s.Now = noon.Add(4 * time.Hour)
@@ -166,9 +182,12 @@ func TestObjectionsStandUntilTheyAreTakenBack(t *testing.T) {
 			before(says("bob", older, verdict.RequestChanges))(s)
 			s.Now, s.Told = noon.Add(4*time.Hour), []Telling{{Topic: Overtaken}}
 		}, Wait, "still requests changes"},
-		{"a person objects for hours", func(s *State) { also(byHand("mona", "CHANGES_REQUESTED"))(s); s.Now = noon.Add(4 * time.Hour) }, Wait, "still requests changes"},
-		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }, Merge, ""},
-		{"it came back, and another agent objected", func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, verdict.RequestChanges)) }, Wait, "bob still requests changes"},
+		{"a person objects for hours", func(s *State) { also(byHand("mona", "CHANGES_REQUESTED"))(s); s.Now = noon.Add(4 * time.Hour) }, Wait,
+			"still requests changes"},
+		{"an approved head came back", func(s *State) { s.Opinions = append(s.Opinions, says("alice", older, verdict.RequestChanges)) }, Merge,
+			""},
+		{"it came back, and another agent objected",
+			func(s *State) { s.Opinions = append(s.Opinions, says("bob", older, verdict.RequestChanges)) }, Wait, "bob still requests changes"},
 		{"it came back, and a person under that login objected", func(s *State) {
 			o := says("alice", older, verdict.RequestChanges)
 			o.Record = nil
@@ -180,11 +199,13 @@ func TestObjectionsStandUntilTheyAreTakenBack(t *testing.T) {
 func TestConflictsAndFailedChecksAreFixed(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"another pull request of the branch", func(s *State) { s.Twin = "acme/app#7" }, Merge, ""},
-		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate, "its branch is that of acme/app#7 too"},
+		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate,
+			"its branch is that of acme/app#7 too"},
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
 		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = byHandOnly }, Fix, "conflicts"},
 		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},
-		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate, "a check failed, and 2 attempts"},
+		{"check failed, attempts used up", func(s *State) { s.Checks = ChecksFailed; s.Attempts = 2 }, Escalate,
+			"a check failed, and 2 attempts"},
 		{"behind", func(s *State) { s.Mergeable = MergeableBehind }, Fix, "behind its base"},
 	})
 }
@@ -192,12 +213,16 @@ func TestConflictsAndFailedChecksAreFixed(t *testing.T) {
 func TestMergeByHandIsAskedForOnce(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"merged by hand", func(s *State) { s.Manual = byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
-		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }, Wait, "its author to merge it: merge.auto is off"},
+		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }, Wait,
+			"its author to merge it: merge.auto is off"},
 		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = byHandOnly, ChecksPending }, Wait, "running"},
-		{"merged by hand, checks running for a day", func(s *State) { s.Manual, s.Checks, s.Now = byHandOnly, ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
-		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBehind }, Tell, "approved and green, and its base does not let it in as it is, and waits for its author"},
+		{"merged by hand, checks running for a day",
+			func(s *State) { s.Manual, s.Checks, s.Now = byHandOnly, ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
+		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBehind }, Tell,
+			"approved and green, and its base does not let it in as it is, and waits for its author"},
 		{"merged by hand, a review is missing", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBlocked }, Wait, "its author"},
-		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell, "does not let it in"},
+		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell,
+			"does not let it in"},
 		{"merged by hand for another reason than was told", func(s *State) {
 			s.Manual, s.Told = Left{Why: "the label says so", Topic: "label"}, []Telling{{Topic: "auto", SHA: head}}
 		}, Tell, "the label says so"},
@@ -218,8 +243,10 @@ func TestMergeQueueIsWaitedFor(t *testing.T) {
 
 func TestRulesThatBlockTheMergeAreWaitedForAndThenTold(t *testing.T) {
 	runNext(t, ready, []nextCase{
-		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait, "is missing"},
-		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate, "rules do not let it in: a required check or review is missing"},
+		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait,
+			"is missing"},
+		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate,
+			"rules do not let it in: a required check or review is missing"},
 		{"nor does it ever, and people talk", func(s *State) {
 			s.Mergeable, s.Now, s.Conversations = MergeableBlocked, noon.Add(rulePatience), 2
 		}, Escalate, "or they want conversations resolved, of which 2 stand open"},
@@ -237,13 +264,18 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 		}, Wait, "checks are running"},
 		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"not so long since an order", func(s *State) {
-			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience), []verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Second)}}
+			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience),
+				[]verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Second)}}
 		}, Wait, "running"},
 		{"checks not begun", func(s *State) { s.Checks = ChecksNone }, Wait, "no check that counts has passed"},
 		{"nor ever", func(s *State) { s.Checks, s.Now = ChecksNone, noon.Add(signPatience) }, Tell, "merge it: no check has passed on it"},
-		{"none but one from elsewhere", func(s *State) { s.Checks, s.Unknown, s.Now = ChecksNone, "cla", noon.Add(signPatience) }, Tell, `merge it: the check "cla" passed on it, but nothing on main came from`},
-		{"what reports on the base has not seen it", func(s *State) { s.Unbegun, s.Silent = []string{"ci"}, "ci"; s.Now = noon.Add(signPatience) }, Tell, `the check "ci", which reports on main, has not run on it`},
-		{"and it is left to its author anyway", func(s *State) { s.Silent, s.Manual = "ci", byHandOnly; s.Now = noon.Add(signPatience) }, Tell, "merge.auto is off"},
+		{"none but one from elsewhere", func(s *State) { s.Checks, s.Unknown, s.Now = ChecksNone, "cla", noon.Add(signPatience) }, Tell,
+			`merge it: the check "cla" passed on it, but nothing on main came from`},
+		{"what reports on the base has not seen it",
+			func(s *State) { s.Unbegun, s.Silent = []string{"ci"}, "ci"; s.Now = noon.Add(signPatience) }, Tell,
+			`the check "ci", which reports on main, has not run on it`},
+		{"and it is left to its author anyway", func(s *State) { s.Silent, s.Manual = "ci", byHandOnly; s.Now = noon.Add(signPatience) }, Tell,
+			"merge.auto is off"},
 		{"nor need it", func(s *State) { s.Silent, s.RequireChecks = "ci", false; s.Now = noon.Add(signPatience) }, Merge, ""},
 		{"nor ever, and told", func(s *State) {
 			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: head}}
@@ -251,7 +283,8 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 		{"nor ever, and told of an older head", func(s *State) {
 			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Telling{{Topic: "checks", SHA: older}}
 		}, Tell, "no check has passed on it"},
-		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait, `the check "ci", which reported on an earlier head or on main, has not begun`},
+		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait,
+			`the check "ci", which reported on an earlier head or on main, has not begun`},
 		{"nor does it ever", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience) }, Merge, ""},
 		{"nor does it ever, and it failed before", func(s *State) {
 			s.Unbegun, s.Unproved, s.Now = []string{"ci"}, "ci", noon.Add(signPatience)
@@ -262,29 +295,34 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 		{"nor does it ever, it failed before, and the base is ahead", func(s *State) {
 			s.Unbegun, s.Unproved, s.Now, s.Mergeable = []string{"ci"}, "ci", noon.Add(signPatience), MergeableBehind
 		}, Fix, "behind"},
-		{"no check has begun that reported before", func(s *State) { s.Unbegun, s.Checks, s.RequireChecks = []string{"ci"}, ChecksNone, false }, Wait, `"ci"`},
+		{"no check has begun that reported before", func(s *State) { s.Unbegun, s.Checks, s.RequireChecks = []string{"ci"}, ChecksNone, false },
+			Wait, `"ci"`},
 		{"another check failed meanwhile", func(s *State) { s.Unbegun, s.Checks = []string{"ci"}, ChecksFailed }, Fix, "a check failed"},
 		{"not begun, merged by hand", func(s *State) { s.Unbegun, s.Manual = []string{"ci"}, byHandOnly }, Wait, `"ci"`},
 		{"people talk while checks run for a day", func(s *State) {
 			s.Checks, s.Now = ChecksPending, noon.Add(checkPatience)
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "COMMENTED", At: noon.Add(time.Hour)})
 		}, Escalate, "running for a day"},
-		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
+		{"nor ever, merged by hand", func(s *State) { s.Checks, s.Now, s.Manual = ChecksNone, noon.Add(signPatience), byHandOnly }, Tell,
+			"its author to merge it: merge.auto is off"},
 		{"checks running behind the base", func(s *State) { s.Checks = ChecksPending; s.Mergeable = MergeableBehind }, Wait, "running"},
 	})
 }
 
 func TestUnknownsAreWaitedForAndThenTold(t *testing.T) {
 	runNext(t, ready, []nextCase{
-		{"an unclear order", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait, "mona has ordered what nobody can follow, and is about"},
-		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []verdict.Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) }, Escalate, "nobody has told them"},
+		{"an unclear order", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait,
+			"mona has ordered what nobody can follow, and is about"},
+		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []verdict.Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) },
+			Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
 		{"checks unread for hours", func(s *State) { s.Checks, s.Now = "", noon.Add(rulePatience) }, Escalate, "cannot be told"},
 		{"mergeability unknown", func(s *State) { s.Mergeable = MergeableUnknown }, Wait, "computing"},
 		{"nor does it get known", func(s *State) {
 			s.Mergeable, s.UnknownSince, s.Now = MergeableUnknown, noon, noon.Add(rulePatience)
 		}, Escalate, "GitHub has not told for hours"},
-		{"unknown when the machine wakes up", func(s *State) { s.Mergeable, s.Now = MergeableUnknown, noon.Add(72*time.Hour) }, Wait, "computing"},
+		{"unknown when the machine wakes up", func(s *State) { s.Mergeable, s.Now = MergeableUnknown, noon.Add(72*time.Hour) }, Wait,
+			"computing"},
 		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},
 	})
 }
@@ -295,7 +333,8 @@ func TestReviewIsWaitedForAndThenTold(t *testing.T) {
 		{"not reviewed for less than hours", func(s *State) {
 			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience-time.Second)
 		}, Wait, "not reviewed"},
-		{"not reviewed for hours", func(s *State) { s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience) }, Tell, "waited for alice or bob for three hours: this head is not reviewed yet"},
+		{"not reviewed for hours", func(s *State) { s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience) }, Tell,
+			"waited for alice or bob for three hours: this head is not reviewed yet"},
 		{"not reviewed for hours, made ready just now", func(s *State) {
 			s.Opinions, s.AwaitedSince, s.Now, s.RenewedAt = nil, noon, noon.Add(rulePatience), noon.Add(rulePatience)
 		}, Wait, "not reviewed"},

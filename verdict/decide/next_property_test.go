@@ -39,7 +39,8 @@ func pick[T any](d dice, usual T, others ...T) T {
 }
 
 func (d dice) opinion() Opinion {
-	o := says(pick(d, "alice", "bob", "octocat", "mona", "mona", "Alice"), pick(d, head, older), pick(d, verdict.Approve, verdict.RequestChanges))
+	o := says(pick(d, "alice", "bob", "octocat", "mona", "mona", "Alice"), pick(d, head, older),
+		pick(d, verdict.Approve, verdict.RequestChanges))
 	o.State = pick(d, o.State, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "")
 	o.Record.Head = pick(d, o.SHA, head, older, "")
 	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
@@ -49,10 +50,12 @@ func (d dice) opinion() Opinion {
 	if d.IntN(4) == 0 {
 		o.Record.Holds = []verdict.Hold{{Kind: verdict.QualityBar}}
 		o.Record.Settled = d.IntN(4) > 0
-		o.Record.Lifted = pick(d, nil, &verdict.Word{By: "mona", At: noon}, &verdict.Word{By: "mona", At: noon, Glass: true}, &verdict.Word{By: "octocat", At: noon, Glass: true})
+		o.Record.Lifted = pick(d, nil, &verdict.Word{By: "mona", At: noon}, &verdict.Word{By: "mona", At: noon, Glass: true},
+			&verdict.Word{By: "octocat", At: noon, Glass: true})
 	}
 	if d.IntN(4) == 0 {
-		o.Record.Ledger = verdict.Ledger{{ID: "0badcafe", Status: pick(d, verdict.Open, verdict.Waived, verdict.Verified), Severity: pick(d, verdict.Major, verdict.Nit)}}
+		o.Record.Ledger = verdict.Ledger{{ID: "0badcafe", Status: pick(d, verdict.Open, verdict.Waived, verdict.Verified),
+			Severity: pick(d, verdict.Major, verdict.Nit)}}
 		o.Record.Ledger[0].Said = pick(d, nil, &verdict.Said{By: "mona", At: noon.Add(2 * time.Hour)})
 		o.Record.Settled = d.IntN(4) > 0
 		o.Record.Edits = pick(d, nil, []verdict.Edit{{Finding: "0badcafe"}})
@@ -68,7 +71,8 @@ func (d dice) opinion() Opinion {
 
 func (d dice) order() verdict.Command {
 	return verdict.Command{
-		ID: int64(d.IntN(5)) + 1, Verb: pick(d, verdict.Resume, verdict.AskReview, verdict.AskFix, verdict.Stop, verdict.Dispute, verdict.Waive, verdict.BreakGlass, verdict.BreakGlass), Finding: pick(d, "0badcafe", ""),
+		ID: int64(d.IntN(5)) + 1, Verb: pick(d, verdict.Resume, verdict.AskReview, verdict.AskFix, verdict.Stop, verdict.Dispute, verdict.Waive,
+			verdict.BreakGlass, verdict.BreakGlass), Finding: pick(d, "0badcafe", ""),
 		By: pick(d, "mona", "octocat"), At: pick(d, noon, noon.Add(2*time.Hour), noon.Add(-time.Hour)),
 	}
 }
@@ -77,20 +81,30 @@ func (d dice) state() State {
 	rare := func() bool { return d.IntN(10) == 0 }
 	s := State{
 		Role: pick(d, Author, Reviewer, Reviewer, ""), Self: pick(d, "octocat", "alice", "alice", ""),
-		Open: !rare(), Draft: rare(), Fork: rare(), Shared: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""), Head: pick(d, head, head, head, ""),
-		BaseBranch: pick(d, "main", "main", "main", "release"), BaseReplaced: pick(d, time.Time{}, noon.Add(-time.Minute), noon, noon.Add(time.Hour)),
-		Forced:    pick(d, Replacement{}, Replacement{noon.Add(-time.Minute), head}, Replacement{noon, older}, Replacement{noon.Add(time.Hour), head}),
+		Open: !rare(), Draft: rare(), Fork: rare(), Shared: rare(), Author: pick(d, "octocat", "alice", "Octocat", ""),
+		Head:         pick(d, head, head, head, ""),
+		BaseBranch:   pick(d, "main", "main", "main", "release"),
+		BaseReplaced: pick(d, time.Time{}, noon.Add(-time.Minute), noon, noon.Add(time.Hour)),
+		Forced: pick(d, Replacement{}, Replacement{noon.Add(-time.Minute), head}, Replacement{noon, older},
+			Replacement{noon.Add(time.Hour), head}),
 		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
-		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(), Told: pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"), BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
+		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
+		Told:    pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
+		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
+		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon),
+		AwaitedSince: pick(d, time.Time{}, noon), RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue: d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
-		Manual:    pick(d, Left{}, Left{}, Left{}, byHandOnly), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3), Attempts: d.IntN(2),
-		RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(), Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
-		Budgets: Budgets{Round: verdict.Allowance{USD: pick(d, 0, 1.0)}, PullRequest: verdict.Allowance{USD: pick(d, 0, 2.0)}, Day: pick(d, 0, 3.0)},
-		Today:   pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour), Now: noon.Add(3 * time.Hour),
+		Manual:    pick(d, Left{}, Left{}, Left{}, byHandOnly), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3),
+		Attempts: d.IntN(2),
+		RetryIn:  pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Hopeless: rare(),
+		Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
+		Budgets: Budgets{Round: verdict.Allowance{USD: pick(d, 0, 1.0)}, PullRequest: verdict.Allowance{USD: pick(d, 0, 2.0)},
+			Day: pick(d, 0, 3.0)},
+		Today: pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour),
+		Now: noon.Add(3 * time.Hour),
 	}
 	s.Nits, s.NitsTried = d.IntN(2) == 0, rare()
 	if rare() {
@@ -100,8 +114,10 @@ func (d dice) state() State {
 		s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}}
 	}
 	for range d.IntN(3) {
-		message := pick(d, "Mine", "Merge branch 'main' into topic", verdict.Repair{Reviewed: older, Findings: []string{"0badcafe"}, Cost: verdict.Cost{USD: 1}}.Trailers())
-		s.Commits = append(s.Commits, verdict.Commit{SHA: pick(d, s.Head, older), By: "mona", Message: message, At: pick(d, s.Now, noon.Add(-time.Hour)), Bot: rare()})
+		message := pick(d, "Mine", "Merge branch 'main' into topic",
+			verdict.Repair{Reviewed: older, Findings: []string{"0badcafe"}, Cost: verdict.Cost{USD: 1}}.Trailers())
+		s.Commits = append(s.Commits, verdict.Commit{SHA: pick(d, s.Head, older), By: "mona", Message: message,
+			At: pick(d, s.Now, noon.Add(-time.Hour)), Bot: rare()})
 	}
 	for range d.IntN(3) - 1 {
 		s.Orders = append(s.Orders, d.order())
@@ -114,7 +130,8 @@ func (d dice) state() State {
 	if d.IntN(3) == 0 {
 		held := says("alice", head, verdict.RequestChanges)
 		held.Record.Holds, held.Record.Settled = []verdict.Hold{{Kind: verdict.HiddenText}}, true
-		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0, Independent: d.IntN(4) > 0, At: noon.Add(time.Minute)})
+		s.Opinions = append(s.Opinions, held, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: d.IntN(4) > 0, CanPush: d.IntN(4) > 0,
+			Independent: d.IntN(4) > 0, At: noon.Add(time.Minute)})
 	}
 	if d.IntN(4) == 0 {
 		s.Opinions = append(s.Opinions, proposing().Opinions[0])
@@ -148,10 +165,12 @@ func broken(s State, a Action) []string {
 		must(s.Open && s.Role == Reviewer && asked && len(s.Unclear) > 0 && a.Unclear == s.Unclear[0], "a reviewer answers what is unclear")
 	}
 	if a.Kind == Fix && a.Allowance.NoModel {
-		must(s.Mergeable == MergeableBehind && s.Checks == ChecksGreen || s.Mergeable != MergeableDirty && s.BaseFailed != "", "what only a model can do is not tried without one")
+		must(s.Mergeable == MergeableBehind && s.Checks == ChecksGreen || s.Mergeable != MergeableDirty && s.BaseFailed != "",
+			"what only a model can do is not tried without one")
 	}
 	if (a.Kind == Review || a.Kind == Fix) && !a.Allowance.NoModel {
-		must(s.Budgets.Day == 0 || s.Today < s.Budgets.Day && a.Allowance.USD <= s.Budgets.Day-s.Today-s.Promised && a.Allowance.USD > 0, "a day's budget holds")
+		must(s.Budgets.Day == 0 || s.Today < s.Budgets.Day && a.Allowance.USD <= s.Budgets.Day-s.Today-s.Promised && a.Allowance.USD > 0,
+			"a day's budget holds")
 		must(s.Budgets.PullRequest.USD == 0 || s.Wasted.USD < s.Budgets.PullRequest.USD && a.Allowance.USD > 0, "a pull request's budget holds")
 		must(s.Budgets.Round.USD == 0 || a.Allowance.USD <= s.Budgets.Round.USD && a.Allowance.USD > 0, "a round's budget holds")
 	}
@@ -181,7 +200,8 @@ func broken(s State, a Action) []string {
 		mine := func(o Opinion) bool { return same(o.By, s.Self) && isHere(s, o) }
 		asPosted := func(o Opinion) bool {
 			return mine(o) && !o.Edited && o.Doubt == "" && o.Record.Head == s.Head &&
-				(o.State == "APPROVED" && o.Record.Verdict == verdict.Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges)
+				(o.State == "APPROVED" && o.Record.Verdict == verdict.Approve ||
+					o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges)
 		}
 		reviewed, sound := false, false
 		for i, o := range s.Opinions {
@@ -194,20 +214,24 @@ func broken(s State, a Action) []string {
 			wanted := slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
 				return (c.Verb == verdict.AskReview || c.Verb == verdict.Dispute && c.Finding != "") && c.ID > o.Record.Heard
 			})
-			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger, func(e verdict.Entry) bool { return e.Status == verdict.Waived })
-			resumed := !s.NeedsHuman && o.At.Before(s.CalledAt) && len(o.Record.Holds) == 0 && slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
-				return c.Verb == verdict.Resume && !c.At.Before(s.CalledAt)
-			})
+			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger,
+				func(e verdict.Entry) bool { return e.Status == verdict.Waived })
+			resumed := !s.NeedsHuman && o.At.Before(s.CalledAt) && len(o.Record.Holds) == 0 &&
+				slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+					return c.Verb == verdict.Resume && !c.At.Before(s.CalledAt)
+				})
 			must(wanted || expired || resumed || o.Restated, "one review per head and base, and another only on request")
 		}
 		must(!reviewed || sound || s.Asked || len(s.Orders) > 0, "what was dismissed or edited is reviewed again on request only")
 	}
 	if a.Kind == Lift {
 		must(s.Role == Reviewer && asked && !same(s.Self, s.Author), "a reviewer lifts")
-		must(a.Record != nil && a.Record.Verdict == verdict.Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch, "what is lifted is this very head")
+		must(a.Record != nil && a.Record.Verdict == verdict.Approve && a.Record.Head == s.Head && a.Record.BaseBranch == s.BaseBranch,
+			"what is lifted is this very head")
 		must(a.Record.Lifted == nil || spoke(s, *a.Record.Lifted, s.Self, len(s.Opinions)), "what is lifted has a person's word")
 		must(len(a.Record.Holds) == 0 || a.Record.Lifted != nil, "what is held takes a person's word")
-		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.Waive }), "or a person's waiver")
+		must(a.Record.Lifted != nil || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.Waive }),
+			"or a person's waiver")
 	}
 	if a.Kind == Review || a.Kind == Lift {
 		must(s.Mergeable != MergeableDirty, "what merging a head makes has to be known")
@@ -215,7 +239,8 @@ func broken(s State, a Action) []string {
 	conflict := a.Kind == Tell && s.Role == Reviewer && a.Topic == "conflict" // which keeps the review from it
 	must(!conflict || s.Mergeable == MergeableDirty && !same(s.Self, s.Author), "a reviewer tells of a conflict alone")
 	if a.Kind == Apply {
-		must(s.Nits && !s.NitsTried && s.Attempts == 0 && len(a.Record.Edits) > 0, "what nits propose is applied once, where the settings have it so")
+		must(s.Nits && !s.NitsTried && s.Attempts == 0 && len(a.Record.Edits) > 0,
+			"what nits propose is applied once, where the settings have it so")
 		must(s.stance() == approves && s.Manual.Why == "" && !s.InQueue && s.Mergeable != MergeableDirty, "and to what is about to be merged")
 	}
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Apply || a.Kind == Tell && !conflict {
@@ -231,9 +256,11 @@ func broken(s State, a Action) []string {
 		must(s.MaxAttempts == 0 || s.Attempts < s.MaxAttempts, "attempts are bounded")
 	}
 	if a.Kind == Dequeue {
-		must(s.Open && s.Role == Author && same(s.Self, s.Author) && s.InQueue && s.Enqueued, "only what the agent put into the queue is taken out")
+		must(s.Open && s.Role == Author && same(s.Self, s.Author) && s.InQueue && s.Enqueued,
+			"only what the agent put into the queue is taken out")
 	}
-	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" && (s.RetryIn == 0 || s.Failed != Dequeue) {
+	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" &&
+		(s.RetryIn == 0 || s.Failed != Dequeue) {
 		stays := a.Kind == Wait && !s.NeedsHuman && !s.Held && !s.Draft && s.Manual.Why == ""
 		late := a.Kind == Escalate && a.Reason == inQueueLong
 		must(a.Kind == Dequeue || stays || late, "nothing stays in the queue that people keep from being merged")
@@ -253,7 +280,8 @@ func broken(s State, a Action) []string {
 		replaced := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 			return same(later.By, o.By) && isHere(s, later) && later.State != "DISMISSED"
 		})
-		must(!trusted(o.By) || !isHere(s, o) || o.State != "DISMISSED" || replaced || spokeBefore(s, i), "a reviewer whose review was dismissed is waited for")
+		must(!trusted(o.By) || !isHere(s, o) || o.State != "DISMISSED" || replaced || spokeBefore(s, i),
+			"a reviewer whose review was dismissed is waited for")
 		here := trusted(o.By) && isHere(s, o) && !replaced && !takenWith(s, i) && o.State != "DISMISSED"
 		must(!here || !o.Edited && o.Doubt == "", "a review that cannot be believed calls a person")
 		if !here || o.Edited || o.Doubt != "" {
@@ -261,9 +289,11 @@ func broken(s State, a Action) []string {
 		}
 		approved = approved || o.State == "APPROVED" && o.Record.Verdict == verdict.Approve && o.Record.Head == s.Head
 		must(o.Record.Verdict == verdict.Approve, "no record of this head blocks")
-		must(len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted, o.By, i), "what is held passes on a person's word alone")
+		must(len(o.Record.Holds) == 0 && o.Record.Lifted == nil || o.Record.Lifted != nil && spoke(s, *o.Record.Lifted, o.By, i),
+			"what is held passes on a person's word alone")
 		must(!slices.ContainsFunc(o.Record.Ledger, func(e verdict.Entry) bool {
-			return e.Status == verdict.Waived && e.Severity.Blocks() && !s.BaseReplaced.IsZero() && (e.Said == nil || !e.Said.At.After(s.BaseReplaced))
+			return e.Status == verdict.Waived && e.Severity.Blocks() && !s.BaseReplaced.IsZero() &&
+				(e.Said == nil || !e.Said.At.After(s.BaseReplaced))
 		}), "what was waived for another base does not pass")
 	}
 	for i, o := range s.Opinions {
@@ -302,7 +332,8 @@ func isHere(s State, o Opinion) bool {
 // atOnce reports whether two reviews are of one round and came of the same.
 func atOnce(a, b Opinion) bool {
 	void := a.Edited || b.Edited || a.Record == nil || b.Record == nil
-	return !void && a.Record.Round == b.Record.Round && (a.Record.Engine == "") == (b.Record.Engine == "") && sameWord(a.Record.Lifted, b.Record.Lifted)
+	return !void && a.Record.Round == b.Record.Round && (a.Record.Engine == "") == (b.Record.Engine == "") &&
+		sameWord(a.Record.Lifted, b.Record.Lifted)
 }
 
 // takenWith reports whether a later review of the same head by the same login, which was
@@ -320,7 +351,8 @@ func takenWith(s State, i int) bool {
 // one is in force.
 func spokeBefore(s State, i int) bool {
 	return containsAt(s.Opinions[:i], func(n int, before Opinion) bool {
-		return strings.EqualFold(before.By, s.Opinions[i].By) && isHere(s, before) && before.State != "DISMISSED" && atOnce(before, s.Opinions[i]) && !takenWith(s, n)
+		return strings.EqualFold(before.By, s.Opinions[i].By) && isHere(s, before) && before.State != "DISMISSED" &&
+			atOnce(before, s.Opinions[i]) && !takenWith(s, n)
 	})
 }
 
@@ -340,9 +372,10 @@ func sameWord(a, b *verdict.Word) bool {
 func spoke(s State, w verdict.Word, reviewer string, before int) bool {
 	ofThisBase := func(at time.Time) bool { return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced) }
 	if w.Glass {
-		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) && slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
-			return c.Verb == verdict.BreakGlass && c.By == w.By && c.At.Equal(w.At)
-		})
+		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) &&
+			slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
+				return c.Verb == verdict.BreakGlass && c.By == w.By && c.At.Equal(w.At)
+			})
 	}
 	stands := false
 	for i, o := range s.Opinions {

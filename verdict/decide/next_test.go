@@ -39,7 +39,8 @@ func asks() State {
 
 // ready is a pull request that octocat's agent has to merge now.
 func ready() State {
-	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Requested: true, Mergeable: MergeableClean, Checks: ChecksGreen,
+	return State{Role: Author, Self: "octocat", Open: true, Author: "octocat", Head: head, BaseBranch: "main", Requested: true,
+		Mergeable: MergeableClean, Checks: ChecksGreen,
 		Opinions: []Opinion{says("alice", head, verdict.Approve)}, Reviewers: []string{"alice", "bob"},
 		RequireChecks: true, MaxRounds: 3, MaxAttempts: 2}
 }
@@ -107,7 +108,8 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Edited, s.Asked = true, true
 		}, Review, ""},
-		{"reviewed, asked again", func(s *State) { s.Opinions, s.Asked = []Opinion{says("alice", head, verdict.Approve)}, true }, Wait, "is reviewed"},
+		{"reviewed, asked again", func(s *State) { s.Opinions, s.Asked = []Opinion{says("alice", head, verdict.Approve)}, true }, Wait,
+			"is reviewed"},
 		{"reviewed against another base", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.BaseBranch = "release"
@@ -150,7 +152,8 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		}, Escalate, "2 attempts"},
 		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []verdict.Unclear{{ID: 7}}, false }, Skip, ""},
 		{"a day's budget spent and the day over", func(s *State) { s.NeedsHuman, s.Rested = true, true }, Release, "is over"},
-		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Review, 1, true }, Escalate, "trying again would end the same way"},
+		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Review, 1, true }, Escalate,
+			"trying again would end the same way"},
 		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Lift, 1, true }, Review, ""},
 		{"one head twice is one round", func(s *State) { s.Opinions = append(rounds(2), rounds(2)...) }, Review, ""},
 		{"rounds without bound", func(s *State) { s.Opinions = rounds(3); s.MaxRounds = 0 }, Review, ""},

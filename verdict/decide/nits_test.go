@@ -23,7 +23,8 @@ func proposing() State {
 func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 	runNext(t, proposing, []nextCase{
 		{"approved and green", func(*State) {}, Apply, "the suggestions of 2 nits can be applied before it is merged"},
-		{"one of them is waived", func(s *State) { s.Opinions[0].Record.Ledger[0].Status = verdict.Waived }, Apply, "the suggestion of a nit can"},
+		{"one of them is waived", func(s *State) { s.Opinions[0].Record.Ledger[0].Status = verdict.Waived }, Apply,
+			"the suggestion of a nit can"},
 		{"one of them is disputed", func(s *State) {
 			s.Orders = []verdict.Command{{Verb: verdict.Dispute, Finding: "0badcafe", ID: 7, By: "mona", At: noon}}
 		}, Apply, "the suggestion of a nit can"},

@@ -68,7 +68,8 @@ func (s State) wordOf(login string) (w word, ok bool) {
 			if !ok || w.takenBack || o.supersedes(s.Opinions[w.index]) {
 				w, ok = word{i, true}, true
 			}
-		case ok && !w.takenBack && o.Record != nil && o.Record.Engine != "" && o.concurrent(s.Opinions[w.index]) && s.stanceOf(w) > s.stanceOf(word{index: i}):
+		case ok && !w.takenBack && o.Record != nil && o.Record.Engine != "" && o.concurrent(s.Opinions[w.index]) &&
+			s.stanceOf(w) > s.stanceOf(word{index: i}):
 		default:
 			w, ok = word{index: i}, true
 		}
@@ -208,7 +209,8 @@ func (s State) stands(o Opinion) bool {
 	if o.void() {
 		return false
 	}
-	agrees := o.State == "APPROVED" && o.Record.Verdict == verdict.Approve || o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges
+	agrees := o.State == "APPROVED" && o.Record.Verdict == verdict.Approve ||
+		o.State == "CHANGES_REQUESTED" && o.Record.Verdict == verdict.RequestChanges
 	return agrees && o.Record.Head == s.Head
 }
 

@@ -38,7 +38,8 @@ func TestTheWeightierOfTwoAtOnceCounts(t *testing.T) {
 		"one of two lifts was withdrawn":    {[]Opinion{session(1, verdict.RequestChanges), lifted, withdrawn(lifted)}, Merge},
 		"a lift on a later word, dismissed": {[]Opinion{session(1, verdict.RequestChanges), lifted, withdrawn(again)}, Wait},
 		"dismissed beside an approval":      {[]Opinion{session(1, verdict.Approve), withdrawn(session(1, verdict.RequestChanges))}, Wait},
-		"dismissed, and approved again":     {[]Opinion{session(1, verdict.Approve), withdrawn(session(2, verdict.RequestChanges)), session(3, verdict.Approve)}, Merge},
+		"dismissed, and approved again": {[]Opinion{session(1, verdict.Approve), withdrawn(session(2, verdict.RequestChanges)),
+			session(3, verdict.Approve)}, Merge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ready()

@@ -49,7 +49,8 @@ func (s State) compute() Action {
 	if waited >= rulePatience {
 		return s.escalate("it is approved, and GitHub has not told for hours whether it merges")
 	}
-	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: min(max(recheck, waited/10), seldom), Computing: true}
+	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: min(max(recheck, waited/10), seldom),
+		Computing: true}
 }
 
 // awaitReviewer waits for the reviewing agent, which may be switched off or at a standstill,
@@ -96,5 +97,6 @@ func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 // being merged that it did not fail before, if others of its source pass.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
-		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one", verdict.Clip(s.Unbegun[0], verdict.MaxReason), s.BaseBranch)}
+		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one",
+			verdict.Clip(s.Unbegun[0], verdict.MaxReason), s.BaseBranch)}
 }

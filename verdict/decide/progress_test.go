@@ -33,7 +33,8 @@ func looping(fixes int, ids ...string) State {
 		s.Opinions = append(s.Opinions, o)
 		if n <= fixes {
 			r := verdict.Repair{Reviewed: o.SHA, Findings: ids, Change: fmt.Sprintf("change%d", n), Undoes: fmt.Sprintf("undo%d", n)}
-			s.Commits = append(s.Commits, verdict.Commit{SHA: fmt.Sprintf("head%d", n+1), By: "octocat", At: o.At.Add(time.Minute), Message: "Apply review\n\n" + r.Trailers()})
+			s.Commits = append(s.Commits, verdict.Commit{SHA: fmt.Sprintf("head%d", n+1), By: "octocat", At: o.At.Add(time.Minute),
+				Message: "Apply review\n\n" + r.Trailers()})
 		}
 	}
 	return s
@@ -79,8 +80,9 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 		}, ""},
 		"a person was called":       {3, func(s *State) { s.EscalatedAt = noon.Add(3 * time.Hour) }, ""},
 		"the commits were not read": {3, func(s *State) { s.Commits = nil }, ""},
-		"a fix takes back another":  {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Undoes = "change1" }) }, "the fix of head2 took back what that of head1 had changed"},
-		"a fix repeats another":     {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Change = "change1" }) }, ""},
+		"a fix takes back another": {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Undoes = "change1" }) },
+			"the fix of head2 took back what that of head1 had changed"},
+		"a fix repeats another": {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Change = "change1" }) }, ""},
 		"an agent's clock is slow": {3, func(s *State) {
 			s.EscalatedAt = noon.Add(30 * time.Minute)
 			for i := range s.Commits {
@@ -96,12 +98,16 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 			s.retrailed(1, func(r *verdict.Repair) { r.Change = "" })
 			s.retrailed(2, func(r *verdict.Repair) { r.Undoes = "" })
 		}, ""},
-		"the change is as it was":   {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch1" }, "the change is again what it was at head1"},
-		"only the base was merged":  {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch2" }, ""},
-		"the change has no name":    {2, func(s *State) { records(s, func(_ int, r *verdict.Record) { r.PatchID = "" }) }, ""},
-		"an edited review":          {2, func(s *State) { s.Opinions[2].Record.PatchID, s.Opinions[0].Edited = "patch1", true }, ""},
-		"it grows":                  {3, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*n, open(fmt.Sprint(n), "b") }), "in 4 rounds the change grew from 100 to 400 lines"},
-		"it grows, and fewer stand": {3, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*n, open(fmt.Sprint(n), "b", "c", "d")[n-1:] }), ""},
+		"the change is as it was":  {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch1" }, "the change is again what it was at head1"},
+		"only the base was merged": {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch2" }, ""},
+		"the change has no name":   {2, func(s *State) { records(s, func(_ int, r *verdict.Record) { r.PatchID = "" }) }, ""},
+		"an edited review":         {2, func(s *State) { s.Opinions[2].Record.PatchID, s.Opinions[0].Edited = "patch1", true }, ""},
+		"it grows": {3, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*n, open(fmt.Sprint(n), "b") }),
+			"in 4 rounds the change grew from 100 to 400 lines"},
+		"it grows, and fewer stand": {3, grows(func(n int, r *verdict.Record) {
+			r.Lines, r.Ledger = 100*n,
+				open(fmt.Sprint(n), "b", "c", "d")[n-1:]
+		}), ""},
 		"it grows and shrinks":      {3, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*(n%3+1), open(fmt.Sprint(n)) }), ""},
 		"it grows for three rounds": {2, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*n, open(fmt.Sprint(n)) }), ""},
 		"its size is not known":     {3, grows(func(n int, r *verdict.Record) { r.Lines, r.Ledger = 100*(n-1), open(fmt.Sprint(n)) }), ""},
@@ -151,24 +157,29 @@ func TestAPersonsPushIsMadeWayFor(t *testing.T) {
 			s.Commits[1].Message += "\n\n" + verdict.Repair{Reviewed: "head1"}.Trailers()
 			s.Commits[1].Rewritten = true
 		}, 30 * time.Minute},
-		"an agent's, on other ground": {func(s *State) { s.Commits[1].Message += "\n\n" + verdict.Repair{Reviewed: "0ddba11"}.Trailers() }, 30 * time.Minute},
-		"by a bot":                    {func(s *State) { s.Commits[1].Bot = true }, 0},
-		"by an agent":                 {func(s *State) { s.Commits[1].Message += "\n\n" + verdict.Repair{Reviewed: "head1"}.Trailers() }, 0},
-		"nothing but the base":        {func(s *State) { s.Commits[1].Message = "Merge branch 'main' into topic\n" }, 0},
-		"the first head of all":       {func(s *State) { s.Opinions = s.Opinions[1:] }, 0},
-		"no pause":                    {func(s *State) { s.Pause = 0 }, 0},
-		"has the agent go on":         {func(s *State) { s.Orders = []verdict.Command{{ID: 1, Verb: verdict.AskFix, At: at.Add(time.Minute)}} }, 0},
-		"had it go on before":         {func(s *State) { s.Orders = []verdict.Command{{ID: 1, Verb: verdict.AskFix, At: at.Add(-time.Minute)}} }, 30 * time.Minute},
-		"not known by whom":           {func(s *State) { s.Commits = nil }, 0},
-		"the commits are another's":   {func(s *State) { s.Commits = s.Commits[:1] }, 0},
+		"an agent's, on other ground": {func(s *State) { s.Commits[1].Message += "\n\n" + verdict.Repair{Reviewed: "0ddba11"}.Trailers() },
+			30 * time.Minute},
+		"by a bot":              {func(s *State) { s.Commits[1].Bot = true }, 0},
+		"by an agent":           {func(s *State) { s.Commits[1].Message += "\n\n" + verdict.Repair{Reviewed: "head1"}.Trailers() }, 0},
+		"nothing but the base":  {func(s *State) { s.Commits[1].Message = "Merge branch 'main' into topic\n" }, 0},
+		"the first head of all": {func(s *State) { s.Opinions = s.Opinions[1:] }, 0},
+		"no pause":              {func(s *State) { s.Pause = 0 }, 0},
+		"has the agent go on": {func(s *State) { s.Orders = []verdict.Command{{ID: 1, Verb: verdict.AskFix, At: at.Add(time.Minute)}} },
+			0},
+		"had it go on before": {func(s *State) { s.Orders = []verdict.Command{{ID: 1, Verb: verdict.AskFix, At: at.Add(-time.Minute)}} },
+			30 * time.Minute},
+		"not known by whom":         {func(s *State) { s.Commits = nil }, 0},
+		"the commits are another's": {func(s *State) { s.Commits = s.Commits[:1] }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := looping(1, stubborn)
 			s.Pause = 90 * time.Minute
-			s.Commits = append([]verdict.Commit{{SHA: "head1", By: "octocat", At: noon, Message: "Search"}}, verdict.Commit{SHA: "head2", By: "mona", At: at, Message: "My own idea"})
+			s.Commits = append([]verdict.Commit{{SHA: "head1", By: "octocat", At: noon, Message: "Search"}},
+				verdict.Commit{SHA: "head2", By: "mona", At: at, Message: "My own idea"})
 			tt.change(&s)
 			got := Next(s)
-			if tt.wait == 0 && got.Kind != Fix || tt.wait > 0 && (got.Kind != Wait || got.Recheck != tt.wait || !strings.Contains(got.Reason, "mona pushed")) {
+			if tt.wait == 0 && got.Kind != Fix || tt.wait > 0 &&
+				(got.Kind != Wait || got.Recheck != tt.wait || !strings.Contains(got.Reason, "mona pushed")) {
 				t.Errorf("got %s because %q, and again in %s", got.Kind, got.Reason, got.Recheck)
 			}
 		})

@@ -38,7 +38,8 @@ func (s State) waitForRules() Action {
 	case s.Queue:
 		left = min(left, s.RetryIn)
 	}
-	return Action{Kind: Wait, SHA: s.Head, Recheck: left, Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
+	return Action{Kind: Wait, SHA: s.Head, Recheck: left,
+		Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
 }
 
 // barring is what the base branch's rules may lack, as far as can be told: GitHub does not say.

@@ -18,21 +18,27 @@ func TestTheMergeQueue(t *testing.T) {
 	}
 	runNext(t, ready, []nextCase{
 		{"in the merge queue by the agent", enqueued(func(*State) {}), Wait, "queue"},
-		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }), Dequeue, "mona has stopped"},
+		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }), Dequeue,
+			"mona has stopped"},
 		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
 		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
-		{"left to its author while in the queue", enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
+		{"left to its author while in the queue",
+			enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Telling{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
 		{"objected to while in the queue", enqueued(func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon, CanPush: true})
 		}), Dequeue, "mona still requests changes"},
 		{"its approval is edited in the queue", enqueued(func(s *State) { s.Opinions[0].Edited = true }), Dequeue, "edited"},
-		{"taking it out of the queue failed", enqueued(func(s *State) { s.Held, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait, "next one waits"},
+		{"taking it out of the queue failed", enqueued(func(s *State) { s.Held, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait,
+			"next one waits"},
 		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.Held = true, true }, Wait, "a label holds it"},
-		{"in the merge queue for a day", enqueued(func(s *State) { s.EnqueuedAt, s.Now = noon, noon.Add(queuePatience) }), Escalate, "in the merge queue for a day"},
+		{"in the merge queue for a day", enqueued(func(s *State) { s.EnqueuedAt, s.Now = noon, noon.Add(queuePatience) }), Escalate,
+			"in the merge queue for a day"},
 		{"and again since people had it go on", enqueued(func(s *State) {
-			s.EnqueuedAt, s.Now, s.Orders = noon, noon.Add(queuePatience), []verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Hour)}}
+			s.EnqueuedAt, s.Now, s.Orders = noon, noon.Add(queuePatience),
+				[]verdict.Command{{ID: 1, Verb: verdict.Resume, By: "mona", At: noon.Add(time.Hour)}}
 		}), Wait, "queue"},
-		{"in the merge queue by hand for a day", func(s *State) { s.InQueue, s.EnqueuedAt, s.Now = true, noon, noon.Add(queuePatience) }, Escalate, "for a day"},
+		{"in the merge queue by hand for a day", func(s *State) { s.InQueue, s.EnqueuedAt, s.Now = true, noon, noon.Add(queuePatience) },
+			Escalate, "for a day"},
 		{"blocked before a queue", func(s *State) { s.Queue, s.Mergeable = true, MergeableBlocked }, Merge, "approved and green"},
 		{"refused by the queue", refused(time.Minute, noon), Wait, "is missing"},
 		{"asked again after many refusals", refused(0, noon), Merge, "may take it by now"},

@@ -57,7 +57,8 @@ var reviewerRules = append(general[:len(general):len(general)],
 	}},
 	rule{"undisputed", "nothing calls for the review to be given anew", func(s State) outcome {
 		i := s.own()
-		return s.ofSound(i, func(o Opinion) bool { return o.Record.Verdict == verdict.Approve && !s.disputed(o) || s.again(o) == "" }, func() Action { return s.review(s.again(s.Opinions[i])) })
+		return s.ofSound(i, func(o Opinion) bool { return o.Record.Verdict == verdict.Approve && !s.disputed(o) || s.again(o) == "" },
+			func() Action { return s.review(s.again(s.Opinions[i])) })
 	}},
 	rule{"not held", "no person has to let it pass", func(s State) outcome {
 		i := s.own()

@@ -78,7 +78,8 @@ func TestAConflictIsResolvedBeforeItsReviewerSpeaks(t *testing.T) {
 	approved := conflict(func(s *State) {
 		r := s.Opinions[0].Record
 		r.Ledger, r.Holds, r.Settled = nil, []verdict.Hold{{Kind: verdict.QualityBar}}, true
-		s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: true, CanPush: true, Independent: true, At: noon.Add(1)})
+		s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "APPROVED", Person: true, CanPush: true, Independent: true,
+			At: noon.Add(1)})
 	})
 	runNext(t, ready, []nextCase{
 		{"the glass is broken", glass, Fix, conflicting},
@@ -101,6 +102,7 @@ func TestAConflictIsResolvedBeforeItsReviewerSpeaks(t *testing.T) {
 		{"the glass is broken behind a label", labelled(glass), Release, "it conflicts with main, which is merged in first"},
 		{"a finding is waived behind a label", labelled(waived), Release, "which is merged in first"},
 		{"a hold is approved behind a label", labelled(approved), Release, "which is merged in first"},
-		{"the glass is broken, and a person put the label on", func(s *State) { labelled(glass)(s); s.CalledAt = time.Time{} }, Wait, "waits for a person"},
+		{"the glass is broken, and a person put the label on", func(s *State) { labelled(glass)(s); s.CalledAt = time.Time{} }, Wait,
+			"waits for a person"},
 	})
 }

@@ -20,10 +20,13 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		want   string // signal and text; "" for none
 	}{
 		{"a first review", asks, func(s *State) {}, "pending reviewing, round 1"},
-		{"a second review", asks, func(s *State) { s.Opinions = []Opinion{round(says("alice", older, verdict.RequestChanges), 1)} }, "pending reviewing, round 2"},
+		{"a second review", asks, func(s *State) { s.Opinions = []Opinion{round(says("alice", older, verdict.RequestChanges), 1)} },
+			"pending reviewing, round 2"},
 		{"a draft", asks, func(s *State) { s.Draft = true }, "pending waiting for @octocat: it is a draft"},
-		{"changes requested", asks, func(s *State) { s.Opinions = []Opinion{objects} }, "failure changes requested, round 2: 1 critical, 1 major"},
-		{"approved", asks, func(s *State) { s.Opinions = []Opinion{round(says("alice", head, verdict.Approve), 3)} }, "success approved, round 3"},
+		{"changes requested", asks, func(s *State) { s.Opinions = []Opinion{objects} },
+			"failure changes requested, round 2: 1 critical, 1 major"},
+		{"approved", asks, func(s *State) { s.Opinions = []Opinion{round(says("alice", head, verdict.Approve), 3)} },
+			"success approved, round 3"},
 		{"approved by one of two", asks, func(s *State) {
 			s.Reviewers = []string{"alice", "bob"}
 			s.Opinions = []Opinion{round(says("bob", head, verdict.RequestChanges), 1), round(says("alice", head, verdict.Approve), 1)}
@@ -34,7 +37,8 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"approved for another base", asks, func(s *State) {
 			s.BaseBranch, s.Opinions = "release", []Opinion{round(says("alice", head, verdict.Approve), 3)}
 		}, "pending reviewing, round 4"},
-		{"held, and a person called", asks, func(s *State) { s.NeedsHuman, s.CalledAt, s.Opinions = true, noon.Add(1), []Opinion{heldBack} }, "pending waiting for a person: the quality bar is lowered"},
+		{"held, and a person called", asks, func(s *State) { s.NeedsHuman, s.CalledAt, s.Opinions = true, noon.Add(1), []Opinion{heldBack} },
+			"pending waiting for a person: the quality bar is lowered"},
 		{"nobody asked", asks, func(s *State) { s.Requested = false }, ""},
 		{"closed", asks, func(s *State) { s.Open = false }, ""},
 
@@ -42,10 +46,13 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"not reviewed", ready, func(s *State) { s.Opinions = nil }, "pending waiting for @alice, @bob: this head is not reviewed yet"},
 		{"to be fixed", ready, func(s *State) { s.Opinions = []Opinion{objects} }, "pending fixing, round 2: the review requests changes"},
 		{"checks running", ready, func(s *State) { s.Checks = ChecksPending }, "pending waiting for CI: checks are running"},
-		{"merged by hand", ready, func(s *State) { s.Manual = byHandOnly }, "pending waiting for @octocat: it is approved and green, and waits for its author to merge it: merge.auto is off"},
-		{"rounds used up", ready, func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) }, "failure waiting for a person: the review requests changes, and 3 rounds have not been enough"},
+		{"merged by hand", ready, func(s *State) { s.Manual = byHandOnly },
+			"pending waiting for @octocat: it is approved and green, and waits for its author to merge it: merge.auto is off"},
+		{"rounds used up", ready, func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) },
+			"failure waiting for a person: the review requests changes, and 3 rounds have not been enough"},
 		{"a person called", ready, func(s *State) { s.NeedsHuman = true }, "failure waiting for a person"},
-		{"stopped", ready, func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }, "pending waiting for a person: mona has stopped the agents here"},
+		{"stopped", ready, func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} },
+			"pending waiting for a person: mona has stopped the agents here"},
 		{"GitHub computes", ready, func(s *State) { s.Mergeable = MergeableUnknown }, "pending waiting: GitHub is computing whether it merges"},
 		{"another's", ready, func(s *State) { s.Author = "mona" }, ""},
 	} {
@@ -81,11 +88,13 @@ func TestSuccessIsShownOnlyForAnApprovedHead(t *testing.T) {
 			t.Fatalf("a fix succeeds, and what comes is %s (%s)", a.Kind, a.Reason)
 		case s.Role == Reviewer:
 			i := s.own()
-			if i < 0 || a.Kind != Wait || s.Opinions[i].SHA != s.Head || s.Opinions[i].State != "APPROVED" || s.Opinions[i].Record.Verdict != verdict.Approve {
+			if i < 0 || a.Kind != Wait || s.Opinions[i].SHA != s.Head || s.Opinions[i].State != "APPROVED" ||
+				s.Opinions[i].Record.Verdict != verdict.Approve {
 				t.Fatalf("a review succeeds, and what comes is %s (%s)\nstate: %+v", a.Kind, a.Reason, s)
 			}
 			for _, o := range s.Opinions {
-				if s.listed(s.Self) && s.trusts(o.By) && isHere(s, o) && o.State == "CHANGES_REQUESTED" && o.By != s.Self && !strings.EqualFold(o.By, s.Opinions[i].By) && s.stance() != approves {
+				if s.listed(s.Self) && s.trusts(o.By) && isHere(s, o) && o.State == "CHANGES_REQUESTED" && o.By != s.Self &&
+					!strings.EqualFold(o.By, s.Opinions[i].By) && s.stance() != approves {
 					t.Fatalf("a review succeeds that %s objects to", o.By)
 				}
 			}

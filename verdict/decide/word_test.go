@@ -28,31 +28,42 @@ func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 	}
 	glass := orders(ordered(verdict.BreakGlass, "mona", time.Hour))
 	approves := by("mona", head, "APPROVED")
-	waived := found(verdict.Entry{ID: "0badcafe", Status: verdict.Waived, Severity: verdict.Major, Said: &verdict.Said{By: "mona", At: noon.Add(time.Hour)}})
+	waived := found(verdict.Entry{ID: "0badcafe", Status: verdict.Waived, Severity: verdict.Major,
+		Said: &verdict.Said{By: "mona", At: noon.Add(time.Hour)}})
 	waived.State, waived.Record.Verdict = "APPROVED", verdict.Approve
 	runNext(t, asks, []nextCase{
 		{"glass", also(opinions(found(entry("1", verdict.Critical))), glass), Lift, ""},
 		{"glass, and then another base", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(2*time.Hour)), Wait, "is reviewed"},
-		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(time.Hour)), Wait, "is reviewed"},
+		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(time.Hour)),
+			Wait, "is reviewed"},
 		{"glass for the base that came before", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(30*time.Minute)), Lift, ""},
 		{"glass over what nobody could review, and then another base", also(called, glass, replaced(2*time.Hour)), Wait, "waits for a person"},
-		{"glass, and then a push by force to another head and back", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
-		{"glass for another head, to which an ordinary push led back", also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
-		{"glass for a head that an ordinary push led to, as an agent found", also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, -time.Minute)), Lift, ""},
-		{"glass for a head that was pushed by force", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, -time.Minute)), Lift, ""},
-		{"glass before the review was there", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
+		{"glass, and then a push by force to another head and back",
+			also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
+		{"glass for another head, to which an ordinary push led back",
+			also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
+		{"glass for a head that an ordinary push led to, as an agent found",
+			also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, -time.Minute)), Lift, ""},
+		{"glass for a head that was pushed by force", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, -time.Minute)),
+			Lift, ""},
+		{"glass before the review was there", also(opinions(found(entry("1", verdict.Critical))),
+			orders(ordered(verdict.BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
 		{"an approval, and then another base", also(opinions(heldBy(), approves), called, replaced(2*time.Minute)), Wait, "waits for a person"},
 		{"an approval for the base that came before", also(opinions(heldBy(), approves), called, replaced(time.Second)), Lift, ""},
-		{"a waiver, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Waive, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"a waiver, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))),
+			orders(ordered(verdict.Waive, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
 		{"approved on a waiver, and then another base", also(opinions(waived), replaced(2*time.Hour)), Review, "waived for another base"},
-		{"a dispute, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"a dispute, and then another base", also(opinions(found(entry("0badcafe", verdict.Major))),
+			orders(ordered(verdict.Dispute, "octocat", time.Hour)), replaced(2*time.Hour)), Wait, "is reviewed"},
 		{"the order to go on", also(called, orders(ordered(verdict.Resume, "mona", time.Hour))), Release, ""},
-		{"the order to go on, and then another base", also(called, orders(ordered(verdict.Resume, "mona", time.Hour)), replaced(2*time.Hour)), Wait, "waits for a person"},
+		{"the order to go on, and then another base", also(called, orders(ordered(verdict.Resume, "mona", time.Hour)), replaced(2*time.Hour)),
+			Wait, "waits for a person"},
 	})
 	word, broken := verdict.Word{By: "mona", At: approves.At}, verdict.Word{By: "mona", At: noon.Add(time.Hour), Glass: true}
 	runNext(t, ready, []nextCase{
 		{"approved on a word", opinions(heldBy(), approves, lifted(word)), Merge, ""},
-		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait, "only a person"},
+		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait,
+			"only a person"},
 		{"approved on a word from before the review", opinions(approves, heldBy(), lifted(word)), Wait, "only a person"},
 		{"approved on the glass", also(opinions(lifted(broken)), glass), Merge, ""},
 		{"approved on the glass, and then another base", also(opinions(lifted(broken)), glass, replaced(2*time.Hour)), Wait, "only a person"},

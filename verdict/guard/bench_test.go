@@ -32,7 +32,8 @@ func BenchmarkUsualChange(b *testing.B) {
 		{"a.go", "a_test.go", "func F%[1]d() int { return %[1]d }\n",
 			"func TestF%[1]d(t *testing.T) {\n\tif got := F%[1]d(); got != %[1]d {\n\t\tt.Errorf(\"got %%d\", got)\n\t}\n}\n"},
 		{"a.py", "test_a.py", "def f%[1]d():\n    return %[1]d\n", "def test_f%[1]d():\n    got = f%[1]d()\n    assert got == %[1]d\n"},
-		{"a.ts", "a.test.ts", "export const f%[1]d = () => %[1]d;\n", "test('f%[1]d', () => {\n  const got = f%[1]d();\n  expect(got).toBe(%[1]d);\n});\n"},
+		{"a.ts", "a.test.ts", "export const f%[1]d = () => %[1]d;\n",
+			"test('f%[1]d', () => {\n  const got = f%[1]d();\n  expect(got).toBe(%[1]d);\n});\n"},
 		{"A.java", "ATest.java", "class F%[1]d { int f() { return %[1]d; } }\n",
 			"class F%[1]dTest {\n  @Test void f() {\n    assertEquals(%[1]d, new F%[1]d().f());\n  }\n}\n"},
 	} {
@@ -50,7 +51,8 @@ func BenchmarkRenamedChange(b *testing.B) {
 	var change guard.Change
 	for i := range 635 {
 		sides := edited("use crate::store;\n\n", "pub fn step%[1]d(n: u64) -> Result<u64, Error> {\n    store::get(n, %[1]d).map(|v| v + 1)\n}\n",
-			fmt.Sprintf("\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn stores_%d() {\n        assert_eq!(super::step1(1).unwrap(), %d);\n    }\n}\n", i, i), 120)
+			fmt.Sprintf("\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn stores_%d() {\n        assert_eq!(super::step1(1).unwrap(), %d);\n    "+
+				"}\n}\n", i, i), 120)
 		change.Files = append(change.Files, guard.File{OldPath: fmt.Sprintf("src/old/file%d.rs", i), Path: fmt.Sprintf("src/new/file%d.rs", i),
 			Before: []byte(sides[0]), After: []byte(sides[1])})
 	}

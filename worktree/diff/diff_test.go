@@ -46,7 +46,8 @@ index 1..2 100644
 }
 
 func TestWhatGitDoesNotPrintBeginsNoHunk(t *testing.T) {
-	for _, header := range []string{"@@ -1,2 +1,2", "@@ -x +1 @@", "@@ -1 1 @@", "@@ -1,-2 +1 @@", "@@ -99999999999 +1 @@", "@@@ -1 -1 +1 @@@", "@@  +1 @@"} {
+	for _, header := range []string{"@@ -1,2 +1,2", "@@ -x +1 @@", "@@ -1 1 @@", "@@ -1,-2 +1 @@", "@@ -99999999999 +1 @@",
+		"@@@ -1 -1 +1 @@@", "@@  +1 @@"} {
 		for l := range diff.Lines([]byte(header + "\n+line\n-line\n")) {
 			t.Errorf("%q lets through %q", header, l.Raw)
 		}

@@ -39,7 +39,8 @@ func (i *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := json.NewDecoder(r.Body).Decode(&payload); err != nil {
 		return nil, fmt.Errorf("read a webhook: %w", err)
 	}
-	ref := forge.Ref{Repo: forge.Repo{Owner: Owner, Name: payload.Repository.Name}, Number: max(payload.PullRequest.Number, payload.Issue.Number)}
+	ref := forge.Ref{Repo: forge.Repo{Owner: Owner, Name: payload.Repository.Name},
+		Number: max(payload.PullRequest.Number, payload.Issue.Number)}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.hear != nil {

@@ -129,7 +129,8 @@ func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error 
 // Cases are all attacks and what they are measured by.
 func Cases() []Case {
 	var all []Case
-	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), nits(), checks(), stops(), strangers(), platform(), rules(), renames(), badInput(), orphans(), transfers()} {
+	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), nits(), checks(), stops(),
+		strangers(), platform(), rules(), renames(), badInput(), orphans(), transfers()} {
 		all = append(all, some...)
 	}
 	return all

@@ -21,7 +21,8 @@ func (s *scene) takeOver(login, role string) error {
 	}
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
 	s.away = true
-	return s.then(s.Sim.SetPermission(s.ref.Repo.String(), old, "read"), func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
+	return s.then(s.Sim.SetPermission(s.ref.Repo.String(), old, "read"),
+		func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
 }
 
 // takeSlug has CI's App renamed, and another App with write access take its slug.
@@ -79,35 +80,38 @@ func identities() []Case {
 			continue // with it the login may well do so
 		}
 		all = append(all,
-			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role), stage: stage{text: defect}, act: func(s *scene) error {
-				return s.then(s.takeOver(neutral, role), func() error {
-					_, err := s.comment(thief, glass)
+			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role),
+				stage: stage{text: defect}, act: func(s *scene) error {
+					return s.then(s.takeOver(neutral, role), func() error {
+						_, err := s.comment(thief, glass)
+						return err
+					})
+				}},
+			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role),
+				stage: stage{text: held}, act: func(s *scene) error {
+					return s.then(s.takeOver(arena.Person, role), func() error {
+						_, err := s.submit(thief, "APPROVE", "I have read it.")
+						return err
+					})
+				}})
+	}
+	return append(all,
+		Case{Name: who(thief) + ": approving review: a copy of what the reviewer signed before it objected", unapproved: true,
+			act: func(s *scene) error {
+				s.stern.Store(true)
+				_, err := s.comment(arena.Person, "/touchstone review")
+				if err = s.then(err, s.review, s.merge); err != nil {
+					return err
+				}
+				signed, err := s.reviewsOf(arena.Judge)
+				if err == nil && (len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED") {
+					err = fmt.Errorf("the reviewer did not approve and then object: %+v", signed)
+				}
+				return s.then(err, func() error { return s.takeOver(arena.Judge, "write") }, func() error {
+					_, err := s.submit(thief, "APPROVE", signed[0].Body)
 					return err
 				})
 			}},
-			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role), stage: stage{text: held}, act: func(s *scene) error {
-				return s.then(s.takeOver(arena.Person, role), func() error {
-					_, err := s.submit(thief, "APPROVE", "I have read it.")
-					return err
-				})
-			}})
-	}
-	return append(all,
-		Case{Name: who(thief) + ": approving review: a copy of what the reviewer signed before it objected", unapproved: true, act: func(s *scene) error {
-			s.stern.Store(true)
-			_, err := s.comment(arena.Person, "/touchstone review")
-			if err = s.then(err, s.review, s.merge); err != nil {
-				return err
-			}
-			signed, err := s.reviewsOf(arena.Judge)
-			if err == nil && (len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED") {
-				err = fmt.Errorf("the reviewer did not approve and then object: %+v", signed)
-			}
-			return s.then(err, func() error { return s.takeOver(arena.Judge, "write") }, func() error {
-				_, err := s.submit(thief, "APPROVE", signed[0].Body)
-				return err
-			})
-		}},
 		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
 			_, err := s.comment(neutral, glass)
 			return s.then(err, func() error { return s.leave(neutral) })
@@ -116,11 +120,13 @@ func identities() []Case {
 			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
 			return s.then(err, func() error { return s.leave(arena.Person) })
 		}},
-		Case{Name: "deleted account: approving review: the reviewer's", unapproved: true, stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
-			s.away = true
-			return nil
-		}},
-		Case{Name: "deleted account: pull request: of what is approved", told: []string{"its author's account is deleted"}, act: func(s *scene) error { return s.leave(arena.Author) }},
+		Case{Name: "deleted account: approving review: the reviewer's", unapproved: true,
+			stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
+				s.away = true
+				return nil
+			}},
+		Case{Name: "deleted account: pull request: of what is approved", told: []string{"its author's account is deleted"},
+			act: func(s *scene) error { return s.leave(arena.Author) }},
 		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
 			_, err := s.comment(imported, glass)
 			return err

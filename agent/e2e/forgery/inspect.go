@@ -108,7 +108,8 @@ func (s *scene) statusLies(c Case) (wrong []string, err error) {
 			continue // a person's own word, in that person's name
 		}
 		if want := forge.OneLine(action.Status.Text); string(now.State) != string(action.Status.Signal) || now.Summary != want {
-			wrong = append(wrong, fmt.Sprintf("%s is %s, %q by %s, and %s decides %s: %s, %q", name, now.State, now.Summary, now.By.Login, login, action.Kind, action.Status.Signal, want))
+			wrong = append(wrong, fmt.Sprintf("%s is %s, %q by %s, and %s decides %s: %s, %q", name, now.State, now.Summary, now.By.Login, login,
+				action.Kind, action.Status.Signal, want))
 		}
 		if name == forge.ReviewContext && now.State == forge.CheckSuccess && !c.Legitimate && !s.approvable(c) {
 			wrong = append(wrong, fmt.Sprintf("%s succeeds, and no reviewer's session approves the head", name))

@@ -61,28 +61,31 @@ func uncalledTo(why string) func(*scene) (bool, error) {
 // is called who reads what to do.
 func badInput() []Case {
 	return []Case{
-		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true, harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
-			s.stern.Store(true)
-			_, err := s.comment(arena.Person, "/touchstone review")
-			err = s.then(err, s.review, s.merge) // with which the author's agent knows the key
-			s.stern.Store(false)
-			return s.then(err, s.rekey, func() error {
+		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true,
+			harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
+				s.stern.Store(true)
 				_, err := s.comment(arena.Person, "/touchstone review")
-				return err
-			})
-		}},
-		{Name: "reviewer: another key: than the settings list", unapproved: true, harmed: uncalledTo("list all keys of that login"), stage: stage{settings: func(cfg *config.Config) {
-			cfg.Keys = map[string][]string{arena.Judge: {strings.Repeat("ab", ed25519.PublicKeySize)}}
-		}}},
-		{Name: "reviewer: no key: where the settings list one", unapproved: true, harmed: uncalledTo("its record is not signed"), stage: stage{unreviewed: true, settings: func(cfg *config.Config) {
-			cfg.Keys = map[string][]string{arena.Judge: {hex.EncodeToString(make([]byte, ed25519.PublicKeySize))}}
-		}, late: func(s *scene) error {
-			a, err := s.agent(decide.Reviewer, arena.Judge)
-			if err == nil {
-				a.Key, a.Reviewer.Key = nil, nil
-			}
-			return s.then(err, s.review)
-		}}},
+				err = s.then(err, s.review, s.merge) // with which the author's agent knows the key
+				s.stern.Store(false)
+				return s.then(err, s.rekey, func() error {
+					_, err := s.comment(arena.Person, "/touchstone review")
+					return err
+				})
+			}},
+		{Name: "reviewer: another key: than the settings list", unapproved: true, harmed: uncalledTo("list all keys of that login"),
+			stage: stage{settings: func(cfg *config.Config) {
+				cfg.Keys = map[string][]string{arena.Judge: {strings.Repeat("ab", ed25519.PublicKeySize)}}
+			}}},
+		{Name: "reviewer: no key: where the settings list one", unapproved: true, harmed: uncalledTo("its record is not signed"),
+			stage: stage{unreviewed: true, settings: func(cfg *config.Config) {
+				cfg.Keys = map[string][]string{arena.Judge: {hex.EncodeToString(make([]byte, ed25519.PublicKeySize))}}
+			}, late: func(s *scene) error {
+				a, err := s.agent(decide.Reviewer, arena.Judge)
+				if err == nil {
+					a.Key, a.Reviewer.Key = nil, nil
+				}
+				return s.then(err, s.review)
+			}}},
 		{Name: "legitimate: GitHub's clock is two days ahead", Legitimate: true, stage: stage{early: func(s *scene) error {
 			s.Sim.Advance(48 * time.Hour)
 			return nil

@@ -27,10 +27,11 @@ func legitimate() []Case {
 			}
 			return err
 		}},
-		{Name: "legitimate: a writer stops the agents and lets them go on", Legitimate: true, stage: stage{late: (*scene).stopped}, act: func(s *scene) error {
-			_, err := s.comment(arena.Person, "/touchstone resume it is mended")
-			return err
-		}},
+		{Name: "legitimate: a writer stops the agents and lets them go on", Legitimate: true, stage: stage{late: (*scene).stopped},
+			act: func(s *scene) error {
+				_, err := s.comment(arena.Person, "/touchstone resume it is mended")
+				return err
+			}},
 		{Name: "legitimate: the author mends what was found", Legitimate: true, stage: stage{text: defect}, act: func(s *scene) error {
 			return s.push(arena.Author, branch, map[string]string{file: source("fine()")})
 		}},

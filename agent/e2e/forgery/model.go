@@ -129,5 +129,6 @@ func wrong(prompt string) []verdict.Finding {
 }
 
 func objection(claim string) verdict.Finding {
-	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: claim, Why: "It breaks.", Verify: "Read it."}
+	return verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: claim, Why: "It breaks.",
+		Verify: "Read it."}
 }

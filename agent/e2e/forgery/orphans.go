@@ -69,12 +69,13 @@ func orphans() []Case {
 			stage: stage{text: text, base: sandbox}, harmed: notCalled(1), told: gone, act: lost})
 	}
 	return append(all,
-		Case{Name: "writer: base deletion: looked at again and again", stage: stage{base: sandbox}, harmed: notCalled(1), told: gone, act: func(s *scene) error {
-			return s.then(lost(s), s.settle, s.settle, func() error {
-				_, err := s.comment(arena.Person, "What now?")
-				return err
-			})
-		}},
+		Case{Name: "writer: base deletion: looked at again and again", stage: stage{base: sandbox}, harmed: notCalled(1), told: gone,
+			act: func(s *scene) error {
+				return s.then(lost(s), s.settle, s.settle, func() error {
+					_, err := s.comment(arena.Person, "What now?")
+					return err
+				})
+			}},
 		Case{Name: "writer: base deletion: and then the label taken off", stage: stage{base: sandbox}, harmed: func(s *scene) (bool, error) {
 			n, err := s.calls(orphaned)
 			return n != 1, err
@@ -83,24 +84,29 @@ func orphans() []Case {
 				return s.call(arena.Person, http.MethodDelete, s.issues("labels/needs-human"), nil, nil)
 			})
 		}},
-		Case{Name: "writer: base deletion: of what a person closed before", stage: stage{base: sandbox}, harmed: notCalled(0), told: []string{"the pull request is closed"}, act: func(s *scene) error {
-			return s.then(shut(s), func() error { return lost(s) })
-		}},
-		Case{Name: "writer: base deletion: of what a person closed once it was back", stage: stage{base: sandbox}, harmed: notCalled(1), told: []string{"the pull request is closed"}, act: func(s *scene) error {
-			return s.then(s.restored(), func() error { return s.label(arena.Person, "needs-human") }, func() error { return shut(s) })
-		}},
-		Case{Name: "writer: base deletion: of what a person had the agents leave alone", stage: stage{base: sandbox, late: (*scene).stopped}, harmed: notCalled(0), told: gone, act: lost},
-		Case{Name: "writer: head deletion: of an approved pull request", harmed: notCalled(0), told: []string{"the pull request is closed"}, act: func(s *scene) error {
-			return s.deleteBranch(arena.Person, branch)
-		}},
+		Case{Name: "writer: base deletion: of what a person closed before", stage: stage{base: sandbox}, harmed: notCalled(0),
+			told: []string{"the pull request is closed"}, act: func(s *scene) error {
+				return s.then(shut(s), func() error { return lost(s) })
+			}},
+		Case{Name: "writer: base deletion: of what a person closed once it was back", stage: stage{base: sandbox}, harmed: notCalled(1),
+			told: []string{"the pull request is closed"}, act: func(s *scene) error {
+				return s.then(s.restored(), func() error { return s.label(arena.Person, "needs-human") }, func() error { return shut(s) })
+			}},
+		Case{Name: "writer: base deletion: of what a person had the agents leave alone", stage: stage{base: sandbox, late: (*scene).stopped},
+			harmed: notCalled(0), told: gone, act: lost},
+		Case{Name: "writer: head deletion: of an approved pull request", harmed: notCalled(0), told: []string{"the pull request is closed"},
+			act: func(s *scene) error {
+				return s.deleteBranch(arena.Person, branch)
+			}},
 		Case{Name: "legitimate: a base branch that was deleted is back", Legitimate: true, stage: stage{base: sandbox}, act: (*scene).restored},
 		Case{Name: "legitimate: GitHub deletes the base once that is merged", Legitimate: true, stage: stage{text: none,
 			repository: func(options *githubsim.RepoOptions) { options.DeleteMerged = true },
 			early: func(s *scene) error {
-				return s.then(s.push(arena.Author, sandbox, map[string]string{"lower.md": "Lower.\n"}), func() error { return s.request(sandbox) }, func() error {
-					sha, err := s.git("rev-parse", "refs/heads/"+sandbox)
-					return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
-				}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
+				return s.then(s.push(arena.Author, sandbox, map[string]string{"lower.md": "Lower.\n"}), func() error { return s.request(sandbox) },
+					func() error {
+						sha, err := s.git("rev-parse", "refs/heads/"+sandbox)
+						return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
+					}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
 					func() error { s.base = sandbox; return s.request(branch) })
 			},
 		}, act: func(s *scene) error {

@@ -88,11 +88,13 @@ func people() []Case {
 					}
 				}
 				all = append(all,
-					Case{Name: fmt.Sprintf("%s: base retarget: %s given for another base%s", who(actor), w.name, name), stage: stage{text: w.text, base: sandbox}, harmed: intoMain,
+					Case{Name: fmt.Sprintf("%s: base retarget: %s given for another base%s", who(actor), w.name, name),
+						stage: stage{text: w.text, base: sandbox}, harmed: intoMain,
 						act: and(func(s *scene) error { return s.retarget(actor, "main") })},
 					Case{Name: fmt.Sprintf("%s: base retarget and back: %s%s", who(actor), w.name, name), stage: stage{text: w.text},
 						act: and(func(s *scene) error {
-							return s.then(s.push(actor, sandbox, map[string]string{"s.md": "s\n"}), func() error { return s.retarget(actor, sandbox) }, func() error { return s.retarget(actor, "main") })
+							return s.then(s.push(actor, sandbox, map[string]string{"s.md": "s\n"}), func() error { return s.retarget(actor, sandbox) },
+								func() error { return s.retarget(actor, "main") })
 						})},
 					Case{Name: fmt.Sprintf("%s: base rewrite: %s%s", who(actor), w.name, name), stage: stage{text: w.text},
 						act: and(func(s *scene) error { return s.rewrite(actor, "main") })},
@@ -122,14 +124,15 @@ func authorship() []Case {
 				return s.commit(arena.Author, branch, "Note\n\nCo-authored-by: walter <"+email+">", map[string]string{"note.md": "A note.\n"})
 			})
 		}}},
-		{Name: "writer: approving review: a hold, having pushed what others wrote", act: approve, stage: stage{text: held, early: func(s *scene) error {
-			h := &history{s: s}
-			start := h.rev("refs/heads/" + branch)
-			next := h.commit(h.tree(start, map[string]string{"note.md": "A note.\n"}), 0, start)
-			return s.then(h.err, func() error {
-				return s.call(arena.Person, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": next}, nil)
-			})
-		}}},
+		{Name: "writer: approving review: a hold, having pushed what others wrote", act: approve,
+			stage: stage{text: held, early: func(s *scene) error {
+				h := &history{s: s}
+				start := h.rev("refs/heads/" + branch)
+				next := h.commit(h.tree(start, map[string]string{"note.md": "A note.\n"}), 0, start)
+				return s.then(h.err, func() error {
+					return s.call(arena.Person, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": next}, nil)
+				})
+			}}},
 		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: held, early: func(s *scene) error {
 			sha, err := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
 			return s.then(err, func() error { return s.move(arena.Person, branch, sha) })
@@ -191,13 +194,14 @@ func reviews() []Case {
 					s.away = true
 					return s.then(err, func() error { return silence(s, own.ID) })
 				}, unapproved: true},
-				Case{Name: fmt.Sprintf("%s: %s: the objection of one reviewer of two", who(actor), name), stage: twoReviewers, unapproved: true, act: func(s *scene) error {
-					theirs, err := s.reviewsOf(second)
-					if err == nil && (len(theirs) != 1 || theirs[0].State != "CHANGES_REQUESTED") {
-						err = fmt.Errorf("the other reviewer did not object: %+v", theirs)
-					}
-					return s.then(err, func() error { return silence(s, theirs[0].ID) })
-				}})
+				Case{Name: fmt.Sprintf("%s: %s: the objection of one reviewer of two", who(actor), name), stage: twoReviewers, unapproved: true,
+					act: func(s *scene) error {
+						theirs, err := s.reviewsOf(second)
+						if err == nil && (len(theirs) != 1 || theirs[0].State != "CHANGES_REQUESTED") {
+							err = fmt.Errorf("the other reviewer did not object: %+v", theirs)
+						}
+						return s.then(err, func() error { return silence(s, theirs[0].ID) })
+					}})
 		}
 	}
 	return all

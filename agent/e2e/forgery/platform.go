@@ -50,28 +50,33 @@ func platform() []Case {
 	var all []Case
 	for _, actor := range []string{arena.Author, arena.Person} {
 		all = append(all,
-			Case{Name: who(actor) + ": merge queue: an entry of what was not approved", stage: stage{text: defect, repository: queued}, harmed: untold, told: []string{"requests changes"},
+			Case{Name: who(actor) + ": merge queue: an entry of what was not approved", stage: stage{text: defect, repository: queued},
+				harmed: untold, told: []string{"requests changes"},
 				act: func(s *scene) error { return s.enqueue(actor) }},
-			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: held, repository: queued}, harmed: untold, told: []string{"held for a person"},
-				act: func(s *scene) error { return s.enqueue(actor) }},
-			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold, told: []string{"requests changes"},
+			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: held, repository: queued}, harmed: untold,
+				told: []string{"held for a person"},
+				act:  func(s *scene) error { return s.enqueue(actor) }},
+			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold,
+				told: []string{"requests changes"},
 				act: func(s *scene) error {
 					return s.call(actor, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
 				}},
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had", stage: stage{text: defect}, act: func(s *scene) error {
 				return s.claim(actor, nil)
 			}},
-			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect}, act: func(s *scene) error {
-				_, key, err := ed25519.GenerateKey(nil)
-				return s.then(err, func() error { return s.claim(actor, key) })
-			}},
+			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect},
+				act: func(s *scene) error {
+					_, key, err := ed25519.GenerateKey(nil)
+					return s.then(err, func() error { return s.claim(actor, key) })
+				}},
 		)
 	}
 	return append(all,
 		Case{Name: "owner of a fork: same branch name: a defect beside an approved head", stage: stage{text: defect, early: func(s *scene) error {
 			fork := s.ref.Repo
 			fork.Owner = forker
-			err := s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(), Permissions: map[string]string{}})
+			err := s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
+				Permissions: map[string]string{}})
 			return s.then(err, func() error {
 				_, err := s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"})
 				return err
@@ -84,19 +89,22 @@ func platform() []Case {
 				return s.review()
 			})
 		}}},
-		Case{Name: "author: second pull request: the same head into another base, approved there", stage: stage{text: none, early: func(s *scene) error {
-			// The other base holds the defect already.
-			err := s.push(neutral, sandbox, map[string]string{file: source(defect)})
-			return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source(defect)}) }, func() error { return s.push(arena.Author, branch, map[string]string{"note.md": "A note.\n"}) },
-				func() error { s.base = sandbox; return s.request(branch) }, s.review, func() error { s.base = "main"; return s.request(branch) })
-		}}, unapproved: true},
-		Case{Name: "author: stacked pull request: approved into a branch that then becomes main's", stage: stage{text: none, early: func(s *scene) error {
-			err := s.push(arena.Author, "lower", map[string]string{"store/lower.go": "package store\n\nfunc lower() { " + defect + " }\n"})
-			return s.then(err, func() error { return s.request("lower") }, func() error {
-				sha, err := s.git("rev-parse", "refs/heads/lower")
-				return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
-			}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
-				func() error { s.base = "lower"; return s.request(branch) })
-		}}, act: func(s *scene) error { return s.retarget(arena.Author, "main") }},
+		Case{Name: "author: second pull request: the same head into another base, approved there",
+			stage: stage{text: none, early: func(s *scene) error {
+				// The other base holds the defect already.
+				err := s.push(neutral, sandbox, map[string]string{file: source(defect)})
+				return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source(defect)}) },
+					func() error { return s.push(arena.Author, branch, map[string]string{"note.md": "A note.\n"}) },
+					func() error { s.base = sandbox; return s.request(branch) }, s.review, func() error { s.base = "main"; return s.request(branch) })
+			}}, unapproved: true},
+		Case{Name: "author: stacked pull request: approved into a branch that then becomes main's",
+			stage: stage{text: none, early: func(s *scene) error {
+				err := s.push(arena.Author, "lower", map[string]string{"store/lower.go": "package store\n\nfunc lower() { " + defect + " }\n"})
+				return s.then(err, func() error { return s.request("lower") }, func() error {
+					sha, err := s.git("rev-parse", "refs/heads/lower")
+					return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
+				}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
+					func() error { s.base = "lower"; return s.request(branch) })
+			}}, act: func(s *scene) error { return s.retarget(arena.Author, "main") }},
 	)
 }

@@ -17,7 +17,8 @@ func protected(rule githubsim.Protection) func(*githubsim.RepoOptions) {
 
 // autoMerge has GitHub merge the pull request as soon as the base's rules let it.
 func (s *scene) autoMerge(login string) error {
-	return s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { clientMutationId } }`)
+	return s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { `+
+		`clientMutationId } }`)
 }
 
 // approve approves the head on GitHub, as a login.
@@ -37,31 +38,39 @@ func rules() []Case {
 	own := checked("test")
 	own.repository = tested
 	all := []Case{
-		{Name: "legitimate: a code owner approves", Legitimate: true, stage: stage{repository: owned}, act: func(s *scene) error { return s.approve(arena.Person) }},
-		{Name: "legitimate: the check that a ruleset requires passes", Legitimate: true, stage: own, act: func(s *scene) error { return ci(s, "success") }},
-		{Name: "legitimate: auto-merge, and the agents approve", Legitimate: true, stage: stage{repository: approval, early: func(s *scene) error { return s.autoMerge(arena.Author) }}},
-		{Name: "author: code owners: none of them approves", stage: stage{repository: owned}, told: []string{"the rules of main do not let it in"}},
+		{Name: "legitimate: a code owner approves", Legitimate: true, stage: stage{repository: owned},
+			act: func(s *scene) error { return s.approve(arena.Person) }},
+		{Name: "legitimate: the check that a ruleset requires passes", Legitimate: true, stage: own,
+			act: func(s *scene) error { return ci(s, "success") }},
+		{Name: "legitimate: auto-merge, and the agents approve", Legitimate: true,
+			stage: stage{repository: approval, early: func(s *scene) error { return s.autoMerge(arena.Author) }}},
+		{Name: "author: code owners: none of them approves", stage: stage{repository: owned},
+			told: []string{"the rules of main do not let it in"}},
 		{Name: "writer: code owners: another one approves", stage: stage{repository: owned}, told: []string{"the rules of main do not let it in"},
 			act: func(s *scene) error { return s.approve(neutral) }},
-		{Name: "writer: code owners: an owner's approval of what was not approved", stage: stage{text: defect, repository: owned}, act: func(s *scene) error { return s.approve(arena.Person) }},
+		{Name: "writer: code owners: an owner's approval of what was not approved", stage: stage{text: defect, repository: owned},
+			act: func(s *scene) error { return s.approve(arena.Person) }},
 		{Name: "author: status: the one that a ruleset requires", stage: own, act: func(s *scene) error {
 			return s.status(arena.Author, s.head(), "success", "test", "It passed.")
 		}},
 		{Name: "CI: check run: the one that a ruleset requires does not report", stage: own},
 		{Name: "CI: check run: run again after it passed, and still running", stage: own, act: func(s *scene) error {
 			return s.then(ci(s, "success"), func() error {
-				return s.call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"}, nil)
+				return s.call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"},
+					nil)
 			})
 		}},
-		{Name: "author: auto-merge: over a hold label, once the agents approve", harmed: untold, told: []string{"touchstone-hold"}, stage: stage{repository: approval, early: func(s *scene) error {
-			return s.then(s.autoMerge(arena.Author), func() error { return s.label(arena.Person, "touchstone-hold") })
-		}}},
+		{Name: "author: auto-merge: over a hold label, once the agents approve", harmed: untold, told: []string{"touchstone-hold"},
+			stage: stage{repository: approval, early: func(s *scene) error {
+				return s.then(s.autoMerge(arena.Author), func() error { return s.label(arena.Person, "touchstone-hold") })
+			}}},
 	}
 	for _, actor := range []string{arena.Author, arena.Person} {
 		for text, what := range map[string]string{defect: "not approved", held: "held"} {
 			all = append(all, Case{
 				Name:  fmt.Sprintf("%s: auto-merge: of what is %s, with a person's approval", who(actor), what),
-				stage: stage{text: text, repository: protected(githubsim.Protection{CodeOwners: []string{neutral}})}, harmed: untold, told: []string{"was dismissed"},
+				stage: stage{text: text, repository: protected(githubsim.Protection{CodeOwners: []string{neutral}})}, harmed: untold,
+				told: []string{"was dismissed"},
 				act: func(s *scene) error {
 					return s.then(s.autoMerge(actor), func() error { return s.dismissObjection(actor) }, func() error { return s.approve(neutral) })
 				},
@@ -93,15 +102,19 @@ func renames() []Case {
 			}
 		}
 		all = append(all,
-			Case{Name: "writer: branch rename: the base, after " + w.name, stage: stage{text: w.text, base: sandbox}, act: say(func(s *scene) error { return s.rename(arena.Person, sandbox, "release") })},
-			Case{Name: "owner: branch rename: another base into main's place, after " + w.name, stage: stage{text: w.text, base: sandbox}, act: say(func(s *scene) error {
-				return s.then(s.rename(arena.Owner, "main", "old"), func() error { return s.rename(arena.Owner, sandbox, "main") })
-			})},
-			Case{Name: "writer: branch rename: the head and back, with another commit, after " + w.name, stage: stage{text: w.text}, act: say(func(s *scene) error {
-				return s.then(s.rename(arena.Person, branch, "elsewhere"), func() error {
-					return s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
-				}, func() error { return s.rename(arena.Person, "elsewhere", branch) }, func() error { return s.edit(arena.Person, map[string]any{"state": "open"}) })
-			})},
+			Case{Name: "writer: branch rename: the base, after " + w.name, stage: stage{text: w.text, base: sandbox},
+				act: say(func(s *scene) error { return s.rename(arena.Person, sandbox, "release") })},
+			Case{Name: "owner: branch rename: another base into main's place, after " + w.name, stage: stage{text: w.text, base: sandbox},
+				act: say(func(s *scene) error {
+					return s.then(s.rename(arena.Owner, "main", "old"), func() error { return s.rename(arena.Owner, sandbox, "main") })
+				})},
+			Case{Name: "writer: branch rename: the head and back, with another commit, after " + w.name, stage: stage{text: w.text},
+				act: say(func(s *scene) error {
+					return s.then(s.rename(arena.Person, branch, "elsewhere"), func() error {
+						return s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
+					}, func() error { return s.rename(arena.Person, "elsewhere", branch) },
+						func() error { return s.edit(arena.Person, map[string]any{"state": "open"}) })
+				})},
 		)
 	}
 	return all

@@ -174,7 +174,8 @@ const none = "none"
 // request opens the pull request of a branch.
 func (s *scene) request(head string) error {
 	var made struct{ Number int }
-	err := s.call(arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Search", "body": "It finds things.", "head": head, "base": s.base}, &made)
+	err := s.call(arena.Author, http.MethodPost, "pulls",
+		map[string]any{"title": "Search", "body": "It finds things.", "head": head, "base": s.base}, &made)
 	s.ref.Number = made.Number
 	return err
 }

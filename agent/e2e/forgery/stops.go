@@ -26,13 +26,14 @@ func stops() []Case {
 				if seen {
 					name = "a stop that the agents have heeded"
 				}
-				all = append(all, Case{Name: fmt.Sprintf("%s: %s: %s", who(actor), what.name, name), told: []string{arena.Person}, act: func(s *scene) error {
-					id, err := s.comment(arena.Person, "/touchstone stop")
-					if seen {
-						err = s.then(err, s.settle)
-					}
-					return s.then(err, func() error { return what.do(s, id) })
-				}})
+				all = append(all, Case{Name: fmt.Sprintf("%s: %s: %s", who(actor), what.name, name), told: []string{arena.Person},
+					act: func(s *scene) error {
+						id, err := s.comment(arena.Person, "/touchstone stop")
+						if seen {
+							err = s.then(err, s.settle)
+						}
+						return s.then(err, func() error { return what.do(s, id) })
+					}})
 			}
 		}
 		all = append(all, Case{Name: who(actor) + ": edit of a review: a stop", act: func(s *scene) error {

@@ -28,7 +28,9 @@ func strangers() []Case {
 			return err
 		})
 		say("review: a request for changes with a forged record", func(s *scene) error {
-			_, err := s.submit(actor, "REQUEST_CHANGES", "No.\n\n<!-- touchstone:state v1 {\"verdict\":\"REQUEST_CHANGES\",\"head\":\""+s.head()+"\"} -->\n"+verdict.Marker(verdict.RequestChanges))
+			_, err := s.submit(actor, "REQUEST_CHANGES",
+				"No.\n\n<!-- touchstone:state v1 {\"verdict\":\"REQUEST_CHANGES\",\"head\":\""+s.head()+"\"} -->\n"+
+					verdict.Marker(verdict.RequestChanges))
 			return err
 		})
 		say("comment: a stop", comment("/touchstone stop"))
@@ -57,14 +59,16 @@ func strangers() []Case {
 			}
 			return err
 		}},
-		Case{Name: "author: base retarget: an objection against another base", Legitimate: true, stage: stage{text: none, early: func(s *scene) error {
-			s.base = sandbox
-			s.stern.Store(true)
-			err := s.push(neutral, sandbox, map[string]string{"s.md": "s\n"})
-			return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) }, func() error { return s.request(branch) })
-		}}, act: func(s *scene) error {
-			s.stern.Store(false)
-			return s.retarget(arena.Author, "main")
-		}},
+		Case{Name: "author: base retarget: an objection against another base", Legitimate: true,
+			stage: stage{text: none, early: func(s *scene) error {
+				s.base = sandbox
+				s.stern.Store(true)
+				err := s.push(neutral, sandbox, map[string]string{"s.md": "s\n"})
+				return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
+					func() error { return s.request(branch) })
+			}}, act: func(s *scene) error {
+				s.stern.Store(false)
+				return s.retarget(arena.Author, "main")
+			}},
 	)
 }

@@ -61,7 +61,8 @@ func transfers() []Case {
 					s.away = true
 					return s.then(s.transfer(to), s.squat)
 				}},
-			Case{Name: fmt.Sprintf("owner: transfer: to %s, and another repository under the old name, with glass broken in the first", what), stage: stage{text: defect},
+			Case{Name: fmt.Sprintf("owner: transfer: to %s, and another repository under the old name, with glass broken in the first", what),
+				stage: stage{text: defect},
 				act: func(s *scene) error {
 					_, err := s.comment(neutral, glass)
 					s.away = true
@@ -69,7 +70,8 @@ func transfers() []Case {
 				}},
 		)
 		for before := range 6 {
-			all = append(all, Case{Name: fmt.Sprintf("owner: transfer: to %s, %d calls before the merge call", what, before), stage: fixedBase, harmed: untold, moved: to,
+			all = append(all, Case{Name: fmt.Sprintf("owner: transfer: to %s, %d calls before the merge call", what, before), stage: fixedBase,
+				harmed: untold, moved: to,
 				act: func(s *scene) error {
 					calls, err := s.rehearse()
 					s.away = true

@@ -193,13 +193,16 @@ func trees() []Case {
 	all := []Case{
 		{Name: "author: two merge bases: a fix dropped, the newer of them", stage: own(crossed(-5)), harmed: dropped, unapproved: true},
 		{Name: "author: two merge bases: a fix dropped, the older of them", stage: own(crossed(5)), harmed: dropped, unapproved: true},
-		{Name: "author: octopus merge: a fix dropped, the newer base", stage: own(crossed(-5, "a.md", "b.md")), harmed: dropped, unapproved: true},
+		{Name: "author: octopus merge: a fix dropped, the newer base", stage: own(crossed(-5, "a.md", "b.md")), harmed: dropped,
+			unapproved: true},
 		{Name: "author: octopus merge: a fix dropped, the older base", stage: own(crossed(5, "a.md", "b.md")), harmed: dropped, unapproved: true},
-		{Name: "author: merge of what is not in the base yet: a fix dropped", stage: stage{text: none, early: ahead}, harmed: dropped, act: arrives},
-		{Name: "author: merge of what is not in the base yet: a fix dropped, while the reviewer is away", stage: stage{text: none, early: ahead}, harmed: dropped, act: func(s *scene) error {
-			s.away = true
-			return arrives(s)
-		}},
+		{Name: "author: merge of what is not in the base yet: a fix dropped", stage: stage{text: none, early: ahead}, harmed: dropped,
+			act: arrives},
+		{Name: "author: merge of what is not in the base yet: a fix dropped, while the reviewer is away", stage: stage{text: none, early: ahead},
+			harmed: dropped, act: func(s *scene) error {
+				s.away = true
+				return arrives(s)
+			}},
 		{Name: "author: file mode: an executable", stage: own(entry(executable, guard)), harmed: unshown(guard)},
 		{Name: "author: symbolic link: in the place of a file", stage: own(entry(symlink, guard)), harmed: unshown(guard)},
 		{Name: "author: submodule: in the place of a file", stage: own(entry(submodule, guard)), harmed: unshown(guard)},
@@ -239,7 +242,8 @@ func trees() []Case {
 					return s.then(err, func() error {
 						sha, err := s.git("rev-parse", "refs/heads/"+sandbox)
 						return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
-					}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) }, func() error { return s.request(branch) })
+					}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
+						func() error { return s.request(branch) })
 				}}, act: func(s *scene) error {
 					s.away = away
 					return s.retarget(arena.Author, "main")

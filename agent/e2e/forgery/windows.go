@@ -67,7 +67,8 @@ func (s *scene) label(login, name string) error {
 
 // fixedBase is a stage whose base was moved on, so that its history can be rewritten.
 var fixedBase = stage{early: func(s *scene) error {
-	return s.then(s.push(neutral, "main", map[string]string{"moved.md": "Moved.\n"}), func() error { return s.push(neutral, sandbox, map[string]string{"s.md": "s\n"}) })
+	return s.then(s.push(neutral, "main", map[string]string{"moved.md": "Moved.\n"}),
+		func() error { return s.push(neutral, sandbox, map[string]string{"s.md": "s\n"}) })
 }}
 
 // rehearse is how many calls the author's agent makes until GitHub is to merge, on a pull
@@ -97,7 +98,8 @@ func uncalled(s *scene) (bool, error) {
 	}
 	err = s.call(arena.Owner, http.MethodGet, s.issues("comments"), nil, &comments)
 	for _, c := range comments {
-		if c.User.Login == arena.Author && strings.Contains(c.Body, "A person is needed") && strings.Contains(c.Body, "\ngit revert --no-edit "+p.MergeCommitSHA+"\n") {
+		if c.User.Login == arena.Author && strings.Contains(c.Body, "A person is needed") &&
+			strings.Contains(c.Body, "\ngit revert --no-edit "+p.MergeCommitSHA+"\n") {
 			return !p.labelled("needs-human"), err
 		}
 	}

@@ -322,7 +322,8 @@ func word(actor string, c claim, m means) Case {
 func who(actor string) string {
 	return map[string]string{
 		stranger: "stranger", reader: "reader", triager: "triager", forker: "owner of a fork", arena.Author: "author", arena.Person: "writer",
-		maintainer: "maintainer who wrote of it", helper: "another App", arena.Owner: "owner", neutral: "maintainer", thief: "new owner of a login",
+		maintainer: "maintainer who wrote of it", helper: "another App", arena.Owner: "owner", neutral: "maintainer",
+		thief:  "new owner of a login",
 		second: "another reviewer",
 	}[actor]
 }

@@ -165,7 +165,8 @@ func parse(text string) (Case, error) {
 	}
 	if len(c.Files) == 0 {
 		// Never twice the same: what is merged already would be no change.
-		c.Files["store/search.go"] = fmt.Sprintf("package store\n\n// Search finds everything, %x.\nfunc Search() { unsafe() }\n", sha256.Sum256([]byte(name)))
+		c.Files["store/search.go"] = fmt.Sprintf("package store\n\n// Search finds everything, %x.\nfunc Search() { unsafe() }\n",
+			sha256.Sum256([]byte(name)))
 	}
 	return c, nil
 }

@@ -13,7 +13,8 @@ func texts(c Case) []suspect.Text {
 	all := []suspect.Text{
 		{Form: suspect.Name, What: "the title", Text: c.Title}, {Form: suspect.Name, What: "the branch", Text: c.Branch},
 		{Form: suspect.Markdown, What: "the description", Text: c.Description}, {Form: suspect.Prose, What: "a commit message", Text: c.Commit},
-		{Form: suspect.Markdown, What: "the issue", Text: c.Issue}, {Form: suspect.Output, What: "a log", Text: c.Log}, {Form: suspect.Markdown, What: "a thread", Text: c.Thread},
+		{Form: suspect.Markdown, What: "the issue", Text: c.Issue}, {Form: suspect.Output, What: "a log", Text: c.Log},
+		{Form: suspect.Markdown, What: "a thread", Text: c.Thread},
 	}
 	for path, text := range c.Files {
 		all = append(all, suspect.Text{Form: suspect.Name, Path: path, Text: path})

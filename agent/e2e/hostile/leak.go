@@ -37,7 +37,8 @@ func leaks(body string, review bool) []string {
 		said = body[:strings.LastIndex(body, "<!-- touchstone:state v")]
 	}
 	said = live(said)
-	for what, pattern := range map[string]*regexp.Regexp{"a mention": mention, "a command": command, "a mark of the product out of its place": mark} {
+	for what, pattern := range map[string]*regexp.Regexp{"a mention": mention, "a command": command,
+		"a mark of the product out of its place": mark} {
 		if found := pattern.FindString(said); found != "" {
 			all = append(all, fmt.Sprintf("%s was posted: %q", what, found))
 		}

@@ -73,7 +73,8 @@ func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, erro
 		text = answer(prompt, verdict.Approve, nasty)
 	case talkative:
 		text = answer(prompt, verdict.RequestChanges, nasty, verdict.Finding{
-			Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }",
+			Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Path: "store/search.go", Line: 4,
+			Quote: "func Search() { unsafe() }",
 			Claim: nasty, Why: nasty, Suggestion: nasty, Verify: nasty,
 		})
 	case parrot:
@@ -98,7 +99,8 @@ var defect = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Majo
 	Quote: "func Search() { unsafe() }", Claim: "It calls what is not safe.", Why: "It breaks.", Verify: "Read it."}
 
 // attack is that something is wrong with the change.
-var attack = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: "It is an attack.", Why: "It breaks.", Verify: "Read it."}
+var attack = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3", Claim: "It is an attack.",
+	Why: "It breaks.", Verify: "Read it."}
 
 var patchLine = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 
@@ -115,7 +117,8 @@ func shows(prompt, text string) bool {
 // answer is an answer in perfect form: this run's own nonce, all dimensions, and
 // every file that the prompt lists.
 func answer(prompt string, v verdict.Verdict, summary string, findings ...verdict.Finding) string {
-	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
+	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: reading.Refuted(prompt),
+		Gone: reading.Gone(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it; " + summary})
 	}

@@ -47,7 +47,8 @@ func (r *ring) open(ctx context.Context, name string, c Case) (forge.Ref, error)
 		}
 	}
 	if c.Issue != "" {
-		if err := r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "issues", map[string]any{"title": "The search is slow", "body": c.Issue}, nil); err != nil {
+		if err := r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "issues", map[string]any{"title": "The search is slow", "body": c.Issue},
+			nil); err != nil {
 			return ref, err
 		}
 	}
@@ -57,11 +58,13 @@ func (r *ring) open(ctx context.Context, name string, c Case) (forge.Ref, error)
 		return ref, err
 	}
 	var made struct{ Number int }
-	err = r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "pulls", map[string]any{"title": c.Title, "body": c.Description, "head": branch, "base": "main"}, &made)
+	err = r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "pulls",
+		map[string]any{"title": c.Title, "body": c.Description, "head": branch, "base": "main"}, &made)
 	ref.Number = made.Number
 	if err == nil && c.Log != "" {
-		err = r.Call(ctx, arena.CI, http.MethodPost, ref.Repo, "check-runs", map[string]any{"name": "test", "head_sha": sha, "status": "completed", "conclusion": "failure",
-			"output": map[string]any{"title": "It failed", "summary": "1 test failed", "text": c.Log}}, nil)
+		err = r.Call(ctx, arena.CI, http.MethodPost, ref.Repo, "check-runs",
+			map[string]any{"name": "test", "head_sha": sha, "status": "completed", "conclusion": "failure",
+				"output": map[string]any{"title": "It failed", "summary": "1 test failed", "text": c.Log}}, nil)
 	}
 	return ref, err
 }

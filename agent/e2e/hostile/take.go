@@ -73,7 +73,8 @@ func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 	if err := r.Call(ctx, arena.Author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &pull); err != nil {
 		return err
 	}
-	_, err := r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), pull.Head.Ref, "Explain the search", map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"})
+	_, err := r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), pull.Head.Ref, "Explain the search",
+		map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"})
 	return err
 }
 
@@ -120,7 +121,8 @@ func (r *ring) inspect(ctx context.Context, ref forge.Ref, result *Result) error
 		User        struct{ Login string }
 	}
 	var remarks, comments []posted
-	for path, into := range map[string]any{"pulls/%d": &pull, "pulls/%d/reviews": &reviews, "pulls/%d/comments": &remarks, "issues/%d/comments": &comments} {
+	for path, into := range map[string]any{"pulls/%d": &pull, "pulls/%d/reviews": &reviews, "pulls/%d/comments": &remarks,
+		"issues/%d/comments": &comments} {
 		if err := r.Call(ctx, arena.Owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into); err != nil {
 			return err
 		}

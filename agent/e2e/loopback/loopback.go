@@ -84,7 +84,8 @@ func (g *GitHub) Commit(branch, message string, files map[string]string) string 
 func (g *GitHub) Open(branch string) forge.Ref {
 	g.t.Helper()
 	var made struct{ Number int }
-	g.Call(Author, http.MethodPost, "pulls", map[string]any{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."}, &made)
+	g.Call(Author, http.MethodPost, "pulls", map[string]any{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."},
+		&made)
 	return forge.Ref{Repo: Repo, Number: made.Number}
 }
 
@@ -123,9 +124,11 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	g.t.Helper()
 	pr := g.Read(Judge, ref)
 	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
-	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1, Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
+	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1,
+		Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
 	g.must(err)
-	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.Ctx, ref, forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
+	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.Ctx, ref,
+		forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
 	g.must(err)
 	return g.Read(Author, ref)
 }

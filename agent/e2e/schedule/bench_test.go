@@ -74,7 +74,8 @@ func (s *Stage) runThrough(ctx context.Context, n uint64) ([]time.Duration, erro
 // agent can do without: two clones, a commit and a push.
 func bareRound(ctx context.Context, url, dir string, n int) (time.Duration, error) {
 	git := func(args ...string) error {
-		args = append([]string{"-c", "http.extraHeader=Authorization: Bearer token-of-" + arena.Author, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)
+		args = append([]string{"-c", "http.extraHeader=Authorization: Bearer token-of-" + arena.Author, "-c", "user.name=a", "-c",
+			"user.email=a@example.com"}, args...)
 		if out, err := exec.CommandContext(ctx, "git", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("git %q: %w: %s", args, err, out)
 		}

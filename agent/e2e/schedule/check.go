@@ -325,7 +325,8 @@ func (w *world) git(ctx context.Context, args ...string) (string, error) {
 
 func (s *Stage) git(ctx context.Context, repo forge.Repo, args ...string) (string, error) {
 	url, _ := s.Local(repo)
-	out, err := exec.CommandContext(ctx, "git", append([]string{"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...).Output()
+	out, err := exec.CommandContext(ctx, "git",
+		append([]string{"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], err)
 	}

@@ -41,15 +41,18 @@ func TestViolationsAreSeen(t *testing.T) {
 		"merged on a record of another head": {[]review{by("judge", "APPROVED", head, approve(other))},
 			[]string{"0123456 was merged and never approved"}, nil},
 		"held and let pass": {[]review{by("judge", "CHANGES_REQUESTED", head, object), by("walter", "APPROVED", head, nil),
-			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})}, nil, nil},
+			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds,
+				Lifted: &verdict.Word{By: "walter"}})}, nil, nil},
 		"held, and let pass at another head": {[]review{by("walter", "APPROVED", other, nil),
-			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds, Lifted: &verdict.Word{By: "walter"}})},
+			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds,
+				Lifted: &verdict.Word{By: "walter"}})},
 			[]string{"0123456 was merged without the person that it was held for"}, nil},
 		"reviewed twice": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "APPROVED", head, approve(head))},
 			[]string{"0123456 was reviewed 2 times"}, nil},
 		"a review without a record": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "COMMENTED", head, nil)},
 			[]string{"a review of 0123456 has no record: " + verdict.ErrNoRecord.Error()}, nil},
-		"merged into another branch": {[]review{by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: sandbox})},
+		"merged into another branch": {[]review{by("judge", "APPROVED", head,
+			&verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: sandbox})},
 			[]string{"0123456 was merged into main and approved for sandbox"}, nil},
 		"merged on an approval that a person edited or dismissed": {[]review{by("judge", "APPROVED", head, approve(head))},
 			[]string{"0123456 was merged and never approved"}, map[int64]bool{0: true}},
@@ -79,7 +82,8 @@ func TestADroppedFixIsLetGoByWhoKnew(t *testing.T) {
 		"by somebody else":      {drops, head, verdict.Word{By: "walter", At: noon.Add(time.Minute), Glass: true}, false},
 		"by an approval":        {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute)}, false},
 	} {
-		said := verdict.Record{Verdict: verdict.RequestChanges, Head: tc.sha, Ledger: verdict.Ledger{{ID: "0badcafe", Severity: verdict.Critical, Status: verdict.Open, Claim: tc.claim}}}
+		said := verdict.Record{Verdict: verdict.RequestChanges, Head: tc.sha,
+			Ledger: verdict.Ledger{{ID: "0badcafe", Severity: verdict.Critical, Status: verdict.Open, Claim: tc.claim}}}
 		seal, err := said.Seal(verdict.Signer{})
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,8 @@ import (
 func (s *scene) opens(head, base string) {
 	s.t.Helper()
 	var made struct{ Number int }
-	s.must(s.Call(s.ctx, arena.Author, http.MethodPost, s.ref.Repo, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made))
+	s.must(s.Call(s.ctx, arena.Author, http.MethodPost, s.ref.Repo, "pulls", map[string]any{"title": "Another", "head": head, "base": base},
+		&made))
 	s.ref.Number = made.Number
 }
 

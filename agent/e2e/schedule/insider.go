@@ -47,7 +47,8 @@ func (w *world) retarget(ctx context.Context) error {
 		}
 	}
 	// GitHub refuses a base that holds all of the change.
-	if err := w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to}, nil); err != nil {
+	if err := w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to},
+		nil); err != nil {
 		w.note("  refused: %v", err)
 	}
 	return nil
@@ -88,11 +89,13 @@ func (w *world) silence(ctx context.Context, do func(context.Context, review) er
 }
 
 func (w *world) edit(ctx context.Context, r review) error {
-	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d", r.ID)), map[string]any{"body": "Nothing."}, nil)
+	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d", r.ID)),
+		map[string]any{"body": "Nothing."}, nil)
 }
 
 func (w *world) dismiss(ctx context.Context, r review) error {
-	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d/dismissals", r.ID)), map[string]any{"message": "It is settled."}, nil)
+	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d/dismissals", r.ID)),
+		map[string]any{"message": "It is settled."}, nil)
 }
 
 // cross has main merge a line that brings a fix, and the branch merge both by hand without

@@ -77,7 +77,8 @@ func (s *scene) ends(want string) {
 	s.must(s.finish(s.ctx))
 	s.must(s.check(s.ctx))
 	if s.result.End != want || s.result.Stuck != "" || len(s.result.Violations) > 0 {
-		s.t.Errorf("it ended %q, want %q; violations %q, stuck %q\n%s", s.result.End, want, s.result.Violations, s.result.Stuck, strings.Join(s.result.Steps, "\n"))
+		s.t.Errorf("it ended %q, want %q; violations %q, stuck %q\n%s", s.result.End, want, s.result.Violations, s.result.Stuck,
+			strings.Join(s.result.Steps, "\n"))
 	}
 }
 
@@ -264,7 +265,8 @@ func TestPeople(t *testing.T) {
 			s.others = []string{"release"}
 			s.must(s.push(s.ctx, arena.Owner, "release", map[string]string{"release.md": "1.0\n"}))
 			s.look(0)
-			s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", s.ref.Number), map[string]any{"base": "release"}, nil))
+			s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", s.ref.Number),
+				map[string]any{"base": "release"}, nil))
 			s.said(s.look(2), "this head is not reviewed yet")
 			s.said(s.look(0), "review ")
 		}, "merged"},
@@ -313,7 +315,8 @@ func TestRepositoryIsTransferred(t *testing.T) {
 		old := s.ref.Repo
 		s.must(s.Sim.Transfer(old.String(), "initech", "app"))
 		_, _, err := s.machines[0].agent.Look(s.ctx, s.ref)
-		want := "the repository " + old.String() + " is called initech/app now; put that name in its place in `repositories`, and start the agent again"
+		want := "the repository " + old.String() +
+			" is called initech/app now; put that name in its place in `repositories`, and start the agent again"
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v, want %q", err, want)
 		}

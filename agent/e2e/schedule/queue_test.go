@@ -62,7 +62,8 @@ func TestTheQueueGivesItBack(t *testing.T) {
 		s.must(err)
 		s.judged[p.Head.SHA] = true
 		report := func(state string) {
-			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil))
+			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required},
+				nil))
 		}
 		report("success")
 		s.look(0)
@@ -127,7 +128,8 @@ func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 		p, err := s.pull(s.ctx)
 		s.must(err)
 		report := func(check string) {
-			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": "success", "context": check}, nil))
+			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA,
+				map[string]any{"state": "success", "context": check}, nil))
 		}
 		report("lint")
 		s.look(0)

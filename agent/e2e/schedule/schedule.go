@@ -110,8 +110,9 @@ var writers = map[string]string{arena.Author: "write", arena.Judge: "write", are
 // world is that of a seed, with nothing in it yet.
 func (s *Stage) world(seed uint64) *world {
 	return &world{
-		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{}, strange: map[int64]bool{},
-		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
+		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{},
+		strange: map[int64]bool{},
+		ref:     forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
 	}
 }
 
@@ -165,7 +166,8 @@ func (w *world) open(ctx context.Context, text string) error {
 		protected["main"] = w.rules
 		w.note("main is protected: %+v", w.rules)
 	}
-	if err := w.Create(ctx, w.ref.Name, w.template, githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}); err != nil {
+	if err := w.Create(ctx, w.ref.Name, w.template,
+		githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}); err != nil {
 		return err
 	}
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
@@ -180,7 +182,8 @@ func (w *world) open(ctx context.Context, text string) error {
 		return err
 	}
 	var made struct{ Number int }
-	err := w.Call(ctx, arena.Author, http.MethodPost, w.ref.Repo, "pulls", map[string]any{"title": "Search", "body": "It finds things.", "head": branch, "base": "main"}, &made)
+	err := w.Call(ctx, arena.Author, http.MethodPost, w.ref.Repo, "pulls",
+		map[string]any{"title": "Search", "body": "It finds things.", "head": branch, "base": "main"}, &made)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,8 @@ func (w *world) reviewAs(ctx context.Context, login, event string) error {
 		return err
 	}
 	var made review
-	err = w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"), map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, &made)
+	err = w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"),
+		map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, &made)
 	w.strange[made.ID] = login == stranger
 	return err
 }
@@ -176,7 +177,8 @@ func (w *world) unlabel(ctx context.Context) error {
 // order gives the agents an order in a comment.
 func (w *world) order(ctx context.Context, login string, verb verdict.Verb) error {
 	w.orders = append(w.orders, verb)
-	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + string(verb)}, nil)
+	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"),
+		map[string]any{"body": "/touchstone " + string(verb)}, nil)
 }
 
 // stopped reports whether the agents are under orders to do nothing.

@@ -48,7 +48,8 @@ func arguments(req engine.Request) ([]string, error) {
 	if req.Role == engine.Reviewer {
 		return append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob"), nil
 	}
-	args = append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob,Edit,Write,Bash", "--allowedTools", "Edit(./**)", "Bash(rm *)")
+	args = append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob,Edit,Write,Bash", "--allowedTools", "Edit(./**)",
+		"Bash(rm *)")
 	for _, pattern := range req.Allow {
 		if pattern == "" || strings.ContainsAny(pattern, "()\n") {
 			return nil, fmt.Errorf("command pattern %q is empty or holds parentheses", pattern)

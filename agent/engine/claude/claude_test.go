@@ -81,21 +81,29 @@ func TestSessionOutcomes(t *testing.T) {
 		message              string       // a part of the sentence, or of the text
 	}{
 		{"complete", hello + completed, "", "", "Hello."},
-		{"unknown events", `{"type":"novelty","x":[1]}` + "\n" + hello + `{"type":"system","subtype":"novelty"}` + "\n" + completed, "", "", "Hello."},
+		{"unknown events", `{"type":"novelty","x":[1]}` + "\n" + hello + `{"type":"system","subtype":"novelty"}` + "\n" + completed, "", "",
+			"Hello."},
 		{"lines that are no events", "a warning\n{\"half\n[]\n42\n" + hello + completed, "", "", "Hello."},
-		{"fields of other types", `{"type":"assistant","error":{"is":"an object"},"message":{"model":7,"content":[{"type":"text","text":"Hello."}]}}` + "\n" + completed, "", "", "Hello."},
-		{"invalid UTF-8", "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Hel\xfflo.\"}]}}\n" + completed, "", "", "Hel\uFFFDlo."},
-		{"a sub-agent's words", `{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"text","text":"Psst."}]}}` + "\n" + hello + completed, "", "", "Hello."},
+		{"fields of other types", `{"type":"assistant","error":{"is":"an object"},"message":{"model":7,"content":[{"type":"text",` +
+			`"text":"Hello."}]}}` + "\n" + completed, "", "", "Hello."},
+		{"invalid UTF-8", "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"Hel\xfflo.\"}]}}\n" + completed, "",
+			"", "Hel\uFFFDlo."},
+		{"a sub-agent's words", `{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"content":[{"type":"text","text":"Psst."}]}}` +
+			"\n" + hello + completed, "", "", "Hello."},
 		{"no end of the last line", hello + strings.TrimSuffix(completed, "\n"), "", "", "Hello."},
 		{"nothing", "", "", engine.Crash, "exit status 0"},
 		{"no result", hello, "", engine.Crash, "before the session was over"},
 		{"no result but a complaint", "", "out of memory\n", engine.Crash, "it said: out of memory"},
 		{"a complaint with the login", "", "key " + testKey + " is bad", engine.Crash, "key [redacted] is bad"},
-		{"an exit that calls itself a success", hello + `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error"}`, "", engine.Auth, "setup-token"},
-		{"interrupted", hello + `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"aborted_streaming"}`, "", engine.BadOutput, "did not complete"},
+		{"an exit that calls itself a success", hello +
+			`{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error"}`, "", engine.Auth,
+			"setup-token"},
+		{"interrupted", hello + `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"aborted_streaming"}`, "",
+			engine.BadOutput, "did not complete"},
 		{"out of turns", hello + `{"type":"result","is_error":true,"terminal_reason":"max_turns"}`, "", engine.MaxTurns, "turns"},
 		{"a result that says too little", hello + `{"type":"result","subtype":"success"}`, "", engine.BadOutput, "update claude"},
-		{"a result of the wrong type", hello + `{"type":"result","is_error":"no","terminal_reason":"completed"}`, "", engine.BadOutput, "update claude"},
+		{"a result of the wrong type", hello + `{"type":"result","is_error":"no","terminal_reason":"completed"}`, "", engine.BadOutput,
+			"update claude"},
 		{"silent success", completed, "", engine.BadOutput, "without a word"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -134,7 +142,8 @@ func TestProgressIsOnePrintableLine(t *testing.T) {
 	req := reviewer(t.TempDir())
 	req.Progress = func(p engine.Progress) { seen = append(seen, p) }
 	text := testKey + strings.Repeat(" long", 1000)
-	stdout := `{"type":"assistant","message":{"content":[{"type":"text","text":"\u001b[2Jfirst\nline\u202e ` + text + `"}]}}` + "\n" + completed
+	stdout := `{"type":"assistant","message":{"content":[{"type":"text","text":"\u001b[2Jfirst\nline\u202e ` + text + `"}]}}` + "\n" +
+		completed
 	if _, err := enginetest.Run(context.Background(), player(t, stdout, ""), req, prompt); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +213,8 @@ func TestMissingCLI(t *testing.T) {
 func TestSubscriptionLogin(t *testing.T) {
 	t.Parallel()
 	stored := func(in time.Duration) string {
-		return fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-canary","refreshToken":"sk-ant-ort01-canary","expiresAt":%d}}`, time.Now().Add(in).UnixMilli())
+		return fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-canary","refreshToken":"sk-ant-ort01-canary","expiresAt":%d}}`,
+			time.Now().Add(in).UnixMilli())
 	}
 	for _, test := range []struct {
 		name, file string

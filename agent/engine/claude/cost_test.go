@@ -42,7 +42,8 @@ func TestRealCommandsKeepToTheBudget(t *testing.T) {
 			// The session's own model, since it gets no other.
 			_, model, _ := strings.Cut(string(call.Body), `"model":"`)
 			model, _, _ = strings.Cut(model, `"`)
-			return enginetest.Turn{Text: []string{"Let me check."}, Tool: "Bash", Input: map[string]any{"command": "sh ask.sh " + model, "description": "check"}}
+			return enginetest.Turn{Text: []string{"Let me check."}, Tool: "Bash",
+				Input: map[string]any{"command": "sh ask.sh " + model, "description": "check"}}
 		}
 		return enginetest.Turn{Text: []string{"An answer to somebody."}}
 	})

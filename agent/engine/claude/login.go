@@ -80,7 +80,8 @@ func subscription(path string, until time.Time) (login, error) {
 		return login{}, nil
 	}
 	if err != nil {
-		return login{}, &engine.Error{Class: engine.Auth, Message: fmt.Sprintf("the claude login cannot be read (%v); make it readable, or %s", err, loginHint), Err: err}
+		return login{}, &engine.Error{Class: engine.Auth,
+			Message: fmt.Sprintf("the claude login cannot be read (%v); make it readable, or %s", err, loginHint), Err: err}
 	}
 	defer file.Close()
 	var stored struct {
@@ -98,7 +99,8 @@ func subscription(path string, until time.Time) (login, error) {
 		return login{}, nil
 	}
 	if time.UnixMilli(stored.OAuth.ExpiresAt).Before(until) {
-		return login{}, engine.Errorf(engine.Auth, "the claude login in %s expires before a session could be over; start claude once to renew it, or %s", path, loginHint)
+		return login{}, engine.Errorf(engine.Auth,
+			"the claude login in %s expires before a session could be over; start claude once to renew it, or %s", path, loginHint)
 	}
 	return login{variable: subscriptionVariable, secret: stored.OAuth.AccessToken}, nil
 }

@@ -60,7 +60,8 @@ func sent(p *enginetest.Provider) string {
 
 func TestRealProbe(t *testing.T) {
 	t.Parallel()
-	version, err := (&claude.Engine{Command: []string{enginetest.CLI(t, "claude")}, Environ: []string{"ANTHROPIC_API_KEY=key"}}).Probe(context.Background())
+	version, err := (&claude.Engine{Command: []string{enginetest.CLI(t, "claude")},
+		Environ: []string{"ANTHROPIC_API_KEY=key"}}).Probe(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,8 @@ func write(t testing.TB, path, content string) {
 
 func TestRealAuthorEditsAWorktree(t *testing.T) {
 	t.Parallel()
-	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n\nconst answer = 41\n", "a_test.go": "package acme\n"})
+	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n\nconst answer = 41\n",
+		"a_test.go": "package acme\n"})
 	file := filepath.Join(dir, "a.go")
 	p := enginetest.NewProvider(t,
 		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": file}},
@@ -183,18 +185,21 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 // No other command that changes files runs, neither alone nor behind one that is listed.
 func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 	t.Parallel()
-	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n", "b.go": "package acme\n", "c.go": "package acme\n"})
+	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n", "b.go": "package acme\n",
+		"c.go": "package acme\n"})
 	outside := filepath.Join(filepath.Dir(dir), "outside")
 	write(t, outside, "kept")
 	var turns []enginetest.Turn
 	for _, command := range []string{
-		"go version", "touch out1", "go version; touch out2", "go version && mkdir out3", "go version\ntouch out4", "cp a.go out5.go", "mv a.go out6.go", "sed -i s/acme/evil/ a.go",
+		"go version", "touch out1", "go version; touch out2", "go version && mkdir out3", "go version\ntouch out4", "cp a.go out5.go",
+		"mv a.go out6.go", "sed -i s/acme/evil/ a.go",
 		"rm b.go", "rm ../outside", "rm -rf " + outside, "rm .git", "rm c.go; touch out7", "cd .. && rm outside",
 	} {
 		turns = append(turns, enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "d"}})
 	}
 	for _, name := range []string{"new.go", "sub/new.go", ".github/workflows/ci.yml"} {
-		turns = append(turns, enginetest.Turn{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(dir, filepath.FromSlash(name)), "content": "new"}})
+		turns = append(turns, enginetest.Turn{Tool: "Write",
+			Input: map[string]any{"file_path": filepath.Join(dir, filepath.FromSlash(name)), "content": "new"}})
 	}
 	p := enginetest.NewProvider(t, append(turns, enginetest.Turn{Text: []string{"Done."}})...)
 	req := engine.Request{Role: engine.Author, Dir: dir, Allow: []string{"go version*"}, Timeout: await.Patience, IdleTimeout: await.Patience}
@@ -204,7 +209,8 @@ func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 	if !strings.Contains(sent(p), "go version go") {
 		t.Error("the listed command did not run")
 	}
-	if status := git(t, dir, "status", "--porcelain", "--untracked-files=all"); status != " D b.go\n?? .github/workflows/ci.yml\n?? new.go\n?? sub/new.go\n" {
+	if status := git(t, dir, "status", "--porcelain",
+		"--untracked-files=all"); status != " D b.go\n?? .github/workflows/ci.yml\n?? new.go\n?? sub/new.go\n" {
 		t.Errorf("status after the session = %q; want one file gone and three new ones", status)
 	}
 	if _, err := os.Stat(outside); err != nil {
@@ -251,7 +257,8 @@ func TestRealLogins(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".claude", ".credentials.json"),
-		fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-stored","refreshToken":"x","expiresAt":%d}}`, time.Now().Add(time.Hour).UnixMilli()))
+		fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-stored","refreshToken":"x","expiresAt":%d}}`,
+			time.Now().Add(time.Hour).UnixMilli()))
 	for _, test := range []struct {
 		name, environ, header, value string
 	}{
@@ -314,7 +321,8 @@ func TestRealCommandsEnd(t *testing.T) {
 		enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 300", "description": "d", "timeout": 600_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
-	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, IdleTimeout: await.Patience, ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
+	req := engine.Request{Role: engine.Author, Dir: t.TempDir(), Timeout: 4 * time.Minute, IdleTimeout: await.Patience,
+		ToolTimeout: 2 * time.Second, Allow: []string{"sleep 300"}}
 	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	if err != nil || result.Text != "Done." || !strings.Contains(sent(p), "Command timed out after 2s") {
 		t.Errorf("%q, %v; the provider was sent %s", result.Text, err, sent(p))

@@ -33,7 +33,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 			e := realEngine(t, p)
 			e.Confine, e.Direct = true, direct
 			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, name + "=" + secret}
-			if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: await.Patience, IdleTimeout: await.Patience}, "Go on."); err != nil {
+			if _, err := enginetest.Run(t.Context(), e,
+				engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: await.Patience, IdleTimeout: await.Patience},
+				"Go on."); err != nil {
 				t.Fatal(err)
 			}
 			enginetest.WantNoBooty(t, p)

@@ -82,7 +82,8 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 		return err
 	}
 	if said != "inside" {
-		return engine.Errorf(engine.Missing, "codex's sandbox does not work on this machine (%s: %s); it needs unprivileged user namespaces on Linux",
+		return engine.Errorf(engine.Missing, "codex's sandbox does not work on this machine (%s: %s); it needs unprivileged user namespaces "+
+			"on Linux",
 			report.Exit, session.NewTranscript(nil, strings.TrimSpace).Detail(report.Stderr))
 	}
 	return nil

@@ -71,7 +71,8 @@ func TestRealModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,.*file://,,; s/[,|].*//'); test -d $d && ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE", "yield_time_ms": 120_000}},
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "d=$(echo $GOPROXY | sed 's,.*file://,,; s/[,|].*//'); test -d $d " +
+			"&& ls -d $d/cache/.. $d && touch $GOMODCACHE/x $GOCACHE/x && echo ALL-THERE", "yield_time_ms": 120_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	modules := t.TempDir()
@@ -82,7 +83,8 @@ func TestRealModules(t *testing.T) {
 		Command: []string{"/bin/sh", "-c", `exec "$@"`, "sh", "env", enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1", "GOMODCACHE=" + modules},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience},
+		"Go on."); err != nil {
 		t.Fatal(err)
 	}
 	if said := string(p.Calls()[1].Body); !strings.Contains(said, "ALL-THERE\\n") {

@@ -90,7 +90,8 @@ func configuration(s *session.Gated) ([]byte, error) {
 	b.WriteString(settings)
 	address, _ := s.Address()
 	// A few retries; more are up to the caller of the session.
-	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = %q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
+	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = "+
+		"%q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
 		quote(address), keyVariable)
 	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(dir))
 	fmt.Fprintf(&b, "[permissions.session.filesystem]\n\":minimal\" = \"read\"\n")

@@ -24,7 +24,8 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(), Direct: true,
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience}, "Go on."); err != nil {
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Author, Dir: dir, IdleTimeout: await.Patience},
+		"Go on."); err != nil {
 		t.Fatal(err)
 	}
 	enginetest.WantNoBooty(t, p)

@@ -79,7 +79,8 @@ func (t *turn) line(line []byte) error {
 		t.completed = true
 		u := e.Usage
 		// The CLI's input includes what came from the cache or went into it.
-		t.usage = engine.Usage{Input: max(u.Input-u.CacheRead-u.CacheWrite, 0), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+		t.usage = engine.Usage{Input: max(u.Input-u.CacheRead-u.CacheWrite, 0), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+			Output: u.Output}
 	default:
 		t.Report(engine.ProgressRaw, string(line))
 	}

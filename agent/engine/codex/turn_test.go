@@ -31,11 +31,14 @@ func TestTurns(t *testing.T) {
 		completed, failed bool
 		failure           string
 	}{
-		{"complete", answered + `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}`, true, false, ""},
+		{"complete", answered + `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}`, true, false,
+			""},
 		{"failed", answered + `{"type":"turn.failed","error":{"message":"no"}}`, false, true, "no"},
-		{"failed without a word", answered + `{"type":"error","message":"said before"}` + "\n" + `{"type":"turn.failed"}`, false, true, "said before"},
+		{"failed without a word", answered + `{"type":"error","message":"said before"}` + "\n" + `{"type":"turn.failed"}`, false, true,
+			"said before"},
 		{"failed after all", answered + `{"type":"turn.completed"}` + "\n" + `{"type":"turn.failed"}`, false, true, ""},
-		{"an error that was got over", `{"type":"error","message":"retrying"}` + "\n" + answered + `{"type":"turn.completed"}`, true, false, "retrying"},
+		{"an error that was got over", `{"type":"error","message":"retrying"}` + "\n" + answered + `{"type":"turn.completed"}`, true, false,
+			"retrying"},
 		{"no end", answered, false, false, ""},
 		{"fields of other types", answered + `{"type":"turn.completed","usage":[1]}`, true, false, ""},
 		{"noise", "a warning\n{\"half\n[]\n" + answered, false, false, ""},
@@ -58,7 +61,8 @@ func TestTurns(t *testing.T) {
 
 func TestUsageIsOfTheTurn(t *testing.T) {
 	t.Parallel()
-	heard, err := replay(t, `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"cache_write_input_tokens":1,"output_tokens":2}}`)
+	heard, err := replay(t, `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"cache_write_input_tokens":1,`+
+		`"output_tokens":2}}`)
 	if want := (engine.Usage{Input: 5, CacheRead: 4, CacheWrite: 1, Output: 2}); err != nil || heard.usage != want {
 		t.Errorf("usage = %+v, %v; want %+v", heard.usage, err, want)
 	}

@@ -74,7 +74,8 @@ func testDirect(t *testing.T, s subject) {
 		t.Fatal(err)
 	}
 	calls := b.provider.Calls()
-	if want := engine.Usage(enginetest.Sum(calls)); result.Text != "Hello." || total(result.Usage) != total(want) || result.Usage.Output != want.Output || result.CostUSD == 0 {
+	if want := engine.Usage(enginetest.Sum(calls)); result.Text != "Hello." || total(result.Usage) != total(want) ||
+		result.Usage.Output != want.Output || result.CostUSD == 0 {
 		t.Errorf("result = %+v; want usage %+v", result, want)
 	}
 	_, err = conversation.Ask(t.Context(), "Go on.")

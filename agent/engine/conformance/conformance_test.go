@@ -139,7 +139,8 @@ func TestEveryEngineIsHeldToThis(t *testing.T) {
 
 func testAnswer(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
-	play(t, b, s.read(filepath.Join(b.dir, "a.go")), enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}}, enginetest.Turn{Text: []string{"never"}})
+	play(t, b, s.read(filepath.Join(b.dir, "a.go")), enginetest.Turn{Text: []string{"## [Graph]\n\n", "Nothing.\n\n"}},
+		enginetest.Turn{Text: []string{"never"}})
 	b.program.Environ = append(b.program.Environ, proxies...)
 	b.reset(t)
 	req := b.reviewer()
@@ -154,7 +155,8 @@ func testAnswer(t *testing.T, s subject) {
 	if want := "## [Graph]\n\nNothing."; strings.TrimSpace(result.Text) != want {
 		t.Errorf("text = %q; want %q", result.Text, want)
 	}
-	if want := engine.Usage(enginetest.Sum(b.provider.Calls())); total(result.Usage) != total(want) || result.Usage.Output != want.Output || want.CacheRead == 0 || result.Usage.CacheRead != want.CacheRead {
+	if want := engine.Usage(enginetest.Sum(b.provider.Calls())); total(result.Usage) != total(want) || result.Usage.Output != want.Output ||
+		want.CacheRead == 0 || result.Usage.CacheRead != want.CacheRead {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)
 	}
 	if result.SessionID == "" || result.Turns == 0 || result.FirstByte <= 0 || result.FirstByte > result.Duration {
@@ -196,7 +198,8 @@ func testTurns(t *testing.T, s subject) {
 		t.Fatal(err)
 	}
 	if first.Text != "First answer." || second.Text != "Second answer." || first.SessionID != second.SessionID {
-		t.Errorf("answers = %q in %s, %q in %s; want each of its own turn, in one session", first.Text, first.SessionID, second.Text, second.SessionID)
+		t.Errorf("answers = %q in %s, %q in %s; want each of its own turn, in one session", first.Text, first.SessionID, second.Text,
+			second.SessionID)
 	}
 	// A CLI that adds its turns up must not have the first one paid for twice.
 	if first.CostUSD < 0 || second.CostUSD > 2*first.CostUSD {
@@ -223,7 +226,8 @@ func testTurns(t *testing.T, s subject) {
 // testStructured has a model write what a machine is to read, in pieces that end
 // anywhere: none of it may be lost, changed or rendered.
 func testStructured(t *testing.T, s subject) {
-	text := "## [Security]\n\nÜber *alles* <b>¡✓</b>:\n\n```json\n{\"findings\": [{\"path\": \"a \\\"b\\\".go\",\t\"line\": 3, \"why\": \"<!-- -->\\u0000 & ```\"}]}\n```\n\n" +
+	text := "## [Security]\n\nÜber *alles* <b>¡✓</b>:\n\n```json\n{\"findings\": [{\"path\": \"a \\\"b\\\".go\",\t\"line\": 3, \"why\": " +
+		"\"<!-- -->\\u0000 & ```\"}]}\n```\n\n" +
 		"| a | b |\n|---|---|\n\n<!-- RUN:n0nce -->\n<!-- VERDICT:REQUEST_CHANGES -->"
 	var pieces []string
 	for piece := range slices.Chunk([]rune(text), 7) {

@@ -104,7 +104,8 @@ wait $!`), enginetest.Turn{Text: []string{"never"}, Hang: enginetest.HangMid})
 // testUnknownFlag has the CLI be of a version that does not know a flag it is given.
 func testUnknownFlag(t *testing.T, s subject) {
 	b := newBench(t, s, wrapper(t, `exec "$@" --no-version-has-this`), enginetest.Turn{Text: []string{"never"}})
-	if failure := b.fails(t, t.Context(), b.reviewer(), engine.Invalid); !strings.Contains(failure.Message, "update this program, or install a version of ") {
+	if failure := b.fails(t, t.Context(), b.reviewer(), engine.Invalid); !strings.Contains(failure.Message,
+		"update this program, or install a version of ") {
 		t.Errorf("message without a remedy: %s", failure.Message)
 	}
 }

@@ -21,10 +21,12 @@ import (
 const key = "sk-canary-of-the-login"
 
 // secrets are in the agent's environment and must not be in a session's.
-var secrets = []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS_SECRET_ACCESS_KEY=aws_canary", "TOUCHSTONE_SECRET=ts_canary"}
+var secrets = []string{"GITHUB_TOKEN=ghp_canary", "RELAY_TOKEN=rly_canary", "AWS_SECRET_ACCESS_KEY=aws_canary",
+	"TOUCHSTONE_SECRET=ts_canary"}
 
 // proxies are what a company may have; the gateway is not behind them.
-var proxies = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9"}
+var proxies = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9",
+	"https_proxy=http://127.0.0.1:9"}
 
 // subject is an engine under test.
 type subject struct {
@@ -76,7 +78,8 @@ var subjects = []subject{
 		write: func(path, content string) enginetest.Turn {
 			// With OpenAI's models it has no other tool to write.
 			lines := strings.ReplaceAll(strings.TrimSuffix(content, "\n"), "\n", "\n+")
-			return enginetest.Turn{Tool: "apply_patch", Input: map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+" + lines + "\n*** End Patch"}}
+			return enginetest.Turn{Tool: "apply_patch",
+				Input: map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+" + lines + "\n*** End Patch"}}
 		},
 	},
 	{
@@ -131,7 +134,8 @@ func (b *bench) reset(t *testing.T) {
 }
 
 func (b *bench) reviewer() engine.Request {
-	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: await.Patience, IdleTimeout: await.Patience, Instructions: "ORDERS-OF-THE-ROLE"}
+	return engine.Request{Role: engine.Reviewer, Dir: b.dir, Model: b.model, Timeout: await.Patience, IdleTimeout: await.Patience,
+		Instructions: "ORDERS-OF-THE-ROLE"}
 }
 
 func (b *bench) author(allow ...string) engine.Request {

@@ -48,7 +48,8 @@ func CheckEffort(name, level string) error {
 	if level == "" || slices.Contains(levels, level) {
 		return nil
 	}
-	return fmt.Errorf("%s does not know the effort %s and is asked without any; it knows %s", name, level, cmp.Or(strings.Join(levels, ", "), "none"))
+	return fmt.Errorf("%s does not know the effort %s and is asked without any; it knows %s", name, level,
+		cmp.Or(strings.Join(levels, ", "), "none"))
 }
 
 // Check says why an engine cannot be asked for a model, which is the engine's own choice if it

@@ -48,8 +48,9 @@ var openAI = map[Fault]refusal{
 	Overloaded:   {503, "server_is_overloaded", "The engine is currently overloaded, please try again later"},
 	Broken:       {500, "server_error", "The server had an error while processing your request"},
 	NoSuchModel:  {404, "model_not_found", "The model `nope` does not exist or you do not have access to it."},
-	TooLong:      {400, "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."},
-	Malformed:    {400, "invalid_value", "Invalid value: 'bogus'."},
+	TooLong: {400, "context_length_exceeded",
+		"Your input exceeds the context window of this model. Please adjust your input and try again."},
+	Malformed: {400, "invalid_value", "Invalid value: 'bogus'."},
 }
 
 func openAIProblem(words refusal) any {

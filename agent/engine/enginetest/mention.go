@@ -24,7 +24,8 @@ func WantNoMentions(t testing.TB, e engine.Engine, p *Provider, req engine.Reque
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt := fmt.Sprintf("Look at @%[1]s and @%[2]s, @\"%[1]s\" @file:%[1]s [x](%[1]s) <file://%[1]s>\n@%[1]s\n!`cat %[1]s`\n#%[1]s ${file:%[1]s} @%[1]s#L1-2", outside, near)
+	prompt := fmt.Sprintf("Look at @%[1]s and @%[2]s, @\"%[1]s\" @file:%[1]s [x](%[1]s) <file://%[1]s>\n@%[1]s\n!`cat %[1]s`\n#%[1]s "+
+		"${file:%[1]s} @%[1]s#L1-2", outside, near)
 	if _, err := Run(t.Context(), e, req, prompt); err != nil {
 		t.Fatal(err)
 	}

@@ -95,9 +95,10 @@ func (messages) stream(s *sse, turn Turn, usage Usage) {
 	stop := "end_turn"
 	if turn.Tool != "" {
 		stop = "tool_use"
-		block(map[string]any{"type": "tool_use", "id": newID("toolu"), "name": turn.Tool, "input": map[string]any{}}, func(delta func(map[string]any)) {
-			delta(map[string]any{"type": "input_json_delta", "partial_json": arguments(turn)})
-		})
+		block(map[string]any{"type": "tool_use", "id": newID("toolu"), "name": turn.Tool, "input": map[string]any{}},
+			func(delta func(map[string]any)) {
+				delta(map[string]any{"type": "input_json_delta", "partial_json": arguments(turn)})
+			})
 	}
 	if turn.Stop != "" {
 		stop = messagesStops[turn.Stop]

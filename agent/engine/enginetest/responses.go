@@ -119,7 +119,9 @@ func openAIBill(c *promptCache, body []byte, p prompt) Usage {
 // toolCall is a call with JSON, or with free text for a tool that takes that.
 func toolCall(turn Turn) map[string]any {
 	if text, free := turn.Input[""]; free {
-		return map[string]any{"type": "custom_tool_call", "status": "completed", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool, "input": text}
+		return map[string]any{"type": "custom_tool_call", "status": "completed", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool,
+			"input": text}
 	}
-	return map[string]any{"type": "function_call", "status": "completed", "id": newID("fc"), "call_id": newID("call"), "name": turn.Tool, "arguments": arguments(turn)}
+	return map[string]any{"type": "function_call", "status": "completed", "id": newID("fc"), "call_id": newID("call"), "name": turn.Tool,
+		"arguments": arguments(turn)}
 }

@@ -12,7 +12,8 @@ var reasons = regexp.MustCompile(`^(gpt-5|o[1-9])`)
 
 // unsupported refuses a parameter that a model does not take.
 func unsupported(parameter, instead string) *refusal {
-	return &refusal{400, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model. Use '%s' instead.", parameter, instead)}
+	return &refusal{400, "unsupported_parameter",
+		fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model. Use '%s' instead.", parameter, instead)}
 }
 
 // objection is what OpenAI has against these models in this API
@@ -55,7 +56,8 @@ func (responses) objection(body []byte) *refusal {
 	for _, item := range request.Input {
 		kept, _ := item["encrypted_content"].(string)
 		if item["type"] == "item_reference" || item["type"] == "reasoning" && kept == "" {
-			return &refusal{404, "invalid_request_error", fmt.Sprintf("Item with id '%v' not found. Items are not persisted when `store` is set to false.", item["id"])}
+			return &refusal{404, "invalid_request_error",
+				fmt.Sprintf("Item with id '%v' not found. Items are not persisted when `store` is set to false.", item["id"])}
 		}
 	}
 	return nil

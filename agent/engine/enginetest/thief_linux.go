@@ -67,7 +67,8 @@ func steal(wanted string) {
 	if err != nil {
 		panic(err)
 	}
-	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MESSAGING_TOKEN", "TOUCHSTONE_GATEWAY_TOKEN"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MESSAGING_TOKEN",
+		"TOUCHSTONE_GATEWAY_TOKEN"} {
 		if os.Getenv(name) != "" {
 			fmt.Println("STOLEN: the variable", name)
 		}

@@ -174,7 +174,8 @@ func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	if len(chain) == 0 {
 		return &engine.Error{
 			Class: engine.Invalid, Err: ErrResting, RetryAfter: rest,
-			Message: fmt.Sprintf("%s and all that could stand in for it are switched off; engine.off in agent.yaml or by the relay's administrators names too much", wanted),
+			Message: fmt.Sprintf("%s and all that could stand in for it are switched off; engine.off in agent.yaml or by the relay's "+
+				"administrators names too much", wanted),
 		}
 	}
 	e.mu.Lock()

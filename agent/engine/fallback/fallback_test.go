@@ -44,8 +44,10 @@ func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: toAnotherEngine,
 	}
 	for _, class := range []engine.Class{
-		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel, engine.Idle,
-		engine.ContextOverflow, engine.Refusal, engine.BadRequest, engine.BadOutput, engine.MaxTurns, engine.Budget, engine.Timeout, engine.Cancelled, engine.Crash, engine.Invalid,
+		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel,
+		engine.Idle,
+		engine.ContextOverflow, engine.Refusal, engine.BadRequest, engine.BadOutput, engine.MaxTurns, engine.Budget, engine.Timeout,
+		engine.Cancelled, engine.Crash, engine.Invalid,
 	} {
 		t.Run(string(class), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,7 +59,8 @@ func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 					if asked != "claude opus" || failure == nil || failure.Class != class || failure.Message != "it was "+string(class) {
 						t.Errorf("asked %s, and it ended in %+v", asked, failure)
 					}
-				} else if asked != expected || failure != nil || !strings.HasPrefix(result.Switched, "claude opus was asked for and ") || !strings.HasSuffix(result.Switched, " answered instead") {
+				} else if asked != expected || failure != nil || !strings.HasPrefix(result.Switched, "claude opus was asked for and ") ||
+					!strings.HasSuffix(result.Switched, " answered instead") {
 					t.Errorf("asked %s, and it ended in %+v, %v", asked, result, failure)
 				}
 				if s.open != 0 {
@@ -75,7 +78,8 @@ func TestCostOfAllThatWereAskedIsSummed(t *testing.T) {
 		s, e := staged(nil)
 		s.fail("claude opus", engine.Overloaded, 0)
 		result, failure := run(t, e, review)
-		if failure != nil || result.CostUSD != 1.25 || result.Duration != 2*time.Second || result.Retries != 2 || result.Text != "It is claude sonnet." || result.Engine != "claude" ||
+		if failure != nil || result.CostUSD != 1.25 || result.Duration != 2*time.Second || result.Retries != 2 ||
+			result.Text != "It is claude sonnet." || result.Engine != "claude" ||
 			result.Switched != "claude opus was asked for and is overloaded; claude sonnet answered instead" {
 			t.Errorf("%+v, %v", result, failure)
 		}
@@ -230,12 +234,14 @@ func TestALaterFailureShortensNoRest(t *testing.T) {
 
 // TestModelRestsAsLongAsItsProviderAsksWithinBounds is by the provider's word where that is longer, but not for ever.
 func TestModelRestsAsLongAsItsProviderAsksWithinBounds(t *testing.T) {
-	for asked, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: 2 * time.Minute, 10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
+	for asked, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, time.Minute: 2 * time.Minute,
+		10 * time.Minute: 10 * time.Minute, 48 * time.Hour: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
 			s.fail("claude opus", engine.RateLimited, asked)
 			run(t, e, review)
-			if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.RateLimited || failure.RetryAfter != want {
+			if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.RateLimited ||
+				failure.RetryAfter != want {
 				t.Errorf("asked to wait for %s it says %+v", asked, failure)
 			}
 			if asked := s.heard(); asked != "claude opus" {
@@ -328,7 +334,8 @@ func TestALoginIsOfTheWholeEngine(t *testing.T) {
 		if s.heard() != "claude opus" || failure == nil || failure.Class != engine.Billing {
 			t.Errorf("it ended in %+v", failure)
 		}
-		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter <= 0 || !strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
+		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter <= 0 ||
+			!strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
 			t.Errorf("it ended in %+v", failure)
 		}
 	})
@@ -341,7 +348,8 @@ func TestErrorNamesEachEngineThatFailed(t *testing.T) {
 		s.fail("claude sonnet", engine.Server, 0)
 		s.fail("codex gpt", engine.Timeout, 0)
 		_, failure := run(t, e, review)
-		if failure == nil || failure.Class != engine.Timeout || failure.Message != "claude opus is overloaded; claude sonnet failed at its provider; then it was timeout" {
+		if failure == nil || failure.Class != engine.Timeout ||
+			failure.Message != "claude opus is overloaded; claude sonnet failed at its provider; then it was timeout" {
 			t.Errorf("it ended in %+v", failure)
 		}
 	})
@@ -414,12 +422,15 @@ func TestTooLittleIsLeft(t *testing.T) {
 			bounded, _ := test.req.Bounded()
 			_, failure := run(t, e, test.req)
 			if test.ends {
-				if failure == nil || failure.Class != engine.Overloaded || !strings.HasSuffix(failure.Message, "; too little is left of the session's time or budget to ask another model") {
+				if failure == nil || failure.Class != engine.Overloaded ||
+					!strings.HasSuffix(failure.Message, "; too little is left of the session's time or budget to ask another model") {
 					t.Errorf("it ended in %v", failure)
 				}
 				return
 			}
-			if failure != nil || got.Timeout != bounded.Timeout-test.spent.Duration || test.req.Budget > 0 && got.Budget != test.req.Budget-test.spent.CostUSD || test.req.MaxTurns > 0 && got.MaxTurns != test.req.MaxTurns-test.spent.Turns {
+			if failure != nil || got.Timeout != bounded.Timeout-test.spent.Duration ||
+				test.req.Budget > 0 && got.Budget != test.req.Budget-test.spent.CostUSD ||
+				test.req.MaxTurns > 0 && got.MaxTurns != test.req.MaxTurns-test.spent.Turns {
 				t.Errorf("the next was asked for %+v, and it ended in %v", got, failure)
 			}
 		})
@@ -469,21 +480,31 @@ func TestEnginesAreAskedInConfiguredOrder(t *testing.T) {
 		"never to the smallest": {"haiku", nil, []string{"claude haiku", "claude sonnet", "claude opus"}},
 		"its own choice":        {"", nil, []string{"claude", "claude sonnet", "claude opus"}},
 		"of no family":          {"codex:gpt", nil, []string{"codex gpt"}},
-		"as configured":         {"opus", func(c *config.Engine) { c.Fallback = []string{"codex:", "opus", "haiku"} }, []string{"claude opus", "codex", "claude haiku"}},
-		"off in capitals":       {"opus", func(c *config.Engine) { c.Off = []string{"OPUS"} }, []string{"claude sonnet"}},
-		"all off in capitals":   {"codex:gpt", func(c *config.Engine) { c.Off, c.Fallback = []string{"Codex:"}, []string{"sonnet"} }, []string{"claude sonnet"}},
-		"a part switched off":   {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
-		"a part of a path":      {"opencode:openai/gpt-5", func(c *config.Engine) { c.Fallback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} }, []string{"opencode openai/gpt-4.1"}},
-		"not a part":            {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
-		"a number":              {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"4", "4-1"} }, []string{"claude claude-opus-4-1", "claude sonnet"}},
-		"a short whole name":    {"opencode:openai/o3", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet"}, []string{"o3"} }, []string{"claude sonnet"}},
-		"one of an engine":      {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
-		"all of an engine":      {"opus", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} }, []string{"codex gpt"}},
+		"as configured": {"opus", func(c *config.Engine) { c.Fallback = []string{"codex:", "opus", "haiku"} },
+			[]string{"claude opus", "codex", "claude haiku"}},
+		"off in capitals": {"opus", func(c *config.Engine) { c.Off = []string{"OPUS"} }, []string{"claude sonnet"}},
+		"all off in capitals": {"codex:gpt", func(c *config.Engine) { c.Off, c.Fallback = []string{"Codex:"}, []string{"sonnet"} },
+			[]string{"claude sonnet"}},
+		"a part switched off": {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"opus"} }, []string{"claude sonnet"}},
+		"a part of a path": {"opencode:openai/gpt-5",
+			func(c *config.Engine) { c.Fallback, c.Off = []string{"opencode:openai/gpt-4.1"}, []string{"gpt-5"} },
+			[]string{"opencode openai/gpt-4.1"}},
+		"not a part": {"opus", func(c *config.Engine) { c.Off = []string{"son", "pus"} }, []string{"claude opus", "claude sonnet"}},
+		"a number": {"claude-opus-4-1", func(c *config.Engine) { c.Off = []string{"4", "4-1"} },
+			[]string{"claude claude-opus-4-1", "claude sonnet"}},
+		"a short whole name": {"opencode:openai/o3", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet"}, []string{"o3"} },
+			[]string{"claude sonnet"}},
+		"one of an engine": {"opus", func(c *config.Engine) { c.Off = []string{"codex:opus"} }, []string{"claude opus", "claude sonnet"}},
+		"all of an engine": {"opus", func(c *config.Engine) { c.Fallback, c.Off = []string{"sonnet", "codex:gpt"}, []string{"claude:"} },
+			[]string{"codex gpt"}},
 		"chosen for all": {"codex:gpt", func(c *config.Engine) {
 			c.Own = &config.Engine{Name: "claude", Models: config.Models{Full: "own", Fix: "fixing"}}
 		}, []string{"codex gpt", "claude own"}},
-		"its own, off for all": {"codex:gpt", func(c *config.Engine) { c.Own, c.Off = &config.Engine{Name: "claude", Model: "opus"}, []string{"opus"} }, []string{"codex gpt"}},
-		"everything":           {"opus", func(c *config.Engine) { c.Off = []string{"claude:"} }, nil},
+		"its own, off for all": {"codex:gpt", func(c *config.Engine) {
+			c.Own, c.Off = &config.Engine{Name: "claude", Model: "opus"},
+				[]string{"opus"}
+		}, []string{"codex gpt"}},
+		"everything": {"opus", func(c *config.Engine) { c.Off = []string{"claude:"} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, e := staged(test.set)
@@ -501,7 +522,8 @@ func TestEnginesAreAskedInConfiguredOrder(t *testing.T) {
 
 func TestUnknownEngine(t *testing.T) {
 	_, e := staged(nil)
-	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "parrot:polly"}); failure == nil || failure.Class != engine.Invalid || !strings.Contains(failure.Message, `no engine named "parrot"`) {
+	if _, failure := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "parrot:polly"}); failure == nil ||
+		failure.Class != engine.Invalid || !strings.Contains(failure.Message, `no engine named "parrot"`) {
 		t.Errorf("it ended in %v", failure)
 	}
 }

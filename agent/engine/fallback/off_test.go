@@ -18,11 +18,13 @@ import (
 // left there is no attempt.
 func TestSwitchedOffModelsAreNotAsked(t *testing.T) {
 	_, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
-	if result, failure := run(t, e, review); failure != nil || result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+	if result, failure := run(t, e, review); failure != nil ||
+		result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
 		t.Errorf("%+v, %v", result, failure)
 	}
 	s, e := staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
-	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || !strings.Contains(failure.Message, "engine.off") || s.heard() != "" {
+	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || !strings.Contains(failure.Message, "engine.off") ||
+		s.heard() != "" {
 		t.Errorf("it ended in %v", failure)
 	}
 }
@@ -55,7 +57,8 @@ func switchedOffAtWork(t *testing.T, off string) {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		result, failure := run(t, e, review)
-		if took := time.Since(began); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second || result.CostUSD != 1 {
+		if took := time.Since(began); !errors.Is(failure, fallback.ErrResting) || failure.Class != engine.Cancelled || took > 12*time.Second ||
+			result.CostUSD != 1 {
 			t.Errorf("after %s it ended in %+v, %v", took, result, failure)
 		}
 	})
@@ -92,7 +95,8 @@ func TestSwitchedOffByTheProvidersName(t *testing.T) {
 		} {
 			switches = step.off
 			result, failure := run(t, e, review)
-			if failure != nil || s.heard() != step.asked || s.open != 0 || len(step.off) > 0 && result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+			if failure != nil || s.heard() != step.asked || s.open != 0 ||
+				len(step.off) > 0 && result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
 				t.Errorf("%s is off: %+v, %v; %d sessions are left open", step.off, result, failure, s.open)
 			}
 		}
@@ -125,7 +129,8 @@ func TestLatestSettingsDecideWhatAChoiceIs(t *testing.T) {
 func TestAllOfItSwitchedOffByTheProvidersName(t *testing.T) {
 	s, e := staged(func(c *config.Engine) { c.Off = []string{"opus-9", "sonnet"} })
 	s.call("claude opus", "claude-opus-9")
-	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || !strings.Contains(failure.Message, "claude opus was to ask for claude-opus-9: it is switched off by engine.off") {
+	if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) ||
+		!strings.Contains(failure.Message, "claude opus was to ask for claude-opus-9: it is switched off by engine.off") {
 		t.Errorf("it ended in %v", failure)
 	}
 	s.heard()

@@ -24,7 +24,8 @@ func real(t *testing.T, provider *enginetest.Provider, settings *config.Engine) 
 	return &fallback.Engine{
 		Settings: func() config.Engine { return *settings },
 		New: func(name string) (engine.Engine, error) {
-			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir(), Direct: settings.Gateway == config.Off})
+			return engines.New(name, session.Program{Command: []string{enginetest.CLI(t, name)}, Environ: environ, TempDir: t.TempDir(),
+				Direct: settings.Gateway == config.Off})
 		},
 	}
 }
@@ -46,9 +47,12 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 		engine   string
 		why      string
 	}{
-		"within the family":     {enginetest.Overloaded, nil, "claude", "claude opus was asked for and is overloaded; claude sonnet answered instead"},
-		"to another engine":     {enginetest.NoCredit, []string{"sonnet", "codex:gpt-5"}, "codex", "claude opus was asked for and has no credit left; codex gpt-5 answered instead"},
-		"from an unknown model": {enginetest.NoSuchModel, nil, "claude", "claude opus was asked for and is not known to its provider; claude sonnet answered instead"},
+		"within the family": {enginetest.Overloaded, nil, "claude",
+			"claude opus was asked for and is overloaded; claude sonnet answered instead"},
+		"to another engine": {enginetest.NoCredit, []string{"sonnet", "codex:gpt-5"}, "codex",
+			"claude opus was asked for and has no credit left; codex gpt-5 answered instead"},
+		"from an unknown model": {enginetest.NoSuchModel, nil, "claude",
+			"claude opus was asked for and is not known to its provider; claude sonnet answered instead"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

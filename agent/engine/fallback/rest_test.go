@@ -32,8 +32,10 @@ func TestWhatRestsIsTold(t *testing.T) {
 		s.fail("claude opus", engine.Overloaded, 0)
 		s.fail("claude sonnet", engine.Auth, 10*time.Minute)
 		run(t, e, review)
-		opus := fallback.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second), Until: begun.Add(time.Second + 2*time.Minute)}
-		claude := fallback.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second), Until: begun.Add(2*time.Second + 10*time.Minute)}
+		opus := fallback.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second),
+			Until: begun.Add(time.Second + 2*time.Minute)}
+		claude := fallback.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second),
+			Until: begun.Add(2*time.Second + 10*time.Minute)}
 		rests("at first", claude, opus)
 		pass(t.Context(), 10*time.Minute)
 		run(t, e, review) // opus is tried, in vain, and then sonnet

@@ -183,7 +183,8 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 		inner, err := s.open(ctx, next, req)
 		if err == nil {
 			if s.inner != nil || next != s.wanted {
-				zerolog.Ctx(ctx).Warn().Stringer("model", next).Str("because", fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("a session goes to another model")
+				zerolog.Ctx(ctx).Warn().Stringer("model", next).Str("because",
+					fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("a session goes to another model")
 			}
 			s.inner, s.at, s.settled = inner, next, false
 			return nil

@@ -33,7 +33,8 @@ func (s *stage) play(model string, part func(ctx context.Context, req engine.Req
 func (s *stage) fail(model string, class engine.Class, retryAfter time.Duration) {
 	s.play(model, func(ctx context.Context, _ engine.Request) (engine.Result, error) {
 		pass(ctx, time.Second)
-		return engine.Result{Duration: time.Second, CostUSD: 0.25, Retries: 2}, &engine.Error{Class: class, Message: "it was " + string(class), RetryAfter: retryAfter}
+		return engine.Result{Duration: time.Second, CostUSD: 0.25, Retries: 2},
+			&engine.Error{Class: class, Message: "it was " + string(class), RetryAfter: retryAfter}
 	})
 }
 

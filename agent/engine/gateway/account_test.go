@@ -17,7 +17,8 @@ import (
 	"touchstone/agent/engine/usage"
 )
 
-const answer = "event: response.completed\ndata: {\"response\":{\"model\":\"model-1\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10}}}\n\n"
+const answer = "event: response.completed\ndata: " +
+	"{\"response\":{\"model\":\"model-1\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10}}}\n\n"
 
 // accounted puts a gateway with bounds before a provider that answers every request,
 // but for those that fail is true of; n counts from 1.

@@ -37,7 +37,8 @@ func TestABarredModelIsNotAskedFor(t *testing.T) {
 	}
 	barred = errors.New("it is switched off")
 	status, said := ask(t, g, "X-Api-Key", g.Token)
-	if over := turn.Over(); status != http.StatusForbidden || asked != 1 || over == nil || over.Class != engine.Cancelled || !errors.Is(over, barred) || ctx.Err() == nil {
+	if over := turn.Over(); status != http.StatusForbidden || asked != 1 || over == nil || over.Class != engine.Cancelled ||
+		!errors.Is(over, barred) || ctx.Err() == nil {
 		t.Errorf("status %d (%s), asked %d times; %v", status, said, asked, over)
 	}
 }

@@ -100,7 +100,8 @@ func TestAKeyThatIsSentBack(t *testing.T) {
 		if echo := response.Header.Values("X-Echo"); len(echo) != 2 || echo[0] != "Bearer "+g.Token || echo[1] != "and Bearer "+g.Token {
 			t.Errorf("%d: the CLI got the headers %q", status, echo)
 		}
-		if refusal, refused := turn.Refused(); refused && (string(body) != `{"error":{"message":"what is Bearer `+g.Token+`?"}}` || strings.Contains(refusal.Message, key)) {
+		if refusal, refused := turn.Refused(); refused &&
+			(string(body) != `{"error":{"message":"what is Bearer `+g.Token+`?"}}` || strings.Contains(refusal.Message, key)) {
 			t.Errorf("the CLI got %s; the refusal is %+v", body, refusal)
 		} else if refused != (status != http.StatusOK) {
 			t.Errorf("%d: refused is %t", status, refused)
@@ -111,7 +112,10 @@ func TestAKeyThatIsSentBack(t *testing.T) {
 // TestAKeyThatCannotBeSent is told at once, and white space around it does no harm.
 func TestAKeyThatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("X-Api-Key")) }))
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		io.WriteString(w, r.Header.Get("X-Api-Key"))
+	}))
 	t.Cleanup(upstream.Close)
 	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key + "\r\n"}, usage.Open(engine.Request{}, nil))
 	if err != nil {
@@ -123,7 +127,8 @@ func TestAKeyThatCannotBeSent(t *testing.T) {
 		t.Errorf("the provider saw %q, %d", got, status)
 	}
 	for _, bad := range []string{" \n", "sk-a\nsk-b", "sk-\x00", "sk-ä", "sk a"} {
-		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, usage.Open(engine.Request{}, nil)); err == nil || strings.Contains(err.Error(), bad) {
+		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, usage.Open(engine.Request{}, nil)); err == nil ||
+			strings.Contains(err.Error(), bad) {
 			t.Errorf("with %q: %v", bad, err)
 		}
 	}
@@ -147,7 +152,8 @@ func TestOnlyModelCallsAreForwarded(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
 	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
-	for _, asked := range []string{"GET /files", "DELETE /models/mine", "POST /files", "GET /responses", "PUT /messages", "POST /models", "POST /threads/1/messages", "POST /files/../messages"} {
+	for _, asked := range []string{"GET /files", "DELETE /models/mine", "POST /files", "GET /responses", "PUT /messages", "POST /models",
+		"POST /threads/1/messages", "POST /files/../messages"} {
 		method, path, _ := strings.Cut(asked, " ")
 		request, err := http.NewRequestWithContext(t.Context(), method, g.URL+path, nil)
 		if err != nil {
@@ -241,7 +247,8 @@ func TestRefusals(t *testing.T) {
 		// tries is how many requests it takes until the turn is given up.
 		tries int
 	}{
-		{"rate limit", `{"error":{"type":"rate_limit_error","message":"slow down"}}`, 429, http.Header{"Retry-After": {"3"}}, engine.RateLimited, 3 * time.Second, 4},
+		{"rate limit", `{"error":{"type":"rate_limit_error","message":"slow down"}}`, 429, http.Header{"Retry-After": {"3"}}, engine.RateLimited,
+			3 * time.Second, 4},
 		{"a long wait", `{"error":{}}`, 429, http.Header{"Retry-After": {"3600"}}, engine.RateLimited, time.Hour, 1},
 		{"a wait beyond all bounds", `{"error":{}}`, 529, http.Header{"Retry-After": {"99999999999"}}, engine.Overloaded, 24 * time.Hour, 1},
 		{"no credit", `{"error":{"code":"insufficient_quota"}}`, 429, nil, engine.Billing, 0, 2},
@@ -256,13 +263,22 @@ func TestRefusals(t *testing.T) {
 		{"a proxy that waited for too long", "", 408, nil, engine.Network, 0, 4},
 		{"a conflict that passes", "", 409, nil, engine.Network, 0, 4},
 		{"too early", "", 425, nil, engine.Network, 0, 4},
-		{"more at once than the account may send", `{"error":{"code":"rate_limit_exceeded","message":"Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 36247. The input or output tokens must be reduced in order to run successfully."}}`, 429, nil, engine.ContextOverflow, 0, 2},
-		{"too long with its answer", `{"error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 199000 + 21333 > 200000"}}`, 400, nil, engine.ContextOverflow, 0, 2},
-		{"unknown model, as a bad request", `{"error":{"message":"The requested model 'gpt-9' does not exist."}}`, 400, nil, engine.UnknownModel, 0, 2},
-		{"a model that wants papers", `{"error":{"message":"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general","type":"invalid_request_error","param":"stream","code":"unsupported_value"}}`, 400, nil, engine.UnknownModel, 0, 2},
-		{"wrong key, as a bad request", `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: sk***gA."}`, 400, nil, engine.Auth, 0, 2},
-		{"too long, for a model of one's own", `{"error":{"message":"This model's maximum context length is 16384 tokens. However, you requested 122946 tokens.","type":"BadRequestError","code":400}}`, 400, nil, engine.ContextOverflow, 0, 2},
-		{"too long, for another one", `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}`, 400, nil, engine.ContextOverflow, 0, 2},
+		{"more at once than the account may send",
+			`{"error":{"code":"rate_limit_exceeded","message":"Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested ` +
+				`36247. The input or output tokens must be reduced in order to run successfully."}}`, 429, nil, engine.ContextOverflow, 0, 2},
+		{"too long with its answer", `{"error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: ` +
+			`199000 + 21333 > 200000"}}`, 400, nil, engine.ContextOverflow, 0, 2},
+		{"unknown model, as a bad request", `{"error":{"message":"The requested model 'gpt-9' does not exist."}}`, 400, nil, engine.UnknownModel,
+			0, 2},
+		{"a model that wants papers", `{"error":{"message":"Your organization must be verified to stream this model. Please go to: ` +
+			`https://platform.openai.com/settings/organization/general","type":"invalid_request_error","param":"stream",` +
+			`"code":"unsupported_value"}}`, 400, nil, engine.UnknownModel, 0, 2},
+		{"wrong key, as a bad request", `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: sk***gA."}`, 400,
+			nil, engine.Auth, 0, 2},
+		{"too long, for a model of one's own", `{"error":{"message":"This model's maximum context length is 16384 tokens. However, you ` +
+			`requested 122946 tokens.","type":"BadRequestError","code":400}}`, 400, nil, engine.ContextOverflow, 0, 2},
+		{"too long, for another one", `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing ` +
+			`it","type":"exceed_context_size_error"}}`, 400, nil, engine.ContextOverflow, 0, 2},
 		{"no permission", `{"error":{"type":"permission_error","message":"no"}}`, 403, nil, engine.Auth, 0, 2},
 		{"a firewall", "<html>Forbidden</html>", 403, nil, engine.BadRequest, 0, 2},
 		{"a guardrail", `{"error":{"code":"content_policy_violation","message":"no"}}`, 403, nil, engine.Refusal, 0, 2},
@@ -310,9 +326,11 @@ func TestAnswersThatAreBrokenOff(t *testing.T) {
 		class engine.Class
 		tries int
 	}{
-		"messages":             {`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, engine.Overloaded, 4},
-		"messages, no credit":  {`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`, engine.Billing, 2},
-		"responses":            {`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached"}}}`, engine.RateLimited, 4},
+		"messages": {`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, engine.Overloaded, 4},
+		"messages, no credit": {`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`,
+			engine.Billing, 2},
+		"responses": {`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached"}}}`,
+			engine.RateLimited, 4},
 		"responses, alone":     {`{"type":"error","code":"invalid_api_key","message":"Incorrect API key"}`, engine.Auth, 2},
 		"chat":                 {`{"error":{"message":"it failed","type":"server_error","code":null}}`, engine.Server, 4},
 		"chat, with a status":  {`{"error":{"message":"it is late","code":408}}`, engine.Network, 4},

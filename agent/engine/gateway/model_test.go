@@ -39,7 +39,8 @@ func TestNamed(t *testing.T) {
 
 // FuzzNamed holds what is found against what a whole reader of JSON finds.
 func FuzzNamed(f *testing.F) {
-	for _, body := range []string{`{"model":"a"}`, `{"x":{"model":"b"},"model":"a"}`, `{"model":"a","Model":"b"}`, `{"a":"\\","model":"a\""}`} {
+	for _, body := range []string{`{"model":"a"}`, `{"x":{"model":"b"},"model":"a"}`, `{"model":"a","Model":"b"}`,
+		`{"a":"\\","model":"a\""}`} {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -54,7 +55,8 @@ func FuzzNamed(f *testing.F) {
 func TestKeyed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{"model":"m","prompt_cache_key":"session-1","input":[{"prompt_cache_key":"x"}]}`: `{"model":"m","prompt_cache_key":"ours","input":[{"prompt_cache_key":"x"}]}`,
+		`{"model":"m","prompt_cache_key":"session-1","input":[{"prompt_cache_key":"x"}]}`: `{"model":"m","prompt_cache_key":"ours",` +
+			`"input":[{"prompt_cache_key":"x"}]}`,
 		`{ "prompt_cache_key" : "" }`:    `{ "prompt_cache_key" : "ours" }`,
 		`{"prompt_cache_key":null}`:      `{"prompt_cache_key":null}`,
 		`{"a":"prompt_cache_key"}`:       `{"a":"prompt_cache_key"}`,

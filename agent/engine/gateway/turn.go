@@ -246,7 +246,8 @@ func (r Refusal) Class() engine.Class {
 		return engine.Network
 	case status == 402 || says("insufficient_quota", "credit balance", "billing_"):
 		return engine.Billing
-	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window", "context limit", "context length", "context size", "request too large"):
+	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window", "context limit",
+		"context length", "context size", "request too large"):
 		return engine.ContextOverflow
 	case status < 500 && says("content_policy", "content_filter"):
 		return engine.Refusal
@@ -255,7 +256,9 @@ func (r Refusal) Class() engine.Class {
 	case status == 401 || status == 403 && ofLogin.MatchString(r.Kind) || status == 400 && says("api key", "invalid_api_key"):
 		return engine.Auth
 	// OpenAI gives some models to verified organizations only.
-	case says("model_not_found", "organization must be verified") || status == 400 && says("model") && says("does not exist", "invalid model") || status == 404 && says("model", "deployment", "endpoints found"):
+	case says("model_not_found", "organization must be verified") ||
+		status == 400 && says("model") && says("does not exist", "invalid model") ||
+		status == 404 && says("model", "deployment", "endpoints found"):
 		return engine.UnknownModel
 	// An address where no provider is, a proxy that wants a login, and what passes.
 	case status == 404 || status == 407 || status == 408 || status == 409 || status == 425:

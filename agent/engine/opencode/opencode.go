@@ -75,7 +75,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 		return engine.Version{}, err
 	}
 	if !session.Program(*e).Finds("rg") {
-		version.Lacks = "it searches with ripgrep, which is not on PATH and which it downloads in every session; install it, such as by `apt install ripgrep` or `brew install ripgrep`"
+		version.Lacks = "it searches with ripgrep, which is not on PATH and which it downloads in every session; install it, such as by `apt " +
+			"install ripgrep` or `brew install ripgrep`"
 	}
 	lookup := session.Program(*e).Lookup
 	for _, name := range []string{"openai", "anthropic"} {
@@ -102,7 +103,8 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if url == "" {
 		return nil, engine.Errorf(engine.Invalid, "nothing says where a model named %s is; set %s", req.Model, chosen.address)
 	}
-	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, &gateway.Provider{URL: url, Key: lookup(chosen.key), CacheKey: session.CacheKey(req.Instructions)})
+	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req,
+		&gateway.Provider{URL: url, Key: lookup(chosen.key), CacheKey: session.CacheKey(req.Instructions)})
 	if err != nil {
 		return nil, err
 	}

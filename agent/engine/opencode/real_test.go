@@ -54,7 +54,8 @@ func TestRealCompatible(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/org/scripted", IdleTimeout: await.Patience}, "Hello?")
+	result, err := enginetest.Run(t.Context(), e,
+		engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/org/scripted", IdleTimeout: await.Patience}, "Hello?")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestRealAnthropic(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + p.URL},
 	}
-	result, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted", IdleTimeout: await.Patience}, "Hello?")
+	result, err := enginetest.Run(t.Context(), e,
+		engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "anthropic/claude-scripted", IdleTimeout: await.Patience}, "Hello?")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,8 @@ func TestRealMentionsNothing(t *testing.T) {
 		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
-	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted", IdleTimeout: await.Patience})
+	enginetest.WantNoMentions(t, e, p, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai/scripted",
+		IdleTimeout: await.Patience})
 }
 
 // TestRealLoadsNothing has the model write what the CLI would load if it were where the CLI
@@ -142,7 +145,8 @@ func TestRealLoadsNothing(t *testing.T) {
 			"HTTP_PROXY=http://" + registry.Addr().String(), "HTTPS_PROXY=http://" + registry.Addr().String(),
 		},
 	}
-	s, err := e.Open(t.Context(), engine.Request{Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{"touch *"}, IdleTimeout: await.Patience})
+	s, err := e.Open(t.Context(), engine.Request{Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{"touch *"},
+		IdleTimeout: await.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,9 @@ func replay(t *testing.T, output string) (*turn, error) {
 const (
 	begins = `{"type":"step_start","sessionID":"s1","part":{}}` + "\n"
 	says   = `{"type":"text","part":{"text":"Hello."}}` + "\n"
-	ends   = `{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}},"cost":0.5}}` + "\n"
-	calls  = `{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":1}}}` + "\n"
+	ends   = `{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}},` +
+		`"cost":0.5}}` + "\n"
+	calls = `{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":1}}}` + "\n"
 )
 
 func TestTurns(t *testing.T) {
@@ -40,7 +41,8 @@ func TestTurns(t *testing.T) {
 		{"not its own words", begins + says + `{"type":"text","part":{"synthetic":true,"text":"Go on."}}` + "\n" + ends, "stop", ""},
 		{"context", says + `{"type":"error","sessionID":"s1","error":{"name":"ContextOverflowError"}}`, "", engine.ContextOverflow},
 		{"login", says + `{"type":"error","sessionID":"s1","error":{"name":"APIError","data":{"statusCode":401}}}`, "", engine.Auth},
-		{"model", says + `{"type":"error","sessionID":"s1","error":{"name":"UnknownError","data":{"message":"Model not found: x"}}}`, "", engine.UnknownModel},
+		{"model", says + `{"type":"error","sessionID":"s1","error":{"name":"UnknownError","data":{"message":"Model not found: x"}}}`, "",
+			engine.UnknownModel},
 		{"no reason", says + `{"type":"error","sessionID":"s1"}`, "", engine.BadOutput},
 		{"fields of other types", says + `{"type":"error","sessionID":"s1","error":[7]}`, "", engine.BadOutput},
 	} {
@@ -63,7 +65,8 @@ func TestTurns(t *testing.T) {
 func TestUsageOfAllSteps(t *testing.T) {
 	t.Parallel()
 	heard, err := replay(t, begins+calls+begins+ends)
-	if want := (engine.Usage{Input: 2, CacheRead: 4, CacheWrite: 5, Output: 5}); err != nil || heard.usage != want || heard.cost != 0.5 || heard.steps != 2 {
+	if want := (engine.Usage{Input: 2, CacheRead: 4, CacheWrite: 5, Output: 5}); err != nil || heard.usage != want || heard.cost != 0.5 ||
+		heard.steps != 2 {
 		t.Errorf("%+v for $%g in %d steps, %v; want %+v", heard.usage, heard.cost, heard.steps, err, want)
 	}
 }

@@ -165,7 +165,8 @@ func startError(program string, err error) error {
 	if errors.Is(err, syscall.ENOEXEC) {
 		return &engine.Error{
 			Class: engine.Missing, Err: err,
-			Message: fmt.Sprintf("%s cannot be started: it is no program for this machine, which is %s on %s", program, runtime.GOOS, runtime.GOARCH),
+			Message: fmt.Sprintf("%s cannot be started: it is no program for this machine, which is %s on %s", program, runtime.GOOS,
+				runtime.GOARCH),
 		}
 	}
 	class := engine.Invalid

@@ -172,7 +172,8 @@ func TestTheKernelHoldsTheBounds(t *testing.T) {
 	cmd := actor("bomb", &lines)
 	cmd.Bounds = process.Bounds{Memory: 1 << 30, Processes: 60}
 	report, err := cmd.Run(t.Context())
-	if err != nil || report.Exit != "signal: killed, since it and what it started wanted to be more processes and threads than the 60 that they may be" {
+	if err != nil || report.Exit != "signal: killed, since it and what it started wanted to be more processes and threads than the 60 that "+
+		"they may be" {
 		t.Errorf("exit = %q, %v", report.Exit, err)
 	}
 	if left, _ := filepath.Glob(parent + "/touchstone-*"); len(left) > 0 {

@@ -165,9 +165,11 @@ func TestAnotherSystemsProgram(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "claude")
 	enginetest.Program(t, program, "\x7fELF of another machine")
-	_, err := process.Command{Args: []string{program}, Dir: t.TempDir(), Timeout: time.Minute, IdleTimeout: time.Minute, Line: func([]byte) error { return nil }}.Run(t.Context())
+	_, err := process.Command{Args: []string{program}, Dir: t.TempDir(), Timeout: time.Minute, IdleTimeout: time.Minute,
+		Line: func([]byte) error { return nil }}.Run(t.Context())
 	var failure *engine.Error
-	if !errors.As(err, &failure) || failure.Class != engine.Missing || !strings.Contains(failure.Message, "is no program for this machine, which is "+runtime.GOOS) {
+	if !errors.As(err, &failure) || failure.Class != engine.Missing ||
+		!strings.Contains(failure.Message, "is no program for this machine, which is "+runtime.GOOS) {
 		t.Errorf("error = %v (%+v)", err, failure)
 	}
 }

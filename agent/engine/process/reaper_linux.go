@@ -50,7 +50,8 @@ func reap() {
 	if errors.Join(err, memoryErr, processesErr) != nil {
 		syscall.Exit(2)
 	}
-	g := reaper{fd: fd, confined: os.Args[2] == "true", alone: os.Args[3] == "true", bounds: Bounds{memory, processes}, stop: make(chan struct{})}
+	g := reaper{fd: fd, confined: os.Args[2] == "true", alone: os.Args[3] == "true", bounds: Bounds{memory, processes},
+		stop: make(chan struct{})}
 	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	g.over(os.Args[6], os.Args[7:])

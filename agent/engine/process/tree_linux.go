@@ -43,7 +43,8 @@ func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*
 	ours, its := os.NewFile(uintptr(ends[0]), "reaper"), os.NewFile(uintptr(ends[1]), "reaper")
 	defer its.Close()
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], its)
-	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confine != nil), strconv.FormatBool(confine != nil && confine.Alone),
+	cmd.Args = append([]string{reaperName, strconv.Itoa(2 + len(cmd.ExtraFiles)), strconv.FormatBool(confine != nil),
+		strconv.FormatBool(confine != nil && confine.Alone),
 		strconv.FormatInt(bounds.Memory, 10), strconv.Itoa(bounds.Processes), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
 	// What ends this program's group or terminal must not end the reaper.

@@ -89,14 +89,16 @@ func TestNoWayAroundNamedPorts(t *testing.T) {
 		if _, err := confined(t, sandbox.Rules{}, try, os.Args[0], way, listener.Addr().String()); err == nil {
 			open++
 		}
-		if out, err := confined(t, sandbox.Rules{Connect: []uint16{1}}, try, os.Args[0], way, listener.Addr().String()); err == nil || !strings.Contains(out, "refused: ") {
+		if out, err := confined(t, sandbox.Rules{Connect: []uint16{1}}, try, os.Args[0], way, listener.Addr().String()); err == nil ||
+			!strings.Contains(out, "refused: ") {
 			t.Errorf("%s: %q, %v; want it to be refused", way, out, err)
 		}
 	}
 	if open < 2 { // a datagram of either kind
 		t.Errorf("with an open network only %d of %d ways are open", open, len(ways))
 	}
-	if out, err := confined(t, sandbox.Rules{Connect: []uint16{1}}, `cat /proc/self/status`); err != nil || !slices.Contains(strings.Fields(out), "Seccomp:") {
+	if out, err := confined(t, sandbox.Rules{Connect: []uint16{1}}, `cat /proc/self/status`); err != nil ||
+		!slices.Contains(strings.Fields(out), "Seccomp:") {
 		t.Errorf("a program does not run under the filter: %q, %v", out, err)
 	}
 }

@@ -321,7 +321,8 @@ func allow(ruleset int, path string, rights uint64) error {
 		rights &= ofFiles
 	}
 	beneath := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
 	if errno != 0 {
 		return &os.PathError{Op: "allow", Path: path, Err: errno}
 	}

@@ -134,7 +134,8 @@ func TestHiddenInSharedMemory(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	token := write(t, filepath.Join(dir, "token"), "SECRET")
-	if out, err := confined(t, sandbox.Rules{Hide: []string{token}}, `cat "$1"; echo x > "$1"; rm "$1"`, token); err == nil || strings.Contains(out, "SECRET") {
+	if out, err := confined(t, sandbox.Rules{Hide: []string{token}}, `cat "$1"; echo x > "$1"; rm "$1"`, token); err == nil ||
+		strings.Contains(out, "SECRET") {
 		t.Errorf("the token is read as %q, %v", out, err)
 	}
 	if content, err := os.ReadFile(token); err != nil || string(content) != "SECRET" {
@@ -201,7 +202,8 @@ func TestOtherProcesses(t *testing.T) {
 	if out, err := confined(t, sandbox.Rules{}, `kill -KILL "$1"`, pid); err == nil {
 		t.Errorf("another process was killed: %q", out)
 	}
-	if out, err := confined(t, sandbox.Rules{}, `sleep 600 & kill -KILL $! && wait $!; echo $?`); err != nil || !strings.HasSuffix(out, "137") {
+	if out, err := confined(t, sandbox.Rules{}, `sleep 600 & kill -KILL $! && wait $!; echo $?`); err != nil ||
+		!strings.HasSuffix(out, "137") {
 		t.Errorf("its own child could not be killed: %q, %v", out, err)
 	}
 }
@@ -258,7 +260,8 @@ func TestPathSockets(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		out, err := confined(t, sandbox.Rules{Write: []string{inside}}, `TOUCHSTONE_TEST_PATH="$2" exec "$1" -test.run '^TestPathSockets$'`, os.Args[0], listener.Addr().String())
+		out, err := confined(t, sandbox.Rules{Write: []string{inside}}, `TOUCHSTONE_TEST_PATH="$2" exec "$1" -test.run '^TestPathSockets$'`,
+			os.Args[0], listener.Addr().String())
 		if (err == nil) != works {
 			t.Errorf("%s: %q, %v; want it reached: %t", listener.Addr(), out, err, works)
 		}
@@ -269,7 +272,8 @@ func TestPathSockets(t *testing.T) {
 // expects, in the way in which a Scheme reads strings.
 func TestProfile(t *testing.T) {
 	t.Parallel()
-	strange := []string{`/Users/o'brien (work)/a b`, `/q"uote`, `/back\slash`, `/both\"`, `/;semi")(allow file-write* (subpath "/`, "/new\nline", "/ümläut"}
+	strange := []string{`/Users/o'brien (work)/a b`, `/q"uote`, `/back\slash`, `/both\"`, `/;semi")(allow file-write* (subpath "/`,
+		"/new\nline", "/ümläut"}
 	text := sandbox.Profile(sandbox.Rules{Write: strange, Hide: []string{"/hidden"}, Show: []string{"/hidden/shown"}})
 	var forms []string
 	for rest := text; rest != ""; {

@@ -11,12 +11,13 @@ import (
 // sentences say what happened and what to do; {cli} is the CLI, {login} how to give
 // it a login.
 var sentences = map[engine.Class]string{
-	engine.Auth:            "the provider refused {cli}'s login, or there is none; {login}",
-	engine.Billing:         "the account behind {cli}'s login has no credit left; add some, or use another login",
-	engine.RateLimited:     "the quota of {cli}'s login is used up for now; wait, or use another login",
-	engine.Overloaded:      "the provider is overloaded; it usually passes within minutes",
-	engine.Server:          "the provider failed; it usually passes within minutes",
-	engine.Network:         "the provider could not be reached or the connection broke; check the network, the proxy and the provider's address",
+	engine.Auth:        "the provider refused {cli}'s login, or there is none; {login}",
+	engine.Billing:     "the account behind {cli}'s login has no credit left; add some, or use another login",
+	engine.RateLimited: "the quota of {cli}'s login is used up for now; wait, or use another login",
+	engine.Overloaded:  "the provider is overloaded; it usually passes within minutes",
+	engine.Server:      "the provider failed; it usually passes within minutes",
+	engine.Network: "the provider could not be reached or the connection broke; check the network, the proxy and the provider's " +
+		"address",
 	engine.UnknownModel:    "the provider knows no such model, or not for this account; choose another one",
 	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
 	engine.Refusal:         "the model declined to go on with this session",
@@ -42,7 +43,8 @@ func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 func (k Kind) Crash(exit, detail string, begun bool) *engine.Error {
 	refused := func(words string) bool { return strings.Contains(detail, words) }
 	if !begun && slices.ContainsFunc(k.Refuses, refused) {
-		return engine.Errorf(engine.Invalid, "%s does not take a flag or a setting that it is started with (%s): its version is another than this program knows; update this program, or install a version of %s that it knows, %s or newer; it said: %s",
+		return engine.Errorf(engine.Invalid, "%s does not take a flag or a setting that it is started with (%s): its version is another than "+
+			"this program knows; update this program, or install a version of %s that it knows, %s or newer; it said: %s",
 			k.Name, exit, k.Package, k.Least, detail)
 	}
 	failure := engine.Errorf(engine.Crash, "%s ended (%s) before the session was over", k.Name, exit)

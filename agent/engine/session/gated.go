@@ -76,7 +76,8 @@ var toldDirect sync.Map
 // TellDirect tells the log that a CLI shows its provider the user's login itself; once.
 func TellDirect(ctx context.Context, kind Kind) {
 	if _, again := toldDirect.LoadOrStore(kind.Name, true); !again {
-		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; touchstone doctor says why")
+		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; " +
+			"touchstone doctor says why")
 	}
 }
 
@@ -87,7 +88,8 @@ func (g *Gated) warn(ctx context.Context) {
 		TellDirect(ctx, g.Kind)
 	}
 	if len(g.Program.prices(g.Kind)) == 0 {
-		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; set prices in the configuration")
+		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; " +
+			"set prices in the configuration")
 	}
 }
 
@@ -162,7 +164,8 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 func (g *Gated) tellEstimated(ctx context.Context) {
 	if n := g.Account.Sum().Estimated; n > 0 && !g.toldEstimated {
 		g.toldEstimated = true
-		zerolog.Ctx(ctx).Info().Str("engine", g.Kind.Name).Int("answers", n).Msg("the provider's answer did not say what it used, by being cut off or as such, so that its tokens and cost are estimated")
+		zerolog.Ctx(ctx).Info().Str("engine", g.Kind.Name).Int("answers",
+			n).Msg("the provider's answer did not say what it used, by being cut off or as such, so that its tokens and cost are estimated")
 	}
 }
 

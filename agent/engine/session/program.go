@@ -163,12 +163,14 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	}
 	number := versionNumber.Find(printed)
 	if number == nil {
-		return engine.Version{}, engine.Errorf(engine.Missing, "%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
+		return engine.Version{}, engine.Errorf(engine.Missing,
+			"%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
 	version := engine.Version{Engine: kind.Name, Path: path, Number: string(number), Priced: kind.Priced}
 	if older(version.Number, kind.Least) {
-		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name, version.Number, kind.Least, kind.Package)
+		return version, engine.Errorf(engine.Missing, "%s %s is too old, %s is needed; update it with \"npm install -g %s@latest\"", kind.Name,
+			version.Number, kind.Least, kind.Package)
 	}
 	if p.Direct {
 		version.Direct = "engine.gateway is off, so that the key is in every session"
@@ -206,7 +208,8 @@ func (k Kind) missing(err error) error {
 func (k Kind) silent(path string, err error) error {
 	var failure *engine.Error
 	if errors.As(err, &failure) && (failure.Class == engine.Idle || failure.Class == engine.Timeout) {
-		return engine.Errorf(engine.Missing, "%s does not say its version within %s: it is not the %s CLI, its installation is broken, or this machine is very busy; %s",
+		return engine.Errorf(engine.Missing, "%s does not say its version within %s: it is not the %s CLI, its installation is broken, or "+
+			"this machine is very busy; %s",
 			path, probeTimeout, k.Name, k.hint())
 	}
 	return err

@@ -115,7 +115,8 @@ func (b *Base) closable() error {
 		return fmt.Errorf("author.network is gateway, which cannot be held here: %w; set it to full, or run the agent on Linux 6.7 or newer", err)
 	}
 	if len(b.connect) == 0 {
-		return errors.New("author.network is gateway, and this session asks its provider without one; give it an API key, or set author.network to full")
+		return errors.New("author.network is gateway, and this session asks its provider without one; give it an API key, or set " +
+			"author.network to full")
 	}
 	return nil
 }

@@ -36,17 +36,22 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	}
 	p := session.Program{Environ: []string{
 		"PATH=" + strings.Join([]string{".", "/bin", "", "node_modules/.bin", "/sbin", ""}, string(filepath.ListSeparator)), "LC_ALL=C",
-		"HTTPS_PROXY=http://proxy", "http_proxy=octocat:s@/secret@proxy:1", "GOPROXY=https://octocat:secret@a.example/x,http://b.example|https://secret@c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=/home/octocat",
+		"HTTPS_PROXY=http://proxy", "http_proxy=octocat:s@/secret@proxy:1",
+		"GOPROXY=https://octocat:secret@a.example/x,http://b.example|https://secret@c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod",
+		"CLI_SETTING=x", "HOME=/home/octocat",
 		"GITHUB_TOKEN=secret", "OPENAI_API_KEY=secret", "ANTHROPIC_API_KEY=secret", "AWS_SECRET_ACCESS_KEY=secret", "SSH_AUTH_SOCK=secret",
 		"NODE_OPTIONS=--require=secret", "LD_PRELOAD=secret", "GIT_ASKPASS=secret", "TOUCHSTONE_X=secret", "no equals sign",
 	}}
 	env := p.Environment(kind, home, filepath.Join(home.Dir, "repository", "tree"))
-	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") || strings.Contains(all, "octocat") || strings.Contains(all, "no equals") {
+	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") || strings.Contains(all, "octocat") ||
+		strings.Contains(all, "no equals") {
 		t.Errorf("environment = %s", all)
 	}
 	for _, want := range []string{
 		"PATH=/bin" + string(filepath.ListSeparator) + "/sbin", "LC_ALL=C",
-		"HTTPS_PROXY=http://proxy", "http_proxy=proxy:1", "GOPROXY=https://a.example/x,http://b.example|https://c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x", "HOME=" + home.Dir,
+		"HTTPS_PROXY=http://proxy", "http_proxy=proxy:1",
+		"GOPROXY=https://a.example/x,http://b.example|https://c.example/a@b,file:///home/a@b/c,direct", "GOFLAGS=-mod=mod", "CLI_SETTING=x",
+		"HOME=" + home.Dir,
 	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
@@ -62,7 +67,8 @@ func TestDirectSessionsSaySo(t *testing.T) {
 	ctx := zerolog.New(&log).Level(zerolog.InfoLevel).WithContext(t.Context())
 	direct := session.Kind{Name: "direct-" + rand.Text()}
 	for range 2 {
-		s, err := session.OpenGated(ctx, session.Program{TempDir: t.TempDir(), Direct: true}, direct, engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
+		s, err := session.OpenGated(ctx, session.Program{TempDir: t.TempDir(), Direct: true}, direct,
+			engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +166,8 @@ func TestPathOfTheCheckoutAlone(t *testing.T) {
 
 func TestTimeOfAllTurns(t *testing.T) {
 	t.Parallel()
-	b, err := session.Open(session.Program{TempDir: t.TempDir()}, kind, engine.Request{Role: engine.Reviewer, Dir: ".", Timeout: time.Nanosecond})
+	b, err := session.Open(session.Program{TempDir: t.TempDir()}, kind,
+		engine.Request{Role: engine.Reviewer, Dir: ".", Timeout: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +196,12 @@ func TestTimeOfAllTurns(t *testing.T) {
 
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	if failure := kind.Failure(engine.Auth, "no key"); failure.Message != "the provider refused cli's login, or there is none; log in (cli: no key)" {
+	if failure := kind.Failure(engine.Auth, "no key"); failure.Message != "the provider refused cli's login, or there is none; log in "+
+		"(cli: no key)" {
 		t.Errorf("message = %s", failure.Message)
 	}
-	if failure := kind.Failure(engine.BadOutput, ""); failure.Message != "cli did not complete the session" || failure.Class != engine.BadOutput {
+	if failure := kind.Failure(engine.BadOutput, ""); failure.Message != "cli did not complete the session" ||
+		failure.Class != engine.BadOutput {
 		t.Errorf("failure = %+v", failure)
 	}
 }
@@ -204,7 +213,8 @@ func TestVersionsThatAreTooOld(t *testing.T) {
 	}
 	old := kind
 	old.Least = "2.10.3"
-	for number, fits := range map[string]bool{"2.10.3": true, "2.11.0-beta.1": true, "3.0.0": true, "2.10.2": false, "2.9.9": false, "1.99.99": false} {
+	for number, fits := range map[string]bool{"2.10.3": true, "2.11.0-beta.1": true, "3.0.0": true, "2.10.2": false, "2.9.9": false,
+		"1.99.99": false} {
 		program := filepath.Join(t.TempDir(), "cli")
 		enginetest.Program(t, program, "#!/bin/sh\necho cli "+number+"\n")
 		version, err := session.Program{Command: []string{program}, TempDir: t.TempDir()}.Probe(t.Context(), old)
@@ -221,7 +231,8 @@ func TestKeysAreRedacted(t *testing.T) {
 	t.Parallel()
 	for _, direct := range []bool{true, false} {
 		p := session.Program{Direct: direct, TempDir: t.TempDir()}
-		g, err := session.OpenGated(t.Context(), p, kind, engine.Request{Role: engine.Reviewer, Dir: "."}, &gateway.Provider{URL: "http://127.0.0.1:9", Key: "sk-secret"})
+		g, err := session.OpenGated(t.Context(), p, kind, engine.Request{Role: engine.Reviewer, Dir: "."},
+			&gateway.Provider{URL: "http://127.0.0.1:9", Key: "sk-secret"})
 		if err != nil {
 			t.Fatal(err)
 		}

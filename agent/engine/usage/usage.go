@@ -85,9 +85,11 @@ func (a *Account) Exhausted() *engine.Error {
 	defer a.mu.Unlock()
 	switch {
 	case a.budget > 0 && a.sum.CostUSD >= a.budget:
-		return engine.Errorf(engine.Budget, "the session has cost $%.2f of its budget of $%.2f and was stopped; raise the budget, or give it less to do", a.sum.CostUSD, a.budget)
+		return engine.Errorf(engine.Budget, "the session has cost $%.2f of its budget of $%.2f and was stopped; raise the budget, or give it "+
+			"less to do", a.sum.CostUSD, a.budget)
 	case a.maxTurns > 0 && a.sum.Answers >= a.maxTurns:
-		return engine.Errorf(engine.MaxTurns, "the session used up its %d turns and was stopped; allow it more, or give it less to do", a.maxTurns)
+		return engine.Errorf(engine.MaxTurns, "the session used up its %d turns and was stopped; allow it more, or give it less to do",
+			a.maxTurns)
 	}
 	return nil
 }

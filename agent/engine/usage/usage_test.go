@@ -33,7 +33,8 @@ data: {"type":"response.completed","response":{"model":"model-1","usage":{"input
 
 `
 	chatStream = "data:{\"model\":\"model-1\",\"choices\":[]}\r\n\r\n" +
-		"data:{\"model\":\"model-1\",\"usage\":{\"prompt_tokens\":150,\"prompt_tokens_details\":{\"cached_tokens\":30},\"completion_tokens\":40}}\r\n\r\n" +
+		"data:{\"model\":\"model-1\",\"usage\":{\"prompt_tokens\":150," +
+		"\"prompt_tokens_details\":{\"cached_tokens\":30},\"completion_tokens\":40}}\r\n\r\n" +
 		"data: [DONE]"
 )
 
@@ -50,7 +51,8 @@ func estimated(used engine.Usage, cost float64) usage.Sum {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	// Only the Messages API says what went into the cache.
-	apart := usage.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1, Model: "model-1"}
+	apart := usage.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1,
+		Model: "model-1"}
 	together := usage.Sum{Usage: engine.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
 	for _, test := range []struct {
 		name, body string
@@ -62,11 +64,16 @@ func TestAnswers(t *testing.T) {
 		{"responses", responsesStream, false, together},
 		{"chat", chatStream, false, together},
 		{"nothing to read", "<html>\n\"usage\"\n", false, estimated(engine.Usage{Input: 100, Output: 3}, 130e-6)},
-		{"messages that are cut off", strings.SplitAfter(messagesStream, "9999}\"}}\n")[0], false, estimated(engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 2}, 175e-6)},
+		{"messages that are cut off", strings.SplitAfter(messagesStream, "9999}\"}}\n")[0], false,
+			estimated(engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 2}, 175e-6)},
 		{"responses that are cut off", created + strings.Repeat(delta, 50), false, estimated(engine.Usage{Input: 100, Output: 51}, 610e-6)},
-		{"a long event before the cut", created + `data: {"delta":"` + strings.Repeat("x", 4385) + "\"}\n", false, estimated(engine.Usage{Input: 100, Output: 1001}, 10110e-6)},
-		{"chat without figures", "data:{\"model\":\"model-1\",\"usage\":null}\n\ndata: [DONE]", false, estimated(engine.Usage{Input: 100, Output: 2}, 120e-6)},
-		{"broken off by the provider", created + delta + "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false, usage.Sum{Answers: 1, Model: "model-1"}},
+		{"a long event before the cut", created + `data: {"delta":"` + strings.Repeat("x", 4385) + "\"}\n", false,
+			estimated(engine.Usage{Input: 100, Output: 1001}, 10110e-6)},
+		{"chat without figures", "data:{\"model\":\"model-1\",\"usage\":null}\n\ndata: [DONE]", false,
+			estimated(engine.Usage{Input: 100, Output: 2}, 120e-6)},
+		{"broken off by the provider", created + delta +
+			"data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false,
+			usage.Sum{Answers: 1, Model: "model-1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +164,8 @@ func TestCharge(t *testing.T) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	for _, body := range []string{messagesStream, responsesStream, chatStream, messagesWhole, `data: {"usage":{"input_tokens":-5,"output_tokens":9223372036854775807}}`} {
+	for _, body := range []string{messagesStream, responsesStream, chatStream, messagesWhole,
+		`data: {"usage":{"input_tokens":-5,"output_tokens":9223372036854775807}}`} {
 		f.Add(body, 1, false)
 		f.Add(body, 5, true)
 	}

@@ -36,7 +36,8 @@ func rewrite(next http.Handler, change func(status int, body string) (int, strin
 
 func simulator(t *testing.T) http.Handler {
 	t.Helper()
-	sim, err := githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: "http://sim.example", Users: []githubsim.User{{Login: "octocat", Token: "t", Admin: true}}})
+	sim, err := githubsim.New(githubsim.Config{Dir: t.TempDir(), URL: "http://sim.example",
+		Users: []githubsim.User{{Login: "octocat", Token: "t", Admin: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,8 @@ func simulator(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sim.CreateRepo(t.Context(), githubsim.RepoOptions{Owner: "acme", Name: "app", Files: map[string]string{"a": "a\n"}}); err != nil {
+	if err := sim.CreateRepo(t.Context(), githubsim.RepoOptions{Owner: "acme", Name: "app",
+		Files: map[string]string{"a": "a\n"}}); err != nil {
 		t.Fatal(err)
 	}
 	exchange(sim.Handler(), "POST", "/orgs/acme/hooks", `{"name":"web","config":{"url":"http://127.0.0.1:1/"}}`)
@@ -79,27 +81,32 @@ func TestMutationsOfTheSimulatorAreFound(t *testing.T) {
 		change             func(int, string) (int, string)
 		says               string
 	}{
-		"honest":                          {"GET", "/repos/octocat/app", "", replace("{", "{"), ""},
-		"honest under v3":                 {"GET", "/api/v3/repos/octocat/app", "", replace("{", "{"), ""},
-		"honest GraphQL":                  {"POST", "/api/graphql", viewer, replace("{", "{"), ""},
-		"dropped field":                   {"GET", "/repos/octocat/app", "", replace(`"full_name"`, `"fool_name"`), "full_name"},
-		"changed type":                    {"GET", "/repos/octocat/app", "", replace(`"fork":false`, `"fork":"no"`), "fork"},
-		"null where none may":             {"GET", "/repos/octocat/app", "", replace(`"name":"app"`, `"name":null`), "name"},
-		"unknown status":                  {"GET", "/repos/octocat/app", "", func(_ int, body string) (int, string) { return 418, body }, "418"},
-		"own failure":                     {"GET", "/repos/octocat/app", "", func(int, string) (int, string) { return 500, `{"message":"githubsim: broken"}` }, "500"},
-		"unknown path":                    {"GET", "/repos/octocat/app/nonsense", "", replace("{", "{"), "no such operation"},
-		"unknown path of an organisation": {"GET", "/orgs/acme/nonsense", "", replace("{", "{"), "no such operation"},
-		"unknown path of an app":          {"GET", "/app/hook/nonsense/1", "", replace("{", "{"), "no such operation"},
+		"honest":              {"GET", "/repos/octocat/app", "", replace("{", "{"), ""},
+		"honest under v3":     {"GET", "/api/v3/repos/octocat/app", "", replace("{", "{"), ""},
+		"honest GraphQL":      {"POST", "/api/graphql", viewer, replace("{", "{"), ""},
+		"dropped field":       {"GET", "/repos/octocat/app", "", replace(`"full_name"`, `"fool_name"`), "full_name"},
+		"changed type":        {"GET", "/repos/octocat/app", "", replace(`"fork":false`, `"fork":"no"`), "fork"},
+		"null where none may": {"GET", "/repos/octocat/app", "", replace(`"name":"app"`, `"name":null`), "name"},
+		"unknown status":      {"GET", "/repos/octocat/app", "", func(_ int, body string) (int, string) { return 418, body }, "418"},
+		"own failure": {"GET", "/repos/octocat/app", "",
+			func(int, string) (int, string) { return 500, `{"message":"githubsim: broken"}` }, "500"},
+		"unknown path":                            {"GET", "/repos/octocat/app/nonsense", "", replace("{", "{"), "no such operation"},
+		"unknown path of an organisation":         {"GET", "/orgs/acme/nonsense", "", replace("{", "{"), "no such operation"},
+		"unknown path of an app":                  {"GET", "/app/hook/nonsense/1", "", replace("{", "{"), "no such operation"},
 		"dropped field of an organisation's hook": {"GET", "/orgs/acme/hooks", "", replace(`"events"`, `"evens"`), "events"},
-		"body in place of a redirect":             {"GET", "/repos/octocat/app/actions/jobs/1/logs", "", func(int, string) (int, string) { return 200, "log" }, "200"},
-		"dropped field of a comparison":           {"GET", "/repos/octocat/app/compare/main...main", "", replace(`"merge_base_commit"`, `"base"`), "merge_base_commit"},
-		"wrong request":                           {"POST", "/repos/octocat/app/pulls", `{"head":1,"base":"main"}`, func(int, string) (int, string) { return 201, "{}" }, "the request"},
-		"GraphQL dropped field":                   {"POST", "/graphql", viewer, replace(`"login"`, `"logon"`), "viewer.login"},
-		"GraphQL changed type":                    {"POST", "/graphql", viewer, replace(`"totalCount":0`, `"totalCount":"0"`), "not a Int"},
-		"GraphQL null":                            {"POST", "/graphql", viewer, replace(`"login":"octocat"`, `"login":null`), "null"},
-		"GraphQL extra field":                     {"POST", "/graphql", viewer, replace(`"login"`, `"extra":1,"login"`), "asked for"},
-		"GraphQL status":                          {"POST", "/graphql", viewer, func(_ int, body string) (int, string) { return 418, body }, "418"},
-		"GraphQL request":                         {"POST", "/graphql", `{"query":"{ viewer { nonsense } }"}`, replace("{", "{"), "nonsense"},
+		"body in place of a redirect": {"GET", "/repos/octocat/app/actions/jobs/1/logs", "",
+			func(int, string) (int, string) { return 200, "log" }, "200"},
+		"dropped field of a comparison": {"GET", "/repos/octocat/app/compare/main...main", "",
+			replace(`"merge_base_commit"`, `"base"`), "merge_base_commit"},
+		"wrong request": {"POST", "/repos/octocat/app/pulls", `{"head":1,"base":"main"}`,
+			func(int, string) (int, string) { return 201, "{}" }, "the request"},
+		"GraphQL dropped field": {"POST", "/graphql", viewer, replace(`"login"`, `"logon"`), "viewer.login"},
+		"GraphQL changed type":  {"POST", "/graphql", viewer, replace(`"totalCount":0`, `"totalCount":"0"`), "not a Int"},
+		"GraphQL null":          {"POST", "/graphql", viewer, replace(`"login":"octocat"`, `"login":null`), "null"},
+		"GraphQL extra field":   {"POST", "/graphql", viewer, replace(`"login"`, `"extra":1,"login"`), "asked for"},
+		"GraphQL status": {"POST", "/graphql", viewer, func(_ int, body string) (int, string) { return 418, body },
+			"418"},
+		"GraphQL request": {"POST", "/graphql", `{"query":"{ viewer { nonsense } }"}`, replace("{", "{"), "nonsense"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got report
@@ -121,7 +128,8 @@ func TestWhatIsAllowedBesideTheDescription(t *testing.T) {
 	sim := simulator(t)
 	for _, status := range []int{401, 403, 429, 502} {
 		var got report
-		exchange(contract.Wrap(&got, rewrite(sim, func(int, string) (int, string) { return status, `{"message":"no"}` })), "GET", "/repos/octocat/app", "")
+		exchange(contract.Wrap(&got, rewrite(sim, func(int, string) (int, string) { return status, `{"message":"no"}` })), "GET",
+			"/repos/octocat/app", "")
 		if len(got) > 0 {
 			t.Errorf("%d: %v", status, got)
 		}
@@ -161,7 +169,8 @@ func TestMutationsOfWebhooksAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			for header, value := range map[string]string{
-				"Content-Type": "application/json", "User-Agent": "GitHub-Hookshot/1", "X-GitHub-Event": tt.event, "X-GitHub-Delivery": "d", "X-GitHub-Hook-ID": "1",
+				"Content-Type": "application/json", "User-Agent": "GitHub-Hookshot/1", "X-GitHub-Event": tt.event, "X-GitHub-Delivery": "d",
+				"X-GitHub-Hook-ID": "1",
 			} {
 				if header != tt.drop {
 					req.Header.Set(header, value)

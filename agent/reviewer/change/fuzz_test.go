@@ -23,11 +23,14 @@ func FuzzUnderstand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path, old string, status int, oldMode, newMode string, patch []byte, added, deleted int) {
 		dir, checkout := t.TempDir(), t.TempDir()
 		one := worktree.FileDiff{
-			Path: path, OldPath: old, Status: statuses[uint(status)%uint(len(statuses))], OldMode: oldMode, NewMode: newMode, Patch: patch, Added: added, Deleted: deleted,
+			Path: path, OldPath: old, Status: statuses[uint(status)%uint(len(statuses))], OldMode: oldMode, NewMode: newMode, Patch: patch,
+			Added: added, Deleted: deleted,
 			Submodule: oldMode == "160000" || newMode == "160000", Truncated: added < 0,
 		}
-		other := worktree.FileDiff{Path: "go.mod", Status: "modified", OldMode: "100644", NewMode: "100644", Patch: []byte("@@ -1 +1 @@\n-a\n+b\n"), Added: 1, Deleted: 1}
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{one, other}}, Checkout: checkout, Dir: dir, Skip: scope("skip/**")})
+		other := worktree.FileDiff{Path: "go.mod", Status: "modified", OldMode: "100644", NewMode: "100644",
+			Patch: []byte("@@ -1 +1 @@\n-a\n+b\n"), Added: 1, Deleted: 1}
+		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{one, other}}, Checkout: checkout, Dir: dir,
+			Skip: scope("skip/**")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,10 +17,14 @@ var lockFormats = formats(map[string]string{
 	// Any row of JSON tokens: programs read them as data.
 	`package-lock.json npm-shrinkwrap.json composer.lock Pipfile.lock deno.lock packages.lock.json flake.lock bun.lock
 		Package.resolved MODULE.bazel.lock maven_install.json conan.lock`: jsonTokens,
-	"Cargo.lock poetry.lock pdm.lock uv.lock":                                                `\s*(?:\[\[?[\w."-]+\]?\]|[\w."-]+ = (?:` + tomlValue + `|\[|\{)|` + tomlValue + `,?|[\]}],?)?\s*(?:#.*)?`,
-	"pnpm-lock.yaml pubspec.lock Chart.lock buf.lock pixi.lock stack.yaml.lock Podfile.lock": `\s*(?:#.*|-{3}|(?:- )*` + yamlKey + `:(?: .*)?|- \S.*)?`,
-	"yarn.lock":           `#.*|(?:"[^"]+@[^"]*"|[^\s"();$]+@[^"();$]*)(?:, .*)?:|__metadata:|  [a-zA-Z]+:|  (?:version|resolved|integrity|resolution|checksum|languageName|linkType|conditions|cacheKey):? \S+|    "?[\w@./-]+"?:? (?:"[^"]*"|[\w.:@^~<>=*-]+)|`,
-	"Gemfile.lock":        `[A-Z][A-Z ]+|  (?:remote|specs|revision|branch|ref|tag|glob|submodules):(?: \S+)?| {2,6}[\w.-]+!?(?: \([^()]*\))?!?| {2,3}(?:ruby )?[\d.a-z]+|`,
+	"Cargo.lock poetry.lock pdm.lock uv.lock": `\s*(?:\[\[?[\w."-]+\]?\]|[\w."-]+ = (?:` +
+		tomlValue + `|\[|\{)|` + tomlValue + `,?|[\]}],?)?\s*(?:#.*)?`,
+	"pnpm-lock.yaml pubspec.lock Chart.lock buf.lock pixi.lock stack.yaml.lock Podfile.lock": `\s*(?:#.*|-{3}|(?:- )*` + yamlKey +
+		`:(?: .*)?|- \S.*)?`,
+	"yarn.lock": `#.*|(?:"[^"]+@[^"]*"|[^\s"();$]+@[^"();$]*)(?:, .*)?:|__metadata:|  [a-zA-Z]+:|  (?:version|resolved|integrity` +
+		`|resolution|checksum|languageName|linkType|conditions|cacheKey):? \S+|    "?[\w@./-]+"?:? (?:"[^"]*"|[\w.:@^~<>=*-]+)|`,
+	"Gemfile.lock": `[A-Z][A-Z ]+|  (?:remote|specs|revision|branch|ref|tag|glob|submodules):(?: \S+)?` +
+		`| {2,6}[\w.-]+!?(?: \([^()]*\))?!?| {2,3}(?:ruby )?[\d.a-z]+|`,
 	".terraform.lock.hcl": `\s*(?:#.*|provider "[^"]+" \{|\w+\s*= (?:"[^"]*"|\[)|"[^"]*",?|[\]}])?`,
 	// Rows of the terms of Elixir and Erlang, without a call among them.
 	"mix.lock rebar.lock":                         `(?:[\s\[\]{},%:]|<<|>>\.?|"[^"\\]*"|\w+|\.)*`,
@@ -31,8 +35,9 @@ var lockFormats = formats(map[string]string{
 const (
 	jsonTokens = `(?:[\s\[\]{},:]|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)*`
 	tomlString = `(?:"(?:[^"\\]|\\.)*"|'[^']*')`
-	tomlValue  = `(?:` + tomlString + `|[\d.:TZ+-]+|true|false|\{(?:[\s\w=,.-]|` + tomlString + `)*\}|\[(?:[\s\w=,.{}-]|` + tomlString + `)*\])`
-	yamlKey    = `(?:"[^"]+"|'[^']+'|[\w@/.][^\s;$|&{}\"'<>]*(?: \([^()]*\))?|[A-Z][A-Z ]+)`
+	tomlValue  = `(?:` + tomlString + `|[\d.:TZ+-]+|true|false|\{(?:[\s\w=,.-]|` + tomlString + `)*\}|\[(?:[\s\w=,.{}-]|` + tomlString +
+		`)*\])`
+	yamlKey = `(?:"[^"]+"|'[^']+'|[\w@/.][^\s;$|&{}\"'<>]*(?: \([^()]*\))?|[A-Z][A-Z ]+)`
 )
 
 // formats compiles a table whose keys are lists of names.

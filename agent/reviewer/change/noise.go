@@ -12,7 +12,8 @@ import (
 )
 
 var (
-	vendored  = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|bower_components|third_party|Godeps|Pods|Carthage|\.yarn/(?:releases|cache|plugins))/`)
+	vendored = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|bower_components|third_party|Godeps|Pods|Carthage|\.yarn/(?:releases` +
+		`|cache|plugins))/`)
 	minified  = regexp.MustCompile(`[.-]min\.(?:[cm]?js|css)$`)
 	sourceMap = regexp.MustCompile(`\.(?:[cm]?js|css)\.map$`)
 

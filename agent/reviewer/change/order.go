@@ -186,7 +186,8 @@ func (g *graph) find(name string) []int {
 }
 
 var (
-	importLine = regexp.MustCompile(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use|using|require|require_relative|include|mod|load)\b(.*)$|^\s*(?:[\w.]+\s+)?("[^"]+")$`)
+	importLine = regexp.MustCompile(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use` +
+		`|using|require|require_relative|include|mod|load)\b(.*)$|^\s*(?:[\w.]+\s+)?("[^"]+")$`)
 	quoted     = regexp.MustCompile(`["'<]([^"'<>\s]+)["'>]`)
 	dotted     = regexp.MustCompile(`^\s*(?:static\s+|type\s+)?(\.*(?:\w+(?:(?:\.|::|\\)\w+)*)?)(?:\s+import\s+(\w+))?`)
 	separators = strings.NewReplacer("::", "/", `\`, "/", ".", "/")

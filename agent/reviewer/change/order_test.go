@@ -110,7 +110,8 @@ func TestALargeChangeIsCutIntoParts(t *testing.T) {
 			t.Fatalf("at %d: %q, want %q", 2*i, got, want)
 		}
 	}
-	if again := changed(t, before, after); !slices.EqualFunc(c.Parts, again.Parts, func(a, b []File) bool { return slices.Equal(paths(a), paths(b)) }) {
+	if again := changed(t, before, after); !slices.EqualFunc(c.Parts, again.Parts,
+		func(a, b []File) bool { return slices.Equal(paths(a), paths(b)) }) {
 		t.Error("the parts of the same change differ")
 	}
 }

@@ -10,7 +10,8 @@ import (
 // overview writes down what the change is as a whole, once for all parts.
 func (c *Change) overview(dir string) (string, error) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "# The change as a whole\n\n%d files to read in %d parts, %d left out. Risk tier %s: %s.\n", len(c.Files), len(c.Parts), len(c.LeftOut), c.Tier, c.Why)
+	fmt.Fprintf(&text, "# The change as a whole\n\n%d files to read in %d parts, %d left out. Risk tier %s: %s.\n", len(c.Files),
+		len(c.Parts), len(c.LeftOut), c.Tier, c.Why)
 	for i, part := range c.Parts {
 		fmt.Fprintf(&text, "\n## Part %d\n\n", i+1)
 		for _, f := range part {

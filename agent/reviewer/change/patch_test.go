@@ -19,7 +19,8 @@ func TestNumbersAreThoseOfTheFiles(t *testing.T) {
 	lines := func(n int) []string {
 		all := make([]string, n)
 		for i := range all {
-			all[i] = []string{"", "}", "\t}", "+x", "-x", "@@ -1 +1 @@", " spaced", "def f():", "    x = 1", "    def g(self):", "class A:"}[random.IntN(11)]
+			all[i] = []string{"", "}", "\t}", "+x", "-x", "@@ -1 +1 @@", " spaced", "def f():", "    x = 1", "    def g(self):",
+				"class A:"}[random.IntN(11)]
 		}
 		return all
 	}
@@ -63,7 +64,8 @@ func TestNumbersAreThoseOfTheFiles(t *testing.T) {
 // FuzzNumber: whatever a diff says, each of its changed lines is there once with one number
 // on its own side, and no row is wider than tools read.
 func FuzzNumber(f *testing.F) {
-	f.Add([]byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@ func\n a\n-b\n+c\n+@@ -1 +1 @@\n\\ No newline at end of file\n@@ -9 +10 @@\n-x\n+y\n"))
+	f.Add([]byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@ func\n a\n-b\n+c\n+@@ -1 +1 @@\n\\ No newline at end of file\n@@ " +
+		"-9 +10 @@\n-x\n+y\n"))
 	f.Add([]byte("@@ -0,0 +1,999999999 @@\n+\n"))
 	f.Add([]byte("@@ -1 +1 @@\n--- a\n+++ b\n"))
 	f.Add([]byte("@@ -1,3 +1,3 @@\n \n\xff\n+"))

@@ -3,7 +3,8 @@ package change
 import "testing"
 
 func TestARemovalStandsOnTheNearestLineThatIsLeft(t *testing.T) {
-	patch := []byte("diff --git a/a b/a\n@@ -10,6 +10,4 @@\n one\n-\tif locked {\n-\t\treturn\n-\t}\n+\tgo()\n two\n three\n@@ -40,2 +38 @@\n end\n-last line\n@@ -60,2 +50,0 @@\n-all\n-gone\n")
+	patch := []byte("diff --git a/a b/a\n@@ -10,6 +10,4 @@\n one\n-\tif locked {\n-\t\treturn\n-\t}\n+\tgo()\n two\n three\n@@ -40,2 +38 " +
+		"@@\n end\n-last line\n@@ -60,2 +50,0 @@\n-all\n-gone\n")
 	for quote, want := range map[string]int{
 		"if locked {":                 11,
 		"-\tif locked {\n-\t\treturn": 11,

@@ -30,7 +30,8 @@ func NewRepository(t testing.TB, files map[string]string) Repository {
 // Git runs git in the working tree and returns what it printed.
 func (r Repository) Git(args ...string) string {
 	r.T.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c", "core.autocrlf=false", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "user.name=Octo Cat", "-c", "user.email=octocat@example.com", "-c",
+		"core.autocrlf=false", "-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = r.Dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()

@@ -27,7 +27,8 @@ var sensitiveWords = map[string]bool{}
 func init() {
 	for _, word := range strings.Fields(`auth authn authz authentication authorization authorisation oauth oauth2 oidc saml sso ldap jwt
 		login signin signup logout password passwords passwd credential credentials secret secrets token tokens session sessions mfa totp
-		crypto cryptography cipher encrypt encryption decrypt decryption signature signing tls ssl x509 cert certs certificate certificates keystore
+		crypto cryptography cipher encrypt encryption decrypt decryption signature signing tls ssl x509 cert certs certificate certificates
+		keystore
 		permission permissions acl rbac iam sudo csrf cors csp security sandbox sanitize sanitizer
 		payment payments billing invoice invoices charge charges refund refunds payout payouts checkout`) {
 		sensitiveWords[word] = true
@@ -94,7 +95,8 @@ func sensitiveWord(path string) string {
 		runes := []rune(part)
 		start := 0
 		for i := 1; i <= len(runes); i++ {
-			begins := i < len(runes) && unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+			begins := i < len(runes) && unicode.IsUpper(runes[i]) &&
+				(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
 			if !begins && i < len(runes) {
 				continue
 			}

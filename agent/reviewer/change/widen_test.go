@@ -27,7 +27,8 @@ func TestHunksShowTheWholeFunctionAroundThem(t *testing.T) {
 		long("Large", 200, map[int]string{100: "\tchanged()\n"}) + long("After", 10, nil)
 	c := changed(t, map[string]string{"a.go": before}, map[string]string{"a.go": after})
 	text := patch(t, c.Files[0])
-	for _, want := range []string{"// Small is long.", " func Small(", "small(0)", "small(29)", "-\tsmall(4)", "+\tadded()", " func Large(", "\tn int,", "large(86)", "large(115)", "-\tlarge(100)"} {
+	for _, want := range []string{"// Small is long.", " func Small(", "small(0)", "small(29)", "-\tsmall(4)", "+\tadded()", " func Large(",
+		"\tn int,", "large(86)", "large(115)", "-\tlarge(100)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not shown", want)
 		}

@@ -38,7 +38,8 @@ func ordinary(r, before, after rune, rtl bool) bool {
 	case r == 0x200C || r == 0x200D:
 		// Emoji are joined to each other; their last part may be a modifier.
 		// A Latin word that is quoted takes the ending of such a script behind one.
-		return unicode.In(before, joining...) || r == 0x200C && unicode.In(after, joining...) || r == 0x200D && pictorial(before) && pictorial(after)
+		return unicode.In(before, joining...) || r == 0x200C && unicode.In(after, joining...) ||
+			r == 0x200D && pictorial(before) && pictorial(after)
 	case r == 0xFE0E || r == 0xFE0F:
 		// A digit, # or * becomes a keycap this way. Programs write the selector twice.
 		return pictorial(before) && (!invisible(before) || before == r) || strings.ContainsRune("#*0123456789", before) && before != 0

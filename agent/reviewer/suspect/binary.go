@@ -25,7 +25,9 @@ func Binary(path string, before, after []byte) []Text {
 
 // Unread is the hold of a binary file that is too large to be looked into.
 func Unread(path string, max int64) verdict.Hold {
-	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path, Detail: fmt.Sprintf("The binary file could not be looked into: it is larger than %d MiB, or the change's binary files are too large together.", max>>20)}
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
+		Detail: fmt.Sprintf("The binary file could not be looked into: it is larger than %d MiB, or the change's binary files are too large "+
+			"together.", max>>20)}
 }
 
 // legible is the text that a file is, or "".

@@ -25,11 +25,13 @@ func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bo
 		return verdict.Hold{}, false
 	}
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
-		Detail: "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, and whether it is what its source makes."}, true
+		Detail: "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, " +
+			"and whether it is what its source makes."}, true
 }
 
 // Elsewhere is the hold of a submodule that is new or moved.
 func Elsewhere(path, commit string) verdict.Hold {
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
-		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it changes there.", commit)}
+		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+
+			"changes there.", commit)}
 }

@@ -84,7 +84,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		}
 	}
 	if len(holds) > MaxFound {
-		holds = append(holds[:MaxFound:MaxFound], verdict.Hold{Kind: holds[MaxFound].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
+		holds = append(holds[:MaxFound:MaxFound],
+			verdict.Hold{Kind: holds[MaxFound].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
 	}
 	return holds, evidence[:min(len(evidence), MaxFound)]
 }
@@ -97,8 +98,10 @@ var marker = regexp.MustCompile(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untr
 // attention, and stops nothing.
 var address = regexp.MustCompile(`(?i)\b(?:` + strings.Join([]string{
 	`(?:ai|llm|automated|machine|bot) (?:code )?review(?:er|ing|s)\b`,
-	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?|guidelines)`,
-	`(?:dear|attention|(?:notes?|message|instructions?|hint) (?:to|for))(?: the| any| all)?[ ,:]+(?:ai|llm|bot|reviewer|assistant|model|agent)s?\b`,
+	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?` +
+		`|guidelines)`,
+	`(?:dear|attention|(?:notes?|message|instructions?|hint) (?:to|for))(?: the| any| all)?[ ,:]+(?:ai|llm|bot|reviewer|assistant|model` +
+		`|agent)s?\b`,
 	`(?:please |must |should |simply |just )approve (?:this|it|the (?:change|pr|pull request))\b`,
 	`(?:report|raise|list) no findings\b`,
 	`you are (?:now )?(?:an? |the )(?:ai|language model|reviewer|assistant)\b`,
@@ -125,7 +128,8 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 // that agent/daemon writes. A copy of one in a text is harmless.
 var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
-	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
+	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +
+	`|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
 	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: verdict.Clip(detail, maxDetail)}
@@ -160,7 +164,8 @@ func (t Text) hidden() []hidden.Passage {
 
 // prose reports whether a file is written for people, by its name.
 func prose(name string) bool {
-	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".po", ".pot", ".arb", ".csv", ".tsv", ".html"}, strings.ToLower(path.Ext(name)))
+	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".po", ".pot", ".arb", ".csv", ".tsv", ".html"},
+		strings.ToLower(path.Ext(name)))
 }
 
 // translation reports whether a file holds what a program shows in other languages, by its name.
@@ -178,10 +183,11 @@ func data(name string) bool {
 // tests reports whether a file is for tests, by its name.
 func tests(name string) bool {
 	base := strings.ToLower(path.Base(name))
-	return strings.Contains(base, "test") || strings.Contains(base, "spec") || slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
-		dir = strings.Trim(strings.ToLower(dir), "_")
-		return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
-	})
+	return strings.Contains(base, "test") || strings.Contains(base, "spec") ||
+		slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
+			dir = strings.Trim(strings.ToLower(dir), "_")
+			return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
+		})
 }
 
 // Added is what a unified diff of one file brings in: the file's name, and the

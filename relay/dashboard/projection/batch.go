@@ -75,7 +75,8 @@ func (b *batch) count(at int64, e event.Event) {
 }
 
 func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload, through int64) error {
-	insert, err := b.tx.PrepareContext(ctx, "INSERT OR REPLACE INTO events (seq, place, number, type, action, sender, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	insert, err := b.tx.PrepareContext(ctx, "INSERT OR REPLACE INTO events (seq, place, number, type, action, sender, at, text) VALUES (?, "+
+		"?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload,
 			}
 			text = describe(e, parsed[i])
 		}
-		if _, err := insert.ExecContext(ctx, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt), text); err != nil {
+		if _, err := insert.ExecContext(ctx, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt),
+			text); err != nil {
 			return err
 		}
 	}
@@ -187,7 +189,8 @@ func (b *batch) takeCommit(ctx context.Context, e event.Event, in payload, key c
 	}
 	b.commits[key] = true
 	number = b.heads[key]
-	rows, err := b.tx.QueryContext(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND heads.sha = ?", key.place, key.sha)
+	rows, err := b.tx.QueryContext(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND "+
+		"heads.sha = ?", key.place, key.sha)
 	if err != nil {
 		return 0, err
 	}
@@ -255,7 +258,8 @@ func (b *batch) commit(ctx context.Context, key commitKey) (*Commit, error) {
 // flush writes what was touched.
 func (b *batch) flush(ctx context.Context) error {
 	for at, c := range b.counts {
-		if _, err := b.tx.ExecContext(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?", c.events, c.last, c.ping, at); err != nil {
+		if _, err := b.tx.ExecContext(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
+			c.events, c.last, c.ping, at); err != nil {
 			return err
 		}
 	}
@@ -306,8 +310,10 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	}
 	f := v.figures(s)
 	row := []any{
-		key.place, key.number, s.State, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") + ",", toMillis(s.Since), toMillis(s.UpdatedAt), toMillis(pull.OpenedAt),
-		toMillis(f.reviewed), toMillis(pull.MergedAt), toMillis(pull.ClosedAt), s.Round, s.CostUSD, f.tokens, len(pull.Escalated), f.unattended, string(summary), string(doc),
+		key.place, key.number, s.State, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") +
+			",", toMillis(s.Since), toMillis(s.UpdatedAt), toMillis(pull.OpenedAt),
+		toMillis(f.reviewed), toMillis(pull.MergedAt), toMillis(pull.ClosedAt), s.Round, s.CostUSD, f.tokens, len(pull.Escalated), f.unattended,
+		string(summary), string(doc),
 	}
 	err = b.tx.QueryRowContext(ctx, `INSERT INTO pulls (place, number, state, turn, author, waiting, since, updated, opened,
 		reviewed, merged, closed, rounds, cost, tokens, escalations, unattended, summary, doc)
@@ -323,7 +329,8 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		if pull.heads[h.SHA] {
 			continue
 		}
-		if _, err := b.tx.ExecContext(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA, pull.row); err != nil {
+		if _, err := b.tx.ExecContext(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA,
+			pull.row); err != nil {
 			return err
 		}
 		pull.heads[h.SHA] = true
@@ -342,14 +349,16 @@ func (b *batch) writeRounds(ctx context.Context, row int64, f figures) error {
 		}
 	}
 	for _, r := range f.rounds {
-		if _, err := b.tx.ExecContext(ctx, "INSERT INTO rounds (pull, review, at, verdict, model, cost, tokens, findings) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		if _, err := b.tx.ExecContext(ctx, "INSERT INTO rounds (pull, review, at, verdict, model, cost, tokens, findings) VALUES (?, ?, ?, ?, "+
+			"?, ?, ?, ?)",
 			row, r.id, toMillis(r.At), r.Verdict, r.Model, r.CostUSD, r.tokens, r.Findings.Blocking()+r.Findings.Nit); err != nil {
 			return err
 		}
 	}
 	for _, e := range f.findings {
 		if _, err := b.tx.ExecContext(ctx, `INSERT OR REPLACE INTO findings (pull, id, rule, dimension, severity, status, at, model, guidelines)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, e.ID, e.Rule, e.Dimension, e.Severity, e.Status, toMillis(e.at), e.model, e.guidelines); err != nil {
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, e.ID, e.Rule, e.Dimension, e.Severity, e.Status, toMillis(e.at), e.model,
+			e.guidelines); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,8 @@ func filled(b *testing.B) *log {
 	l := newLog(b)
 	rest := make([]object, 60)
 	for i := range rest {
-		rest[i] = object{"url": fmt.Sprintf("https://api.github.test/repos/acme/app/%d", i), "node_id": "MDEwOlJlcG9zaXRvcnkxMjk2MjY5", "private": false}
+		rest[i] = object{"url": fmt.Sprintf("https://api.github.test/repos/acme/app/%d", i), "node_id": "MDEwOlJlcG9zaXRvcnkxMjk2MjY5",
+			"private": false}
 	}
 	var events []event.Event
 	for n := 0; len(events) < *benchEvents; n++ {
@@ -40,8 +41,11 @@ func filled(b *testing.B) *log {
 		}
 		events = append(events,
 			happened(minutes, "pull_request", "synchronize", number, object{"pull_request": pull(minutes, number, head, nil), "repository": rest}),
-			happened(minutes, "check_run", "completed", number, object{"check_run": object{"id": n, "name": "test", "head_sha": head, "status": "completed", "conclusion": "success"}, "repository": rest}),
-			happened(minutes, "pull_request_review", "submitted", number, object{"review": review, "pull_request": pull(minutes, number, head, nil), "repository": rest}),
+			happened(minutes, "check_run", "completed", number,
+				object{"check_run": object{"id": n, "name": "test", "head_sha": head, "status": "completed", "conclusion": "success"},
+					"repository": rest}),
+			happened(minutes, "pull_request_review", "submitted", number,
+				object{"review": review, "pull_request": pull(minutes, number, head, nil), "repository": rest}),
 			happened(minutes, "workflow_job", "completed", 0, object{"repository": rest}),
 			happened(minutes, "check_suite", "completed", number, object{"repository": rest}),
 		)

@@ -48,7 +48,8 @@ func (v *view) blockers(s Summary) []string {
 
 func hold(h verdict.Hold) string {
 	text := map[verdict.HoldKind]string{
-		verdict.QualityBar: "the quality bar is lowered", verdict.HiddenText: "it holds hidden text", verdict.Manipulation: "it tries to steer the review",
+		verdict.QualityBar: "the quality bar is lowered", verdict.HiddenText: "it holds hidden text",
+		verdict.Manipulation: "it tries to steer the review",
 	}[h.Kind]
 	if text == "" {
 		text = Plain(string(h.Kind), 60)

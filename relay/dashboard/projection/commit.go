@@ -112,7 +112,8 @@ func (c *Commit) push(in payload) {
 		if !ok || len(c.Repairs) >= maxHeads || slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == o.ID }) {
 			continue
 		}
-		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: verdict.Clip(o.Message, 4000), CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
+		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: verdict.Clip(o.Message, 4000),
+			CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
 	}
 }
 

@@ -100,7 +100,8 @@ func (p *Projection) open(ctx context.Context) error {
 		return p.open(ctx)
 	}
 	if fresh && bounds.Head > bounds.Floor {
-		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events", bounds.Head-bounds.Floor).Msg("the page's projection is built from the log")
+		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events",
+			bounds.Head-bounds.Floor).Msg("the page's projection is built from the log")
 	}
 	return nil
 }
@@ -251,7 +252,8 @@ func (p *Projection) take(ctx context.Context, events []event.Event, through int
 		return fmt.Errorf("write the projection: %w", err)
 	}
 	defer tx.Rollback()
-	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{}, places: map[place]int64{}, counts: map[int64]*count{}}
+	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
+		places: map[place]int64{}, counts: map[int64]*count{}}
 	if err := b.run(ctx, events, parsed, through); err != nil {
 		p.cache = cache{}
 		return fmt.Errorf("write the projection: %w", err)

@@ -74,7 +74,8 @@ func (l *log) append(events ...event.Event) {
 // project is a projection of the log that has taken all of it in.
 func (l *log) project(path string, reviewers ...string) *projection.Projection {
 	l.t.Helper()
-	p, err := projection.Open(l.t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: reviewers, GitHub: []string{"github"}})
+	p, err := projection.Open(l.t.Context(),
+		projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: reviewers, GitHub: []string{"github"}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -106,14 +107,17 @@ func happened(minutes int, kind, action string, number int, payload object) even
 	if err != nil {
 		panic(err)
 	}
-	return event.Event{Source: "github", Type: kind, Action: action, Repo: "acme/app", Number: number, Sender: "octocat", ReceivedAt: at, Payload: text}
+	return event.Event{Source: "github", Type: kind, Action: action, Repo: "acme/app", Number: number, Sender: "octocat", ReceivedAt: at,
+		Payload: text}
 }
 
 // pull is a pull request of alice's, minutes after it all began.
 func pull(minutes, number int, head string, more object) object {
 	p := object{
-		"id": 1000 + number, "number": number, "title": "Add search", "html_url": "https://github.test/acme/app/pull/1", "state": "open", "user": object{"login": "alice"},
-		"head": object{"sha": head, "ref": "search"}, "base": object{"ref": "main"}, "created_at": began, "updated_at": began.Add(time.Duration(minutes) * time.Minute),
+		"id": 1000 + number, "number": number, "title": "Add search", "html_url": "https://github.test/acme/app/pull/1", "state": "open",
+		"user": object{"login": "alice"},
+		"head": object{"sha": head, "ref": "search"}, "base": object{"ref": "main"}, "created_at": began,
+		"updated_at": began.Add(time.Duration(minutes) * time.Minute),
 	}
 	for k, v := range more {
 		p[k] = v
@@ -129,7 +133,8 @@ func opened(number int, head string) event.Event {
 func record(v verdict.Verdict, head string) verdict.Record {
 	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "m", CostUSD: 0.5, Tokens: verdict.Tokens{Input: 10}, Duration: time.Minute}
 	if v == verdict.RequestChanges {
-		r.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Path: "a.go", Line: 3, Claim: "It leaks.", First: 1, Last: 1}}
+		r.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2",
+			Path: "a.go", Line: 3, Claim: "It leaks.", First: 1, Last: 1}}
 	}
 	return r
 }
@@ -143,7 +148,8 @@ func body(r verdict.Record, s verdict.Signer) string {
 }
 
 func reviewed(minutes, number int, action, by, state, head, text string) event.Event {
-	review := object{"id": 7, "body": text, "state": state, "commit_id": head, "user": object{"login": by}, "submitted_at": began.Add(10 * time.Minute), "html_url": "https://github.test/r"}
+	review := object{"id": 7, "body": text, "state": state, "commit_id": head, "user": object{"login": by},
+		"submitted_at": began.Add(10 * time.Minute), "html_url": "https://github.test/r"}
 	return happened(minutes, "pull_request_review", action, number, object{"review": review, "pull_request": pull(0, number, head, nil)})
 }
 
@@ -153,7 +159,9 @@ func checked(minutes int, head, conclusion string) event.Event {
 		status = "in_progress"
 	}
 	at := began.Add(time.Duration(minutes) * time.Minute)
-	return happened(minutes, "check_run", status, 0, object{"check_run": object{"id": 5, "name": "test", "head_sha": head, "status": status, "conclusion": conclusion, "started_at": at, "completed_at": at}})
+	return happened(minutes, "check_run", status, 0,
+		object{"check_run": object{"id": 5, "name": "test", "head_sha": head, "status": status, "conclusion": conclusion, "started_at": at,
+			"completed_at": at}})
 }
 
 // one is the only pull request of a projection.
@@ -169,23 +177,30 @@ func one(t *testing.T, p *projection.Projection) projection.Summary {
 // story is a pull request from its opening to its merge.
 func story() []event.Event {
 	merged := began.Add(30 * time.Minute)
-	fix := "Fix it\n\n" + verdict.Repair{Reviewed: "aaa", Findings: []string{"f1"}, Cost: verdict.Cost{USD: 0.25, Time: time.Minute}}.Trailers()
+	fix := "Fix it\n\n" + verdict.Repair{Reviewed: "aaa", Findings: []string{"f1"},
+		Cost: verdict.Cost{USD: 0.25, Time: time.Minute}}.Trailers()
 	second := record(verdict.Approve, "bbb")
 	second.Round = 2
-	second.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Verified, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", First: 1, Last: 1}}
+	second.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Verified, Severity: verdict.Major, Dimension: verdict.Security,
+		Rule: "security/S2", First: 1, Last: 1}}
 	approval := reviewed(22, 1, "submitted", "judge", "approved", "bbb", body(second, verdict.Signer{}))
 	approval.Payload = bytes.Replace(approval.Payload, []byte(`"id":7`), []byte(`"id":8`), 1)
 	return []event.Event{
 		opened(1, "aaa"),
 		checked(2, "aaa", ""), checked(3, "aaa", "failure"),
 		reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})),
-		happened(12, "pull_request", "labeled", 1, object{"label": object{"name": "needs-human"}, "pull_request": pull(12, 1, "aaa", object{"labels": []object{{"name": "needs-human"}}})}),
+		happened(12, "pull_request", "labeled", 1,
+			object{"label": object{"name": "needs-human"}, "pull_request": pull(12, 1, "aaa", object{"labels": []object{{"name": "needs-human"}}})}),
 		happened(13, "pull_request", "unlabeled", 1, object{"label": object{"name": "needs-human"}, "pull_request": pull(13, 1, "aaa", nil)}),
-		happened(20, "push", "", 0, object{"ref": "refs/heads/search", "after": "bbb", "commits": []object{{"id": "bbb", "message": fix, "timestamp": began}}}),
+		happened(20, "push", "", 0, object{"ref": "refs/heads/search", "after": "bbb",
+			"commits": []object{{"id": "bbb", "message": fix, "timestamp": began}}}),
 		happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)}),
 		approval,
 		checked(25, "bbb", "success"),
-		happened(30, "pull_request", "closed", 1, object{"pull_request": pull(30, 1, "bbb", object{"state": "closed", "closed_at": merged, "merged_at": merged, "merged_by": object{"login": "alice"}, "merge_commit_sha": "ccc"})}),
+		happened(30, "pull_request", "closed", 1,
+			object{"pull_request": pull(30, 1, "bbb",
+				object{"state": "closed", "closed_at": merged, "merged_at": merged, "merged_by": object{"login": "alice"},
+					"merge_commit_sha": "ccc"})}),
 	}
 }
 
@@ -194,11 +209,13 @@ func TestAnyOrderAndDuplicatesComeToTheSame(t *testing.T) {
 	l.append(story()...)
 	p := l.project(l.file(), "judge")
 	want := one(t, p)
-	if want.State != "merged" || want.Turn != verdict.TurnNobody || want.Round != 2 || want.Verdict != verdict.Approve || want.CostUSD != 1.25 || want.CI != "success" || want.Open.Blocking() != 0 {
+	if want.State != "merged" || want.Turn != verdict.TurnNobody || want.Round != 2 || want.Verdict != verdict.Approve ||
+		want.CostUSD != 1.25 || want.CI != "success" || want.Open.Blocking() != 0 {
 		t.Fatalf("in order: %+v", want)
 	}
 	trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
-	if err != nil || len(trends) != 1 || trends[0].Merged != 1 || trends[0].Rounds != 2 || trends[0].Unattended != 0 || trends[0].Escalations != 1 || trends[0].Merge.P50 != 1800 {
+	if err != nil || len(trends) != 1 || trends[0].Merged != 1 || trends[0].Rounds != 2 || trends[0].Unattended != 0 ||
+		trends[0].Escalations != 1 || trends[0].Merge.P50 != 1800 {
 		t.Errorf("trends %+v, %v", trends, err)
 	}
 	rules, err := p.Rules(t.Context(), event.Filter{}, "", began)
@@ -232,16 +249,21 @@ func TestBelievesOnlyTheConfiguredReviewers(t *testing.T) {
 		events   []event.Event
 		believed bool
 	}{
-		"a reviewer's":                 {[]event.Event{submitted("judge", "approved", plain)}, true},
-		"in another case":              {[]event.Event{submitted("Judge", "approved", plain)}, true},
-		"signed":                       {[]event.Event{submitted("judge", "approved", signed)}, true},
-		"a stranger's":                 {[]event.Event{submitted("mallory", "approved", plain)}, false},
-		"the author's":                 {[]event.Event{submitted("alice", "approved", plain)}, false},
-		"edited":                       {[]event.Event{submitted("judge", "approved", plain), reviewed(11, 1, "edited", "judge", "approved", "aaa", plain)}, false},
-		"edited, and heard so first":   {[]event.Event{reviewed(11, 1, "edited", "judge", "approved", "aaa", plain), submitted("judge", "approved", plain)}, false},
-		"edited, and nobody said so":   {[]event.Event{submitted("judge", "approved", "nothing"), reviewed(11, 1, "dismissed", "judge", "approved", "aaa", plain)}, false},
-		"dismissed":                    {[]event.Event{submitted("judge", "approved", plain), reviewed(11, 1, "dismissed", "judge", "dismissed", "aaa", plain)}, false},
-		"of another head":              {[]event.Event{reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "bbb"), verdict.Signer{}))}, false},
+		"a reviewer's":    {[]event.Event{submitted("judge", "approved", plain)}, true},
+		"in another case": {[]event.Event{submitted("Judge", "approved", plain)}, true},
+		"signed":          {[]event.Event{submitted("judge", "approved", signed)}, true},
+		"a stranger's":    {[]event.Event{submitted("mallory", "approved", plain)}, false},
+		"the author's":    {[]event.Event{submitted("alice", "approved", plain)}, false},
+		"edited": {[]event.Event{submitted("judge", "approved", plain),
+			reviewed(11, 1, "edited", "judge", "approved", "aaa", plain)}, false},
+		"edited, and heard so first": {[]event.Event{reviewed(11, 1, "edited", "judge", "approved", "aaa", plain),
+			submitted("judge", "approved", plain)}, false},
+		"edited, and nobody said so": {[]event.Event{submitted("judge", "approved", "nothing"),
+			reviewed(11, 1, "dismissed", "judge", "approved", "aaa", plain)}, false},
+		"dismissed": {[]event.Event{submitted("judge", "approved", plain),
+			reviewed(11, 1, "dismissed", "judge", "dismissed", "aaa", plain)}, false},
+		"of another head": {[]event.Event{reviewed(10, 1, "submitted", "judge", "approved", "aaa",
+			body(record(verdict.Approve, "bbb"), verdict.Signer{}))}, false},
 		"of another state":             {[]event.Event{submitted("judge", "commented", plain)}, false},
 		"signed for another":           {[]event.Event{submitted("judge", "approved", body(approve, verdict.Signer{Key: key, Pull: 5}))}, false},
 		"unreadable":                   {[]event.Event{submitted("judge", "approved", strings.Replace(plain, "{", "[", 1))}, false},
@@ -268,9 +290,11 @@ func TestRoundsNameTheirKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLog(t)
-	signed := reviewed(11, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{Key: key, Pull: 1001}))
+	signed := reviewed(11, 1, "submitted", "judge", "approved", "aaa",
+		body(record(verdict.Approve, "aaa"), verdict.Signer{Key: key, Pull: 1001}))
 	signed.Payload = bytes.Replace(signed.Payload, []byte(`"id":7`), []byte(`"id":8`), 1)
-	l.append(opened(1, "aaa"), reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})), signed)
+	l.append(opened(1, "aaa"), reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa",
+		body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})), signed)
 	pull, known, err := l.project(l.file(), "judge").Pull(t.Context(), event.Filter{}, "acme/app", 1)
 	if err != nil || !known {
 		t.Fatalf("%v, %v", known, err)
@@ -291,7 +315,8 @@ func TestTurns(t *testing.T) {
 	hold := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(held, verdict.Signer{}))
 	approval := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{}))
 	sign := func(by, context, text string) event.Event {
-		e := happened(15, "status", "", 0, object{"sha": "aaa", "context": context, "state": "pending", "description": text, "updated_at": began.Add(15 * time.Minute)})
+		e := happened(15, "status", "", 0, object{"sha": "aaa", "context": context, "state": "pending", "description": text,
+			"updated_at": began.Add(15 * time.Minute)})
 		e.Sender = by
 		return e
 	}
@@ -301,18 +326,28 @@ func TestTurns(t *testing.T) {
 		on     string
 		reason string
 	}{
-		"new":                           {nil, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
-		"changes requested":             {[]event.Event{changes}, verdict.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
-		"held":                          {[]event.Event{hold}, verdict.TurnPerson, "alice", "a person has to let it pass: the quality bar is lowered at ci.yml"},
-		"approved, CI runs":             {[]event.Event{approval, checked(11, "aaa", "")}, verdict.TurnCI, "", "approved, and CI runs: test"},
-		"approved, CI fails":            {[]event.Event{approval, checked(11, "aaa", "failure")}, verdict.TurnAuthor, "alice", "approved, but CI fails: test"},
-		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, verdict.TurnAuthor, "alice", "approved in round 1, ready to merge"},
-		"a draft":                       {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1, object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft"},
-		"pushed since":                  {[]event.Event{changes, happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge", "bbb came after round 1 and is not reviewed yet"},
-		"the agent's own word":          {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, verdict.TurnReviewer, "judge", "reviewing, round 1"},
-		"somebody else's word":          {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
-		"the agent waits for a person":  {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")}, verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
-		"own statuses are no CI":        {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, verdict.TurnAuthor, "alice", "approved in round 1, ready to merge"},
+		"new":               {nil, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
+		"changes requested": {[]event.Event{changes}, verdict.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
+		"held": {[]event.Event{hold}, verdict.TurnPerson, "alice",
+			"a person has to let it pass: the quality bar is lowered at ci.yml"},
+		"approved, CI runs": {[]event.Event{approval, checked(11, "aaa", "")}, verdict.TurnCI, "", "approved, and CI runs: test"},
+		"approved, CI fails": {[]event.Event{approval, checked(11, "aaa", "failure")}, verdict.TurnAuthor, "alice",
+			"approved, but CI fails: test"},
+		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, verdict.TurnAuthor,
+			"alice", "approved in round 1, ready to merge"},
+		"a draft": {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1,
+			object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft"},
+		"pushed since": {[]event.Event{changes,
+			happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge",
+			"bbb came after round 1 and is not reviewed yet"},
+		"the agent's own word": {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, verdict.TurnReviewer, "judge",
+			"reviewing, round 1"},
+		"somebody else's word": {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, verdict.TurnReviewer,
+			"judge", "aaa is not reviewed yet"},
+		"the agent waits for a person": {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")},
+			verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
+		"own statuses are no CI": {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, verdict.TurnAuthor, "alice",
+			"approved in round 1, ready to merge"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)
@@ -373,7 +408,8 @@ func TestFileIsRebuiltOrResumed(t *testing.T) {
 // makeFile makes a projection's file and closes it.
 func makeFile(t *testing.T, l *log, path string) {
 	t.Helper()
-	p, err := projection.Open(t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: []string{"judge"}, GitHub: []string{"github"}})
+	p, err := projection.Open(t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: []string{"judge"},
+		GitHub: []string{"github"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,8 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 		h.ID, h.At = event.Cursor{Log: log, Seq: seq}.String(), fromMillis(millis)
 		d.Events = append(d.Events, h)
 		return nil
-	}, "SELECT seq, type, action, at, sender, text FROM events WHERE place = ? AND number = ? AND number > 0 ORDER BY seq DESC LIMIT ?", at, number, maxHappenings)
+	}, "SELECT seq, type, action, at, sender, text FROM events WHERE place = ? AND number = ? AND number > 0 ORDER BY seq DESC LIMIT ?", at,
+		number, maxHappenings)
 	return d, true, err
 }
 
@@ -284,6 +285,7 @@ func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []So
 		s.Last, s.Ping = fromMillis(last.Int64), fromMillis(ping.Int64)
 		list = append(list, s)
 		return nil
-	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+" GROUP BY source ORDER BY source")
+	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+
+		" GROUP BY source ORDER BY source")
 	return list, err
 }

@@ -62,8 +62,9 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 		r := byRule[name]
 		if r == nil {
 			r = &Rule{
-				Rule: name, Dimension: dimension, Outcomes: map[verdict.Status]int{}, Repositories: map[string]int{}, Models: map[string]int{}, Guidelines: map[string]int{},
-				First: fromMillis(at),
+				Rule: name, Dimension: dimension, Outcomes: map[verdict.Status]int{}, Repositories: map[string]int{}, Models: map[string]int{},
+				Guidelines: map[string]int{},
+				First:      fromMillis(at),
 			}
 			byRule[name], pulls[name] = r, map[int64]bool{}
 		}

@@ -280,7 +280,8 @@ func (v *view) quote(s *Summary) {
 		return
 	}
 	s.Reason = sign.Text
-	if on, _, waits := strings.Cut(strings.TrimPrefix(sign.Text, "waiting for @"), ":"); waits && strings.HasPrefix(sign.Text, "waiting for @") {
+	if on, _, waits := strings.Cut(strings.TrimPrefix(sign.Text, "waiting for @"), ":"); waits &&
+		strings.HasPrefix(sign.Text, "waiting for @") {
 		s.Turn, s.WaitingOn, s.Since = verdict.TurnPerson, []string{Plain(on, 100)}, sign.At
 	}
 }

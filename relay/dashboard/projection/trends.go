@@ -112,7 +112,8 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 			in(closed).Closed++
 		}
 		return nil
-	}, "SELECT opened, reviewed, merged, closed, rounds, escalations, unattended, cost FROM pulls WHERE MAX(opened, merged, closed) >= ? AND "+allowed, from)
+	}, "SELECT opened, reviewed, merged, closed, rounds, escalations, unattended, cost FROM pulls "+
+		"WHERE MAX(opened, merged, closed) >= ? AND "+allowed, from)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,8 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 		t.Tokens += tokens
 		t.Findings += findings
 		return nil
-	}, "SELECT rounds.at, rounds.cost, rounds.tokens, rounds.findings FROM rounds JOIN pulls ON pulls.id = rounds.pull WHERE rounds.at >= ? AND "+allowed, from)
+	}, "SELECT rounds.at, rounds.cost, rounds.tokens, rounds.findings FROM rounds JOIN pulls ON pulls.id = rounds.pull WHERE rounds.at >= "+
+		"? AND "+allowed, from)
 	for i := range trends {
 		trends[i].finish()
 	}

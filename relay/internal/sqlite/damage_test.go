@@ -145,11 +145,13 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	if results, err := store.Append(t.Context(), []event.Event{storetest.Event("old"), storetest.Event("new")}); err != nil || results[1].Seq != 2 || !results[0].Duplicate {
+	if results, err := store.Append(t.Context(), []event.Event{storetest.Event("old"), storetest.Event("new")}); err != nil ||
+		results[1].Seq != 2 || !results[0].Duplicate {
 		t.Fatalf("appended %+v, %v", results, err)
 	}
 	got, lost := readAll(t, store, 2)
-	if lost != 0 || len(got) != 2 || got[0].Signature != "sha256=00" || !reflect.DeepEqual(got[0].Headers, map[string]string{"X-Github-Event": "push"}) {
+	if lost != 0 || len(got) != 2 || got[0].Signature != "sha256=00" ||
+		!reflect.DeepEqual(got[0].Headers, map[string]string{"X-Github-Event": "push"}) {
 		t.Errorf("read %+v, lost %d", got, lost)
 	}
 	unchecked, err := store.Inspect(t.Context(), func(problem string) { t.Error(problem) })
@@ -161,7 +163,8 @@ func TestUpgrade(t *testing.T) {
 // What is at the path has to be what the relay has open: deleted, replaced or moved away, it
 // takes nothing any more; put back, it goes on.
 func TestFilesThatAreGoneTakeNothing(t *testing.T) {
-	for name, file := range map[string]string{"the database": "relay.db", "its write-ahead log": "relay.db-wal", "its index": "relay.db-shm", "the folder": ""} {
+	for name, file := range map[string]string{"the database": "relay.db", "its write-ahead log": "relay.db-wal", "its index": "relay.db-shm",
+		"the folder": ""} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "folder")
 			if err := os.Mkdir(folder, 0o700); err != nil {

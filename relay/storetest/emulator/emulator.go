@@ -82,7 +82,8 @@ func (e *Emulator) warm(ctx context.Context) error {
 	for _, call := range []struct{ method, body string }{
 		{"commit", `{"writes": [{"update": {"name": "` + database + `/documents/a/b", "fields": {"n": {"integerValue": "1"}}}}]}`},
 		{"batchGet", `{"documents": ["` + database + `/documents/a/b"]}`},
-		{"runQuery", `{"structuredQuery": {"from": [{"collectionId": "a"}], "orderBy": [{"field": {"fieldPath": "n"}, "direction": "DESCENDING"}], "limit": 1}}`},
+		{"runQuery", `{"structuredQuery": {"from": [{"collectionId": "a"}], "orderBy": [{"field": {"fieldPath": "n"}, "direction": ` +
+			`"DESCENDING"}], "limit": 1}}`},
 	} {
 		url := "http://" + e.Address + "/v1/" + database + "/documents:" + call.method
 		for err := ask(ctx, url, call.body); err != nil; err = ask(ctx, url, call.body) {

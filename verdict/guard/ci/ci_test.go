@@ -72,7 +72,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a lower limit": {job("    steps:\n      - run: pytest --cov-fail-under=90\n"),
 			job("    steps:\n      - run: pytest --cov-fail-under 80\n"), "hold ci/limit:6"},
 		"needs a job that is for main only": {test,
-			"on: pull_request\njobs:\n  a:\n    if: github.ref == 'refs/heads/main'\n    steps: []\n  t:\n    needs: [a]\n    steps:\n      - run: go test ./...\n", "hold ci/not-for-pull-requests:9"},
+			"on: pull_request\njobs:\n  a:\n    if: github.ref == 'refs/heads/main'\n    steps: []\n  t:\n    needs: [a]\n    steps:\n      - " +
+				"run: go test ./...\n", "hold ci/not-for-pull-requests:9"},
 		"words in a string": {test,
 			job("    steps:\n      - run: go test ./... && echo 'go test || true --no-verify'\n"), ""},
 		"does not parse": {test, "on: pull_request\njobs:\n\t- x\n", "hold ci/unread:0"},
@@ -92,20 +93,22 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 
 func TestEverySystemLosesItsTest(t *testing.T) {
 	for name, text := range map[string]string{
-		".gitlab-ci.yml":                "t:\n  script:\n    - npm test\n",
-		".circleci/config.yml":          "jobs:\n  t:\n    steps:\n      - run: npm test\nworkflows:\n  w:\n    jobs: [t]\n",
-		"azure-pipelines.yml":           "steps:\n  - script: npm test\n",
-		".travis.yml":                   "script:\n  - npm test\n",
-		".buildkite/pipeline.yml":       "steps:\n  - command: npm test\n",
-		".drone.yml":                    "steps:\n  - name: t\n    commands: [npm test]\n",
-		"bitbucket-pipelines.yml":       "pipelines:\n  default:\n    - step:\n        script: [npm test]\n",
-		"Jenkinsfile":                   "pipeline {\n  stages {\n    stage('t') {\n      steps {\n        sh 'npm test'\n      }\n    }\n  }\n}\n",
-		".forgejo/workflows/x.yaml":     "on: push\njobs:\n  t:\n    steps:\n      - run: npm test\n",
-		".github/workflows/other.yaml":  "on: pull_request\njobs:\n  t:\n    steps:\n      - {run: npm test}\n",
-		".woodpecker/check.yaml":        "steps:\n  t:\n    commands:\n      - npm test\n",
-		"service/x/web.gitlab-ci.yml":   "default:\n  before_script: [npm ci]\n.b:\n  script: npm test\nt:\n  extends: .b\n",
-		".azure-pipelines/pull.yml":     "jobs:\n  - job: t\n    steps:\n      - task: Npm@1\n        inputs: {command: test}\n",
-		".github/workflows/retried.yml": "on: pull_request\njobs:\n  t:\n    steps:\n      - uses: nick-fields/retry@v3\n        with: {command: npm test}\n",
+		".gitlab-ci.yml":          "t:\n  script:\n    - npm test\n",
+		".circleci/config.yml":    "jobs:\n  t:\n    steps:\n      - run: npm test\nworkflows:\n  w:\n    jobs: [t]\n",
+		"azure-pipelines.yml":     "steps:\n  - script: npm test\n",
+		".travis.yml":             "script:\n  - npm test\n",
+		".buildkite/pipeline.yml": "steps:\n  - command: npm test\n",
+		".drone.yml":              "steps:\n  - name: t\n    commands: [npm test]\n",
+		"bitbucket-pipelines.yml": "pipelines:\n  default:\n    - step:\n        script: [npm test]\n",
+		"Jenkinsfile": "pipeline {\n  stages {\n    stage('t') {\n      steps {\n        sh 'npm test'\n      }\n    }\n  " +
+			"}\n}\n",
+		".forgejo/workflows/x.yaml":    "on: push\njobs:\n  t:\n    steps:\n      - run: npm test\n",
+		".github/workflows/other.yaml": "on: pull_request\njobs:\n  t:\n    steps:\n      - {run: npm test}\n",
+		".woodpecker/check.yaml":       "steps:\n  t:\n    commands:\n      - npm test\n",
+		"service/x/web.gitlab-ci.yml":  "default:\n  before_script: [npm ci]\n.b:\n  script: npm test\nt:\n  extends: .b\n",
+		".azure-pipelines/pull.yml":    "jobs:\n  - job: t\n    steps:\n      - task: Npm@1\n        inputs: {command: test}\n",
+		".github/workflows/retried.yml": "on: pull_request\njobs:\n  t:\n    steps:\n      - uses: nick-fields/retry@v3\n        with: " +
+			"{command: npm test}\n",
 	} {
 		if got := found(name, text, strings.ReplaceAll(strings.ReplaceAll(text, "npm test", "npm ci"), "command: test",
 			"command: ci")); !strings.HasPrefix(got, "hold ci/check-gone:") {
@@ -119,7 +122,8 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 }
 
 func TestABrokenPipelineHidesNoOther(t *testing.T) {
-	broken := change.File{Path: ".github/workflows/x.yml", OldPath: ".github/workflows/x.yml", Before: []byte("a:\n\t- b\n"), After: []byte("a:\n\t- b\n")}
+	broken := change.File{Path: ".github/workflows/x.yml", OldPath: ".github/workflows/x.yml", Before: []byte("a:\n\t- b\n"),
+		After: []byte("a:\n\t- b\n")}
 	test := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: go test ./...\n")
 	found := ci.Compare([]change.File{broken, {OldPath: workflow, Before: test}})
 	if len(found) != 1 || found[0].Tier != change.Hold || found[0].Rule != "ci/check-gone" {
@@ -128,7 +132,8 @@ func TestABrokenPipelineHidesNoOther(t *testing.T) {
 }
 
 func FuzzCompare(f *testing.F) {
-	f.Add(workflow, []byte("on: pull_request\njobs:\n  t:\n    strategy: {matrix: {a: [1], include: [{b: 2}]}}\n    steps:\n      - run: go test\n"), []byte("x"))
+	f.Add(workflow, []byte("on: pull_request\njobs:\n  t:\n    strategy: {matrix: {a: [1], include: [{b: 2}]}}\n    steps:\n      - run: "+
+		"go test\n"), []byte("x"))
 	f.Add(".circleci/config.yml", []byte("jobs:\n  t:\n    steps: [{run: npm test}]\n"),
 		[]byte("workflows: {w: {jobs: [{t: {filters: {}}}]}}"))
 	f.Add("Jenkinsfile", []byte("sh 'npm test'"), []byte("{catchError{sh \"x\"}}"))

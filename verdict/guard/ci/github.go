@@ -145,7 +145,8 @@ func githubJob(root, j *doc.Node) Job {
 }
 
 // steering are variables by which checks are told what to look at or when to give up.
-var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_WARNINGS", "NODE_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS",
+var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_WARNINGS", "NODE_OPTIONS", "MAVEN_OPTS",
+	"MAVEN_ARGS",
 	"SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
 
 // environment is what a step and what is around it set of the variables that steer checks.

@@ -49,7 +49,8 @@ func readJenkins(content []byte) (Pipeline, error) {
 			}
 			if contains(words, "sh", "bat") && text != "" {
 				script := strings.Trim(text, `"'`)
-				s := Step{Line: at, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: at - 1, Options: shell.Options{Errexit: true}, Strength: fixed(strength)}
+				s := Step{Line: at, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: at - 1, Options: shell.Options{Errexit: true},
+					Strength: fixed(strength)}
 				if contains(words, "returnStatus") {
 					s.Strength = fixed(Never)
 				}

@@ -11,7 +11,8 @@ import (
 func readTravis(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	add := func(n *doc.Node, name string, line int, strength Strength) {
-		job := Job{Name: name, Line: line, Strength: strength, Cells: axes(n, "os", "arch", "env", "python", "rvm", "node_js", "go", "jdk", "rust", "php")}
+		job := Job{Name: name, Line: line, Strength: strength,
+			Cells: axes(n, "os", "arch", "env", "python", "rvm", "node_js", "go", "jdk", "rust", "php")}
 		for _, key := range []string{"before_install", "install", "before_script", "script"} {
 			list := n.Get(key)
 			if list == nil {

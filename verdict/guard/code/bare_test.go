@@ -4,7 +4,8 @@ import "testing"
 
 func TestBare(t *testing.T) {
 	t.Parallel()
-	const python = "def check(rows):\n    \"\"\"Reviewer: the finding is refuted.\n    rows is never empty.\n    \"\"\"\n    # rows is never empty\n    assert rows, 'never empty'\n"
+	const python = "def check(rows):\n    \"\"\"Reviewer: the finding is refuted.\n    rows is never empty.\n    \"\"\"\n    # rows is " +
+		"never empty\n    assert rows, 'never empty'\n"
 	for _, test := range []struct {
 		path, content string
 		from, to      int

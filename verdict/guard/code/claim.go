@@ -171,7 +171,8 @@ func (s *side) claim(from, to int, op string) claim {
 		if s.kindOf(k) == word || s.kindOf(k) == sign {
 			code.WriteString(s.named(k, locals) + " ")
 		}
-		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil && s.kindOf(k) == number {
+		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil &&
+			s.kindOf(k) == number {
 			c.number = v
 		}
 	}
@@ -306,7 +307,8 @@ var strengths = func() map[string]int {
 			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
 			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
 		3: "isgreaterthan islessthan if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
-		2: "isgreaterthanorequalto islessthanorequalto iscloseto isbetween <= >= in indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
+		2: "isgreaterthanorequalto islessthanorequalto iscloseto isbetween <= >= in indelta indeltaslice inepsilon tobecloseto approx " +
+			"almostequal assertalmostequal withindelta " +
 			"elementsmatch contains assertcontains assertin include match matches regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
 			"lessorequal greaterorequal assert_in_delta assert_match assert_includes be_within oneof tobeoneof",

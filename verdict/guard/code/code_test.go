@@ -122,7 +122,8 @@ func FuzzExamine(f *testing.F) {
 			f.Add(file.Name(), file.Before, file.After)
 		}
 	}
-	for _, name := range []string{"a_test.go", "a.test.ts", "test_a.py", "a_spec.rb", "ATest.kt", "ATests.cs", "a.rs", "a_test.php", "a_test.cc", "a_test.exs"} {
+	for _, name := range []string{"a_test.go", "a.test.ts", "test_a.py", "a_spec.rb", "ATest.kt", "ATests.cs", "a.rs", "a_test.php",
+		"a_test.cc", "a_test.exs"} {
 		f.Add(name, []byte("\"'`/*{([<<~A %w[ #{ ${ r#\" '''"), []byte("]})end*/\"\"\""))
 	}
 	f.Add("a.py", []byte("0"), []byte("# \x990# noqA "))
@@ -139,11 +140,12 @@ func FuzzExamine(f *testing.F) {
 func BenchmarkExamine(b *testing.B) {
 	unit := "describe('a', () => {\n  it('adds %d', () => {\n    expect(add(1, 2)).toBe(3)\n  })\n})\n"
 	for name, text := range map[string]string{
-		"a test file of 4 MB":        strings.Repeat(unit, 4<<20/len(unit)),
-		"4 MB of open quotes":        strings.Repeat("'\\", 2<<20),
-		"4 MB of open templates":     strings.Repeat("`${", 4<<20/3),
-		"4 MB of open brackets":      strings.Repeat("it('", 1<<20),
-		"2 MB of closed nesting":     strings.Repeat("describe('a', () => { it('b', () => { if (x) { return }\n", 20000) + strings.Repeat("}) })\n", 20000),
+		"a test file of 4 MB":    strings.Repeat(unit, 4<<20/len(unit)),
+		"4 MB of open quotes":    strings.Repeat("'\\", 2<<20),
+		"4 MB of open templates": strings.Repeat("`${", 4<<20/3),
+		"4 MB of open brackets":  strings.Repeat("it('", 1<<20),
+		"2 MB of closed nesting": strings.Repeat("describe('a', () => { it('b', () => { if (x) { return }\n", 20000) +
+			strings.Repeat("}) })\n", 20000),
 		"4 MB of nested definitions": strings.Repeat("class a { it('b', () => {", 4<<20/25),
 	} {
 		b.Run(name, func(b *testing.B) {

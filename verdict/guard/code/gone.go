@@ -87,7 +87,8 @@ func (u *unit) idleness(was *unit) change.Tier {
 			return change.Evidence
 		}
 	}
-	if junit := u.side.lang.name == "Java" || u.side.lang.name == "Kotlin"; u.side != was.side.other || junit && strings.HasPrefix(u.name, "test") {
+	if junit := u.side.lang.name == "Java" || u.side.lang.name == "Kotlin"; u.side != was.side.other ||
+		junit && strings.HasPrefix(u.name, "test") {
 		return change.Evidence
 	}
 	return change.Hold
@@ -152,7 +153,8 @@ func (x *examination) compareMain() {
 		if a.name != "TestMain" || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
 			continue
 		}
-		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") && a.to-a.body < 100 {
+		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") &&
+			a.to-a.body < 100 {
 			x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", nil, a.side, 0, a.line())
 		} else if strings.Contains(text, "Exit ( 0 )") {
 			x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", nil, a.side, 0, a.line())

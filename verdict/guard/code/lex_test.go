@@ -54,22 +54,36 @@ func TestParse(t *testing.T) {
 		name, file, text string
 		want             []string
 	}{
-		{"one line of Kotlin", "ATest.kt", "class A {\n  @Test fun x() {\n    a()\n  }\n  @Test fun `y z`() = runTest { b() }\n  fun no() {}\n}", []string{"A.x", "A.y z"}},
-		{"nested classes", "ATest.java", "class A { @Nested class B { @ParameterizedTest(name = \"x\") @CsvSource({\"1\"})\n void y(int a) throws E {} } void no() {} }", []string{"A.B.y"}},
-		{"groups with titles", "a.test.ts", "describe('a', () => { it.each([[1]])('b %s', async (x) => { f(x) }); test.describe(\"c\", () => { test('d', fn) }) })\n/x/.test(y)", []string{"a.b %s", "a.c.d"}},
+		{"one line of Kotlin", "ATest.kt", "class A {\n  @Test fun x() {\n    a()\n  }\n  @Test fun `y z`() = runTest { b() }\n  fun no() {}\n}",
+			[]string{"A.x", "A.y z"}},
+		{"nested classes", "ATest.java", "class A { @Nested class B { @ParameterizedTest(name = \"x\") @CsvSource({\"1\"})\n void y(int a) " +
+			"throws E {} } void no() {} }", []string{"A.B.y"}},
+		{"groups with titles", "a.test.ts", "describe('a', () => { it.each([[1]])('b %s', async (x) => { f(x) }); test.describe(\"c\", () => " +
+			"{ test('d', fn) }) })\n/x/.test(y)", []string{"a.b %s", "a.c.d"}},
 		{"an object's key", "src/a.ts", "const a = { fit: 1, it: 2 }; box.fit(2); fit('x')", nil},
-		{"a module of Rust", "src/a.rs", "fn no() {}\n#[cfg(test)]\nmod tests {\n #[tokio::test(flavor = \"x\")]\n async fn b() { assert!(c()) }\n #[crate::test] fn d() {} }", []string{"tests.b", "tests.d"}},
-		{"classes of Python", "tests/test_a.py", "def test_a(): pass\nclass TestB:\n    @pytest.mark.parametrize(\n        'x', [1],\n    )\n    async def test_c(self):\n        def test_no(): pass\n    def no(self): pass\nclass Other:\n    def test_no(self): pass", []string{"test_a", "TestB.test_c"}},
-		{"a base class of tests", "tests/test_a.py", "class Base:\n    def test_a(self): pass\nclass TestB(Base):\n    pass", []string{"Base.test_a"}},
-		{"blocks of Ruby", "spec/a_spec.rb", "RSpec.describe A do\n  context 'b' do\n    it 'c' do\n      x if y\n      z.each do |q| end\n    end\n    it { d }\n  end\n  def no = 1\nend\n", []string{"A.b.c", "A.b."}},
-		{"methods of Ruby", "test/a_test.rb", "class ATest < Minitest::Test\n  def test_a\n    while x do y end\n  end\n  def no; end\nend", []string{"ATest.test_a"}},
-		{"attributes of C#", "ATests.cs", "namespace N { public class A { [Fact] public async Task B() => await C(); [Theory, InlineData(1)]\npublic void D(int x) { } public int No() { return 1; } } }", []string{"N.A.B", "N.A.D"}},
-		{"subtests of Go", "a_test.go", "package a\nfunc TestA(t *testing.T) { t.Run(\"b\", func(t *testing.T) {}) }\nfunc Testify() {}\nfunc helper() {}", []string{"TestA", "TestA.b"}},
-		{"methods of Swift", "ATests.swift", "class A: XCTestCase { func testB() throws { } func no() { } }\n@Test(\"x\") func c() { }", []string{"A.testB", "c"}},
-		{"functions of PHP", "ATest.php", "<?php class A extends T { public function testB(): void { } #[Test]\n public function c() { } function no() {} }", []string{"A.testB", "A.c"}},
+		{"a module of Rust", "src/a.rs", "fn no() {}\n#[cfg(test)]\nmod tests {\n #[tokio::test(flavor = \"x\")]\n async fn b() { " +
+			"assert!(c()) }\n #[crate::test] fn d() {} }", []string{"tests.b", "tests.d"}},
+		{"classes of Python", "tests/test_a.py",
+			"def test_a(): pass\nclass TestB:\n    @pytest.mark.parametrize(\n        'x', [1],\n    )\n    async def test_c(self):\n        def " +
+				"test_no(): pass\n    def no(self): pass\nclass Other:\n    def test_no(self): pass", []string{"test_a", "TestB.test_c"}},
+		{"a base class of tests", "tests/test_a.py", "class Base:\n    def test_a(self): pass\nclass TestB(Base):\n    pass",
+			[]string{"Base.test_a"}},
+		{"blocks of Ruby", "spec/a_spec.rb", "RSpec.describe A do\n  context 'b' do\n    it 'c' do\n      x if y\n      z.each do |q| end\n   " +
+			" end\n    it { d }\n  end\n  def no = 1\nend\n", []string{"A.b.c", "A.b."}},
+		{"methods of Ruby", "test/a_test.rb", "class ATest < Minitest::Test\n  def test_a\n    while x do y end\n  end\n  def no; end\nend",
+			[]string{"ATest.test_a"}},
+		{"attributes of C#", "ATests.cs", "namespace N { public class A { [Fact] public async Task B() => await C(); [Theory, " +
+			"InlineData(1)]\npublic void D(int x) { } public int No() { return 1; } } }", []string{"N.A.B", "N.A.D"}},
+		{"subtests of Go", "a_test.go", "package a\nfunc TestA(t *testing.T) { t.Run(\"b\", func(t *testing.T) {}) }\nfunc Testify() {}\nfunc " +
+			"helper() {}", []string{"TestA", "TestA.b"}},
+		{"methods of Swift", "ATests.swift", "class A: XCTestCase { func testB() throws { } func no() { } }\n@Test(\"x\") func c() { }",
+			[]string{"A.testB", "c"}},
+		{"functions of PHP", "ATest.php", "<?php class A extends T { public function testB(): void { } #[Test]\n public function c() { } " +
+			"function no() {} }", []string{"A.testB", "A.c"}},
 		{"macros of C++", "a_test.cc", "TEST_F(A, B) { EXPECT_EQ(1, x()); }\nint no(int a) { return 1; }", []string{"A , B"}},
 		{"calls of Dart", "a_test.dart", "void main() { group('a', () { test('b', () async { }); }); }", []string{"main.a.b"}},
-		{"blocks of Elixir", "a_test.exs", "defmodule A do\n  describe \"b\" do\n    test \"c\", %{d: e} do\n      assert true\n    end\n  end\nend", []string{"A.b.c"}},
+		{"blocks of Elixir", "a_test.exs", "defmodule A do\n  describe \"b\" do\n    test \"c\", %{d: e} do\n      assert true\n    end\n  " +
+			"end\nend", []string{"A.b.c"}},
 		{"calls of Scala", "ASpec.scala", "class A extends FunSuite { test(\"b\") { assert(c) } }", []string{"A.b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -83,13 +83,14 @@ var skipCalls = map[string]map[string]string{
 	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
 	"Ruby":       {"skip": "", "pending": ""},
 	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert"},
-	"Java":       {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*", "assumeNotNull": "*", "abort": "*"},
-	"Kotlin":     {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
-	"Swift":      {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
-	"PHP":        {"markTestSkipped": "*", "markTestIncomplete": "*"},
-	"C":          {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
-	"Scala":      {"cancel": "", "pending": "", "assume": ""},
-	"Dart":       {"markTestSkipped": "*"},
+	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
+		"assumeNotNull": "*", "abort": "*"},
+	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
+	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
+	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
+	"C":      {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
+	"Scala":  {"cancel": "", "pending": "", "assume": ""},
+	"Dart":   {"markTestSkipped": "*"},
 }
 
 // failing are those that expect a failure, and asking those whose argument is a condition.
@@ -267,7 +268,8 @@ func (s *source) depth(i int) (n int) {
 // bodyMarks reads what a function itself does not to run.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
-		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 && s.of(int(s.tokens[start-1].mate)-1) == "if" {
+		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
+			s.of(int(s.tokens[start-1].mate)-1) == "if" {
 			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
 		}
 		for _, g := range s.guards {

@@ -29,7 +29,8 @@ func TestRunsOverruleTheCode(t *testing.T) {
 		{"a test that is skipped by a variable", before, one(search), one(`<testcase classname="store" name="TestSearch"><skipped/></testcase>`),
 			[]string{"hold test/skipped-run store/a_test.go:3"}},
 		{"a test that stands there and does not run", before, one(search), one(), []string{"hold test/ran-before store/a_test.go:3"}},
-		{"a mark on a test that runs", "package store\n\nfunc TestSearch(t *testing.T) {\n\tif slow { t.Skip() }\n\tif Search() != 3 {\n\t\tt.Fatal()\n\t}\n}\n",
+		{"a mark on a test that runs", "package store\n\nfunc TestSearch(t *testing.T) {\n\tif slow { t.Skip() }\n\tif Search() != 3 " +
+			"{\n\t\tt.Fatal()\n\t}\n}\n",
 			one(search), one(search), nil},
 		{"a test that no file of the change has", before, one(search, `<testcase classname="other" name="TestB"/>`), one(search),
 			[]string{"hold test/ran-before other:0"}},
@@ -43,7 +44,8 @@ func TestRunsOverruleTheCode(t *testing.T) {
 			}
 			var got []string
 			after := c.after + "\n// Changed.\n"
-			for _, f := range code.Examine([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before), After: []byte(after)}}, runs) {
+			for _, f := range code.Examine([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before),
+				After: []byte(after)}}, runs) {
 				got = append(got, fmt.Sprintf("%s %s %s:%d", f.Tier, f.Rule, f.Path, f.Line))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {

@@ -61,7 +61,8 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one place tells of all
-		case many, builds(g.cond), g.effect == built && g.before.side.other != g.after.side, !sure(g.cond), g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
+		case many, builds(g.cond), g.effect == built && g.before.side.other != g.after.side, !sure(g.cond),
+			g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
 			g.tier = change.Evidence // a panic is what the test asserts now, or it asserted nothing before
@@ -134,7 +135,8 @@ func widened(before, after string) bool {
 }
 
 // platform tells conditions that ask for a system, or for how tests are run.
-var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64|s390x|` +
+var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
+	`|s390x|` +
 	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)`)
 
 // sure reports whether a condition keeps a test from running where it ran before: it asks for

@@ -102,7 +102,8 @@ func (x *examination) emptied(p pair) bool {
 	if p.after.role != test {
 		return false
 	}
-	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.", p.before.side, a, p.before.line(), p.after.line())
+	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.", p.before.side, a, p.before.line(),
+		p.after.line())
 	return true
 }
 
@@ -173,7 +174,8 @@ var durations = map[string]time.Duration{
 	"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour,
 	"milliseconds": time.Millisecond, "seconds": time.Second, "minutes": time.Minute,
 	"FromMilliseconds": time.Millisecond, "FromSeconds": time.Second, "FromMinutes": time.Minute,
-	"from_millis": time.Millisecond, "from_secs": time.Second, "ofMillis": time.Millisecond, "ofSeconds": time.Second, "ofMinutes": time.Minute,
+	"from_millis": time.Millisecond, "from_secs": time.Second, "ofMillis": time.Millisecond, "ofSeconds": time.Second,
+	"ofMinutes": time.Minute,
 }
 
 // patienceOf reads limits such as "200 * time.Millisecond", "Duration.ofSeconds(2)",
@@ -181,7 +183,8 @@ var durations = map[string]time.Duration{
 func patienceOf(u *unit) patience {
 	s, out := u.side, patience{times: map[string]int{}, line: map[string]int{}}
 	limit := func(i int, unit time.Duration) {
-		if v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s.of(i), "lLfF"), "_", ""), 64); err == nil && s.kindOf(i) == number {
+		if v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s.of(i), "lLfF"), "_", ""), 64); err == nil &&
+			s.kindOf(i) == number {
 			out.limits, out.lines = append(out.limits, time.Duration(v*float64(unit))), append(out.lines, int(s.tokens[i].line))
 		}
 	}
@@ -217,7 +220,8 @@ func (x *examination) comparePatience(p pair) {
 	had, has := patienceOf(p.before), patienceOf(p.after)
 	for why, n := range has.times {
 		if n > had.times[why] && (len(p.after.claims) <= len(p.before.claims) || strings.HasPrefix(why, "waits")) {
-			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.", nil, p.after.side, 0, has.line[why])
+			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.", nil, p.after.side, 0,
+				has.line[why])
 		}
 	}
 	for i, limit := range has.limits {

@@ -105,8 +105,9 @@ func (n *Node) Strings() []string {
 
 // formats are the parsers by the end of a file's name; others are named by whole.
 var formats = map[string]func([]byte) (*Node, error){
-	".yml": parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON, ".json5": parseJSON,
-	".xml": parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML,
+	".yml": parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON,
+	".json5": parseJSON,
+	".xml":   parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML,
 	".ruleset": parseXML,
 	".ini":     parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
 	".js": parseScript, ".cjs": parseScript, ".mjs": parseScript, ".ts": parseScript, ".mts": parseScript, ".cts": parseScript,

@@ -33,9 +33,12 @@ func TestEveryFormatIsATreeWithLines(t *testing.T) {
 		"JSON":            {"a.json", "{\n// note\n\"a\": [1, true,],\n \"b\": {\"c\": \"d\"}\n}", "a[]:3=1 a[]:3=true b.c:4=d"},
 		"TOML": {"a.toml", "x = 1\n[t.\"u.v\"]\nl = [\n 'a',\n \"b\"]\n[[r]]\nk = {i.j = 2}\n",
 			"x:1=1 t.u.v.l[]:4=a t.u.v.l[]:5=b r[].k.i.j:7=2"},
-		"XML":      {"a.xml", "<p a=\"1\">\n <q>text</q>\n <q/>\n</p>", "p.@a:1=1 p.q:2=text p.q:3="},
-		"INI":      {"a.ini", "top = 0\n[s]\nk = v\nlist =\n  a\n  b\n", "top:1=0 s.k:3=v s.list:4=a\n  b"},
-		"a script": {"a.config.ts", "import x from 'y';\nexport default defineConfig({\n  test: {\n    thresholds: { lines: 80 }, // note: 90\n    exclude: ['a', \"b\"],\n    on: true\n  }\n})", "from:1=y defineConfig..test.thresholds.lines:4=80 defineConfig..test.exclude[]:5=a defineConfig..test.exclude[]:5=b defineConfig..test.on:6=true"},
+		"XML": {"a.xml", "<p a=\"1\">\n <q>text</q>\n <q/>\n</p>", "p.@a:1=1 p.q:2=text p.q:3="},
+		"INI": {"a.ini", "top = 0\n[s]\nk = v\nlist =\n  a\n  b\n", "top:1=0 s.k:3=v s.list:4=a\n  b"},
+		"a script": {"a.config.ts", "import x from 'y';\nexport default defineConfig({\n  test: {\n    thresholds: { lines: 80 }, // note: " +
+			"90\n    exclude: ['a', \"b\"],\n    on: true\n  }\n})",
+			"from:1=y defineConfig..test.thresholds.lines:4=80 defineConfig..test.exclude[]:5=a defineConfig..test.exclude[]:5=b " +
+				"defineConfig..test.on:6=true"},
 		"a Gradle script": {"build.gradle.kts", "plugins {\n  id(\"x\") \n}\ntest {\n  ignoreFailures = true\n  minimum = 0.8\n}",
 			"plugins.id:2=x test.ignoreFailures:5=true test.minimum:6=0.8"},
 		"an empty document": {"a.yml", "\n", ""},
@@ -60,7 +63,8 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		file, text string
 		large      bool // it is refused by a bound
 	}{
-		"broken YAML": {"a.yml", "a:\n\t- b\n", false}, "broken JSON": {"a.json", "{\"a\": ", false}, "broken TOML": {"a.toml", "a = [1\n", false},
+		"broken YAML": {"a.yml", "a:\n\t- b\n", false}, "broken JSON": {"a.json", "{\"a\": ", false},
+		"broken TOML": {"a.toml", "a = [1\n", false},
 		"broken XML":  {"a.xml", "<a><b></a>", false},
 		"nested JSON": {"a.json", strings.Repeat("[", 500_000), true}, "nested YAML": {"a.yml", strings.Repeat("- ", 500_000), true},
 		"nested TOML": {"a.toml", "a=" + strings.Repeat("[", 500_000), true},

@@ -177,7 +177,8 @@ func (s *source) wrapped() string {
 			} else if i+1 < len(s.tokens) {
 				next = s.tokens[i+1].Value
 			}
-			if (c == '(' || c == ',') && open.inCall() && !s.comment(i) && !strings.HasPrefix(strings.TrimLeft(next, " \t"), "\n") && !strings.HasPrefix(next, ")") {
+			if (c == '(' || c == ',') && open.inCall() && !s.comment(i) && !strings.HasPrefix(strings.TrimLeft(next, " \t"), "\n") &&
+				!strings.HasPrefix(next, ")") {
 				b.WriteString("\n        ")
 			}
 		}

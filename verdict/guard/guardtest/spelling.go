@@ -19,7 +19,8 @@ type Spelling struct {
 
 // Spellings are all that are known.
 func Spellings() []Spelling {
-	return slices.Concat(yamlSpellings(), jsonSpellings(), tomlSpellings(), xmlSpellings(), shellSpellings(), codeSpellings(), goSpellings(), lineSpellings())
+	return slices.Concat(yamlSpellings(), jsonSpellings(), tomlSpellings(), xmlSpellings(), shellSpellings(), codeSpellings(), goSpellings(),
+		lineSpellings())
 }
 
 // Of writes a file in this way. It reports false where that changes nothing, because the

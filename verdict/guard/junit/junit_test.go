@@ -61,7 +61,8 @@ func TestReportedTwice(t *testing.T) {
 func TestPassed(t *testing.T) {
 	r := runs(t, report(), report(
 		"example.com/store|TestSearch/finds_all", "tests.test_pay.TestPay|test_pay[1-EUR]", "src/a.test.ts|cart > adds two",
-		"app|tests::adds", "spec.user_spec|User has a name", "N.PayTests|Pays(amount: 1)", "a.X|twice", "b.Y|twice|<failure/>", "c|rests|<skipped/>"))
+		"app|tests::adds", "spec.user_spec|User has a name", "N.PayTests|Pays(amount: 1)", "a.X|twice", "b.Y|twice|<failure/>",
+		"c|rests|<skipped/>"))
 	for _, c := range []struct {
 		name   string
 		within []string

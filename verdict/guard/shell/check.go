@@ -67,8 +67,9 @@ var (
 // checkWords and fixWords are what names of targets and scripts are made of that check, and
 // of those that do something else.
 var (
-	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage clippy audit")
-	fixWords   = strings.Fields("fix watch install update clean buildonly setup deps")
+	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage " +
+		"clippy audit")
+	fixWords = strings.Fields("fix watch install update clean buildonly setup deps")
 )
 
 // checking reports whether a name says that what it names checks.

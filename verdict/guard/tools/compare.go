@@ -250,7 +250,8 @@ func (c *comparison) updated(t *Tool) bool {
 }
 
 // manifests are files that say which version of a tool runs.
-var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock", "requirements.txt"}
+var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock",
+	"requirements.txt"}
 
 // enabled are the rules that a part's lists choose.
 func (p part) enabled() map[string]bool {

@@ -14,7 +14,8 @@ func spelled(pattern string) string {
 	return strings.NewReplacer(`\s`, " ", `\b`, "", `\`, "").Replace(pattern)
 }
 
-var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|assert_never|pragma|no ?cov|__main__|\.\.\.|\\\.\\\.\\\.|\\\.\{3\}`)
+var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|assert_never|pragma|no ?cov|__main__|\.\.\.|\\\.\\\.\\\.` +
+	`|\\\.\{3\}`)
 
 // See https://coverage.readthedocs.io/en/latest/config.html.
 var coveragepy = []Setting{
@@ -24,7 +25,8 @@ var coveragepy = []Setting{
 
 var _ = register(
 	&Tool{Name: "coverage", Nearest: true, Files: []string{".coveragerc"}, Settings: coveragepy, Plain: spelled},
-	&Tool{Name: "coverage", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/coverage"}, Settings: coveragepy, Plain: spelled},
+	&Tool{Name: "coverage", Nearest: true, Files: []string{"pyproject.toml"}, Within: []string{"tool/coverage"}, Settings: coveragepy,
+		Plain: spelled},
 	&Tool{Name: "coverage", Nearest: true, Files: []string{"setup.cfg", "tox.ini"}, Settings: []Setting{
 		{Keys: "coverage:report/fail_under", Way: Floor}, {Keys: "coverage:run/branch", Way: On, Default: "false"},
 		{Keys: "coverage:run|coverage:report/omit", Way: Excluded},

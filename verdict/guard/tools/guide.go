@@ -86,7 +86,8 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	}
 	var found []change.Finding
 	for _, was := range sentences(f.Before) {
-		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) || len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
+		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) ||
+			len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."

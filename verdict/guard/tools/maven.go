@@ -20,7 +20,8 @@ var _ = register(&Tool{
 	Name:  "maven",
 	Files: []string{"pom.xml"},
 	Settings: []Setting{
-		{Keys: "project/profiles/**/skip|skipTests|skipITs|testFailureIgnore|maven.test.*", Way: Excluded, Only: on}, {Keys: "**/limit/minimum", Way: Floor},
+		{Keys: "project/profiles/**/skip|skipTests|skipITs|testFailureIgnore|maven.test.*", Way: Excluded, Only: on},
+		{Keys: "**/limit/minimum", Way: Floor},
 		{Keys: "**/mutationThreshold|coverageThreshold", Way: Floor},
 		{Keys: "**/failOnViolation|failsOnError|failOnError|failOnWarning|failOnWarnings|haltOnFailure", Way: On, Default: "true"},
 		{Keys: "**/skipTests|skipITs|testFailureIgnore|maven.test.skip|maven.test.failure.ignore", Way: Off, Default: "false"},

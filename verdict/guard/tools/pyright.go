@@ -2,7 +2,8 @@ package tools
 
 // See https://github.com/microsoft/pyright/blob/main/docs/configuration.md.
 var pyright = []Setting{
-	{Keys: "typeCheckingMode", Way: Grade}, {Keys: "report*", Way: Grade, Default: "error"}, {Keys: "strict*", Way: On}, {Keys: "strict", Way: Included},
+	{Keys: "typeCheckingMode", Way: Grade}, {Keys: "report*", Way: Grade, Default: "error"}, {Keys: "strict*", Way: On},
+	{Keys: "strict", Way: Included},
 	{Keys: "ignore|exclude", Way: Excluded}, {Keys: "include", Way: Included},
 }
 

@@ -38,7 +38,8 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"hold sbt/weaker:1"},
 		"sbt without coverage": {"build.sbt", "lazy val s = Seq(\n  a := Seq.empty\n)\n",
 			"lazy val s = Seq(\n  a := Seq.empty,\n  coverageEnabled := false\n)\n", "evidence sbt/off:3"},
-		"sbt with a lower limit":         {"build.sbt", "coverageMinimumStmtTotal := 90\n", "coverageMinimumStmtTotal := 80\n", "hold sbt/limit:1"},
+		"sbt with a lower limit": {"build.sbt", "coverageMinimumStmtTotal := 90\n", "coverageMinimumStmtTotal := 80\n",
+			"hold sbt/limit:1"},
 		"a test on a list of flaky ones": {"ci/flaky-tests.txt", "# why\na.B#c\n", "# why\na.B#c\na.B#d\n", "evidence ignore-file/excluded:3"},
 		"a script that is skipped":       {"testscripts/a/b.txt", "exec a\n", "[windows] skip\nexec a\n", "evidence testscript/excluded:1"},
 		"a rule is ignored": {"pyproject.toml", "[tool.ruff]\nselect = ['E']\n",
@@ -101,8 +102,10 @@ func TestASettingMayMoveToAnotherFileOfItsTool(t *testing.T) {
 	if got != "" {
 		t.Errorf("moved: %q", got)
 	}
-	got = found(file("src/a.csproj", "<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>", "<Project></Project>"),
-		file("Directory.Build.props", "", "<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>"))
+	got = found(file("src/a.csproj", "<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>",
+		"<Project></Project>"),
+		file("Directory.Build.props", "",
+			"<Project><PropertyGroup><TreatWarningsAsErrors>true</TreatWarningsAsErrors></PropertyGroup></Project>"))
 	if got != "" {
 		t.Errorf("moved up: %q", got)
 	}

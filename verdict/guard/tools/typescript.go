@@ -7,7 +7,8 @@ var _ = register(&Tool{
 	Settings: []Setting{
 		{Keys: "compilerOptions/strict", Way: On},
 		{Keys: "compilerOptions/strict*|noImplicitAny|noImplicitThis|alwaysStrict|useUnknownInCatchVariables", Way: On, Implied: "strict"},
-		{Keys: "compilerOptions/noUnused*|noImplicit*|noFallthroughCasesInSwitch|noUnchecked*|noProperty*|exactOptionalPropertyTypes|checkJs|forceConsistentCasingInFileNames|noEmitOnError", Way: On},
+		{Keys: "compilerOptions/noUnused*|noImplicit*|noFallthroughCasesInSwitch|noUnchecked*|noProperty*|exactOptionalPropertyTypes|checkJs|" +
+			"forceConsistentCasingInFileNames|noEmitOnError", Way: On},
 		{Keys: "compilerOptions/skipLibCheck|allowUnreachableCode|allowUnusedLabels|suppress*", Way: Off},
 		{Keys: "exclude", Way: Excluded}, {Keys: "include|files", Way: Included},
 	},
