@@ -19,6 +19,13 @@ build: ## Build both binaries, static, into bin/
 	@$(BUILD)touchstone-relay$(EXE) ./relay
 	@$(BUILD)touchstone$(EXE) ./agent
 
+.PHONY: snapshot
+snapshot: ## Make all that a release consists of in dist/, and publish nothing
+	GOBIN="$(CURDIR)/bin" $(GO) install github.com/goreleaser/goreleaser/v2@v2.16.0
+	GOBIN="$(CURDIR)/bin" $(GO) install github.com/anchore/syft/cmd/syft@v1.38.0
+	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
+	sh scripts/release/image.sh dist
+
 .PHONY: demo
 demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
 	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo

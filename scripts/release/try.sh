@@ -1,0 +1,48 @@
+#!/bin/sh
+# try.sh DIST uses what `make snapshot` made, on a Debian machine and as root: the packages are installed,
+# run and removed, the units are checked, and the image's file system is unpacked and served from.
+set -eu
+dist=$(cd "$1" && pwd)
+arch=$(dpkg --print-architecture)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+say() { printf 'release: %s\n' "$*"; }
+
+(cd "$dist" && sha256sum --check --quiet checksums.txt)
+say "the checksums hold"
+
+apt-get install -y -qq "$dist"/touchstone_*_"$arch".deb "$dist"/touchstone-relay_*_"$arch".deb > "$work/apt.log"
+touchstone version
+touchstone-relay version
+man -w touchstone-review touchstone-relay-serve > /dev/null
+test -s /usr/share/bash-completion/completions/touchstone
+systemd-analyze verify /usr/lib/systemd/system/touchstone-relay.service /usr/lib/systemd/system/touchstone-reviewer.service
+# It wants to know where such a unit would run.
+XDG_RUNTIME_DIR=$work systemd-analyze verify --user /usr/lib/systemd/user/touchstone-author.service
+say "apt installs both packages, and systemd takes their units"
+
+serves() { # serves NAME COMMAND...: a relay answers on /healthz
+	name=$1 log=$work/$1.log
+	shift
+	RELAY_GITHUB_SECRET=0123456789abcdef0123456789abcdef "$@" > "$log" 2>&1 &
+	relay=$!
+	until curl --silent --fail --output /dev/null http://127.0.0.1:8977/healthz; do
+		kill -0 $relay || { cat "$log"; exit 1; }
+	done
+	kill $relay
+	wait $relay || true
+	say "the relay of the $name serves"
+}
+serves package touchstone-relay serve --listen 127.0.0.1:8977 --store "sqlite:$work/package.db"
+
+apt-get purge -y -qq touchstone touchstone-relay > "$work/apt.log"
+if [ -e /usr/bin/touchstone ] || [ -e /usr/bin/touchstone-relay ]; then
+	exit 1
+fi
+say "apt removes them"
+
+mkdir "$work/image" "$work/root"
+tar -xf "$dist/touchstone-relay_image_$arch.tar" -C "$work/image"
+for layer in "$work"/image/*.tar.gz; do tar -xf "$layer" -C "$work/root"; done
+serves image chroot --userspec=65532:65532 "$work/root" /touchstone-relay serve --listen 127.0.0.1:8977 --store sqlite:/data/relay.db
+say "all of it works"
