@@ -21,7 +21,7 @@ func body(calls ...string) string {
 	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
 }
 
-// text is what a person writes: fine, with a defect, or not shown as it is, which
+// text is what a person writes: fine, with a defect or a misspelt word, or not shown as it is, which a
 // reviewing session has to answer. No two are the same.
 func (w *world) text() string {
 	mark := fmt.Sprintf("step(%d)", w.random.Uint32())
@@ -30,9 +30,14 @@ func (w *world) text() string {
 		return body("unsafe()", mark)
 	case 2:
 		return body(mark + " // a\u202eb")
+	case 3:
+		return body(mark + " " + misspelt)
 	}
 	return body(mark)
 }
+
+// misspelt is what a reviewing session proposes another text for, and does not object to.
+const misspelt = "// A tset."
 
 // drops is what a reviewing model says of a change that deletes the fix.
 const drops = "It drops a fix."
@@ -131,6 +136,11 @@ func (s session) review(prompt string) (string, error) {
 			v = verdict.RequestChanges
 			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
 				Path: file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
+		}
+		if strings.Contains(line, misspelt) {
+			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D4",
+				Path: file, Line: i + 1, Quote: line, Claim: "A word is misspelt.", Why: "It is hard to read.",
+				Suggestion: strings.Replace(line, "tset", "test", 1), Verify: "Read it."})
 		}
 	}
 	if strings.Contains(list, "- "+fix+" (deleted") {
