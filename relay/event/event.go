@@ -57,7 +57,7 @@ const RecoveredHeader = "X-Relay-Recovered"
 func (e Event) Recovered() bool { return e.Headers[RecoveredHeader] != "" }
 
 // SplitSignature moves the signature out of the headers of an event that a relay before
-// version 0.3 stored, which kept it among them.
+// version 0.2 stored, which kept it among them.
 func (e *Event) SplitSignature() {
 	for name, value := range e.Headers {
 		if strings.Contains(strings.ToLower(name), "signature") {
