@@ -42,24 +42,24 @@ var pipelineDirs = []string{
 // them from the commit that the change is compared with. A file that cannot be read is
 // added as [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
-	a := around{ctx: ctx, change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
+	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {
 		a.have[f.Path], a.have[f.OldPath] = true, true
 	}
 	changed := slices.Clone(c.Files)
 	for _, f := range changed {
 		if len(a.listed) < maxFolders {
-			a.upwards(f.Name(), isAttributes)
+			a.upwards(ctx, f.Name(), isAttributes)
 		}
 	}
 	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
-		a.pipelines(changed)
+		a.pipelines(ctx, changed)
 	}
 	for _, f := range changed {
 		if f.Path == "" || f.Path == f.OldPath || !tools.Examines(f.Path) {
 			continue
 		}
-		a.upwards(f.Path, func(name string) bool { return tools.Rivals(f.Path, name) })
+		a.upwards(ctx, f.Path, func(name string) bool { return tools.Rivals(f.Path, name) })
 	}
 	if a.err != nil {
 		return fmt.Errorf("read what stands around the change: %w", a.err)
@@ -69,7 +69,6 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 
 // around gathers unchanged files. The first error ends it.
 type around struct {
-	ctx    context.Context
 	change *Change
 	rev    string
 	base   Base
@@ -80,9 +79,9 @@ type around struct {
 }
 
 // upwards takes the files that are wanted from the folder of a file and all above it.
-func (a *around) upwards(file string, wanted func(name string) bool) {
+func (a *around) upwards(ctx context.Context, file string, wanted func(name string) bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		a.take(dir, wanted)
+		a.take(ctx, dir, wanted)
 		if dir == "." || dir == "/" {
 			return
 		}
@@ -91,31 +90,31 @@ func (a *around) upwards(file string, wanted func(name string) bool) {
 
 // pipelines takes all pipelines, the actions of the repository itself, and the scripts
 // that are known by name.
-func (a *around) pipelines(changed []File) {
+func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
-		a.take(dir, ci.Examines)
+		a.take(ctx, dir, ci.Examines)
 	}
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
-			a.take(dir, ci.Examines)
+			a.take(ctx, dir, ci.Examines)
 		}
 	}
-	for _, name := range a.list(".github/actions") {
+	for _, name := range a.list(ctx, ".github/actions") {
 		if dir, ok := strings.CutSuffix(name, "/"); ok {
-			a.take(path.Join(".github/actions", dir), ci.Examines)
+			a.take(ctx, path.Join(".github/actions", dir), ci.Examines)
 		}
 	}
 }
 
 // list reads a directory. A directory that is not there is empty.
-func (a *around) list(dir string) []string {
+func (a *around) list(ctx context.Context, dir string) []string {
 	if a.err != nil {
 		return nil
 	}
 	names, known := a.listed[dir]
 	if !known {
 		var err error
-		if names, err = a.base.ReadDir(a.ctx, a.rev, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if names, err = a.base.ReadDir(ctx, a.rev, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			a.err = err
 		}
 		a.listed[dir] = names
@@ -124,16 +123,16 @@ func (a *around) list(dir string) []string {
 }
 
 // take adds the files of a directory whose paths are wanted.
-func (a *around) take(dir string, wanted func(name string) bool) {
-	for _, name := range a.list(dir) {
+func (a *around) take(ctx context.Context, dir string, wanted func(name string) bool) {
+	for _, name := range a.list(ctx, dir) {
 		full := path.Join(dir, name)
 		if strings.HasSuffix(name, "/") || !wanted(full) || a.have[full] || a.added >= maxAround || a.err != nil {
 			continue
 		}
 		a.have[full] = true
 		a.added++
-		content, err := a.base.ReadFile(a.ctx, a.rev, full)
-		if a.err = a.ctx.Err(); a.err == nil {
+		content, err := a.base.ReadFile(ctx, a.rev, full)
+		if a.err = ctx.Err(); a.err == nil {
 			a.change.Files = append(a.change.Files, File{Path: full, OldPath: full, Before: content, After: content, Unread: err != nil})
 		}
 	}

@@ -5,6 +5,7 @@
 //	ci     what pipelines check, and whether a check can fail
 //	tools  how linters, compilers, test runners and coverage are set; who owns and decides
 //	code   tests, assertions and suppressions in source code
+//	words  what a change says of itself where none of these knows what it does
 //	junit  what test runners report, which overrules what the code lets expect
 //
 // A finding is a hold where code is certain, and evidence where it only suspects. The
@@ -12,6 +13,7 @@
 package guard
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -23,6 +25,7 @@ import (
 	"touchstone/verdict/guard/code"
 	"touchstone/verdict/guard/junit"
 	"touchstone/verdict/guard/tools"
+	"touchstone/verdict/guard/words"
 )
 
 // What is shared with the parts of this package.
@@ -80,13 +83,27 @@ func ByRuns(f Finding) bool { return code.ByRuns(f.Rule) }
 
 // Examines reports whether a file of this name can hold a finding.
 func Examines(name string) bool {
-	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name))
+	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name))
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, what it runs, the
 // settings of tools, or who owns and decides.
 func Gates(name string) bool {
 	return name != "" && (ci.Examines(name) || tools.Examines(name) || isAttributes(name))
+}
+
+// checks reports whether a file of this name runs checks, or says what they look at: a pipeline, a
+// build, or settings.
+func checks(name string) bool {
+	return Gates(name) || isBuild(name) || code.IsScript(name)
+}
+
+// builds are files that say how a project is built and tested, as patterns of their names.
+var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
+	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml")
+
+func isBuild(name string) bool {
+	return slices.ContainsFunc(builds, func(pattern string) bool { return tools.Fits(pattern, name) })
 }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by
@@ -96,6 +113,7 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
 	found = append(found, examinePart("settings", tools.Compare, files)...)
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
+	found = append(found, sayings(files, found)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}
@@ -107,6 +125,31 @@ func Examine(c Change) []Finding {
 		return bound(found)
 	}
 	return slices.Concat(bound(found[:evidence]), bound(found[evidence:]))
+}
+
+// sayings are what words say of the files that nothing was found in.
+func sayings(files []File, found []Finding) (said []Finding) {
+	for _, f := range files {
+		if f.OldPath == "" || f.Path == "" || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Path }) {
+			continue
+		}
+		before, after := "", ""
+		switch {
+		case f.Path != f.OldPath && code.IsTest(f.OldPath):
+			before, after = f.OldPath, f.Path
+		case bytes.Equal(f.Before, f.After):
+		case code.IsScript(f.Path):
+			before, after = string(f.Before), string(f.After)
+		case Gates(f.Path):
+			before, after = words.Comments(f.Before), words.Comments(f.After)
+		case isBuild(f.Path):
+			before, after = string(f.Before), string(f.After)
+		}
+		if one, is := words.Look(f, before, after); is {
+			said = append(said, one)
+		}
+	}
+	return said
 }
 
 // examinePart runs one part. One that fails has not examined the change, and says so.

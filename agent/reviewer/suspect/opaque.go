@@ -15,9 +15,9 @@ var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "
 
 // Opaque is the hold of a binary file of which no session can tell what it does: a
 // program, an archive, or anything else but pictures, sounds and fonts. ok is false
-// where it is one of those, or text all the same.
+// where it is one of those, a published wrapper of Gradle, or text all the same.
 func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bool) {
-	if len(content) == 0 || legible(content) != "" {
+	if len(content) == 0 || legible(content) != "" || published(path, content) {
 		return verdict.Hold{}, false
 	}
 	kind := http.DetectContentType(content)

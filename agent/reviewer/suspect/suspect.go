@@ -131,6 +131,15 @@ var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +
 	`|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
 
+// Unmarked is a comment without the marks by which the product finds its own again; own says that it ends in one, and so is
+// no person's.
+func Unmarked(comment string) (text string, own bool) {
+	comment = strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n"))
+	text = strings.TrimSpace(ownMark.ReplaceAllString(comment, ""))
+	last := comment[strings.LastIndexByte(comment, '\n')+1:]
+	return text, ownMark.MatchString(last)
+}
+
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
 	h := verdict.Hold{Kind: kind, Rule: rule, Path: t.Path, Detail: verdict.Clip(detail, maxDetail)}
 	if t.Path != "" && t.Form == Code {

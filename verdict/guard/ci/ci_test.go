@@ -68,6 +68,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a case less":               {matrix("        v: [1, 2]\n"), matrix("        v: [1]\n"), "evidence ci/fewer-cases:9"},
 		"a linter exchanged": {job("    steps:\n      - run: flake8\n"),
 			job("    steps:\n      - run: ruff check .\n"), "evidence ci/check-replaced:6"},
+		"a program of the repository's own in its place": {test,
+			job("    steps:\n      - run: cargo run --manifest-path ci/Cargo.toml build-and-test\n"), "evidence ci/check-replaced:6"},
 		"a test exchanged for a linter": {test, job("    steps:\n      - run: golangci-lint run\n"), "hold ci/check-gone:6"},
 		"a lower limit": {job("    steps:\n      - run: pytest --cov-fail-under=90\n"),
 			job("    steps:\n      - run: pytest --cov-fail-under 80\n"), "hold ci/limit:6"},

@@ -322,6 +322,12 @@ func (c *comparison) cases() {
 	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 		was, is := c.before.jobs[id], c.after.jobs[id]
 		name, _, _ := strings.Cut(id, "\x00")
+		if len(is.Cells) == 0 && was.Strength >= Sometimes && isTest(strings.ToLower(was.Name)) && len(c.found) == 0 &&
+			len(c.after.jobs) < len(c.before.jobs) {
+			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
+				change.Place{Path: name, Line: was.Line, Before: was.Name})
+			continue
+		}
 		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
 			continue
 		}

@@ -22,7 +22,7 @@ func (c *comparison) triggers() {
 		for _, t := range was.Triggers {
 			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
-				if c.covered(name) {
+				if is.Called && is.Strength >= was.Strength || c.covered(name) { // one that runs for them calls it
 					continue
 				}
 				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",

@@ -195,6 +195,9 @@ func (c claim) looser(than claim) bool {
 		(len(c.words) < len(than.words) || c.strength == 2 && c.number > than.number)
 }
 
+// bounds reports whether an assertion compares with a bound, rather than with one result.
+func (c claim) bounds() bool { return strings.ContainsAny(c.code, "<>") }
+
 // digits are assertions whose number says how many digits count, so that fewer are looser.
 var digits = set("tobecloseto assertalmostequal almostequal")
 

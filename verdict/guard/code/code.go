@@ -50,14 +50,22 @@ type examination struct {
 // moved or marked.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}
+	var read []change.File
 	size := 0
 	for _, f := range files {
-		size += x.read(f, size)
+		if n := x.wants(f, size); n > 0 {
+			size += n
+			read = append(read, f)
+		}
+	}
+	for p := range parseAll(read) {
+		x.take(p)
 	}
 	x.subject.settle()
 	x.compareTests()
 	x.compareRuns()
 	x.compareSuppressions()
+	x.hints()
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
@@ -66,9 +74,9 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	})
 }
 
-// read parses both sides of a file, if anything in it can matter, and returns how many
-// bytes it read. It keeps the sides only where a test, or what tests call, is not the same.
-func (x *examination) read(f change.File, size int) int {
+// wants is how many bytes of a file are to be parsed, 0 where nothing in it can matter or where it
+// cannot be read, which is said.
+func (x *examination) wants(f change.File, size int) int {
 	was, is := languageOf(f.OldPath), languageOf(f.Path)
 	lang, n := cmp.Or(was, is), len(f.Before)+len(f.After)
 	same := bytes.Equal(f.Before, f.After)
@@ -85,13 +93,13 @@ func (x *examination) read(f change.File, size int) int {
 		x.unexamined(f)
 		return 0
 	}
-	var old, now *side
-	if f.OldPath != "" && was != nil {
-		old = parse(f.OldPath, f.Before, was)
-	}
-	if f.Path != "" && is != nil {
-		now = parse(f.Path, f.After, is)
-	}
+	return max(n, 1)
+}
+
+// take adds a file that is parsed. It keeps its sides only where a test, or what tests call, is
+// not the same.
+func (x *examination) take(p parsed) {
+	f, old, now := p.file, p.before, p.after
 	if old != nil && now != nil {
 		old.other, now.other = now, old
 		if now.broken && !old.broken {
@@ -99,14 +107,14 @@ func (x *examination) read(f change.File, size int) int {
 		}
 	}
 	x.hidden.see(old, now)
-	if !old.holdsTests() && !now.holdsTests() || lang.rust {
+	if !old.holdsTests() && !now.holdsTests() || cmp.Or(languageOf(f.OldPath), languageOf(f.Path)).rust {
 		if now != nil && len(now.marks) > 0 && now.marks[0].effect == built {
 			x.builds[path.Dir(f.Path)] = now.marks[0].cond
 		}
 		x.subject.see(old, now)
 	}
 	if x.runs == nil && old.sameTests(now) {
-		return n
+		return
 	}
 	if old != nil {
 		x.before = append(x.before, old)
@@ -114,26 +122,23 @@ func (x *examination) read(f change.File, size int) int {
 	if now != nil {
 		x.after = append(x.after, now)
 	}
-	return n
 }
 
 // sameTests reports whether two sides of a file have the same tests, and the same
 // functions that tests call, in the same order.
 func (s *side) sameTests(other *side) bool {
 	alike := func(h, m mark) bool { return h.effect == m.effect && h.cond == m.cond }
-	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, alike) &&
+	return s != nil && other != nil && !(s.tests && len(s.tokens)-len(other.tokens) >= fewer) &&
+		slices.EqualFunc(s.marks, other.marks, alike) &&
+		slices.EqualFunc(s.guards, other.guards, func(b, a guard) bool { return b.cond == a.cond }) &&
 		slices.EqualFunc(s.checked(), other.checked(), func(b, a *unit) bool {
 			return b.role == a.role && b.digest == a.digest && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)
 		})
 }
 
-// unexamined says that a file was not read. It holds where tests stood.
+// unexamined says that a file was not read.
 func (x *examination) unexamined(f change.File) {
-	tier := change.Evidence
-	if isTestPath(f.OldPath) {
-		tier = change.Hold
-	}
-	x.findings = append(x.findings, change.Finding{Tier: tier, Kind: change.Unexamined, Rule: "code/unread",
+	x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Unexamined, Rule: "code/unread",
 		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
 }
 

@@ -3,6 +3,7 @@ package code
 import (
 	"hash/fnv"
 	"path"
+	"regexp"
 	"strings"
 
 	"touchstone/verdict/guard/change"
@@ -53,7 +54,9 @@ func (x *examination) lost(b *unit) {
 		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
 	case now != nil && now.comments(b) && !b.side.comments(b):
 		say(change.Hold, "test/commented-out", "is commented out.")
-	case x.pairs.saysElsewhere(b):
+	case x.pairs.saysElsewhere(b), x.pairs.twin(b, func(u *unit) bool { return u.parent == b.parent }):
+	case x.pairs.twin(b, func(*unit) bool { return true }):
+		say(change.Evidence, "test/deleted", "is gone; another one of the same text stays, elsewhere in the file.")
 	case x.subject.touched || len(b.claims)+len(b.children) == 0 || x.pairs.replaced(b):
 		say(change.Evidence, "test/deleted", "is gone; what it tests changed, or other tests may stand in its place.")
 	default:
@@ -87,12 +90,18 @@ func (u *unit) idleness(was *unit) change.Tier {
 			return change.Evidence
 		}
 	}
+	if u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) {
+		return change.Evidence // pytest does not collect it
+	}
 	if junit := u.side.lang.name == "Java" || u.side.lang.name == "Kotlin"; u.side != was.side.other ||
 		junit && strings.HasPrefix(u.name, "test") {
 		return change.Evidence
 	}
 	return change.Hold
 }
+
+// collected are the files in which pytest and unittest look for tests by default.
+var collected = regexp.MustCompile(`^tests?[_.]|_tests?\.py$`)
 
 // called reports whether the name of a definition at the head stands anywhere else there.
 func (x *examination) called(u *unit) bool {

@@ -107,7 +107,8 @@ var languages = func() map[string]*language {
 			quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
-			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE SECTION TEST_IMPL")},
+			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD SCENARIO " +
+				"BOOST_AUTO_TEST_CASE SECTION TEST_IMPL")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
 			calls: set("test it ignore property"), groups: set("describe")},
@@ -146,6 +147,15 @@ func isTestPath(name string) bool {
 	}
 	return !fixture.MatchString(name) && slices.ContainsFunc(testPaths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
+
+// IsTest reports whether a file of this name usually holds tests.
+func IsTest(name string) bool { return languageOf(name) != nil && isTestPath(name) }
+
+// IsScript reports whether a file usually holds tests, or a list of them, in a language that is
+// not read here.
+func IsScript(name string) bool { return scripts[strings.ToLower(path.Ext(name))] && isTestPath(name) }
+
+var scripts = set(".tcl .pl .t .lua .jsonc .robot .feature .exp .am .in")
 
 // fixture are folders of data that tests read, which may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)

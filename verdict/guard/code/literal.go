@@ -143,7 +143,7 @@ func (l *lexer) character() bool {
 // operand reports whether an operand can begin here, so that "/" is no division.
 func (l *lexer) operand() bool {
 	n := len(l.tokens)
-	if n == 0 {
+	if n == 0 || l.fresh && l.lang.layout == ends { // a line of Ruby or Elixir begins with no operator
 		return true
 	}
 	switch last := l.of(n - 1); l.tokens[n-1].kind {

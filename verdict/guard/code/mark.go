@@ -1,10 +1,6 @@
 package code
 
 import (
-	"bytes"
-	"go/build"
-	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +100,11 @@ var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_
 
 // add adds a mark that stands at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
+	for _, g := range s.guards {
+		if cond == "" && g.from <= i && i < g.to {
+			cond = g.cond
+		}
+	}
 	if len(*to) < maxMarks {
 		*to = append(*to, mark{e, cond, int(s.tokens[min(i, len(s.tokens)-1)].line)})
 	}
@@ -157,11 +158,12 @@ func (s *side) headMarks(u *unit) {
 		if s.of(i+1) == "(" {
 			args, _, _ = strings.Cut(s.arguments(i+1), " , reason")
 		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(args, "condition = "), " , ")
 		has := func(part string) bool { return strings.Contains(args, part) }
 		switch {
 		case s.lang.rust && s.casesFrom(i, u.at): // it is about one case
-		case annotations[name] == fails && args != "" && !has(" = "):
-			s.add(&u.marks, fails, args, i)
+		case annotations[name] == fails && first != "" && !strings.Contains(first, " = "):
+			s.add(&u.marks, fails, first, i)
 		case annotations[name] != "":
 			s.add(&u.marks, annotations[name], "", i)
 		case has("SkipWhen"), has("SkipUnless"):
@@ -434,7 +436,7 @@ func (s *side) markFile() {
 			cond = s.arguments(i + 1)
 		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
 		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
-		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == ".":
+		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == "." && s.of(i-2) == "jest":
 			e = retry
 		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":
 			s.tagNext(i)
@@ -479,22 +481,4 @@ func (s *side) moduleMarks(i int) {
 			s.add(&s.marks, tag, name, n)
 		}
 	}
-}
-
-// allSystems is the set of Linux, macOS and Windows.
-const allSystems = 7
-
-// systems is the set of systems that Go builds a file for.
-func systems(name string, content []byte) (set uint8) {
-	if !strings.HasSuffix(name, ".go") {
-		return 0
-	}
-	for i, system := range []string{"linux", "darwin", "windows"} {
-		context := build.Context{GOOS: system, GOARCH: "amd64", Compiler: "gc", CgoEnabled: true, ReleaseTags: build.Default.ReleaseTags,
-			OpenFile: func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
-		if ok, err := context.MatchFile("", path.Base(name)); err == nil && ok {
-			set |= 1 << i
-		}
-	}
-	return set
 }

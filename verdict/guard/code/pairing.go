@@ -167,6 +167,15 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
+// twin reports whether another test of the same file and text, at a place that is taken, was
+// there and stays.
+func (p *pairing) twin(b *unit, taken func(*unit) bool) bool {
+	return slices.ContainsFunc(b.side.units, func(u *unit) bool {
+		a := p.of[u]
+		return u != b && u.role == test && u.digest == b.digest && u.size > 3 && taken(u) && a != nil && a.digest == u.digest
+	})
+}
+
 // replaced reports whether there is what may stand for a test that is gone: any new test, one of
 // its text in another file, or in the same file one of its name, or a test or data that says more.
 func (p *pairing) replaced(b *unit) bool {

@@ -31,6 +31,12 @@ type gained struct {
 	tier change.Tier
 }
 
+// tagged reports whether the file of a test has another name now, and it is not that name for
+// which it is built for some systems only: it may be run with its tag.
+func (g gained) tagged() bool {
+	return g.before.side.path != g.after.side.path && systems(g.after.side.path, []byte("package a\n")) == allSystems
+}
+
 // compareMarks finds tests that existed and are now kept from running, or from failing.
 func (x *examination) compareMarks(pairs []pair) {
 	var all []gained
@@ -61,7 +67,9 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one place tells of all
-		case many, builds(g.cond), g.effect == built && g.before.side.other != g.after.side, !sure(g.cond),
+		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
+			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
+		case many, builds(g.cond), g.effect == built && (g.before.side.other != g.after.side || g.tagged()), !sure(g.cond),
 			g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
@@ -94,6 +102,9 @@ func worse(had, has []mark, m mark) change.Tier {
 		tier = change.Evidence
 	}
 	for _, h := range had {
+		if h.effect == leaves && m.effect == skips && h.cond != "" && m.cond != "" { // it ended early before
+			tier = change.Evidence
+		}
 		if h.effect != m.effect {
 			continue
 		}
@@ -139,6 +150,25 @@ var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(
 	`|s390x|` +
 	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)`)
 
+// trouble are words by which people say that a test is left out for what goes wrong with it.
+var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
+	"not work,n't work,not pass,n't pass,temporar,for now,currently", ",")
+
+// aroundMark is how many lines above and below a mark may say why it is there.
+const aroundMark = 3
+
+// troubled reports whether what is new around a line speaks of trouble.
+func (s *side) troubled(line int) bool {
+	for n := max(1, line-aroundMark); n <= line+aroundMark; n++ {
+		text := s.lineText(n)
+		says := func(word string) bool { return strings.Contains(strings.ToLower(text), word) }
+		if slices.ContainsFunc(trouble, says) && (s.other == nil || !strings.Contains(s.other.text, text)) {
+			return true
+		}
+	}
+	return false
+}
+
 // sure reports whether a condition keeps a test from running where it ran before: it asks for
 // a system, for CI or for a short run, or it asks for nothing at all. Any other may ask for
 // what the test cannot do without.
@@ -153,10 +183,20 @@ func sure(cond string) bool {
 var fixed = set("if skip Skip t unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
+// inFunction reports whether a call that makes a test stands in a function, which may be called or not.
+func (u *unit) inFunction() bool {
+	for p := u.parent; p != nil; p = p.parent {
+		if len(u.side.lang.groups) > 0 && u.side.lang.calls[u.word] && !u.side.lang.groups[p.word] {
+			return true
+		}
+	}
+	return false
+}
+
 // compareFocus finds new tests beside which the old ones do not run.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {
-		if a.role != test || x.pairs.of[a] != nil {
+		if a.role != test || x.pairs.of[a] != nil || a.inFunction() {
 			continue
 		}
 		beside := slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })

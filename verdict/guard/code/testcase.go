@@ -62,7 +62,7 @@ func named(prefix string) func(*unit) bool {
 // collected reports whether pytest or unittest run the methods of a class, or of one
 // that inherits from it in the same file.
 func (s *side) collected(class *unit) bool {
-	if strings.HasPrefix(class.name, "Test") || strings.Contains(s.plain(class.at+1, class.body), "Test") {
+	if strings.Contains(class.name, "Test") || strings.Contains(s.plain(class.at+1, class.body), "Test") {
 		return true
 	}
 	for _, u := range s.units {

@@ -34,6 +34,8 @@ func (x *examination) compareClaims(p pair) {
 		}
 		if added[i].looser(c) {
 			say("looser", "The assertion accepts more results than it did.", b, c.line, a, added[i].line)
+		} else if added[i].code == c.code && c.bounds() {
+			say("bound", "The assertion has another bound than it had.", b, c.line, a, added[i].line)
 		}
 		added = slices.Delete(added, i, i+1)
 	}
@@ -43,26 +45,37 @@ func (x *examination) compareClaims(p pair) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
 	if c, now := p.conditional(); now {
-		say("conditional", "The assertion is made on some systems only.", nil, 0, a, c.line)
+		say("conditional", "The assertion is made under a condition only.", nil, 0, a, c.line)
 	}
 	x.comparePatience(p)
 }
 
-// conditional finds an assertion that is made on some systems only now, and was on all.
+// conditional finds an assertion that is made under a condition now, and was without one.
 func (p pair) conditional() (claim, bool) {
 	some := func(u *unit, c claim) bool {
-		return slices.ContainsFunc(u.side.conditionsAt(c.at, u.body), func(on condition) bool { return platform.MatchString(on.text) })
+		return slices.ContainsFunc(u.side.conditionsAt(c.at, u.body), func(on condition) bool { return !strings.HasPrefix(on.text, "else") })
 	}
-	everywhere := map[string]bool{}
+	everywhere, n := map[string]bool{}, 0
 	for _, c := range p.before.claims {
-		everywhere[c.norm] = !some(p.before, c)
-	}
-	for _, c := range p.after.claims {
-		if everywhere[c.norm] && some(p.after, c) {
-			return c, true
+		if everywhere[c.norm] = !some(p.before, c); everywhere[c.norm] {
+			n++
 		}
 	}
-	return claim{}, false
+	if p.after.side.lang.name == "Go" { // whose assertions are conditions
+		n = 0
+	}
+	var last claim
+	for _, c := range p.after.claims {
+		switch {
+		case !some(p.after, c):
+			n--
+		case everywhere[c.norm]:
+			return c, true
+		default:
+			last = c
+		}
+	}
+	return last, n > 0 && len(p.after.claims) >= len(p.before.claims) && last.norm != ""
 }
 
 // notes reports whether a text stands in a comment within a unit.
@@ -204,6 +217,8 @@ func patienceOf(u *unit) patience {
 			limit(i-4, unit)
 		case unit > 0 && s.of(i-1) == ".":
 			limit(i-2, unit)
+		case name == "TimeUnit" && s.of(i-1) == ",": // await(10, TimeUnit.SECONDS)
+			limit(i-2, time.Second)
 		case strings.HasSuffix(strings.ToLower(name), "timeout") && (next == ":" || next == "=" || next == "("):
 			limit(i+2, time.Second)
 		}
@@ -225,7 +240,7 @@ func (x *examination) comparePatience(p pair) {
 		}
 	}
 	for i, limit := range has.limits {
-		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && limit >= longer*had.limits[i] {
+		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && (limit == 0 || limit >= longer*had.limits[i]) {
 			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for much longer than it did.",
 				p.before.side, p.after.side, had.lines[i], has.lines[i])
 		}

@@ -214,6 +214,9 @@ var markLine = regexp.MustCompile(`(?m)^([ \t]*(?:@[\w.]+(?:\([^()\n]*\))?|#?\[[
 // joinMarks puts annotations and attributes on the line of what they mark.
 func (s *source) joinMarks() string {
 	text := chroma.Stringify(s.tokens...)
+	if s.ext == ".cs" && strings.Contains(text, "\n#") { // a directive stands on a line of its own
+		return ""
+	}
 	for {
 		next := markLine.ReplaceAllString(text, "$1 $2")
 		if next == text || s.longStrings() {

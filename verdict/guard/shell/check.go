@@ -132,6 +132,10 @@ var installing = []string{"install", "ci", "i", "add", "sync", "restore", "fetch
 // building are words by which programs that could check build or run something.
 var building = []string{"build", "run", "compile", "generate", "publish", "pack", "release", "exec", "env", "tool"}
 
+// compilers are the programs that "run" has build a program of the repository and run it,
+// which may check anything.
+var compilers = []string{"cargo", "go", "dotnet", "swift", "deno"}
+
 // Idle reports whether a command cannot fail for what it looks at: one that prints, moves
 // files, installs or builds.
 func (c Command) Idle() bool {
@@ -140,6 +144,9 @@ func (c Command) Idle() bool {
 		return true
 	}
 	word := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
+	if args[word] == "run" && slices.Contains(compilers, args[0]) {
+		return false
+	}
 	return slices.Contains(installing, args[word]) || (word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
 		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
 }

@@ -5,7 +5,8 @@ var _ = register(
 	&Tool{Name: "cargo", Files: []string{"Cargo.toml"}, Within: []string{"lints", "workspace/lints"},
 		Settings: []Setting{{Keys: "*/*", Way: Grade}}, Aliases: clippy},
 	&Tool{Name: "cargo-tests", Files: []string{"Cargo.toml"}, Settings: []Setting{
-		{Keys: "package/autotests", Way: On, Default: "true"}, {Keys: "lib/test", Way: On, Default: "true"},
+		{Keys: "package/autotests", Way: On, Default: "true", Beside: "harness"}, {Keys: "lib/test", Way: On, Default: "true", Beside: "harness"},
+		{Keys: "**/harness", Way: On},
 		{Keys: "workspace/exclude", Way: Excluded}, {Keys: "workspace/members|default-members", Way: Included},
 	}},
 	&Tool{Name: "clippy", Files: []string{"clippy.toml", ".clippy.toml"}, Settings: []Setting{{Keys: "*-threshold", Way: Ceiling}}},

@@ -170,7 +170,8 @@ func (c *comparison) fresh(p *pair, is value) {
 	tier := is.tier()
 	// In a file that was there it may never have been on.
 	unknown := s.Default == "" && s.Implied == "" && s.Way != Off && p.before.files[is.file]
-	if unknown || c.adopts(p.tool) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
+	beside := slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), func(key string) bool { return base(key) == s.Beside })
+	if unknown || beside || c.adopts(p.tool) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
@@ -210,6 +211,13 @@ func (c *comparison) adopts(t *Tool) bool {
 		}
 	}
 	return false
+}
+
+// othersCheckMore reports whether another tool checks more than it did, maybe what this one checked.
+func (c *comparison) othersCheckMore(t *Tool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
+		return p.tool != t && p.before.there && p.sharpened()
+	})
 }
 
 // sharpened reports whether a part checks more than it did.
@@ -280,7 +288,7 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed it
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
-			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0:
+			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0 && !c.othersCheckMore(p.tool):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
 				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
@@ -290,7 +298,7 @@ func (c *comparison) lists(p *pair) {
 		}
 	}
 	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
-	for w := Rules; w <= Uncounted; w++ {
+	for w := Rules; w <= Skipped; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
 	sharpened := c.adopts(p.tool)
@@ -301,6 +309,7 @@ func (c *comparison) lists(p *pair) {
 				continue
 			}
 			switch {
+			case w == Ignored && has(p.tool.Aliases, v.text): // another took its place
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // it never ran
 			case v.setting.Way == Ignored && (sharpened || removable(v.text)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key,
@@ -311,7 +320,9 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.",
 					key, v.text))
 			case v.setting.Way == Uncounted:
-				c.add(p, v.tier(), "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
+				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
+			case v.setting.Way == Skipped:
+				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case v.setting.Way == Excluded && !sharpened:
 				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
 					v.text))

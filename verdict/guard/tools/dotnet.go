@@ -31,7 +31,7 @@ var _ = register(
 		{Keys: "**/TreatWarningsAsErrors|CodeAnalysisTreatWarningsAsErrors|MSBuildTreatWarningsAsErrors|EnforceCodeStyleInBuild",
 			Way: On, Default: "false"},
 		{Keys: "**/EnableNETAnalyzers|RunAnalyzers|RunAnalyzersDuringBuild", Way: On, Default: "true"},
-		{Keys: "**/IsTestProject", Way: On, Default: "false"}, {Keys: "**/Nullable", Way: On},
+		{Keys: "**/IsTestProject", Way: On}, {Keys: "**/Nullable", Way: On},
 		{Keys: "**/NoWarn|WarningsNotAsErrors", Way: Ignored, Only: msbuild}, {Keys: "**/WarningsAsErrors", Way: Rules, Only: msbuild},
 		{Keys: "**/WarningLevel", Way: Floor, Default: "4"}, {Keys: "**/Threshold", Way: Floor},
 		{Keys: "**/PackageReference|GlobalPackageReference/@Include", Way: Rules, Only: isAnalyzer},

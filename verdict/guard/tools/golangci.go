@@ -9,7 +9,7 @@ var _ = register(&Tool{
 	Files:   []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"},
 	Settings: []Setting{
 		{Keys: "linters|formatters/enable", Way: Rules, Implied: "enable-all"}, {Keys: "linters/disable", Way: Ignored},
-		{Keys: "linters/enable-all", Way: On, Default: "false"}, {Keys: "linters/disable-all", Way: Off},
+		{Keys: "linters/enable-all", Way: On, Default: "false", Implied: "default"}, {Keys: "linters/disable-all", Way: Off},
 		{Keys: "linters/default", Way: Grade},
 		{Keys: "issues/exclude|exclude-rules|exclude-dirs|exclude-files/**", Way: Excluded},
 		{Keys: "linters/exclusions/**", Way: Excluded}, {Keys: "run/skip-dirs|skip-files", Way: Excluded},

@@ -23,7 +23,7 @@ var guides = []string{
 }
 
 func isGuide(name string) bool {
-	return slices.ContainsFunc(guides, func(pattern string) bool { return fits(pattern, name) })
+	return slices.ContainsFunc(guides, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 // maxGuide bounds a document, in bytes.

@@ -24,7 +24,7 @@ var _ = register(&Tool{
 		{Keys: "**/limit/minimum", Way: Floor},
 		{Keys: "**/mutationThreshold|coverageThreshold", Way: Floor},
 		{Keys: "**/failOnViolation|failsOnError|failOnError|failOnWarning|failOnWarnings|haltOnFailure", Way: On, Default: "true"},
-		{Keys: "**/skipTests|skipITs|testFailureIgnore|maven.test.skip|maven.test.failure.ignore", Way: Off, Default: "false"},
+		{Keys: "**/skip*Tests|skip*Testsuite|skipITs|testFailureIgnore|maven.test.skip|maven.test.failure.ignore", Way: Off, Default: "false"},
 		{Keys: "**/compilerArgs/arg", Way: Rules, Only: prefixed("-Werror", "-Xlint")},
 		{Keys: "**/plugin/artifactId", Way: Rules, Only: isAnalyzer},
 		{Keys: "**/excludes/exclude", Way: Excluded}, {Keys: "**/excludedGroups", Way: Excluded},

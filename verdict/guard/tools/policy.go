@@ -18,7 +18,7 @@ var owners = []string{
 }
 
 func isOwners(name string) bool {
-	return slices.ContainsFunc(owners, func(pattern string) bool { return fits(pattern, name) })
+	return slices.ContainsFunc(owners, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
@@ -71,6 +71,9 @@ func statements(name string, content []byte) ([]statement, error) {
 	root, err := doc.Parse(name, content)
 	var out []statement
 	if err == nil {
+		if strings.HasSuffix(name, ".mergify.yml") || name == ".github/mergify.yml" {
+			deciding(root.Get("pull_request_rules"))
+		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
 			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
 				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line})
@@ -88,6 +91,20 @@ func statements(name string, content []byte) ([]statement, error) {
 		}
 	}
 	return out, nil
+}
+
+// deciding leaves only the rules of Mergify's that merge, queue, approve or close: others put
+// labels on pull requests, and the like. See https://docs.mergify.com/workflow/actions/
+func deciding(rules *doc.Node) {
+	if rules == nil {
+		return
+	}
+	rules.Items = slices.DeleteFunc(rules.Items, func(rule *doc.Node) bool {
+		actions := rule.Get("actions").Members()
+		return len(actions) > 0 && !slices.ContainsFunc(actions, func(a *doc.Node) bool {
+			return slices.Contains([]string{"merge", "queue", "review", "close", "post_check", "dismiss_reviews"}, a.Key)
+		})
+	})
 }
 
 // ownership compares who has to approve. Of a file of owners it is compared who owns what;

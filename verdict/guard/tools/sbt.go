@@ -5,7 +5,7 @@ var _ = register(&Tool{
 	Name:  "sbt",
 	Files: []string{"*.sbt"},
 	Settings: []Setting{
-		{Keys: "**/*FatalWarnings|*FatalWarningsInCi", Way: On}, {Keys: "**/coverageFailOnMinimum|coverageEnabled", Way: On},
+		{Keys: "**/*FatalWarnings|*FatalWarningsInCi", Way: On, Default: "true"}, {Keys: "**/coverageFailOnMinimum|coverageEnabled", Way: On},
 		{Keys: "**/coverageMinimum*", Way: Floor}, {Keys: "**/coverageExcluded*", Way: Excluded},
 	},
 })

@@ -4,7 +4,7 @@ package tools
 var _ = register(
 	&Tool{Name: "staticcheck", Files: []string{"staticcheck.conf"}, Settings: []Setting{{Keys: "checks", Way: Ignored,
 		Only: prefixed("-")}}},
-	&Tool{Name: "bazelci", Files: []string{".bazelci/*.yml"}, Settings: []Setting{{Keys: "**/test_targets", Way: Excluded,
+	&Tool{Name: "bazelci", Files: []string{".bazelci/*.yml"}, Settings: []Setting{{Keys: "**/test_targets", Way: Skipped,
 		Only: prefixed("-")}}},
 	&Tool{Name: "hadolint", Files: []string{".hadolint.yaml", ".hadolint.yml"}, Settings: []Setting{{Keys: "ignored", Way: Ignored}}},
 	&Tool{Name: "shellcheck", Files: []string{".shellcheckrc"}, Settings: []Setting{{Keys: "disable", Way: Ignored}}},
@@ -30,5 +30,5 @@ var _ = register(
 	&Tool{Name: "mocha", Files: []string{".mocharc.*"}, Settings: []Setting{{Keys: "ignore", Way: Excluded}, {Keys: "retries",
 		Way: Ceiling, Default: "0"}, {Keys: "forbidOnly", Way: On}, {Keys: "spec", Way: Included}}},
 	// Xcode's test plans: https://developer.apple.com/documentation/xcode/organizing-tests-to-improve-feedback
-	&Tool{Name: "xctestplan", Files: []string{"*.xctestplan"}, Settings: []Setting{{Keys: "**/skippedTests", Way: Uncounted}}},
+	&Tool{Name: "xctestplan", Files: []string{"*.xctestplan"}, Settings: []Setting{{Keys: "**/skippedTests", Way: Skipped}}},
 )

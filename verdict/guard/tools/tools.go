@@ -49,6 +49,8 @@ type Setting struct {
 	Way  Way
 	// Implied is a key that, when it is on, makes this one's absence harmless.
 	Implied string
+	// Beside is a key beside which this one is no more than suspected.
+	Beside string
 	// Default is the value that is meant where there is none, "" if that is not known.
 	Default string
 	// Only chooses the elements of a list that count; nil for all.
@@ -69,7 +71,8 @@ const (
 	Ignored              // a list of rules that are not
 	Excluded             // a list of files or lines that are left out: evidence alone
 	Included             // a list of files that are looked at: evidence alone
-	Uncounted            // a list of patterns of lines that coverage does not count
+	Uncounted            // a list of patterns of lines that coverage does not count: evidence alone
+	Skipped              // a list of tests that do not run
 )
 
 var registry []*Tool
@@ -91,15 +94,17 @@ func toolsOf(name string) (out []*Tool) {
 		return nil
 	}
 	for _, t := range registry {
-		if slices.ContainsFunc(t.Files, func(pattern string) bool { return fits(pattern, name) }) {
+		if slices.ContainsFunc(t.Files, func(pattern string) bool { return Fits(pattern, name) }) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// fits matches a file's name: a pattern without a slash is of its base name.
-func fits(pattern, name string) bool {
+// Fits reports whether a file has a name by the lists of this package and of guard, in the grammar of
+// [path.Match]: a pattern without a slash is of the base name. What another format says of patterns, such
+// as CODEOWNERS, is read by that one's rules.
+func Fits(pattern, name string) bool {
 	if !strings.Contains(pattern, "/") {
 		name = path.Base(name)
 	}
@@ -181,7 +186,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 			}
 		}
 		switch s.Way {
-		case Rules, Ignored, Excluded, Included, Uncounted:
+		case Rules, Ignored, Excluded, Included, Uncounted, Skipped:
 			p.list(n, v)
 		case Grade:
 			if v.text = gradeText(n); v.text != "" {
@@ -217,8 +222,12 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	for _, item := range n.Items {
-		if item.Kind == doc.Scalar && n.Kind == doc.List {
+		switch id := item.Text("id"); {
+		case n.Kind != doc.List:
+		case item.Kind == doc.Scalar:
 			add(item.Value, item.Line)
+		case id != "" && v.setting.Way == Ignored:
+			add(id, item.Line)
 		}
 	}
 	if n.Kind == doc.Scalar {

@@ -69,7 +69,7 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"[pytest]\naddopts = -q --cov-fail-under=80\n", "hold pytest/limit:2"},
 		"lines left out of coverage": {".coveragerc", "[report]\nfail_under = 90\n",
 			"[report]\nfail_under = 90\nexclude_also =\n    if TYPE_CHECKING:\n    raise NotImplementedError\n",
-			"hold coverage/uncounted:3"},
+			"evidence coverage/uncounted:3"},
 		"a rule off": {"eslint.config.js", "export default [{ rules: { eqeqeq: ['error', 'always'] } }]\n",
 			"export default [{ rules: { eqeqeq: 'off' } }]\n", "hold eslint/weaker:1"},
 		"a rule off for some files": {"eslint.config.js", "export default [{ rules: { a: 'error' } }]\n",

@@ -1,0 +1,49 @@
+package code
+
+import (
+	"slices"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/words"
+)
+
+// fewer is how many tokens less a file of tests is said to hold.
+const fewer = 12
+
+// kept reports whether a file held tests, and each of them is there still.
+func (x *examination) kept(b *side) bool {
+	tests := b.having(test)
+	return len(tests) > 0 && !slices.ContainsFunc(tests, func(u *unit) bool { return x.pairs.of[u] == nil || x.pairs.of[u].side != b.other })
+}
+
+// hints finds, in files of tests of which nothing else was said, what may leave something out:
+// code that is built under a new condition, words that say so in code that tests share, and
+// files that hold much less than they did.
+func (x *examination) hints() {
+	said := map[string]bool{}
+	for _, f := range x.findings {
+		said[f.Path] = true
+	}
+	for _, a := range x.after {
+		b := a.other
+		if b == nil || !a.tests || said[a.path] {
+			continue
+		}
+		say := func(rule, why string, line int) {
+			x.say(change.Evidence, change.Test, "test/"+rule, why, nil, a, 0, line)
+		}
+		i := slices.IndexFunc(a.guards, func(g guard) bool {
+			return !slices.ContainsFunc(b.guards, func(h guard) bool { return h.cond == g.cond })
+		})
+		switch {
+		case i >= 0 && len(a.guards) >= len(b.guards):
+			say("built-on", "Code of these tests is built on a new condition.", int(a.tokens[min(a.guards[i].from, len(a.tokens)-1)].line))
+		case len(b.tokens)-len(a.tokens) >= fewer && x.kept(b):
+			say("less", "These tests hold less than they did.", 1)
+		case len(a.having(test)) == 0:
+			if f, is := words.Look(change.File{Path: a.path, After: []byte(a.text)}, b.text, a.text); is {
+				x.findings = append(x.findings, f)
+			}
+		}
+	}
+}
