@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,15 +27,21 @@ import (
 
 func newDoctor(s *settings) *cobra.Command {
 	var mode, format string
+	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything an agent needs and say what to do about what is missing",
 		Long: `doctor checks the configuration, the token and whose it is, each repository, what
-the token may do there, its settings, whether its rules let the agents merge and what GitHub itself checks, the
-relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
+the token may do there, its settings, whether its rules let the agents merge, whose
+approvals they count and what GitHub itself checks, the relay, git, the model CLIs with their providers, prices and sandbox, the guidelines and
 the state directory, and shows the reviewers' accounts and keys. It changes nothing but for
-keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.`,
-		Example: "  touchstone doctor --mode author",
+keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.
+
+With --fix it first mends, on this machine alone, what can be mended without a choice of yours,
+and says what it did: other users' rights to files of secrets, a missing state directory, what
+commands that were killed left behind, a service that an older version installed, and a model CLI
+that is not here while another one is. Repeating it changes nothing.`,
+		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			role := decide.Role(mode)
@@ -49,9 +55,16 @@ keeping the accounts, and making a reviewer's key, that it finds missing. It exi
 			if format != "text" && format != "json" {
 				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
 			}
-			d := doctor{cfg: cfg, role: role, tell: func(c check) {}}
+			d := doctor{cfg: cfg, role: role, tell: func(check) {}}
 			if format == "text" {
 				d.tell = tellTo(cmd.OutOrStdout())
+			}
+			if fix {
+				if d.fix(cmd.Context()) {
+					if d.cfg, err = s.load(cmd); err != nil {
+						return err
+					}
+				}
 			}
 			d.examine(cmd.Context())
 			if format == "json" {
@@ -67,14 +80,18 @@ keeping the accounts, and making a reviewer's key, that it finds missing. It exi
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().StringVar(&mode, "mode", "reviewer", "the mode to check for: reviewer or author")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first mend on this machine what can be mended without a choice of yours")
 	return cmd
 }
 
-// check is what one check found: a fact, or a problem with what to do about it.
+// check is what one check found: a fact, or a problem with what to do about it. As a fix it is what was
+// done, or why it was not.
 type check struct {
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
 	Message string `json:"message"`
+
+	fix bool
 }
 
 // doctor runs the checks one after the other, tells each and counts.
@@ -82,6 +99,7 @@ type doctor struct {
 	cfg      config.Config
 	role     decide.Role
 	tell     func(check)
+	fixes    []check
 	checks   []check
 	problems int
 }
@@ -90,7 +108,12 @@ type doctor struct {
 func tellTo(out io.Writer) func(check) {
 	return func(c check) {
 		word := "ok"
-		if !c.OK {
+		switch {
+		case c.fix && c.OK:
+			word = "fixed"
+		case c.fix:
+			word = "unfixed"
+		case !c.OK:
 			word = "problem"
 		}
 		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, c.Message)
@@ -103,16 +126,17 @@ func (d *doctor) json(out io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
+		Fixes    []check `json:"fixes,omitempty"`
 		Checks   []check `json:"checks"`
 		Problems int     `json:"problems"`
-	}{d.checks, d.problems})
+	}{d.fixes, d.checks, d.problems})
 }
 
 // check tells what one check finds: a fact, or an error that says what to do. It reports
 // whether all was well.
 func (d *doctor) check(what string, find func() (string, error)) (ok bool) {
 	fact, err := find()
-	c := check{what, err == nil, fact}
+	c := check{Name: what, OK: err == nil, Message: fact}
 	if err != nil {
 		d.problems++
 		c.Message = err.Error()
@@ -132,8 +156,15 @@ func (d *doctor) examine(ctx context.Context) {
 		return fmt.Sprintf("%s, version %s", verdict.Amount(len(set.Documents), "document", "documents"), set.Version()), err
 	})
 	d.check("state", func() (string, error) { return d.cfg.StateDir, writable(d.cfg.StateDir) })
+	d.check("secrets", d.secrets)
+	if outdated, _, err := d.service(); outdated || err != nil {
+		d.check("service", func() (string, error) {
+			return "", cmp.Or(err, fmt.Errorf("the service of the %s's agent was installed by another version than this; run `touchstone service "+
+				"install --mode %s`, or `touchstone doctor --fix --mode %s`", d.role, d.role, d.role))
+		})
+	}
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
-	client, err := forge.New(forge.Config{APIURL: d.cfg.GitHub.APIURL, Token: string(d.cfg.GitHub.Token), Version: version()})
+	client, err := daemon.Client(d.cfg, version())
 	if err != nil {
 		d.check("github", func() (string, error) { return "", err })
 		return
@@ -147,6 +178,9 @@ func (d *doctor) examine(ctx context.Context) {
 		return
 	}
 	d.check("identity", func() (string, error) {
+		if d.role == decide.Reviewer && isApp(self) && d.cfg.Review != config.ReviewAll {
+			return "", fmt.Errorf("%s is an App, which GitHub lets nobody ask for a review; set review: all", self)
+		}
 		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.role, strings.Join(d.cfg.Reviewers, ", ")),
 			daemon.CheckIdentity(d.role, self, d.cfg.Reviewers)
 	})
@@ -161,6 +195,7 @@ func (d *doctor) examine(ctx context.Context) {
 			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
 			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
 			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
+			d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
 			d.check("protection", func() (string, error) { return protection(ctx, client, name) })
 		}
 	}
@@ -220,6 +255,10 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	if err != nil {
 		return "", err
 	}
+	if isApp(self) { // whose rights are its installation's, and not a collaborator's
+		waiting := verdict.Amount(len(open), "open pull request", "open pull requests")
+		return fmt.Sprintf("%s, part of the App's installation, %s", name, waiting), nil
+	}
 	permission, err := client.Permission(ctx, repo, self)
 	switch {
 	case err != nil:
@@ -251,91 +290,6 @@ func ownSettings(ctx context.Context, client *forge.Client, name string) (string
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Sprintf("%s of %s is in order", config.RepositoryPath, name), nil
-}
-
-// merging tells whether the repository's own rules let the agents merge what they approve,
-// and reads its checks, as they will have to.
-func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
-	rules, err := client.Rules(ctx, repo)
-	if err != nil {
-		return "", err
-	}
-	reviewers := d.cfg.Reviewers
-	if len(reviewers) == 0 && d.role == decide.Reviewer {
-		reviewers = []string{self}
-	}
-	var count []string
-	for _, login := range reviewers {
-		permission, err := client.Permission(ctx, repo, login)
-		if err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return "", err
-		}
-		if permission.CanWrite() {
-			count = append(count, login)
-		}
-	}
-	var wrong []string
-	if !rules.Squash {
-		wrong = append(wrong, fmt.Sprintf("%s does not allow squash merging; allow it in its settings, under Pull Requests", name))
-	}
-	switch {
-	case len(count) == 0:
-		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write "+
-			"access", strings.Join(reviewers, ", "), name))
-	case rules.Approvals > len(count):
-		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have "+
-			"people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
-	}
-	if len(wrong) > 0 {
-		return "", errors.New(strings.Join(wrong, "; and "))
-	}
-	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
-}
-
-// statuses tells whether the token may write the commit statuses that show whose turn it is.
-func statuses(ctx context.Context, client *forge.Client, name string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
-	if err := forge.NewReporter(client).CanReport(ctx, repo); err != nil {
-		return "", fmt.Errorf("the pull requests will not show what the agent does, while all else goes on: %w", err)
-	}
-	return "pull requests of " + name + " show whose turn it is", nil
-}
-
-// protection tells what GitHub itself asks of a merge into the default branch, and what to let it
-// ask: people can merge without the agents, and what comes between an agent's last look and the
-// merge only GitHub's own rules can stop.
-func protection(ctx context.Context, client *forge.Client, name string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
-	rules, err := client.Rules(ctx, repo)
-	if err != nil {
-		return "", err
-	}
-	if rules.Branch == "" {
-		return name + " is empty", nil
-	}
-	asks := "no check"
-	if len(rules.Checks) > 0 {
-		asks = "the checks " + strings.Join(rules.Checks, ", ")
-	}
-	if rules.Queue {
-		asks += ", by a merge queue"
-	}
-	advice := ""
-	if !slices.Contains(rules.Checks, forge.ReviewContext) {
-		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub "+
-			"keeps out what the agents would", forge.ReviewContext)
-	}
-	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
 }
 
 func (d *doctor) relay(ctx context.Context) (string, error) {

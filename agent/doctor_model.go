@@ -74,6 +74,9 @@ const providerTimeout = 10 * time.Second
 // provider tells whether an engine's provider answers, with any status: that a login is refused
 // shows only in a session.
 func provider(ctx context.Context, name string, v engine.Version) (string, error) {
+	if v.Provider == "" {
+		return fmt.Sprintf("not known; %s asks it directly, since %s", name, v.Direct), nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Provider, nil)

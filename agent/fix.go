@@ -31,9 +31,9 @@ requests with a label that holds them are included.`,
 					return fmt.Errorf("%s is closed; there is nothing to fix", pr.Ref)
 				case pr.Fork:
 					return fmt.Errorf("%s comes from a fork; its branch is left to people", pr.Ref)
-				case pr.Twin != "":
+				case pr.SameBranch != "":
 					return fmt.Errorf("%s has its branch %s in common with %s, into which a fix would bring its base; close one of them, or give it a "+
-						"branch of its own", pr.Ref, pr.Head.Name, pr.Twin)
+						"branch of its own", pr.Ref, pr.Head.Name, pr.SameBranch)
 				case pr.Shared:
 					return fmt.Errorf("%s comes from %s, which others build on; that branch is left to people", pr.Ref, pr.Head.Name)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/clone"
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
 )
@@ -65,7 +66,7 @@ line is wrong, 1 anything else.`,
 			if err != nil {
 				return err
 			}
-			change, err := readClone(cmd.Context(), base, committed)
+			change, err := clone.Change(cmd.Context(), base, committed)
 			if err != nil {
 				return err
 			}
@@ -112,7 +113,7 @@ func readReports(base, head []string) (*junit.Runs, error) {
 	return junit.Read(before, after)
 }
 
-// readPatterns reads the files that patterns name. A pattern that names none is an error:
+// readPatterns reads the files that patterns name, in the grammar of `reports` in the settings. A pattern that names none is an error:
 // a report that was not written must not look like tests that are gone.
 func readPatterns(patterns []string) ([][]byte, error) {
 	var out [][]byte

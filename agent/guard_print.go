@@ -102,20 +102,29 @@ func sarif(found []guard.Finding) any {
 	}
 }
 
-// printAnnotations writes a workflow's commands. See
-// https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+// printAnnotations writes a workflow's commands.
 func printAnnotations(out io.Writer, found []guard.Finding) error {
-	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range found {
 		level := "notice"
 		if f.Tier == guard.Hold {
 			level = "error"
 		}
-		if _, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, property.Replace(f.Path), max(f.Line, 1),
-			property.Replace(string(f.Kind)+" ("+f.Rule+")"), text.Replace(f.Why)); err != nil {
+		if err := annotate(out, level, f.Path, f.Line, string(f.Kind)+" ("+f.Rule+")", f.Why); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+var (
+	annotationText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotate writes the command that shows a text beside a line. See
+// https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+func annotate(out io.Writer, level, path string, line int, title, text string) error {
+	_, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, annotationProperty.Replace(path), max(line, 1),
+		annotationProperty.Replace(title), annotationText.Replace(text))
+	return err
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/config"
+	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // guidelineDir holds a repository's own guideline documents.
@@ -187,7 +189,7 @@ func organisations(cfg config.Config) (remoteguidelines.Texts, error) {
 	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) {
 		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
 	}
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	client, err := daemon.Client(cfg, version())
 	if err != nil {
 		return nil, fmt.Errorf("the organisation's guidelines are in the repository %s: %w", cfg.Guidelines, err)
 	}
@@ -279,7 +281,7 @@ func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string
 	if err != nil {
 		return fail(usage(cmd, err))
 	}
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	client, err := daemon.Client(cfg, version())
 	if err != nil {
 		return fail(err)
 	}
@@ -288,7 +290,10 @@ func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string
 	if err != nil {
 		return fail(err)
 	}
-	url, authorization := client.Remote(pr.Repo)
+	url, authorization, err := client.Remote(ctx, pr.Repo)
+	if err != nil {
+		return fail(err)
+	}
 	const role = "show" // a tree of its own, so that no agent at work is in the way
 	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones,
 		Partial: worktree.Partial(cfg.Worktrees.Partial)}
@@ -306,7 +311,7 @@ func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string
 
 // tree is a checkout and the commits around it: of a pull request, or borrowed from a clone.
 type tree interface {
-	Diff(ctx context.Context) (worktree.Diff, error)
+	Diff(ctx context.Context) (diff.Diff, error)
 	Log(ctx context.Context) ([]string, error)
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
 	ReadFile(ctx context.Context, rev, name string) ([]byte, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"touchstone/agent/clone"
 	"touchstone/agent/forge"
 	"touchstone/guidelines"
 )
@@ -13,17 +14,17 @@ import (
 // directory since it left base, and the repository's own guideline documents as
 // they are on base.
 func committedSince(ctx context.Context, base string) (change guidelines.Change, own map[string]string, err error) {
-	c, err := openClone(ctx)
+	c, err := clone.Open(ctx)
 	if err != nil {
 		return change, nil, err
 	}
-	b, err := c.borrow(ctx, "", base, committed)
+	b, err := c.Borrow(ctx, "", base, clone.Committed)
 	if err != nil {
 		return change, nil, err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	var pr forge.PullRequest
-	pr.Base.SHA, pr.Head.Name = b.base, b.branch
+	pr.Base.SHA, pr.Head.Name = b.Base, b.Branch
 	if commits, err := b.Log(ctx); err == nil && len(commits) == 1 { // which is what GitHub makes the title
 		pr.Title, _, _ = strings.Cut(commits[0], "\n")
 	}

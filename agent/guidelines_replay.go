@@ -32,7 +32,7 @@ func newGuidelinesReplay(s *settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var r replay
-	since := lookback(30 * day)
+	since := span(30 * day)
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Try changed guidelines on rounds that were reviewed before",
@@ -120,12 +120,12 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 			Clones: h.cfg.Worktrees.Clones, Partial: worktree.Partial(h.cfg.Worktrees.Partial),
 		},
 	}
-	result := plan.Run(ctx, rounds, lawOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
+	result := plan.Run(ctx, rounds, documentsOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
 	return tell(cmd.OutOrStdout(), format, result)
 }
 
-// lawOfToday reads the documents that a repository has of its own today, once for each base branch, and lays others over them.
-func lawOfToday(client *forge.Client, with map[string]string) learn.Law {
+// documentsOfToday reads the documents that a repository has of its own today, once for each base branch, and lays others over them.
+func documentsOfToday(client *forge.Client, with map[string]string) learn.Documents {
 	known := map[string]map[string]string{}
 	return func(ctx context.Context, pr forge.PullRequest) (map[string]string, error) {
 		branch := pr.Repo.String() + " " + pr.Base.Name

@@ -11,7 +11,7 @@ import (
 func newGuidelinesStats(s *settings) *cobra.Command {
 	var reviewers []string
 	var format string
-	since := lookback(30 * day)
+	since := span(30 * day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the findings of each rule",

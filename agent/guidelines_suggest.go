@@ -25,7 +25,7 @@ func newGuidelinesSuggest(s *settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var g drafting
-	since := lookback(90 * day)
+	since := span(90 * day)
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Draft a change of a rule whose findings were mostly wrong",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/clone"
 	"touchstone/agent/impact"
 	"touchstone/agent/tempdir"
 )
@@ -61,20 +62,20 @@ clone is run.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, dir.Close()) }()
-			c, err := openClone(ctx)
+			c, err := clone.Open(ctx)
 			if err != nil {
 				return err
 			}
 			if base == "" {
-				if base, err = c.defaultBase(ctx); err != nil {
+				if base, err = c.DefaultBase(ctx); err != nil {
 					return err
 				}
 			}
-			b, err := c.borrow(ctx, dir.Path, base, working)
+			b, err := c.Borrow(ctx, dir.Path, base, clone.Working)
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, b.close()) }()
+			defer func() { err = errors.Join(err, b.Close()) }()
 			diff, err := b.Diff(ctx)
 			if err != nil {
 				return fmt.Errorf("read the change: %w", err)

@@ -188,10 +188,11 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 	}
 	if len(named) == 0 {
 		answer, err := s.ask("Which repositories, as owner/name, with blanks between them? ")
-		if err != nil {
-			return fmt.Errorf("say which repositories with --repo owner/name: %w", err)
+		if named = strings.Fields(answer); err != nil || len(named) == 0 {
+			// An invitation is used up by now, and so what it brought is kept.
+			return errors.Join(s.write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
+				"and run `touchstone doctor --mode %s`", cfg.Path(), role))
 		}
-		named = strings.Fields(answer)
 	}
 	s.set("repositories", named)
 	if len(reviewers) > 0 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/telemetry"
 )
@@ -80,6 +81,8 @@ func ending(ctx context.Context, err error) exit {
 		return exit{code: exitDone}
 	case errors.As(err, &coded):
 		return exit{coded.code, err}
+	case errors.As(err, new(config.Mistake)):
+		return exit{exitUsage, err}
 	case ctx.Err() == nil:
 		return exit{exitFailed, err}
 	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal stops git as well
@@ -120,22 +123,35 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 		return usage(cmd, err)
 	})
 	root.SuggestionsMinimumDistance = 2
-	group(root, "Set up:", newJoin(&s), newInit(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
+	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
 	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s))
-	group(root, "Look:", newStatus(&s), newQueue(&s), newWhy(&s), newStats(&s))
-	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
+	group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
+	group(root, "Without GitHub:", newGuard(), newCI(&s), newImpact(&s), newGuidelines(&s))
 	root.AddCommand(newVersion(), newMan())
-	complete(root)
-	for _, cmd := range append(root.Commands(), root) {
-		check := cmd.Args
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usage(cmd, suggest(cmd, args, err))
-			}
-			return nil
-		}
-	}
+	root.InitDefaultCompletionCmd()
+	s.complete(root)
+	checkArguments(root)
 	return root
+}
+
+// checkArguments has a command and all below it refuse arguments that cannot be understood.
+func checkArguments(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(cmd, suggest(cmd, args, err))
+		}
+		return nil
+	}
+	if !cmd.Runnable() {
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, sub := range cmd.Commands() {
+		checkArguments(sub)
+	}
 }
 
 // group adds commands to the program under a heading in its help.
@@ -149,8 +165,11 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // suggest adds to an error about an unknown command the one that is probably meant.
 func suggest(cmd *cobra.Command, args []string, err error) error {
-	if !cmd.HasSubCommands() || len(args) == 0 {
+	if len(args) == 0 {
 		return err
+	}
+	if !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command ") { // as cobra.NoArgs says it
+		return fmt.Errorf("%q is one argument too many", args[0])
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))

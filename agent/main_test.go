@@ -44,7 +44,7 @@ func (w withModel) Run() int {
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	testscript.Main(withModel{m}, map[string]func(){"touchstone": main})
+	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 
 // TestScripts runs the binary. Each script has a simulated GitHub of its own,
@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv(name, filepath.Join(env.WorkDir, dir))
 			}
 			env.Setenv("GITHUB_TOKEN", simtest.Token(judge))
+			env.Setenv("GITHUB_WEB", w.URL)
 			provider := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(provider.Close)
 			env.Setenv("ANTHROPIC_BASE_URL", provider.URL)
@@ -77,6 +78,9 @@ func TestScripts(t *testing.T) {
 			"reviewed": inWorld((*world).reviewed), "done": inWorld((*world).done), "commented": inWorld((*world).commented),
 			"settle": inWorld((*world).settle), "merged": inWorld((*world).merged),
 			"session": inWorld((*world).session), "sessions": inWorld((*world).sessions), "label": inWorld((*world).label),
+			"act": runAct, "event": writeEvent,
+			"administered": administered, "apps": inWorld((*world).apps), "hooked": inWorld((*world).hooked),
+			"suspend": inWorld((*world).suspend), "counting": inWorld((*world).counting),
 			"said": inWorld((*world).said), "dislike": inWorld((*world).dislike),
 		},
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ func openPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only
 		cmd.PrintErrf("%v; reading GitHub instead\n", err)
 	}
 	if len(cfg.Repositories) == 0 {
-		return nil, false, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
+		return nil, false, config.ErrNoRepository
 	}
 	var repos []forge.Repo
 	for _, name := range cfg.Repositories {

@@ -221,7 +221,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 		{Kind: engine.ProgressDimension, Text: "Graph", Elapsed: 1200 * time.Millisecond},
 		{Kind: engine.ProgressDimension, Text: "AI-Antipattern", Elapsed: 70 * time.Second},
 		{Kind: engine.ProgressText, Text: "prose"},
-		{Kind: engine.ProgressTool, Text: "Read a.go", Elapsed: 71 * time.Second, Used: engine.Usage{Input: 900, Output: 100}},
+		{Kind: engine.ProgressTool, Text: "Read a.go", Elapsed: 71 * time.Second, Used: verdict.Usage{Input: 900, Output: 100}},
 		{Kind: engine.ProgressHeartbeat, Silence: 30 * time.Second, Elapsed: 100 * time.Second},
 		{Kind: engine.ProgressRetry, Text: "overloaded\x1b[2J", Elapsed: 101 * time.Second},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/clone"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/remoteconfig"
@@ -54,24 +55,24 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	step := steps(cmd.ErrOrStderr())
 	step("copying the change out of the clone")
-	c, err := openClone(ctx)
+	c, err := clone.Open(ctx)
 	if err != nil {
 		return err
 	}
 	if l.base == "" {
-		if l.base, err = c.defaultBase(ctx); err != nil {
+		if l.base, err = c.DefaultBase(ctx); err != nil {
 			return err
 		}
 	}
-	of := working
+	of := clone.Working
 	if l.staged {
-		of = staged
+		of = clone.Staged
 	}
-	b, err := c.borrow(ctx, dir.Path, l.base, of)
+	b, err := c.Borrow(ctx, dir.Path, l.base, of)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	step("reading the change")
 	subject, err := l.subject(ctx, b, of)
 	if err != nil {
@@ -137,10 +138,10 @@ func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format
 
 // subject is the change of a borrowed worktree. The messages of its commits, and the first
 // line of the only one, are all that is said of it.
-func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subject, error) {
+func (l local) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (reviewer.Subject, error) {
 	s := reviewer.Subject{
-		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.clone.top), l.base), Branch: b.branch,
-		Base: b.base, BaseBranch: l.base, Head: b.head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
+		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.Clone.Top), l.base), Branch: b.Branch,
+		Base: b.Base, BaseBranch: l.base, Head: b.Head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
 	}
 	var err error
 	if s.Diff, err = b.Diff(ctx); err != nil {
@@ -149,7 +150,7 @@ func (l local) subject(ctx context.Context, b *borrowed, of side) (reviewer.Subj
 	if s.Commits, err = b.Log(ctx); err != nil {
 		return s, err
 	}
-	if len(s.Commits) > 0 && b.made { // our own commit, which says nothing
+	if len(s.Commits) > 0 && b.Made { // our own commit, which says nothing
 		s.Commits = s.Commits[1:]
 	}
 	if len(s.Commits) == 1 { // which is what GitHub makes the title

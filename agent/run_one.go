@@ -103,7 +103,7 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 
 // roleOf is the role of the login that a configuration's token belongs to.
 func roleOf(ctx context.Context, cfg config.Config) (decide.Role, error) {
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	client, err := daemon.Client(cfg, version())
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,19 +29,12 @@ user whose agent it is.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var mode string
-	cmd.PersistentFlags().StringVar(&mode, "mode", "", "reviewer or author")
+	cmd.PersistentFlags().StringVar(&mode, "mode", "", modeHelp)
 	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				if role := decide.Role(mode); role != decide.Reviewer && role != decide.Author {
-					return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
-				}
-				cfg, err := s.load(cmd)
-				if err != nil {
-					return err
-				}
-				found, err := service.Here(mode, cfg.Path())
+				found, err := s.service(cmd, mode)
 				if err != nil {
 					return err
 				}
@@ -50,15 +44,9 @@ user whose agent it is.`,
 	}
 	var follow bool
 	logs := about("logs", "Show what the agent has logged", func(cmd *cobra.Command, found service.Service) error {
-		show := found.Logs(cmd.Context(), follow)
-		show.Stdout, show.Stderr = cmd.OutOrStdout(), os.Stderr
-		err := show.Run()
-		if cmd.Context().Err() != nil {
-			return nil // it was told to stop
-		}
-		return err
+		return showLogs(cmd, found, follow)
 	})
-	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
+	bindFollow(logs, &follow)
 	cmd.AddCommand(
 		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes",
 			func(cmd *cobra.Command, found service.Service) error {
@@ -83,12 +71,80 @@ user whose agent it is.`,
 	return cmd
 }
 
+// modeHelp says what --mode of the commands about a service takes.
+const modeHelp = "reviewer or author (default the one whose service is installed here)"
+
+// service is the service of a mode, or, without one, the only one that is installed.
+func (s *settings) service(cmd *cobra.Command, mode string) (service.Service, error) {
+	cfg, err := s.load(cmd)
+	if err != nil {
+		return service.Service{}, err
+	}
+	var installed []service.Service
+	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
+		found, err := service.Here(string(role), cfg.Path(), version())
+		if err != nil || mode == string(role) {
+			return found, err
+		}
+		if there, err := found.Installed(); err != nil {
+			return found, err
+		} else if there {
+			installed = append(installed, found)
+		}
+	}
+	if mode == "" && len(installed) == 1 {
+		return installed[0], nil
+	}
+	return service.Service{}, usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+}
+
+// newLogs is touchstone service logs, which people look for here.
+func newLogs(s *settings) *cobra.Command {
+	var mode string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:     "logs",
+		Short:   "Show what an agent that runs as a service has logged",
+		Example: "  touchstone logs -f",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := s.service(cmd, mode)
+			if err != nil {
+				return err
+			}
+			return showLogs(cmd, found, follow)
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "", modeHelp)
+	bindFollow(cmd, &follow)
+	return cmd
+}
+
+func bindFollow(cmd *cobra.Command, follow *bool) {
+	cmd.Flags().BoolVarP(follow, "follow", "f", false, "go on showing it, until you stop this")
+}
+
+// showLogs prints what a service has logged.
+func showLogs(cmd *cobra.Command, found service.Service, follow bool) error {
+	if there, err := found.Installed(); err != nil || !there {
+		return cmp.Or(err, fmt.Errorf("the %s's agent is not installed as a service, whose log this shows; run `touchstone service install "+
+			"--mode %s`", found.Mode, found.Mode))
+	}
+	show := found.Logs(cmd.Context(), follow)
+	show.Stdout, show.Stderr = cmd.OutOrStdout(), os.Stderr
+	err := show.Run()
+	if cmd.Context().Err() != nil {
+		return nil // it was told to stop
+	}
+	return err
+}
+
 // installService installs the agent of a role as a service and says where.
 func installService(ctx context.Context, out io.Writer, config string, role decide.Role) error {
 	if config == "" {
 		return errors.New("this user has no place for a configuration; name one with --config")
 	}
-	found, err := service.Here(string(role), config)
+	found, err := service.Here(string(role), config, version())
 	if err != nil {
 		return err
 	}

@@ -45,10 +45,7 @@ func (s *settings) load(cmd *cobra.Command) (config.Config, error) {
 		getenv = os.Getenv
 	}
 	cfg, err := config.Load(s.configPath, getenv)
-	if err == nil {
-		err = cfg.Validate()
-	}
-	if err != nil {
+	if err := errors.Join(err, cfg.Validate()); err != nil { // all at once
 		return cfg, exit{exitUsage, err}
 	}
 	if len(s.repos) > 0 {

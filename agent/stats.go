@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +18,7 @@ const mostPast = 5000
 func newStats(s *settings) *cobra.Command {
 	var reviewers []string
 	var format, by string
-	since := lookback(30 * day)
+	since := span(30 * day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the pull requests, and what it cost",
@@ -71,7 +70,7 @@ type history struct {
 }
 
 // history reads what became of the pull requests that changed in a time span until now.
-func (s *settings) history(cmd *cobra.Command, since lookback, reviewers []string, format string) (h history, err error) {
+func (s *settings) history(cmd *cobra.Command, since span, reviewers []string, format string) (h history, err error) {
 	if since <= 0 {
 		return h, usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
 	}
@@ -79,7 +78,7 @@ func (s *settings) history(cmd *cobra.Command, since lookback, reviewers []strin
 		return h, err
 	}
 	if len(h.cfg.Repositories) == 0 {
-		return h, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
+		return h, config.ErrNoRepository
 	}
 	h.from = time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
 	for _, name := range h.cfg.Repositories {
@@ -98,18 +97,18 @@ func (s *settings) history(cmd *cobra.Command, since lookback, reviewers []strin
 
 const day = 24 * time.Hour
 
-// lookback is how far back something looks, as a flag.
-type lookback config.Duration
+// span is a time as a flag, such as how far back something looks.
+type span config.Duration
 
 // String is the span as Set takes it.
-func (l *lookback) String() string { return config.Duration(*l).String() }
+func (s *span) String() string { return config.Duration(*s).String() }
 
 // Set reads a span.
-func (l *lookback) Set(text string) error {
-	span, err := config.ParseDuration(text)
-	*l = lookback(span)
+func (s *span) Set(text string) error {
+	parsed, err := config.ParseDuration(text)
+	*s = span(parsed)
 	return err
 }
 
 // Type is what the help calls it.
-func (*lookback) Type() string { return "time" }
+func (*span) Type() string { return "time" }

@@ -77,6 +77,37 @@ machines that the relay knows of, until it is interrupted.`,
 	return cmd
 }
 
+func newPS(s *settings) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "ps",
+		Short: "Show which agents run on this machine, and what each does now",
+		Long: `ps prints a line for each agent of this machine: whether it runs, what it does now and how
+much waits. What they did last is told by touchstone status.`,
+		Example: "  touchstone ps\n  touchstone ps --format json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "text" && format != "json" {
+				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+			}
+			cfg, err := config.Load(s.configPath, os.Getenv)
+			if err != nil {
+				return exit{exitUsage, err}
+			}
+			status, err := machineStatus(cfg)
+			if err != nil {
+				return err
+			}
+			for i := range status.Agents {
+				status.Agents[i].Last = []act{}
+			}
+			return tell(cmd.OutOrStdout(), format, status)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	return cmd
+}
+
 // status is how it is with the agents of this machine.
 type status struct {
 	// Relay are lines about what the relay's administrators have chosen, or why that is not known.

@@ -82,10 +82,10 @@ func (s *settings) onlooker(cmd *cobra.Command, reviewers []string, format strin
 		cfg.Reviewers = reviewers
 	}
 	if len(cfg.Reviewers) == 0 {
-		return cfg, nil, errors.New("whose reviews count is not known: list the logins under `reviewers` in the configuration, or give " +
-			"--reviewer login")
+		return cfg, nil, config.Mistake{Err: errors.New("whose reviews count is not known: list the logins under `reviewers` in the " +
+			"configuration, or give --reviewer login")}
 	}
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version()})
+	client, err := daemon.Client(cfg, version())
 	return cfg, client, err
 }
 

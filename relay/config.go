@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"errors"
@@ -17,11 +16,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
 	"touchstone/relay/server"
+	"touchstone/worktree/strictyaml"
 )
 
 // maxConfigBytes is far above any configuration.
@@ -96,32 +95,24 @@ func (*span) Type() string { return "time" }
 func (s *span) UnmarshalYAML(node ast.Node) error {
 	var text string
 	if err := yaml.NodeToValue(node, &text); err != nil {
-		return misplaced(node, "it takes a time, such as 720h or 30d")
+		return strictyaml.At(node, "it takes a time, such as 720h or 30d")
 	}
 	if err := s.Set(text); err != nil {
-		return misplaced(node, err.Error())
+		return strictyaml.At(node, err.Error())
 	}
 	return nil
 }
 
-// load overlays the file's settings. An unknown key is an error that names it.
+// load overlays the file's settings. Its error tells all mistakes, unknown keys among them.
 func (c *Config) load(path string) error {
 	text, err := readFile(path, maxConfigBytes)
 	if err == nil {
-		err = c.decode(text)
+		err = strictyaml.Decode(text, c)
 	}
 	if err != nil {
 		return fmt.Errorf("read configuration %s: %w", path, err)
 	}
 	return nil
-}
-
-func (c *Config) decode(text []byte) error {
-	err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(c)
-	if errors.Is(err, io.EOF) {
-		return nil // an empty file
-	}
-	return located(err)
 }
 
 // readFile reads a file of at most limit bytes.
@@ -138,73 +129,46 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// misplaced is an error about one place in the file.
-func misplaced(node ast.Node, reason string) error {
-	return &yaml.SyntaxError{Message: reason, Token: node.GetToken()}
-}
+// validate reports every setting that cannot work, before anything is opened.
+func (c Config) validate() error { return errors.Join(c.validateServer(), c.validateSources()) }
 
-// located tells people where in the file a mistake is, and what it is. It leaves out the line
-// itself, which may hold a secret, and the names of Go's types.
-func located(err error) error {
-	var mistake yaml.Error
-	if !errors.As(err, &mistake) || mistake.GetToken() == nil {
-		return err
-	}
-	reason, at := mistake.GetMessage(), mistake.GetToken()
-	var node *yaml.UnexpectedNodeTypeError
-	switch {
-	case errors.As(err, &node) && node.Expected == ast.SequenceType:
-		reason = "it takes a list, such as [a, b]"
-	case errors.As(err, &node):
-		reason = "it takes settings of its own, as key: value"
-	case errors.As(err, new(*yaml.TypeError)):
-		reason = "it takes a text" // as all settings do that say nothing better
-	}
-	if colon := at.Prev; colon != nil && colon.Type == token.MappingValueType && colon.Prev != nil {
-		reason = colon.Prev.Value + ": " + reason
-	}
-	return fmt.Errorf("line %d: %s", at.Position.Line, reason)
-}
-
-// validate reports the first setting that cannot work, before anything is opened.
-func (c Config) validate() error {
+// validateServer is validate without the sources, which are not known where the file has mistakes.
+func (c Config) validateServer() error {
+	var errs []error
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return fmt.Errorf("%q is no address to listen on; write one such as 127.0.0.1:8080", c.Listen)
+		errs = append(errs, fmt.Errorf("%q is no address to listen on; write one such as 127.0.0.1:8080", c.Listen))
 	}
-	if err := server.ValidateStore(c.Store); err != nil {
-		return err
-	}
+	errs = append(errs, server.ValidateStore(c.Store))
 	if c.Retention < 0 {
-		return fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention)
+		errs = append(errs, fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention))
 	}
-	if _, err := c.proxies(); err != nil {
-		return err
-	}
+	_, err := c.proxies()
+	errs = append(errs, err)
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return errors.New("tls-cert and tls-key belong together: give both, or neither")
+		errs = append(errs, errors.New("tls-cert and tls-key belong together: give both, or neither"))
 	}
 	if c.Domain != "" {
-		if err := c.validateDomain(); err != nil {
-			return err
-		}
+		errs = append(errs, c.validateDomain())
 	}
-	return c.validateSources()
+	return errors.Join(errs...)
 }
 
 // proxies reads TrustedProxies.
 func (c Config) proxies() ([]netip.Prefix, error) {
 	var networks []netip.Prefix
+	var errs []error
 	for _, text := range c.TrustedProxies {
 		network, err := netip.ParsePrefix(text)
 		if address, alone := netip.ParseAddr(text); alone == nil {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%q in trusted_proxies is no address and no network; write 10.0.0.7 or 10.0.0.0/8", text)
+			errs = append(errs, fmt.Errorf("%q in trusted_proxies is no address and no network; write 10.0.0.7 or 10.0.0.0/8", text))
+			continue
 		}
 		networks = append(networks, network.Masked())
 	}
-	return networks, nil
+	return networks, errors.Join(errs...)
 }
 
 // validateDomain reports what keeps a certificate from being made.

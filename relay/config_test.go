@@ -1,37 +1,45 @@
 package main
 
 import (
+	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/worktree/strictyaml"
 )
 
 // A mistake is told with its line in the file, wherever it is, and in words of YAML.
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"listen: 127.0.0.1:0\nretention: 5": "line 2: retention: it takes a time, such as 720h or 30d",
-		"retention: soon":                   "line 1: retention: it takes a time, such as 720h or 30d",
-		"retention: [1h]":                   "line 1: retention: it takes a time, such as 720h or 30d",
-		"listen: {a: b}":                    "line 1: listen: it takes a text",
-		"recover: acme/app":                 "line 1: recover: it takes a list, such as [a, b]",
-		"sources: 5":                        "line 1: sources: it takes settings of its own, as key: value",
-		"sources:\n  a: 5":                  "line 2: a: it takes settings of its own, as key: value",
-		"sources:\n  a:\n    kind: github\n  b:\n    kind: generic\n    hedaer: X-Sig": `line 6: unknown field "hedaer"`,
-		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":                       "line 4: header: it takes a text",
-		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}":                     "line 4: secret_env: it takes a text",
-		"sources:\n  a:\n    kind: gitlab": `line 3: the kind of a source is generic, github, ` +
+		"listen: 127.0.0.1:0\nretention: 5": "line 2:12: retention: it takes a time, such as 720h or 30d",
+		"retention: soon":                   "line 1:12: retention: it takes a time, such as 720h or 30d",
+		"retention: [1h]":                   "line 1:12: retention: it takes a time, such as 720h or 30d",
+		"listen: {a: b}":                    "line 1:9: listen: it takes a text",
+		"recover: acme/app":                 "line 1:10: recover: it takes a list, such as [a, b]",
+		"sources: 5":                        "line 1:10: sources: it takes settings of its own, as key: value",
+		"sources:\n  a: 5":                  "line 2:6: a: it takes settings of its own, as key: value",
+		"sources:\n  a:\n    kind: github\n  b:\n    kind: generic\n    hedaer: X-Sig": "" +
+			`line 6:5: unknown field "hedaer", did you mean "header"?`,
+		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":   "line 4:13: header: it takes a text",
+		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}": "line 4:17: secret_env: it takes a text",
+		"sources:\n  a:\n    kind: gitlab": `line 3:9: the kind of a source is generic, github, ` +
 			`grafana or standard, not "gitlab"`,
-		"listen: [": "line 1: listen: sequence end token ']' not found",
+		"retntion: 5h\nlisten: 5\nsources:\n  a:\n    kind: generic\n    hedaer: X-Sig\n    header: [X-Sig]\n  b: {kind: gitlab}": "" +
+			`line 1:1: unknown field "retntion", did you mean "retention"?; line 6:5: unknown field "hedaer", did you mean "header"?; ` +
+			`line 7:13: header: it takes a text; line 8:6: b: the kind of a source is generic, github, grafana or standard, not "gitlab"`,
+		"listen: [": "line 1:9: listen: sequence end token ']' not found",
 	} {
 		config := defaultConfig()
-		if err := config.decode([]byte(text)); err == nil || err.Error() != want {
+		if err := strictyaml.Decode([]byte(text), &config); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 	config := defaultConfig()
-	if err := config.decode([]byte("retention: &r 5h\npublic_url: *r")); err != nil || config.Retention != span(5*time.Hour) {
+	if err := strictyaml.Decode([]byte("retention: &r 5h\npublic_url: *r"), &config); err != nil || config.Retention != span(5*time.Hour) {
 		t.Errorf("the retention is %s, %v", config.Retention, err)
 	}
 	large := filepath.Join(t.TempDir(), "relay.yaml")
@@ -40,6 +48,24 @@ func TestConfigMistakes(t *testing.T) {
 	}
 	if err := config.load(large); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
 		t.Errorf("of a large file only the beginning was read: %v", err)
+	}
+}
+
+// TestDomainWithoutAnAddress is refused where the network says so; without a network nothing is known.
+func TestDomainWithoutAnAddress(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		says string
+	}{
+		"unknown":    {&net.DNSError{Err: "no such host", IsNotFound: true}, "relay.acme.dev has no address"},
+		"no network": {&net.DNSError{Err: "server misbehaving", IsTemporary: true}, ""},
+		"known":      {nil, ""},
+	} {
+		lookup := func(_ context.Context, domain string) ([]string, error) { return []string{"192.0.2.1"}, test.err }
+		err := resolves(t.Context(), lookup, "relay.acme.dev")
+		if (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -61,7 +87,7 @@ func FuzzConfig(f *testing.F) {
 	f.Setenv("OLD", secret)
 	f.Fuzz(func(t *testing.T, text string) {
 		config := defaultConfig()
-		err := config.decode([]byte(text))
+		err := strictyaml.Decode([]byte(text), &config)
 		if err == nil {
 			err = config.validate()
 		}

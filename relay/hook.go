@@ -61,6 +61,9 @@ holds the secret, the same as where the relay runs; or --config names the relay'
 			if err != nil {
 				return usageError{err}
 			}
+			if github.Token == "" {
+				return usageError{errors.New("GITHUB_TOKEN is not set: set it to a token with the permission Webhooks, read and write")}
+			}
 			created, err := github.Install(cmd.Context(), hook)
 			if err != nil {
 				return err

@@ -93,6 +93,8 @@ stands behind # in the link never reaches a proxy or its logs.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&names, "name", nil, "whom it is for, such as alice; repeated, one link for each")
 	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
+	completes(cmd, "role", string(token.Author)+"\tfixes and merges their own", string(token.Reviewer)+"\treviews what others open",
+		string(token.Administrator)+"\truns the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	flags.StringArrayVar(&reviewers, "reviewer", nil,

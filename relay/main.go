@@ -77,9 +77,33 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(upCommand(), serveCommand(), tailCommand(), tokenCommand(), inviteCommand(), hookCommand(), recoverCommand(),
-		controlCommand(), linkCommand(), verifyCommand(), versionCommand(), manCommand())
+	group(root, "Run a relay:", upCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
+	group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
+	group(root, "Look and steer:", tailCommand(), controlCommand())
+	root.AddCommand(versionCommand(), manCommand())
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if !cmd.Runnable() { // without this one, what it does not understand is answered with its help
+			cmd.Args = noArguments
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
+}
+
+// group adds commands to the program under a heading in its help.
+func group(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		root.AddCommand(cmd)
+	}
+}
+
+// completes has a shell complete what a flag takes.
+func completes(cmd *cobra.Command, flag string, values ...cobra.Completion) {
+	// It fails only if there is no such flag, or it was done before.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // noArguments refuses words that are no flags, among them unknown commands.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/relay/appkey"
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -127,7 +128,7 @@ func (c Config) github() (recovery.GitHub, error) {
 	if err != nil {
 		return recovery.GitHub{}, fmt.Errorf("read the App's key that RELAY_GITHUB_APP_KEY_FILE names: %w", err)
 	}
-	if github.AppKey, err = recovery.ParseAppKey(text); err != nil {
+	if github.AppKey, err = appkey.Parse(text); err != nil {
 		return recovery.GitHub{}, fmt.Errorf("read the App's key %s: %w", path, err)
 	}
 	return github, nil

@@ -80,7 +80,7 @@ func serveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if configFile != "" {
 				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
-					return usageError{err}
+					return usageError{errors.Join(err, config.validateServer())}
 				}
 			}
 			if err := config.validate(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/worktree/strictyaml"
 )
 
 // maxSecretBytes is far above any secret.
@@ -74,7 +75,7 @@ func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 	}
 	read, ok := kinds[head.Kind]
 	if !ok {
-		return misplaced(node, fmt.Sprintf("the kind of a source is %s, not %.40q", kindNames(), head.Kind))
+		return strictyaml.At(node, fmt.Sprintf("the kind of a source is %s, not %.40q", kindNames(), head.Kind))
 	}
 	var err error
 	*e, err = read(node)
@@ -104,7 +105,7 @@ func settings[Kind any](with func(kind Kind, now, before string) configured) fun
 			Places secretPlaces `yaml:",inline"`
 			Kind   Kind         `yaml:",inline"`
 		}
-		if err := yaml.NodeToValue(node, &all, yaml.Strict()); err != nil {
+		if err := strictyaml.Node(node, &all); err != nil {
 			return endpoint{}, err
 		}
 		return endpoint{
@@ -173,24 +174,25 @@ func readSecret(path string) (string, error) {
 	return secret, nil
 }
 
-// validateSources reports names that cannot be used.
+// validateSources reports all names that cannot be used.
 func (c Config) validateSources() error {
+	var errs []error
 	endpoints := c.endpoints()
 	names := slices.Sorted(maps.Keys(endpoints))
 	for _, name := range names {
 		if endpoints[name].kind == nil {
-			return fmt.Errorf("the source %s is empty: it takes a kind, which is %s", name, kindNames())
+			errs = append(errs, fmt.Errorf("the source %s is empty: it takes a kind, which is %s", name, kindNames()))
 		}
 		if !sourceName.MatchString(name) || name == "relay" {
-			return fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name)
+			errs = append(errs, fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name))
 		}
 	}
 	for _, name := range c.AllowUnsigned {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: %s", name, strings.Join(names, ", "))
+			errs = append(errs, fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: %s", name, strings.Join(names, ", ")))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // githubSources are the sources whose events have GitHub's shape.

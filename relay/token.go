@@ -97,6 +97,7 @@ events that are about no repository.`,
 	cmd.Flags().StringVar(&name, "name", "", "whose token it is, such as laptop-1")
 	cmd.Flags().StringVar(&role, "role", string(token.Subscriber),
 		"subscriber reads events; admin also the relay's figures, and chooses the agents' models")
+	completes(cmd, "role", string(token.Subscriber)+"\treads events", string(token.Admin)+"\tsteers the relay too")
 	cmd.Flags().StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	cmd.Flags().StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	return cmd
@@ -136,6 +137,7 @@ minute by the relay, and when it stops: that of an open stream is the last such 
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	completes(cmd, "format", "text", "json")
 	return cmd
 }
 

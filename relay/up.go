@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,10 +21,14 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/token"
 	"touchstone/worktree/atomicfile"
+	"touchstone/worktree/strictyaml"
 )
 
 // firstInvite is how long the link is good by which the first administrator joins.
 const firstInvite = 24 * time.Hour
+
+// lookupTimeout is how long a domain's address is looked for.
+const lookupTimeout = 5 * time.Second
 
 func upCommand() *cobra.Command {
 	var u setup
@@ -41,11 +46,15 @@ Without --domain the relay listens on this machine alone.`,
   touchstone-relay up`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := u.prepare(); err != nil {
+			if err := u.prepare(cmd.Context()); err != nil {
 				return err
 			}
 			config, err := u.settings(cmd)
 			if err != nil {
+				return err
+			}
+			// The link is printed once, and so not before it is of use.
+			if err := free(cmd.Context(), config.Listen); err != nil {
 				return err
 			}
 			if err := u.greet(cmd.Context(), cmd.OutOrStdout(), config); err != nil {
@@ -87,8 +96,9 @@ func stateDir() string {
 
 func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
 
-// prepare makes the directory with the settings and the secret, as far as they are not there.
-func (u *setup) prepare() error {
+// prepare makes the directory with the settings and the secret, as far as they are not there. It makes
+// nothing of what cannot work.
+func (u *setup) prepare(ctx context.Context) error {
 	if u.dir == "" {
 		u.dir = stateDir()
 	}
@@ -97,14 +107,6 @@ func (u *setup) prepare() error {
 		return fmt.Errorf("find the relay's directory: %w", err)
 	}
 	u.dir = dir
-	if err := os.MkdirAll(u.dir, 0o700); err != nil {
-		return fmt.Errorf("make the relay's directory: %w; name another one with --dir", err)
-	}
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
-	if err := once(u.file("github-secret"), hex.EncodeToString(secret)+"\n"); err != nil {
-		return err
-	}
 	settings := map[string]any{
 		"listen": "127.0.0.1:8080", "store": "sqlite:" + u.file("relay.db"),
 		"sources": map[string]any{"github": map[string]any{"kind": "github", "secret_file": u.file("github-secret")}},
@@ -119,7 +121,51 @@ func (u *setup) prepare() error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Lstat(u.file("relay.yaml")); errors.Is(err, fs.ErrNotExist) {
+		planned := defaultConfig()
+		if err := strictyaml.Decode(text, &planned); err != nil {
+			return err
+		}
+		if u.listen != "" {
+			planned.Listen = u.listen
+		}
+		if err := errors.Join(planned.validate(), resolves(ctx, net.DefaultResolver.LookupHost, u.domain)); err != nil {
+			return usageError{err}
+		}
+	}
+	if err := os.MkdirAll(u.dir, 0o700); err != nil {
+		return fmt.Errorf("make the relay's directory: %w; name another one with --dir", err)
+	}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	if err := once(u.file("github-secret"), hex.EncodeToString(secret)+"\n"); err != nil {
+		return err
+	}
 	return once(u.file("relay.yaml"), string(text))
+}
+
+// resolves reports that a domain has no address. Without a network that is not known, and no error.
+func resolves(ctx context.Context, lookup func(context.Context, string) ([]string, error), domain string) error {
+	if !strings.Contains(domain, ".") { // none, or one that is refused as such
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	var unknown *net.DNSError
+	if _, err := lookup(ctx, domain); errors.As(err, &unknown) && unknown.IsNotFound {
+		return fmt.Errorf("%s has no address, and a certificate could not be made for it; point its DNS record at this machine first", domain)
+	}
+	return nil
+}
+
+// free reports that an address cannot be listened on.
+func free(ctx context.Context, address string) error {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", address)
+	if err != nil {
+		return unheard(err)
+	}
+	return listener.Close()
 }
 
 // once writes a file that does not exist yet and that only its owner may read.
@@ -137,7 +183,7 @@ func once(path, content string) error {
 func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 	config := defaultConfig()
 	if err := config.load(u.file("relay.yaml")); err != nil {
-		return config, usageError{err}
+		return config, usageError{errors.Join(err, config.validateServer())}
 	}
 	if u.domain != "" && config.Domain != u.domain {
 		return config, usageError{fmt.Errorf("%s is set up without the domain %s: write domain and public_url there", u.file("relay.yaml"),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +53,11 @@ stored have no checksum: the last line says how many there are.`,
 			}
 			defer func() { err = errors.Join(err, store.Close()) }()
 			problems := 0
-			report, err := hub.Verify(cmd.Context(), store, config.prover(), func(problem string) {
+			fits, err := config.prover(cmd.Context(), store)
+			if err != nil {
+				return err
+			}
+			report, err := hub.Verify(cmd.Context(), store, fits, func(problem string) {
 				problems++
 				fmt.Fprintln(cmd.OutOrStdout(), problem)
 			})
@@ -92,13 +97,21 @@ func verdictOn(report hub.Report) string {
 
 // prover compares events with the signatures that came with them, as far as the secrets of
 // their sources are at hand.
-func (c Config) prover() func(e event.Event) (fits, known bool) {
+func (c Config) prover(ctx context.Context, store hub.Store) (func(e event.Event) (fits, known bool), error) {
 	sources := map[string]configured{}
 	for name, endpoint := range c.endpoints() {
 		// Without its secret, nothing is known of a source.
-		if s, err := endpoint.build(name, false); err == nil {
-			sources[name] = s
+		s, err := endpoint.build(name, false)
+		if err != nil {
+			continue
 		}
+		if github, ok := s.(source.GitHub); ok {
+			if github.App, err = server.AppSecret(ctx, store, name); err != nil {
+				return nil, err
+			}
+			s = github
+		}
+		sources[name] = s
 	}
 	return func(e event.Event) (fits, known bool) {
 		s, ok := sources[e.Source]
@@ -107,13 +120,13 @@ func (c Config) prover() func(e event.Event) (fits, known bool) {
 		}
 		err := s.Prove(e)
 		return err == nil, !errors.Is(err, source.ErrNoProof)
-	}
+	}, nil
 }
 
 // checkThere reports, of an embedded store that is to be looked at, that there is none.
 func checkThere(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no store %s: name the one you mean with --store", path)
+		return usageError{fmt.Errorf("there is no store %s: name the one you mean with --store", path)}
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into .tools the model CLIs that the engine tests run, at the versions their
-# expectations were read from; their native binaries need no Node to run. And axe-core,
-# with which the browser tests judge the relay's page.
+# expectations were read from; but for gemini, which takes Node, they are native. And axe-core and
+# vnu-jar, with which the browser tests judge the relay's page.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,7 +9,9 @@ bin="$root/.tools/node_modules/.bin"
 claude=2.1.329
 codex=0.169.0
 opencode=1.18.33
-axe=4.14.1 # what the browser tests judge the relay's pages with
+gemini=0.61.0
+axe=4.14.1 # for accessibility
+vnu=26.9.27 # for HTML; it takes Java to run
 
 # installed PROGRAM VERSION: the program of that version is there.
 installed() {
@@ -23,11 +25,14 @@ missing=
 installed claude "$claude" || missing="$missing @anthropic-ai/claude-code@$claude"
 installed codex "$codex" || missing="$missing @openai/codex@$codex"
 installed opencode "$opencode" || missing="$missing opencode-ai@$opencode"
+# Asking gemini itself takes seconds.
+grep -qs "\"version\": \"$gemini\"" "$root/.tools/node_modules/@google/gemini-cli/package.json" || missing="$missing @google/gemini-cli@$gemini"
 grep -qs "\"version\": \"$axe\"" "$root/.tools/node_modules/axe-core/package.json" || missing="$missing axe-core@$axe"
+grep -qs "\"version\": \"$vnu\"" "$root/.tools/node_modules/vnu-jar/package.json" || missing="$missing vnu-jar@$vnu"
 [ -n "$missing" ] || exit 0
 
 if ! command -v npm >/dev/null; then
-	echo "install-engines: npm is not on PATH, so the tests of the real CLIs will be skipped; install Node.js, or set TOUCHSTONE_CLAUDE, TOUCHSTONE_CODEX and TOUCHSTONE_OPENCODE to their binaries" >&2
+	echo "install-engines: npm is not on PATH, so the tests of the real CLIs will be skipped; install Node.js, or set TOUCHSTONE_CLAUDE, TOUCHSTONE_CODEX, TOUCHSTONE_OPENCODE and TOUCHSTONE_GEMINI to their binaries" >&2
 	# Where every test has to run, this is a failure.
 	[ "${CI:-}" != true ]
 	exit
@@ -35,5 +40,6 @@ fi
 mkdir -p "$root/.tools"
 # All of them are named each time, since npm removes what is not.
 npm install --prefix "$root/.tools" --no-audit --no-fund --no-save --loglevel=error \
-	"@anthropic-ai/claude-code@$claude" "@openai/codex@$codex" "opencode-ai@$opencode" "axe-core@$axe"
-installed claude "$claude" && installed codex "$codex" && installed opencode "$opencode"
+	"@anthropic-ai/claude-code@$claude" "@openai/codex@$codex" "opencode-ai@$opencode" \
+	"@google/gemini-cli@$gemini" "axe-core@$axe" "vnu-jar@$vnu"
+installed claude "$claude" && installed codex "$codex" && installed opencode "$opencode" && installed gemini "$gemini"

@@ -7,7 +7,7 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d)
+work=$(mktemp -d /tmp/touchstone.XXXXXX) # it is on the page of health
 trap 'kill "$demo" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT INT TERM
 bin=${BIN:-$root/bin}
 "$bin/demo" --bin "$bin" --keep --dir "$work/demo" >"$work/log" 2>&1 &
@@ -28,6 +28,6 @@ shot board '/?state=all' 1200,420
 shot pull /pulls/acme/app/1 1200,760
 shot events /log 1200,640
 shot rules /rules 1200,640
-shot trends /trends 1200,520
+shot trends /trends 1200,880
 shot machines /machines 1200,420
 shot health /health 1200,760

@@ -16,9 +16,13 @@ func Disputes(head string, evidence map[string]string) string {
 	for _, id := range slices.Sorted(maps.Keys(evidence)) {
 		fmt.Fprintf(&b, "/touchstone dispute %s %s\n\n", id, squeeze(evidence[id]))
 	}
-	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what stands after that is for a person.\n\n")
+	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what stands after that " +
+		"has to be repaired, or decided by a person.\n\n")
 	return b.String() + disputesMark + head + " -->"
 }
+
+// DisputeAnswer is what the author's agent says in the thread of a finding that a fix disputes.
+func DisputeAnswer(evidence string) string { return "Disputed: " + evidence }
 
 // HasDisputed reports whether a text is such a comment about a head.
 func HasDisputed(body, head string) bool {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -36,7 +37,7 @@ func (j *Judgement) keep(s sources) (kept int) {
 			continue
 		}
 		f := Finding{ID: e.ID, Dimension: e.Dimension, Severity: e.Severity, Rule: e.Rule, Path: path, Line: to,
-			Quote: e.Code, Claim: e.Claim, Late: e.Late, Kept: reason}
+			Quote: e.Code, Claim: e.Claim, Text: e.Text, Late: e.Late, Kept: reason}
 		if from < to {
 			f.StartLine = from
 		}
@@ -64,12 +65,12 @@ func (a Answer) gone() map[string]Gone {
 // away, and stands while it is; one without a file quotes what the pull request says of
 // itself.
 func (s sources) still(e Entry) (path string, from, to int, there bool) {
-	code := strings.TrimSuffix(e.Code, "…")
+	code := strings.TrimSuffix(e.Code, clipped)
 	if weight(code) < shortQuote {
 		return e.Path, 0, 0, true
 	}
 	if e.Path == "" {
-		return "", 0, 0, s.says(code)
+		return "", 0, 0, s.says(code) != ""
 	}
 	own, err := look(s.head, e.Path, s.File)
 	if err != nil {
@@ -100,6 +101,8 @@ func (s sources) disbelieve(e Entry, g Gone, there bool, line int) string {
 	switch {
 	case g.How == "" && !there:
 		return "its code changed" + silent
+	case g.How == "" && there && line > 0 && strings.HasSuffix(e.Code, clipped):
+		return "the beginning of its code still stands there" + silent
 	case g.How == "" && there && line > 0:
 		return "its code still stands there" + silent
 	case g.How == "" && there:
@@ -163,12 +166,12 @@ func (s sources) text(path string) (text string, ok bool) {
 	return text, ok
 }
 
-// says reports whether the pull request says of itself what is quoted.
-func (s sources) says(quote string) bool {
-	for _, text := range s.Texts {
-		if _, _, there := newSource(text).find(quote, 0, 0); there {
-			return true
+// says is the name of the text in which the pull request says of itself what is quoted; "" for none.
+func (s sources) says(quote string) string {
+	for _, name := range slices.Sorted(maps.Keys(s.Texts)) {
+		if _, _, there := newSource(s.Texts[name]).find(quote, 0, 0); there {
+			return name
 		}
 	}
-	return false
+	return ""
 }

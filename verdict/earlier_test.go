@@ -31,15 +31,18 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 		// withdrawn that a dispute of it holds.
 		lineless, silent, withdrawn bool
 	}{
-		"silence":                {touched: "store/store.go", kept: silent},
+		"silence":                {touched: "store/store.go", kept: "its code still stands there, and the session " + silent},
 		"silence, the code gone": {file: "package store\n", kept: "its code changed, and", lineless: true},
 		"silence, said to be repaired, the code gone": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n",
 			kept: "its code changed, and", lineless: true},
 		"a word on what is said to be repaired": {entry: func(e *Entry) { e.Status = ClaimedFixed }, file: "package store\n",
 			gone: &Gone{ID: id, How: "name is checked"}},
-		"silence, a claim to have fixed it":    {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
-		"silence on a disputed one":            {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
-		"silence on a part of the code":        {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, kept: silent},
+		"silence, a claim to have fixed it": {entry: func(e *Entry) { e.Status = ClaimedFixed }, kept: silent},
+		"silence on a disputed one":         {entry: func(e *Entry) { e.Status = Disputed }, kept: silent},
+		"silence on a part of the code": {entry: func(e *Entry) { e.Code = glued[:20] + "…" },
+			kept: "the beginning of its code still stands"},
+		"silence, the rest of the code changed": {entry: func(e *Entry) { e.Code = glued[:20] + "…" }, touched: "store/store.go",
+			file: "package store\n\n\t" + glued[:20] + " prepared(name)\n", kept: "the beginning of its code still stands"},
 		"silence, the file moved":              {entry: func(e *Entry) { e.Path = "old/store.go" }, kept: silent},
 		"silence on what nobody has to repair": {entry: func(e *Entry) { e.Severity = Nit }, silent: true},
 		"silence on what is tolerated":         {entry: func(e *Entry) { e.Tolerated = true }},
@@ -214,5 +217,41 @@ func TestEveryKindOfFindingCanBeClosed(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A finding on what the pull request says of itself says which text that is, by the path that it names or by what it quotes,
+// and keeps that over the rounds.
+func TestAFindingKnowsTheTextThatItIsAbout(t *testing.T) {
+	for name, tt := range map[string]struct{ path, quote, text string }{
+		"by its name":         {path: "Description", text: DescriptionText},
+		"by its quote":        {quote: "Fix nothing", text: MessagesText},
+		"by both":             {path: "title", quote: "Speed up", text: TitleText},
+		"the change":          {},
+		"a file":              {path: "store/store.go", quote: glued},
+		"a file of that name": {path: "title", text: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, g := walked(), grounded()
+			g.Texts = map[string]string{TitleText: "Speed up", DescriptionText: "It is tested.", MessagesText: "Fix nothing"}
+			f := finding(Major)
+			f.Path, f.Quote, f.Line = tt.path, tt.quote, 0
+			if name == "a file of that name" {
+				g.Changed, a.Files = append(g.Changed, "title"), append(a.Files, "title")
+			}
+			a.Findings = []Finding{f}
+			l := Ledger{}.After(1, Judge(block(encode(t, a))+closing(RequestChanges), nonce, g))
+			if place := (Finding{Text: tt.text}).Place(); tt.text != "" && place != "the "+tt.text {
+				t.Errorf("it is at %q", place)
+			}
+			if len(l) != 1 || l[0].Text != tt.text {
+				t.Fatalf("the ledger is %+v", l)
+			}
+			a.Findings, g.Ledger, g.Due = []Finding{}, l, l
+			j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
+			if len(j.Answer.Findings) != 1 || j.Answer.Findings[0].Text != tt.text {
+				t.Errorf("kept as %+v", j.Answer.Findings)
+			}
+		})
 	}
 }

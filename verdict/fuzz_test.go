@@ -69,7 +69,7 @@ func FuzzParseRecord(f *testing.F) {
 			Verdict: RequestChanges, Head: "h" + path, Base: claim, Round: round, Guidelines: path, Engine: engine, Model: claim,
 			Ledger: Ledger{{ID: engine, Status: Open, Dimension: Test, Severity: Nit, Rule: path, Path: path, Claim: claim, First: round,
 				Last: round}},
-			Tokens: Tokens{Input: tokens, Output: tokens}, CostUSD: cost, Duration: time.Duration(tokens),
+			Usage: Usage{Input: tokens, Output: tokens}, CostUSD: cost, Duration: time.Duration(tokens),
 		}
 		if approve {
 			r.Verdict = Approve

@@ -22,7 +22,7 @@ func (j *Judgement) ground(s sources) {
 	var kept []Finding
 	for _, f := range j.Answer.Findings {
 		if _, text := s.text(f.Path); text {
-			f.Path = ""
+			f.Path, f.Text = "", textName(f.Path)
 		}
 		f.Path = s.path(f.Path)
 		f.Rule = s.raise(&f)
@@ -168,7 +168,10 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	proof := weight(f.Quote)
 	if f.Path == "" {
 		f.StartLine, f.Line = 0, 0
-		if proof > 0 && !s.says(f.Quote) {
+		if proof > 0 && f.Text == "" {
+			f.Text = s.says(f.Quote)
+		}
+		if proof > 0 && s.says(f.Quote) == "" {
 			return "it names no file, and the pull request does not say what it quotes", nil
 		}
 		return "", nil

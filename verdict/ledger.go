@@ -47,6 +47,8 @@ type Entry struct {
 	Path      string    `json:"path,omitempty"`
 	Line      int       `json:"line,omitempty"`
 	Claim     string    `json:"claim"`
+	// Text is that of the [Finding].
+	Text string `json:"text,omitempty"`
 	// Code is the quote by which it was found, its white space squeezed.
 	Code string `json:"code,omitempty"`
 	// Late and Tolerated are those of the [Finding].
@@ -155,7 +157,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
 				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(squeeze(f.Quote), maxCode),
-				Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, First: round, Last: round})
+				Text: f.Text, Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, First: round, Last: round})
 			continue
 		}
 		if f.Kept != "" {
@@ -163,7 +165,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		}
 		if e.Last != round {
 			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated
-			e.Path, e.Claim = f.Path, Clip(f.Claim, maxClaim)
+			e.Path, e.Text, e.Claim = f.Path, f.Text, Clip(f.Claim, maxClaim)
 			// What is left after half a repair is other code.
 			e.Code = cmp.Or(Clip(squeeze(f.Quote), maxCode), e.Code)
 		}
@@ -231,7 +233,7 @@ func (e Entry) about(f Finding) bool {
 	if e.ID == Fingerprint(f) {
 		return true
 	}
-	known, code := strings.TrimSuffix(e.Code, "…"), squeeze(f.Quote)
+	known, code := strings.TrimSuffix(e.Code, clipped), squeeze(f.Quote)
 	if e.Rule != f.Rule || e.Path != f.Path || known == "" || code == "" {
 		return false
 	}
@@ -240,7 +242,7 @@ func (e Entry) about(f Finding) bool {
 
 // SameAs reports whether two entries, of two ledgers maybe, are of one rule, file and code.
 func (e Entry) SameAs(other Entry) bool {
-	return e.ID == other.ID || e.about(Finding{Rule: other.Rule, Path: other.Path, Quote: strings.TrimSuffix(other.Code, "…")})
+	return e.ID == other.ID || e.about(Finding{Rule: other.Rule, Path: other.Path, Quote: strings.TrimSuffix(other.Code, clipped)})
 }
 
 // Stands reports whether the entry still stands against the pull request.
@@ -253,6 +255,10 @@ func (e Entry) Gone() bool {
 
 // Blocks reports whether it stands against an approval.
 func (e Entry) Blocks() bool { return e.Stands() && e.Severity.Blocks() && !e.Tolerated }
+
+// ForItsAuthor reports whether only the pull request's author can settle the entry, since it is about what the
+// pull request says of itself. What keeps a defect from coming back, a fix can say.
+func (e Entry) ForItsAuthor() bool { return e.Text != "" && e.Dimension != Recurrence }
 
 // Blocking counts the entries that stand against an approval.
 func (l Ledger) Blocking() int { return count(l, Entry.Blocks) }
@@ -288,12 +294,15 @@ func (l Ledger) shed() Ledger {
 	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool { return gone[e.ID] })
 }
 
+// clipped ends what was shortened.
+const clipped = "…"
+
 // Clip shortens s to at most n bytes without cutting a character in two.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+	return strings.ToValidUTF8(s[:n-len(clipped)], "") + clipped
 }
 
 // Short is how people and git abbreviate a commit's SHA: its first seven characters.

@@ -65,7 +65,7 @@ type Record struct {
 	Lines  int    `json:"lines,omitempty"`
 	Engine string `json:"engine"`
 	Model  string `json:"model,omitempty"`
-	Tokens Tokens `json:"tokens"`
+	Usage  Usage  `json:"tokens"`
 	// CostUSD is in US dollars, 0 where the engine does not say.
 	CostUSD  float64       `json:"cost_usd"`
 	Duration time.Duration `json:"duration_ns"`
@@ -80,12 +80,30 @@ type Coverage struct {
 	LeftOut int `json:"left_out,omitempty"`
 }
 
-// Tokens counts what a session used.
-type Tokens struct {
+// Usage counts tokens, by what the provider charges for them.
+type Usage struct {
+	// Input is what no cache had to do with.
 	Input      int64 `json:"in"`
 	CacheWrite int64 `json:"cache_write"`
 	CacheRead  int64 `json:"cache_read"`
 	Output     int64 `json:"out"`
+}
+
+// Prompt is how many tokens the model read, from a cache or not.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite + u.CacheRead }
+
+// Total is how many tokens there are.
+func (u Usage) Total() int64 { return u.Prompt() + u.Output }
+
+// Plus is both together.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead,
+		Output: u.Output + v.Output}
+}
+
+// Minus is what came after an earlier sum.
+func (u Usage) Minus(before Usage) Usage {
+	return u.Plus(Usage{Input: -before.Input, CacheWrite: -before.CacheWrite, CacheRead: -before.CacheRead, Output: -before.Output})
 }
 
 const (

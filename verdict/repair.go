@@ -164,6 +164,20 @@ func ParseRepair(message string) (f Repair, ok bool) {
 	return f, f.Reviewed != ""
 }
 
+// bookkeeping matches the trailers of a fix that are for programs alone, each in the form in which Trailers
+// writes it.
+var bookkeeping = regexp.MustCompile(`(?m)^Touchstone-(?:Reviewed: [0-9a-f]{7,64}` +
+	`|(?:Change|Undoes): (?:[0-9a-f]{16,64}|a resolved conflict)` +
+	`|Cost: [0-9.]{1,13} USD, [0-9hms.]{1,20}|Signature: [0-9a-f]{64} [0-9a-f]{128})[ \t]*\r?(?:\n|\z)`)
+
+// Readable is the message of a commit without the trailers of a fix that say nothing to people.
+func Readable(message string) string {
+	return strings.TrimSpace(bookkeeping.ReplaceAllString(message, ""))
+}
+
+// DisputedAs is the trailer by which the message of a fix disputes a finding.
+func DisputedAs(id, why string) string { return fixDisputed + ": " + id + " " + why }
+
 // parseCost reads what a trailer says of costs; what cannot be is nothing.
 func parseCost(text string) Cost {
 	m := costs.FindStringSubmatch(text)

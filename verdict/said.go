@@ -36,11 +36,11 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 	return next
 }
 
-// Heed applies the orders that people gave about the findings of a review: waive and dispute.
+// WithOrders applies the orders that people gave about the findings of a review: waive and dispute.
 // Only orders count that the review had not read yet: those it had read are judged in its
 // ledger, by the rights that their authors had then. And only those count that were given
 // after since, when the base was replaced last.
-func (l Ledger) Heed(orders []Command, heard int64, since time.Time) Ledger {
+func (l Ledger) WithOrders(orders []Command, heard int64, since time.Time) Ledger {
 	next := slices.Clone(l)
 	for _, o := range orders {
 		if o.ID <= heard || !since.IsZero() && !o.At.After(since) {

@@ -57,7 +57,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestLedgerHeedsPeople(t *testing.T) {
+func TestLedgerFollowsOrders(t *testing.T) {
 	orders := []Command{
 		{ID: 7, Verb: Waive, Finding: "open", By: "hubot", At: noon.Add(-time.Hour), Reason: "was heard, and had no right to it"},
 		{ID: 9, Verb: Waive, Finding: "regressed", By: "mona", At: noon.Add(-time.Hour), Reason: "ours"},
@@ -67,21 +67,23 @@ func TestLedgerHeedsPeople(t *testing.T) {
 		{ID: 11, Verb: Stop, By: "mona", At: noon},
 	}
 	l := ledgerOf(Open, Regressed, ClaimedFixed, Verified)
-	if got := statuses(l.Heed(orders, 8, time.Time{})); got != "open:disputed regressed:waived claimed-fixed:claimed-fixed verified:verified" {
+	got := statuses(l.WithOrders(orders, 8, time.Time{}))
+	if got != "open:disputed regressed:waived claimed-fixed:claimed-fixed verified:verified" {
 		t.Errorf("after the orders: %s", got)
 	}
-	heeded := l.Heed(orders, 8, time.Time{})
-	if said := heeded[1].Said; said == nil || *said != (Said{By: "mona", At: noon.Add(-time.Hour), Why: "ours"}) || l[1].Said != nil {
+	ordered := l.WithOrders(orders, 8, time.Time{})
+	if said := ordered[1].Said; said == nil || *said != (Said{By: "mona", At: noon.Add(-time.Hour), Why: "ours"}) || l[1].Said != nil {
 		t.Errorf("it was waived by %+v", said)
 	}
-	if out := heeded.Outstanding(); len(out) != 2 {
+	if out := ordered.Outstanding(); len(out) != 2 {
 		t.Errorf("what stands is %+v", out)
 	}
-	if got := statuses(l.Heed(orders, 8, noon)); got != "open:disputed regressed:regressed claimed-fixed:claimed-fixed verified:verified" {
+	got = statuses(l.WithOrders(orders, 8, noon))
+	if got != "open:disputed regressed:regressed claimed-fixed:claimed-fixed verified:verified" {
 		t.Errorf("with a base of noon: %s", got)
 	}
 	for since, want := range map[time.Time]Status{{}: Waived, noon.Add(-2 * time.Hour): Waived, noon.Add(-time.Hour): Open, noon: Open} {
-		if got := heeded.Renewed(since)[1].Status; got != want {
+		if got := ordered.Renewed(since)[1].Status; got != want {
 			t.Errorf("for a base since %s, what was waived is %s", since, got)
 		}
 	}

@@ -125,6 +125,9 @@ type Finding struct {
 	// Evidence are the ids of what code suspected and the finding confirms.
 	Evidence []string `json:"evidence,omitempty"`
 
+	// Text names what the pull request says of itself that the finding is about, such as TitleText; empty
+	// for any other.
+	Text string `json:"-"`
 	// Was is the milder severity that the session gave it, empty if none.
 	Was Severity `json:"-"`
 	// Late says that its code was there for an earlier round to see, which did not
@@ -151,6 +154,14 @@ func Place(path string, line int) string {
 		return path
 	}
 	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// Place is where the finding is, for people.
+func (f Finding) Place() string {
+	if f.Text != "" {
+		return "the " + f.Text
+	}
+	return Place(f.Path, f.Line)
 }
 
 // Sum says in a few words what a judgement comes to: how many findings of each severity,

@@ -109,8 +109,8 @@ func BenchmarkAcquire(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				bare += bareWorktreeAdd(b, h, reqs[0].Base)
-				if c.name == "new" && exists(h.tree(spareID)) {
-					run(b, h.dir, "rm", "-rf", h.tree(spareID), h.admin(spareID))
+				if c.name == "new" && exists(h.Tree(spareID)) {
+					run(b, h.Dir, "rm", "-rf", h.Tree(spareID), h.Admin(spareID))
 				}
 				req := c.ready(b)
 				b.StartTimer()
@@ -132,11 +132,11 @@ func BenchmarkAcquire(b *testing.B) {
 // bareWorktreeAdd is how long git alone takes for a tree, which goes again.
 func bareWorktreeAdd(b *testing.B, h home, commit string) time.Duration {
 	b.Helper()
-	dir := filepath.Join(h.dir, "bare")
+	dir := filepath.Join(h.Dir, "bare")
 	began := time.Now()
-	run(b, h.mirror(), "git", "worktree", "add", "-q", "--detach", dir, commit)
+	run(b, h.Mirror(), "git", "worktree", "add", "-q", "--detach", dir, commit)
 	took := time.Since(began)
-	run(b, h.mirror(), "git", "worktree", "remove", "--force", dir)
+	run(b, h.Mirror(), "git", "worktree", "remove", "--force", dir)
 	return took
 }
 

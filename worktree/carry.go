@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // PatchID names what merging the pull request changes, independent of the base: it stays as
@@ -32,7 +34,7 @@ func (r repo) patchID(ctx context.Context, s Squash) (string, error) {
 		in.CloseWithError(err)
 		done <- err
 	}()
-	err := r.run(ctx, call{stdout: w, args: []string{"diff-tree", "-r", "-p", "--no-renames",
+	err := r.Run(ctx, gitcmd.Command{Stdout: w, Args: []string{"diff-tree", "-r", "-p", "--no-renames",
 		"--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none",
 		"--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", s.Base, s.Tree}})
 	w.CloseWithError(err)

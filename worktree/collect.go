@@ -11,10 +11,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/gitcmd"
+	"touchstone/worktree/layout"
 )
 
 // Limits are what Collect keeps a store within.
 type Limits struct {
+	// Now is the present, by a clock that nothing sets ahead if there is one; zero is this machine's.
+	Now time.Time
 	// Unused is how long a tree is kept that is not acquired, and how long what was set aside.
 	Unused time.Duration
 	// Bytes bounds what lies below Root; 0 is no bound. What is in use stays, and so
@@ -34,10 +39,6 @@ type Collected struct {
 // adds one, and git looks through all of them for an object.
 const maxPacks = 50
 
-// buildCache is where users of the trees keep what builds cache, each below the tree's id. It is
-// no more than measured and deleted here.
-const buildCache = "cache"
-
 // treeName matches the directories of trees that a pull request and a role have.
 var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
 
@@ -52,20 +53,23 @@ func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	if err != nil {
 		return done, fmt.Errorf("worktree root: %w", err)
 	}
-	homes, err := filepath.Glob(filepath.Join(root, "*", "*", "mirror.git"))
+	homes, err := layout.All(root)
 	if err != nil {
 		return done, fmt.Errorf("list the mirrors: %w", err)
 	}
-	before := time.Now().Add(-limits.Unused)
+	if limits.Now.IsZero() {
+		limits.Now = time.Now()
+	}
+	before := limits.Now.Add(-limits.Unused)
 	var kept []used
 	var failed []error
 	var caches []home
-	for _, mirror := range homes {
-		h := home{filepath.Dir(mirror)}
+	for _, place := range homes {
+		h := home{place}
 		caches = append(caches, h)
 		left, err := s.collect(ctx, h, before, &done)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("clear up %s: %w", h.name(), err))
+			failed = append(failed, fmt.Errorf("clear up %s: %w", h.Repo(), err))
 		}
 		kept = append(kept, left...)
 	}
@@ -98,15 +102,10 @@ type used struct {
 	at   time.Time
 }
 
-// name is the repository's, as owner/name.
-func (h home) name() string {
-	return filepath.Base(filepath.Dir(h.dir)) + "/" + filepath.Base(h.dir)
-}
-
 // collect clears up one repository and returns the trees that stay, the spare one
 // first to go among those of the same age.
 func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Collected) ([]used, error) {
-	entries, err := os.ReadDir(h.dir)
+	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +119,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			if at, ok := setAside(id); ok && !at.Before(before) {
 				kept = append(kept, used{home: h, id: id, at: at})
 			} else if ok {
-				failed = append(failed, removeAll(h.tree(id)))
+				failed = append(failed, removeAll(h.Tree(id)))
 			}
 		case id == spareID:
 			kept = append(kept, used{home: h, id: id})
@@ -136,10 +135,10 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 	failed = append(failed, h.dropOrphans())
 	m := s.repo(h, nil, nil)
 	failed = append(failed, m.forgetLeftovers(ctx, before))
-	packs, err := filepath.Glob(filepath.Join(h.mirror(), "objects", "pack", "*.pack"))
+	packs, err := filepath.Glob(filepath.Join(h.Mirror(), "objects", "pack", "*.pack"))
 	if err == nil && len(packs) > maxPacks {
 		// Unreferenced objects stay for two weeks: another process may be about to refer to them.
-		err = m.run(ctx, call{args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
+		err = m.Run(ctx, gitcmd.Command{Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})
 	}
 	return kept, errors.Join(append(failed, err)...)
 }
@@ -147,14 +146,14 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 // dropCache deletes what builds have cached, unless one of the repository's trees is in use:
 // a build may be at work then. It is out of the way at once, and gone later.
 func (h home) dropCache() (err error) {
-	entries, err := os.ReadDir(h.dir)
+	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
 		return err
 	}
-	var held []*lock
+	var held []*gitcmd.Lock
 	defer func() {
 		for _, l := range held {
-			err = errors.Join(err, l.unlock())
+			err = errors.Join(err, l.Unlock())
 		}
 	}()
 	for _, e := range entries {
@@ -170,25 +169,22 @@ func (h home) dropCache() (err error) {
 		}
 		held = append(held, l)
 	}
-	gone := h.tree(broken + buildCache + "-" + timestamp())
-	if err := os.Rename(h.tree(buildCache), gone); err != nil {
+	gone := h.Tree(broken + filepath.Base(h.Caches()) + "-" + timestamp())
+	if err := os.Rename(h.Caches(), gone); err != nil {
 		return ignoreNotExist(err)
 	}
 	return removeAll(gone)
 }
 
-// baseCache is the part of buildCache that belongs to no tree.
-const baseCache = "base"
-
 // dropOrphans deletes what builds have cached for trees that are not there.
 func (h home) dropOrphans() error {
-	entries, err := os.ReadDir(h.tree(buildCache))
+	entries, err := os.ReadDir(h.Caches())
 	if err != nil {
 		return ignoreNotExist(err)
 	}
 	for _, e := range entries {
-		if id := e.Name(); !strings.HasPrefix(id, baseCache) && !exists(h.tree(id)) {
-			err = errors.Join(err, removeAll(h.cache(id)))
+		if id := e.Name(); !strings.HasPrefix(id, layout.BaseCache) && !exists(h.Tree(id)) {
+			err = errors.Join(err, removeAll(h.Cache(id)))
 		}
 	}
 	return err
@@ -197,7 +193,7 @@ func (h home) dropOrphans() error {
 // giveUp deletes a tree, after setting aside what it held; unless it is in use.
 func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error) {
 	if strings.HasPrefix(u.id, broken) {
-		return removeAll(u.home.tree(u.id))
+		return removeAll(u.home.Tree(u.id))
 	}
 	l, err := u.home.lock(u.id)
 	if errors.Is(err, ErrBusy) {
@@ -206,27 +202,27 @@ func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
+	defer func() { err = errors.Join(err, l.Unlock()) }()
 	m := s.repo(u.home, l, nil)
-	t := &Tree{home: u.home, id: u.id, mirror: m, git: m.linked(u.home.tree(u.id), u.home.admin(u.id)), lock: l}
+	t := &Tree{home: u.home, id: u.id, mirror: m, git: m.linked(u.home.Tree(u.id), u.home.Admin(u.id)), lock: l}
 	if u.id != spareID {
 		if err := t.quit(ctx); err != nil {
 			return err
 		}
-		done.Trees = append(done.Trees, u.home.name()+"/"+u.id)
+		done.Trees = append(done.Trees, u.home.Repo()+"/"+u.id)
 	}
 	return t.remove()
 }
 
 // forgetLeftovers drops what was set aside before a time, which the refs' names tell.
 func (r repo) forgetLeftovers(ctx context.Context, before time.Time) error {
-	out, err := r.output(ctx, "for-each-ref", "--format=%(refname)", leftoverRefs)
+	out, err := r.Output(ctx, "for-each-ref", "--format=%(refname)", leftoverRefs)
 	if err != nil {
 		return err
 	}
 	for name := range strings.FieldsSeq(string(out)) {
 		if at, ok := setAside(name); ok && at.Before(before) {
-			if err := r.run(ctx, call{args: []string{"update-ref", "-d", name}}); err != nil {
+			if err := r.Run(ctx, gitcmd.Command{Args: []string{"update-ref", "-d", name}}); err != nil {
 				return err
 			}
 		}
@@ -237,12 +233,12 @@ func (r repo) forgetLeftovers(ctx context.Context, before time.Time) error {
 // use notes that a tree is acquired now: its lock's file has no other content.
 func (h home) use(id string) error {
 	now := time.Now()
-	return os.Chtimes(h.lockPath(id), now, now)
+	return os.Chtimes(h.LockFile(id), now, now)
 }
 
 // lastUse is when a tree was acquired last.
 func (h home) lastUse(id string) time.Time {
-	info, err := os.Stat(h.lockPath(id))
+	info, err := os.Stat(h.LockFile(id))
 	if err != nil {
 		return time.Time{}
 	}

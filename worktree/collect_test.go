@@ -158,7 +158,7 @@ func TestCachesGoWithTheirTree(t *testing.T) {
 	} {
 		s := &Store{Root: t.TempDir()}
 		release(t, acquire(t, s, req))
-		caches := filepath.Join(s.Root, "acme", "app", buildCache)
+		caches := filepath.Join(s.Root, "acme", "app", "cache")
 		for _, name := range []string{"12-author/verify/go-build/x", "base/go-build/x", "13-author/session/go-build/x", "go-build/x"} {
 			writeTest(t, filepath.Join(caches, filepath.FromSlash(name)), "cached")
 		}
@@ -185,7 +185,7 @@ func TestCollectMakesRoomOfCaches(t *testing.T) {
 	s := &Store{Root: t.TempDir()}
 	req := newRemote(t).pull()
 	tree := acquire(t, s, req)
-	cached := filepath.Join(s.Root, "acme", "app", buildCache)
+	cached := filepath.Join(s.Root, "acme", "app", "cache")
 	writeTest(t, filepath.Join(cached, "12-author", "verify", "big"), strings.Repeat("x", 1<<20))
 	bound, err := size(s.Root)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // maxMessage bounds a commit message, in bytes.
@@ -50,17 +52,17 @@ func (t *Tree) Commit(ctx context.Context, message string, author Identity) (str
 	if err := t.stage(ctx, nil); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD")
+	out, err := t.git.Output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD")
 	if err == nil {
 		err = t.keepPointers(ctx, splitNames(out))
 	}
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	if len(out) == 0 && !exists(filepath.Join(t.git.dir, "MERGE_HEAD")) {
+	if len(out) == 0 && !exists(filepath.Join(t.git.Dir, "MERGE_HEAD")) {
 		return "", ErrNothingToCommit
 	}
-	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message), args: []string{"commit",
+	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message), Args: []string{"commit",
 		"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
@@ -78,7 +80,7 @@ func (t *Tree) Amend(ctx context.Context, message string, author Identity) (stri
 	if err := t.stage(ctx, nil); err != nil {
 		return "", fmt.Errorf("amend: %w", err)
 	}
-	out, err := t.git.output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD^")
+	out, err := t.git.Output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD^")
 	if err == nil {
 		err = t.keepPointers(ctx, splitNames(out))
 	}
@@ -86,11 +88,11 @@ func (t *Tree) Amend(ctx context.Context, message string, author Identity) (stri
 		return "", fmt.Errorf("amend: %w", err)
 	}
 	// A merge that changes nothing is a merge all the same.
-	if _, single := t.git.output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2"); len(out) == 0 && single != nil {
+	if _, single := t.git.Output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2"); len(out) == 0 && single != nil {
 		return "", ErrNothingToCommit
 	}
-	if err := t.git.run(ctx, call{env: author.environ(), stdin: strings.NewReader(message),
-		args: []string{"commit", "--amend", "--reset-author",
+	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message),
+		Args: []string{"commit", "--amend", "--reset-author",
 			"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
 		return "", fmt.Errorf("amend: %w", err)
 	}
@@ -111,11 +113,11 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	}
 	before := submodules(entries)
 	for path := range before {
-		if exists(filepath.Join(t.git.tree, filepath.FromSlash(path), ".git")) {
+		if exists(filepath.Join(t.git.Tree, filepath.FromSlash(path), ".git")) {
 			return fmt.Errorf("%q is a submodule that somebody checked out: submodules cannot be changed here", path)
 		}
 	}
-	if err := t.git.run(ctx, call{env: env, args: []string{"add", "--all", "--", "."}}); err != nil {
+	if err := t.git.Run(ctx, gitcmd.Command{Env: env, Args: []string{"add", "--all", "--", "."}}); err != nil {
 		return err
 	}
 	if entries, err = t.entries(ctx, env); err != nil {
@@ -132,7 +134,7 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 // entries are those of the index: how git marks each, its mode, SHA and stage, a tab and
 // its path.
 func (t *Tree) entries(ctx context.Context, env []string) ([]string, error) {
-	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"ls-files", "-v", "--stage", "-z", "--full-name"}})
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: env, Args: []string{"ls-files", "-v", "--stage", "-z", "--full-name"}})
 	return splitNames(out), err
 }
 
@@ -150,8 +152,8 @@ func submodules(entries []string) map[string]bool {
 // snapshot writes the tree's content, untracked files included, to the object
 // store and returns the git tree's SHA. The index stays as it is.
 func (t *Tree) snapshot(ctx context.Context) (_ string, err error) {
-	tmp := filepath.Join(t.git.dir, "snapshot-index")
-	if err := copyFile(tmp, filepath.Join(t.git.dir, "index")); err != nil {
+	tmp := filepath.Join(t.git.Dir, "snapshot-index")
+	if err := copyFile(tmp, filepath.Join(t.git.Dir, "index")); err != nil {
 		return "", fmt.Errorf("copy the index: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.Remove(tmp)) }()
@@ -159,7 +161,7 @@ func (t *Tree) snapshot(ctx context.Context) (_ string, err error) {
 	if err := t.stage(ctx, env); err != nil {
 		return "", err
 	}
-	out, err := t.git.outputOf(ctx, call{env: env, args: []string{"write-tree"}})
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: env, Args: []string{"write-tree"}})
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -117,17 +117,17 @@ func TestLockDiesWithItsHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What a git that was killed with it leaves behind.
-	for _, path := range []string{filepath.Join(h.admin("12-author"), "index.lock"),
-		filepath.Join(h.admin("12-author"), "HEAD.lock"), filepath.Join(h.refDir("12-author"), "head.lock")} {
+	for _, path := range []string{filepath.Join(h.Admin("12-author"), "index.lock"),
+		filepath.Join(h.Admin("12-author"), "HEAD.lock"), filepath.Join(h.refDir("12-author"), "head.lock")} {
 		writeTest(t, path, "")
 	}
-	writeTest(t, filepath.Join(h.tree("12-author"), "topic.txt"), "half written")
+	writeTest(t, filepath.Join(h.Tree("12-author"), "topic.txt"), "half written")
 	req.Head = r.at("refs/heads/topic")
 	tree := acquire(t, s, req)
 	if read(t, tree.Dir(), "topic.txt") != "hello\n" {
 		t.Error("the tree is not at its head")
 	}
-	if broken, err := filepath.Glob(h.tree("broken-*")); err != nil || len(broken) > 0 {
+	if broken, err := filepath.Glob(h.Tree("broken-*")); err != nil || len(broken) > 0 {
 		t.Errorf("the tree was given up instead of repaired: %v, %v", broken, err)
 	}
 	if refs := leftovers(t, s); len(refs) != 1 {
@@ -293,7 +293,7 @@ func TestSpareTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spare, err := os.Stat(h.tree(spareID))
+	spare, err := os.Stat(h.Tree(spareID))
 	if err != nil {
 		t.Fatal(err)
 	}

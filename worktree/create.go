@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/rs/zerolog"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // mirrorBase is the ref of the branch that a mirror was made with.
@@ -19,20 +20,20 @@ const mirrorBase = pullRefs + "mirror/base"
 // beside its place and moved there when complete, so a mirror that exists is warm, and
 // many pull requests of a new repository wait for one download instead of starting many.
 func (s *Store) createMirror(ctx context.Context, h home, remote Remote, branch string, more ...string) (err error) {
-	l, err := waitLock(ctx, h.lockPath("mirror"))
+	l, err := gitcmd.WaitLock(ctx, h.LockFile("mirror"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
-	if exists(h.mirror()) {
+	defer func() { err = errors.Join(err, l.Unlock()) }()
+	if exists(h.Mirror()) {
 		return nil
 	}
-	tmp := filepath.Join(h.dir, "mirror.new")
-	fresh := repo{bin: s.binary(), mirror: tmp, dir: tmp, lock: l, remote: &remote}
-	if err := s.fill(ctx, fresh, h.name(), remote, append([]string{"+" + branch + ":" + mirrorBase}, more...)); err != nil {
+	tmp := filepath.Join(h.Dir, "mirror.new")
+	fresh := repo{gitcmd.Repo{Git: s.binary(), Mirror: tmp, Dir: tmp, Lock: l, Remote: &remote}}
+	if err := s.fill(ctx, fresh, h.Repo(), remote, append([]string{"+" + branch + ":" + mirrorBase}, more...)); err != nil {
 		return err
 	}
-	return os.Rename(tmp, h.mirror())
+	return os.Rename(tmp, h.Mirror())
 }
 
 // fill makes a mirror out of the user's clone, else whole, else, when that is wanted or
@@ -57,17 +58,17 @@ func (s *Store) fill(ctx context.Context, fresh repo, name string, remote Remote
 
 // begin makes an empty repository in place of what is left of an earlier attempt.
 func (r repo) begin() error {
-	if err := os.RemoveAll(r.mirror); err != nil {
+	if err := os.RemoveAll(r.Mirror); err != nil {
 		return err
 	}
 	for _, dir := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(r.mirror, dir), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(r.Mirror, dir), 0o755); err != nil {
 			return err
 		}
 	}
 	// HEAD names a branch that never exists: no attributes are read from a bare
 	// repository without a HEAD commit.
-	return writeFile(filepath.Join(r.mirror, "HEAD"), "ref: refs/heads/none\n")
+	return writeFile(filepath.Join(r.Mirror, "HEAD"), "ref: refs/heads/none\n")
 }
 
 // cloneOf is where the user's clone of a repository lies, or "".
@@ -93,14 +94,14 @@ func (r repo) borrow(ctx context.Context, clone string, remote Remote, refspecs 
 		return err
 	}
 	// See https://git-scm.com/docs/gitrepository-layout.
-	alternates := filepath.Join(r.mirror, "objects", "info", "alternates")
+	alternates := filepath.Join(r.Mirror, "objects", "info", "alternates")
 	if err := writeFile(alternates, filepath.ToSlash(objects)+"\n"); err != nil {
 		return err
 	}
 	if err := r.fetch(ctx, remote, refspecs...); err != nil {
 		return err
 	}
-	if err := r.run(ctx, call{args: []string{"repack", "--quiet", "-a", "-d"}}); err != nil {
+	if err := r.Run(ctx, gitcmd.Command{Args: []string{"repack", "--quiet", "-a", "-d"}}); err != nil {
 		return fmt.Errorf("copy the objects: %w", err)
 	}
 	return os.Remove(alternates)
@@ -108,14 +109,7 @@ func (r repo) borrow(ctx context.Context, clone string, remote Remote, refspecs 
 
 // objectsOf is the directory of a clone's objects.
 func (r repo) objectsOf(ctx context.Context, clone string) (string, error) {
-	cmd := exec.CommandContext(ctx, r.bin, "rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects")
-	cmd.Dir = clone
-	cmd.Env = append(inherited(), isolation...)
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return "", newGitError(call{args: cmd.Args[1:]}, exit.ExitCode(), exit.Stderr)
-	}
+	out, err := gitcmd.Elsewhere(ctx, r.Git, clone, "rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects")
 	if err != nil {
 		return "", fmt.Errorf("look for the clone: %w", err)
 	}

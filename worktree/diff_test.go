@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"touchstone/worktree/diff"
 )
 
 // hellish are names that break whoever reads git's output carelessly.
@@ -48,7 +49,7 @@ func TestDiffOfHellishNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]FileDiff{}
+	got := map[string]diff.File{}
 	for _, f := range d.Files {
 		got[f.Path] = f
 	}
@@ -180,49 +181,17 @@ func TestDiffKinds(t *testing.T) {
 func TestDiffIsBounded(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
-	r.write("huge", strings.Repeat("0123456789abcde\n", 2*maxFilePatch/16))
+	const most = 1 << 20
+	r.write("huge", strings.Repeat("0123456789abcde\n", 2*most/16))
 	req.Head = r.commit("refs/heads/topic")
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	d, err := tree.Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(d.Files, func(f FileDiff) bool { return f.Path == "huge" })
+	i := slices.IndexFunc(d.Files, func(f diff.File) bool { return f.Path == "huge" })
 	f := d.Files[i]
-	if !d.Truncated || !f.Truncated || len(f.Patch) != maxFilePatch || f.Added != 2*maxFilePatch/16 {
+	if !d.Truncated || !f.Truncated || len(f.Patch) != most || f.Added != 2*most/16 {
 		t.Errorf("truncated %v, %v, patch %d bytes, %d lines", d.Truncated, f.Truncated, len(f.Patch), f.Added)
 	}
-}
-
-func FuzzParseDiff(f *testing.F) {
-	raw := ":100644 100644 " + strings.Repeat("1", 40) + " " + strings.Repeat("2", 40)
-	f.Add([]byte(raw + " M\x00a\x00\x00diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@ f\n-x\n+y\n z\n"))
-	f.Add([]byte(raw + " R086\x00a\x00b\x00\x00diff --git a/a b/b\nsimilarity index 86%\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n"))
-	f.Add([]byte(raw + " T\x00a\x00\x00diff --git a/a b/a\ndeleted file mode 100644\ndiff --git a/a b/a\nnew file mode 120000\n"))
-	f.Add([]byte(raw + " M\x00a\x00\x00diff --git a/a b/a\nBinary files a/a and b/a differ\n"))
-	f.Add([]byte(""))
-	f.Add([]byte(raw + " M\x00a\x00\x00diff --git a/a b/a\n@@ -1,99999999 +1 @@\n+x\n"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		d, err := parseDiff(bytes.NewReader(in))
-		if err != nil {
-			return
-		}
-		patches := 0
-		for _, file := range d.Files {
-			var lines int
-			for _, h := range file.Hunks {
-				if h.OldLines < 0 || h.NewLines < 0 {
-					t.Fatalf("hunk %+v", h)
-				}
-				lines += h.NewLines
-			}
-			if file.Added > lines || file.Status == "" {
-				t.Fatalf("%d lines added in hunks of %d: %+v", file.Added, lines, file)
-			}
-			patches += len(file.Patch)
-		}
-		if patches > len(in) {
-			t.Fatal("the patches are longer than the input")
-		}
-	})
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"touchstone/worktree/diff"
 )
 
 // snare is one place from which git runs a command.
@@ -173,9 +175,9 @@ func poison(t *testing.T, tree *Tree, trap string, set ...snare) {
 	for _, s := range set {
 		attributes += " " + s.attributes
 	}
-	writeTest(t, filepath.Join(tree.home.mirror(), "info/attributes"), attributes+"\n")
-	writeTest(t, filepath.Join(tree.home.mirror(), "config"), configOf(trap, set...))
-	for _, dir := range []string{tree.home.mirror(), tree.git.dir} {
+	writeTest(t, filepath.Join(tree.home.Mirror(), "info/attributes"), attributes+"\n")
+	writeTest(t, filepath.Join(tree.home.Mirror(), "config"), configOf(trap, set...))
+	for _, dir := range []string{tree.home.Mirror(), tree.git.Dir} {
 		writeTest(t, filepath.Join(dir, "config.worktree"), configOf(trap, set...))
 		for _, hook := range []string{"post-checkout", "pre-commit", "commit-msg", "prepare-commit-msg", "post-commit",
 			"pre-merge-commit", "post-merge", "pre-push", "reference-transaction", "post-index-change"} {
@@ -207,7 +209,7 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hidden := slices.IndexFunc(d.Files, func(f FileDiff) bool { return f.Path == "a.hidden" })
+	hidden := slices.IndexFunc(d.Files, func(f diff.File) bool { return f.Path == "a.hidden" })
 	if hidden < 0 || d.Files[hidden].Binary || !strings.Contains(string(d.Files[hidden].Patch), "+after") {
 		t.Errorf("the pull request's attributes hid a change: %+v", d.Files)
 	}

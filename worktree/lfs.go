@@ -74,7 +74,7 @@ func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
 
 // isTheirs reports whether a merge brought a file's content along.
 func (t *Tree) isTheirs(ctx context.Context, path, sha string) (bool, error) {
-	merging, err := os.ReadFile(filepath.Join(t.git.dir, "MERGE_HEAD"))
+	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // Entry is one regular file of a commit.
@@ -20,7 +22,7 @@ func (t *Tree) List(ctx context.Context, rev string) ([]Entry, error) {
 	if err := checkSHAs(rev); err != nil {
 		return nil, err
 	}
-	out, err := t.mirror.output(ctx, "ls-tree", "-r", "-z", "--full-tree", rev)
+	out, err := t.mirror.Output(ctx, "ls-tree", "-r", "-z", "--full-tree", rev)
 	if err != nil {
 		return nil, fmt.Errorf("list the files of %.12s: %w", rev, err)
 	}
@@ -49,7 +51,7 @@ func (t *Tree) Blobs(ctx context.Context, names []string, max int64, take func(i
 	done := make(chan error, 1)
 	go func() {
 		stdin := strings.NewReader(strings.Join(names, "\n") + "\n")
-		err := t.mirror.run(ctx, call{stdin: stdin, stdout: w, args: []string{"cat-file", "--batch", "--buffer"}})
+		err := t.mirror.Run(ctx, gitcmd.Command{Stdin: stdin, Stdout: w, Args: []string{"cat-file", "--batch", "--buffer"}})
 		w.CloseWithError(err)
 		done <- err
 	}()
@@ -76,4 +78,4 @@ func (t *Tree) Blobs(ctx context.Context, names []string, max int64, take func(i
 
 // Beside is the path at which a file is kept beside the repository's mirror, for what can be
 // computed again at any time. No pull request's code runs with the right to write there.
-func (t *Tree) Beside(name string) string { return t.home.tree(name) }
+func (t *Tree) Beside(name string) string { return t.home.Tree(name) }

@@ -3,6 +3,7 @@ package worktree
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -43,4 +44,27 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	if err := tree.Blobs(t.Context(), []string{strings.Repeat("1", 40)}, 100, func(int, []byte) {}); err == nil {
 		t.Error("a content that is not there is no error")
 	}
+}
+
+// A review reads files and directories of a commit in several goroutines.
+func TestFilesAreReadAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	r.write("a/b.txt", "one\n")
+	req := r.pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			if text, err := tree.ReadFile(t.Context(), req.Head, "a/b.txt"); err != nil || string(text) != "one\n" {
+				t.Errorf("read %q, %v", text, err)
+			}
+		})
+		readers.Go(func() {
+			if names, err := tree.ReadDir(t.Context(), req.Head, "a"); err != nil || !slices.Equal(names, []string{"b.txt"}) {
+				t.Errorf("listed %q, %v", names, err)
+			}
+		})
+	}
+	readers.Wait()
 }

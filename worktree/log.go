@@ -24,7 +24,7 @@ func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 	if err := checkSHAs(sha); err != nil {
 		return nil, err
 	}
-	out, err := t.mirror.output(ctx, "log", "-z", "--format=%s", "--no-merges", fmt.Sprintf("--max-count=%d", maxSubjects), sha)
+	out, err := t.mirror.Output(ctx, "log", "-z", "--format=%s", "--no-merges", fmt.Sprintf("--max-count=%d", maxSubjects), sha)
 	if err != nil {
 		return nil, fmt.Errorf("read the subjects of commits: %w", err)
 	}
@@ -39,7 +39,7 @@ func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 // acquired and not of its base, the newest first: at most 100, of each the first
 // 4 KiB. Their authors may have written anything.
 func (t *Tree) Log(ctx context.Context) ([]string, error) {
-	out, err := t.mirror.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.req.Base+".."+t.req.Head)
+	out, err := t.mirror.Output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.req.Base+".."+t.req.Head)
 	if err != nil {
 		return nil, fmt.Errorf("read the commit messages: %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // MergeResult is what became of a merge. At most one of UpToDate, Commit and Conflicts is set.
@@ -38,14 +40,14 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	if err := errors.Join(checkSHAs(sha), checkMessage(message), id.validate()); err != nil {
 		return MergeResult{}, err
 	}
-	err := t.git.run(ctx, call{args: []string{"merge-base", "--is-ancestor", sha, "HEAD"}})
+	err := t.git.Run(ctx, gitcmd.Command{Args: []string{"merge-base", "--is-ancestor", sha, "HEAD"}})
 	if err == nil {
 		return MergeResult{UpToDate: true}, nil
 	}
-	if exitCode(err) != 1 {
+	if gitcmd.ExitCode(err) != 1 {
 		return MergeResult{}, fmt.Errorf("merge %.12s: %w", sha, err)
 	}
-	err = t.git.run(ctx, call{env: id.environ(), args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
+	err = t.git.Run(ctx, gitcmd.Command{Env: id.environ(), Args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
 		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
 	if err == nil {
 		commit, err := t.Head(ctx)
@@ -92,7 +94,7 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 // isText reports whether a path of the tree is a file without the NUL byte by which git
 // tells what is binary. One that is not there has nothing that speaks against it.
 func (t *Tree) isText(path string) (_ bool, err error) {
-	root, err := os.OpenRoot(t.git.tree)
+	root, err := os.OpenRoot(t.git.Tree)
 	if err != nil {
 		return false, err
 	}
@@ -118,7 +120,7 @@ type stages [4]struct{ mode, sha string }
 
 // unmerged are the index's unmerged entries, by path.
 func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
-	out, err := t.git.output(ctx, "ls-files", "--unmerged", "-z", "--full-name")
+	out, err := t.git.Output(ctx, "ls-files", "--unmerged", "-z", "--full-name")
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +191,7 @@ func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	merging, err := os.ReadFile(filepath.Join(t.git.dir, "MERGE_HEAD"))
+	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return paths, nil
 	}
@@ -210,7 +212,7 @@ func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
 // hasMarkers reports whether a file of the tree has a line of conflict markers.
 // Directories and links on the way are not followed out of the tree.
 func (t *Tree) hasMarkers(path string) (_ bool, err error) {
-	root, err := os.OpenRoot(t.git.tree)
+	root, err := os.OpenRoot(t.git.Tree)
 	if err != nil {
 		return false, err
 	}
@@ -263,7 +265,7 @@ func ignoreNotExist(err error) error {
 // untouched reports whether the tree holds exactly one side of a conflict, which
 // is what git leaves where it cannot write markers.
 func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, error) {
-	info, err := os.Lstat(filepath.Join(t.git.tree, filepath.FromSlash(path)))
+	info, err := os.Lstat(filepath.Join(t.git.Tree, filepath.FromSlash(path)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // deleted by hand: git always leaves a side in the tree
 	}
@@ -273,7 +275,7 @@ func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, erro
 	if !info.Mode().IsRegular() {
 		return true, nil // a link or a submodule: git add is the only way to decide it
 	}
-	sha, err := t.git.line(ctx, "hash-object", "--", path)
+	sha, err := t.git.Line(ctx, "hash-object", "--", path)
 	if err != nil {
 		return false, err
 	}

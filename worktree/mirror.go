@@ -5,22 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"runtime"
+
+	"touchstone/worktree/atomicfile"
+	"touchstone/worktree/gitcmd"
 )
-
-// mirrorConfig is the mirror's whole configuration. What decides how commands
-// behave is in settings; this is only what describes the file system.
-// See https://git-scm.com/docs/gitrepository-layout.
-var mirrorConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n" + map[string]string{
-	"darwin":  "\tfilemode = true\n\tignorecase = true\n\tprecomposeunicode = true\n",
-	"windows": "\tfilemode = false\n\tignorecase = true\n",
-}[runtime.GOOS]
-
-// mirrorAttributes outrank every .gitattributes a checkout contains: no filter
-// runs, and conflict markers have the one length ConflictMarkers looks for.
-// See https://git-scm.com/docs/gitattributes.
-const mirrorAttributes = "* -filter conflict-marker-size=7\n"
 
 // refs below which this package keeps what it wants git to keep.
 const (
@@ -28,8 +18,22 @@ const (
 	leftoverRefs = "refs/touchstone/leftovers/"
 )
 
+// repo is one git directory of a mirror and what is done there.
+type repo struct{ gitcmd.Repo }
+
+func (s *Store) repo(h home, l *gitcmd.Lock, remote *Remote) repo {
+	return repo{gitcmd.Repo{Git: s.binary(), Mirror: h.Mirror(), Dir: h.Mirror(), Lock: l, Remote: remote, Shallow: s.Shallow}}
+}
+
+// linked is the same mirror seen through a worktree. Naming its directories
+// outright means that the .git file inside the tree is never believed.
+func (r repo) linked(tree, admin string) repo {
+	r.Tree, r.Dir = tree, admin
+	return r
+}
+
 func (h home) refDir(id string) string {
-	return filepath.Join(h.mirror(), filepath.FromSlash(pullRefs), id)
+	return filepath.Join(h.Mirror(), filepath.FromSlash(pullRefs), id)
 }
 
 // look does what needs both commits of a request, and fetches their refs, below own, only if
@@ -37,7 +41,7 @@ func (h home) refDir(id string) string {
 // whole.
 func (s *Store) look(ctx context.Context, r repo, h home, own string, req Request, do func() error) error {
 	wanted := []string{"+" + req.HeadRef + ":" + own + "/head", "+" + req.BaseRef + ":" + own + "/base"}
-	if !exists(h.mirror()) {
+	if !exists(h.Mirror()) {
 		if err := s.createMirror(ctx, h, req.Remote, req.BaseRef, wanted...); err != nil {
 			return fmt.Errorf("make the mirror: %w", err)
 		}
@@ -61,8 +65,8 @@ var errMissing = errors.New("the commit is not in the mirror")
 // contains reports whether a commit has an ancestor, or is it; not where that one is
 // unknown here.
 func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, error) {
-	err := r.run(ctx, call{args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
-	if exitCode(err) == 1 || gitSays(err, "Not a valid") {
+	err := r.Run(ctx, gitcmd.Command{Args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
+	if gitcmd.ExitCode(err) == 1 || gitcmd.Says(err, "Not a valid") {
 		return false, nil
 	}
 	return err == nil, err
@@ -71,18 +75,26 @@ func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, erro
 // fetch brings refs into the mirror. ErrHeadMoved when the remote lacks one.
 func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
-	if r.partial() {
-		args = append(args, "--filter="+blobFilter, "--end-of-options", promisor)
+	if r.Partial() {
+		args = append(args, "--filter="+gitcmd.BlobFilter, "--end-of-options", gitcmd.Promisor)
 	} else {
 		args = append(args, "--end-of-options", remote.URL)
 	}
-	said := &capped{max: maxStderr}
-	err := r.run(ctx, call{remote: &remote, stderr: said, args: append(args, refspecs...)})
-	if gitSays(err, "couldn't find remote ref") {
+	var said []byte
+	err := r.Run(ctx, gitcmd.Command{Remote: &remote, Said: &said, Args: append(args, refspecs...)})
+	if gitcmd.Says(err, "couldn't find remote ref") {
 		return fmt.Errorf("%w: %w", ErrHeadMoved, err)
 	}
-	if err == nil && bytes.Contains(said.buf.Bytes(), []byte("filtering not recognized")) {
+	if err == nil && bytes.Contains(said, []byte("filtering not recognized")) {
 		return errUnfiltered
 	}
 	return err
+}
+
+// writeFile replaces a file whole and makes its directory, so that a git running beside it never reads half of it.
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, []byte(content))
 }

@@ -38,7 +38,7 @@ func (t *Tree) removeNested(ctx context.Context) error {
 	}
 	for name := range submodules(entries) {
 		// An empty directory, as git leaves for a submodule that is not initialised.
-		if err := os.MkdirAll(filepath.Join(t.git.tree, filepath.FromSlash(name)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(t.git.Tree, filepath.FromSlash(name)), 0o755); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}
 	}
@@ -47,7 +47,7 @@ func (t *Tree) removeNested(ctx context.Context) error {
 
 // removeBelow removes a place of the tree and all in it, if it is there.
 func (t *Tree) removeBelow(place string) error {
-	place = filepath.Join(t.git.tree, filepath.FromSlash(place))
+	place = filepath.Join(t.git.Tree, filepath.FromSlash(place))
 	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

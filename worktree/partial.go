@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -31,30 +30,10 @@ const (
 	largeMirror = 512 << 20
 	// measurePoll is how often a download is measured.
 	measurePoll = 200 * time.Millisecond
-	// blobFilter leaves out the content of all files.
-	blobFilter = "blob:none"
-	// promisor is the name under which git knows where to get what was left out.
-	promisor = "touchstone"
-	// partialMark is an empty file in mirrors that are partial.
-	partialMark = "touchstone-partial"
 )
 
 // errUnfiltered says that the server sent everything instead.
 var errUnfiltered = errors.New("the server does not offer partial clones")
-
-// partial reports whether the mirror lacks content that its remote has.
-func (r repo) partial() bool { return exists(filepath.Join(r.mirror, partialMark)) }
-
-// promise are the settings by which git fetches what a partial mirror lacks, and takes
-// its lack for no damage. They are in no file: another program that runs git in a tree,
-// without our credentials, gets an error instead of a question for a password.
-func (r repo) promise() []string {
-	settings := []string{"remote." + promisor + ".promisor=true", "remote." + promisor + ".partialCloneFilter=" + blobFilter}
-	if r.remote != nil {
-		settings = append(settings, "remote."+promisor+".url="+r.remote.URL)
-	}
-	return settings
-}
 
 // fetchPartly fills an empty mirror with everything but the content of files; with that
 // too if the server knows no other way.
@@ -62,14 +41,13 @@ func (r repo) fetchPartly(ctx context.Context, remote Remote, refspecs []string)
 	if err := r.begin(); err != nil {
 		return err
 	}
-	mark := filepath.Join(r.mirror, partialMark)
-	if err := writeFile(mark, ""); err != nil {
+	if err := r.SetPartial(true); err != nil {
 		return err
 	}
 	err := r.fetch(ctx, remote, refspecs...)
 	if errors.Is(err, errUnfiltered) {
 		zerolog.Ctx(ctx).Info().Err(err).Msg("the repository is downloaded whole")
-		return os.Remove(mark)
+		return r.SetPartial(false)
 	}
 	return err
 }
@@ -91,7 +69,7 @@ func (s *Store) fetchWhole(ctx context.Context, r repo, remote Remote, refspecs 
 	measured := make(chan struct{})
 	go func() {
 		defer close(measured)
-		watchSize(fetching, filepath.Join(r.mirror, "objects"), limit, stop)
+		watchSize(fetching, filepath.Join(r.Mirror, "objects"), limit, stop)
 	}()
 	err := r.fetch(fetching, remote, refspecs...)
 	stop(nil)

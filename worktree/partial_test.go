@@ -137,7 +137,7 @@ func TestPartialMirrorOfAServerWithoutFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	release(t, tree)
-	if absent(t, s, old) || tree.mirror.partial() {
+	if absent(t, s, old) || tree.mirror.Partial() {
 		t.Error("the mirror is partial")
 	}
 	if !strings.Contains(log.String(), "does not offer partial clones") {

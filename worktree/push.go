@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // Push brings a commit of the tree's to a branch of the remote, as a fast-forward and
@@ -36,7 +38,7 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 	}
 	// The lease has git hold the branch against expectedOld once more while it pushes. It
 	// would have git force the push, too, but what contains expectedOld is a fast-forward.
-	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote, args: []string{"push", "--porcelain", "--no-verify",
+	out, err := t.mirror.OutputOf(ctx, gitcmd.Command{Remote: &t.req.Remote, Args: []string{"push", "--porcelain", "--no-verify",
 		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL,
 		sha + ":" + ref}})
 	if err != nil {
@@ -47,8 +49,8 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 
 // remoteRef is the commit a ref of the remote points at, or "".
 func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
-	out, err := t.mirror.outputOf(ctx, call{remote: &t.req.Remote,
-		args: []string{"ls-remote", "--end-of-options", t.req.Remote.URL, ref}})
+	out, err := t.mirror.OutputOf(ctx, gitcmd.Command{Remote: &t.req.Remote,
+		Args: []string{"ls-remote", "--end-of-options", t.req.Remote.URL, ref}})
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // maxBlob bounds the files ReadFile returns, in bytes.
@@ -23,7 +25,7 @@ const maxBlob = 8 << 20
 
 // ReadFile returns a file as it is in commit rev, straight from the object
 // store: what lies in the checkout plays no part. name is slash-separated and
-// relative to the root.
+// relative to the root. Like ReadDir it may be called by several goroutines at once.
 //
 // Errors: fs.ErrNotExist when rev has no such file; ErrTooLarge beyond 8 MiB;
 // symbolic links, submodules and directories are refused, never followed.
@@ -116,6 +118,8 @@ type unreadable struct{ error }
 // read: git may have packed them anew meanwhile. Opening the mirror reads the index of
 // each pack, so it is not done for each file.
 func afresh[T any](t *Tree, read func() (T, error)) (T, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
 	opened := t.objects != nil
 	value, err := read()
 	if !opened || !errors.As(err, new(unreadable)) {
@@ -147,7 +151,7 @@ func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.T
 
 func (t *Tree) openMirror() (*git.Repository, error) {
 	if t.objects == nil {
-		r, err := git.Open(filesystem.NewStorage(osfs.New(t.mirror.mirror), cache.NewObjectLRU(maxObjects)), nil)
+		r, err := git.Open(filesystem.NewStorage(osfs.New(t.mirror.Mirror), cache.NewObjectLRU(maxObjects)), nil)
 		if err != nil {
 			return nil, fmt.Errorf("open the mirror: %w", err)
 		}
@@ -159,9 +163,9 @@ func (t *Tree) openMirror() (*git.Repository, error) {
 // blob reads a file's content, which a partial mirror may have to fetch.
 func (t *Tree) blob(ctx context.Context, r *git.Repository, hash plumbing.Hash) (*object.Blob, error) {
 	blob, err := r.BlobObject(hash)
-	if errors.Is(err, plumbing.ErrObjectNotFound) && t.mirror.partial() {
+	if errors.Is(err, plumbing.ErrObjectNotFound) && t.mirror.Partial() {
 		// To look whether it is there makes git fetch it.
-		if err := t.mirror.run(ctx, call{args: []string{"cat-file", "-e", hash.String()}}); err != nil {
+		if err := t.mirror.Run(ctx, gitcmd.Command{Args: []string{"cat-file", "-e", hash.String()}}); err != nil {
 			return nil, err
 		}
 		t.objects = nil

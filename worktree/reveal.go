@@ -3,6 +3,8 @@ package worktree
 import (
 	"context"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // reveal has git look at every file again. A session that can write the index may have
@@ -23,7 +25,8 @@ func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
 		return nil
 	}
 	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} { // the one leaves the other out
-		err := t.git.run(ctx, call{env: env, stdin: strings.NewReader(hidden.String()), args: []string{"update-index", flag, "-z", "--stdin"}})
+		err := t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(hidden.String()),
+			Args: []string{"update-index", flag, "-z", "--stdin"}})
 		if err != nil {
 			return err
 		}

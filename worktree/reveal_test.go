@@ -55,7 +55,7 @@ func TestNothingIsHiddenInATree(t *testing.T) {
 func TestNothingIsExcludedInAMirror(t *testing.T) {
 	r := newRemote(t)
 	tree := acquire(t, &Store{Root: t.TempDir()}, r.pull())
-	writeTest(t, filepath.Join(tree.home.mirror(), "info", "exclude"), "new.txt\n")
+	writeTest(t, filepath.Join(tree.home.Mirror(), "info", "exclude"), "new.txt\n")
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
 	sha, err := tree.Commit(t.Context(), "Mine", me)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // Rewrites reports whether a commit is another one, its only parent, with these contents of files,
@@ -51,7 +53,7 @@ func (t *Tree) rewritten(ctx context.Context, from, to string, files map[string]
 	if err := checkSHAs(from, to); err != nil {
 		return nil, err
 	}
-	parents, err := t.mirror.output(ctx, "rev-parse", to+"^@")
+	parents, err := t.mirror.Output(ctx, "rev-parse", to+"^@")
 	if err != nil || strings.TrimSpace(string(parents)) != from {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (t *Tree) rewritten(ctx context.Context, from, to string, files map[string]
 
 // hashBlob is the SHA of a content, whether or not git has it.
 func (r repo) hashBlob(ctx context.Context, content []byte) (string, error) {
-	out, err := r.outputOf(ctx, call{stdin: bytes.NewReader(content), args: []string{"hash-object", "--stdin", "-t", "blob"}})
+	out, err := r.OutputOf(ctx, gitcmd.Command{Stdin: bytes.NewReader(content), Args: []string{"hash-object", "--stdin", "-t", "blob"}})
 	if err != nil {
 		return "", fmt.Errorf("hash a file: %w", err)
 	}

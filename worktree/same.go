@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"touchstone/worktree/diff"
 )
 
 // compareID names the refs and the lock of comparisons, of which a repository has one at a time.
@@ -69,7 +71,7 @@ func (s *Store) Made(ctx context.Context, req Request, reviewed Squash) (same bo
 			return err
 		}
 		made := Squash{Head: reviewed.Head}
-		if made.Base, err = r.line(ctx, "rev-parse", "--verify", "--end-of-options", req.Base+"^1"); err != nil {
+		if made.Base, err = r.Line(ctx, "rev-parse", "--verify", "--end-of-options", req.Base+"^1"); err != nil {
 			return err
 		}
 		if made.Tree, err = r.treeOf(ctx, req.Base); err == nil {
@@ -93,7 +95,7 @@ func (s *Store) compare(ctx context.Context, req Request, do func(repo) error) (
 	if err != nil {
 		return fmt.Errorf("compare %s#%d: %w", req.Repo, req.Number, err)
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
+	defer func() { err = errors.Join(err, l.Unlock()) }()
 	m := s.repo(h, l, &req.Remote)
 	if err := h.removeStaleLocks(compareID); err != nil {
 		return err
@@ -151,7 +153,7 @@ type blobs struct{ oldMode, newMode, old, new string }
 
 // changes are the files that differ between the base and the tree of a squash, by path.
 func (r repo) changes(ctx context.Context, s Squash) (map[string]blobs, error) {
-	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--end-of-options", s.Base, s.Tree)
+	out, err := r.Output(ctx, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--end-of-options", s.Base, s.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("list what changes: %w", err)
 	}
@@ -160,12 +162,12 @@ func (r repo) changes(ctx context.Context, s Squash) (map[string]blobs, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		f := strings.Fields(fields[i])
 		if len(f) != 5 || !strings.HasPrefix(f[0], ":") {
-			return nil, errDiffFormat
+			return nil, diff.ErrFormat
 		}
 		files[fields[i+1]] = blobs{oldMode: f[0][1:], newMode: f[1], old: f[2], new: f[3]}
 	}
 	if len(fields)%2 != 0 {
-		return nil, errDiffFormat
+		return nil, diff.ErrFormat
 	}
 	return files, nil
 }

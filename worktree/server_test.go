@@ -197,7 +197,7 @@ func leftovers(t testing.TB, s *Store) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.repo(h, nil, nil).output(context.Background(), "for-each-ref", "--format=%(refname)", leftoverRefs)
+	out, err := s.repo(h, nil, nil).Output(context.Background(), "for-each-ref", "--format=%(refname)", leftoverRefs)
 	if err != nil {
 		t.Fatal(err)
 	}

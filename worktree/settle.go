@@ -3,6 +3,8 @@ package worktree
 import (
 	"context"
 	"fmt"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // TakeBase settles a conflict of Merge with the merged commit's version of a file,
@@ -21,7 +23,7 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 		args = [][]string{{"checkout", "--quiet", "--theirs", "--", path}, {"add", "--", path}}
 	}
 	for _, a := range args {
-		if err := t.git.run(ctx, call{args: a}); err != nil {
+		if err := t.git.Run(ctx, gitcmd.Command{Args: a}); err != nil {
 			return fmt.Errorf("take the base's %q: %w", path, err)
 		}
 	}
@@ -30,7 +32,7 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 
 // Reopen takes TakeBase back: the conflict is there as Merge left it.
 func (t *Tree) Reopen(ctx context.Context, path string) error {
-	if err := t.git.run(ctx, call{args: []string{"checkout", "--quiet", "--merge", "--", path}}); err != nil {
+	if err := t.git.Run(ctx, gitcmd.Command{Args: []string{"checkout", "--quiet", "--merge", "--", path}}); err != nil {
 		return fmt.Errorf("bring back the conflict in %q: %w", path, err)
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 // Shown is what GitHub shows of a pull request, and takes comments on: what its head changes
 // since it left the base, in the lines of the head.
 type Shown struct {
-	Diff Diff
+	Diff diff.Diff
 	// merge is what the base changes in the files of the head when they are merged.
-	merge map[string]FileDiff
+	merge map[string]diff.File
 }
 
 // Shown compares the head with the commit where it left its base, the first of them where
@@ -24,7 +24,7 @@ func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	s := Shown{merge: map[string]FileDiff{}}
+	s := Shown{merge: map[string]diff.File{}}
 	if s.Diff, err = t.diff(ctx, bases[0], t.req.Head); err != nil || t.squash.contained {
 		return s, err
 	}

@@ -9,6 +9,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"touchstone/worktree/diff"
+	"touchstone/worktree/gitcmd"
 )
 
 // maxSides bounds the contents that Sides returns together, in bytes.
@@ -27,7 +30,7 @@ type Sides struct {
 // Sides reads both sides of the files of a diff whose path, or old path, is wanted.
 // A side of more than max bytes is left unread, and so is what exceeds 64 MiB in all.
 // The contents of submodules are not here and are passed over.
-func (t *Tree) Sides(ctx context.Context, d Diff, wanted func(path string) bool, max int64) ([]Sides, error) {
+func (t *Tree) Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]Sides, error) {
 	var sides []Sides
 	var names strings.Builder
 	for _, f := range d.Files {
@@ -52,7 +55,7 @@ func (t *Tree) Sides(ctx context.Context, d Diff, wanted func(path string) bool,
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := t.mirror.run(ctx, call{stdin: strings.NewReader(names.String()), stdout: w, args: []string{"cat-file", "--batch"}})
+		err := t.mirror.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(names.String()), Stdout: w, Args: []string{"cat-file", "--batch"}})
 		w.CloseWithError(err)
 		done <- err
 	}()

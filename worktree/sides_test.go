@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"touchstone/worktree/diff"
 )
 
 func TestSidesAreBothContents(t *testing.T) {
@@ -38,7 +40,7 @@ func TestSidesAreBothContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		diff   Diff
+		diff   diff.Diff
 		edited string
 	}{{committed, "after\n"}, {working, "in the tree\n"}} {
 		sides, err := tree.Sides(t.Context(), tc.diff, func(path string) bool { return path != "unwanted.txt" && path != "topic.txt" }, 105)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // spareID names the tree that waits for the next pull request. Writing thousands
@@ -30,7 +32,7 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if branch != "HEAD" {
 		err = validateRef(branch)
 	}
-	if err := errors.Join(err, remote.validate(), s.CheckGit(ctx)); err != nil {
+	if err := errors.Join(err, remote.Validate(), s.CheckGit(ctx)); err != nil {
 		return err
 	}
 	l, err := h.lock(spareID)
@@ -40,13 +42,13 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
+	defer func() { err = errors.Join(err, l.Unlock()) }()
 	m := s.repo(h, l, &remote)
 	ref := mirrorBase
 	switch {
-	case !exists(h.mirror()):
+	case !exists(h.Mirror()):
 		err = s.createMirror(ctx, h, remote, branch)
-	case exists(h.tree(spareID)) && exists(h.admin(spareID)):
+	case exists(h.Tree(spareID)) && exists(h.Admin(spareID)):
 		return nil
 	default:
 		ref = pullRefs + spareID + "/base"
@@ -55,7 +57,7 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
 	}
-	tip, err := m.line(ctx, "rev-parse", "--verify", ref)
+	tip, err := m.Line(ctx, "rev-parse", "--verify", ref)
 	if err == nil {
 		err = m.build(ctx, h, spareID, tip)
 	}
@@ -71,13 +73,13 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 // See https://git-scm.com/docs/racy-git.
 func (h home) settle(id string) error {
 	later := time.Now().Add(settleTime)
-	return os.Chtimes(filepath.Join(h.admin(id), "index"), later, later)
+	return os.Chtimes(filepath.Join(h.Admin(id), "index"), later, later)
 }
 
 // settled reports whether the index's date has passed. Before that, an edit in
 // the tree could carry a time that makes it look older than the index.
 func (h home) settled(id string) bool {
-	info, err := os.Stat(filepath.Join(h.admin(id), "index"))
+	info, err := os.Stat(filepath.Join(h.Admin(id), "index"))
 	return err == nil && info.ModTime().Before(time.Now())
 }
 
@@ -93,7 +95,7 @@ func (t *Tree) create(ctx context.Context, head string) error {
 // nowhere: a fetch for another pull request that meets it fails.
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	tmp := "new-" + id
-	tree, admin := h.tree(tmp), h.admin(tmp)
+	tree, admin := h.Tree(tmp), h.Admin(tmp)
 	if err := errors.Join(removeAll(tree), os.RemoveAll(admin)); err != nil {
 		return fmt.Errorf("remove an unfinished worktree: %w", err)
 	}
@@ -110,7 +112,7 @@ func (r repo) build(ctx context.Context, h home, id, commit string) error {
 			return fmt.Errorf("make a worktree: %w", err)
 		}
 	}
-	if err := r.linked(tree, admin).run(ctx, call{args: []string{"reset", "--quiet", "--hard"}}); err != nil {
+	if err := r.linked(tree, admin).Run(ctx, gitcmd.Command{Args: []string{"reset", "--quiet", "--hard"}}); err != nil {
 		return err
 	}
 	return h.rename(tmp, id)
@@ -119,25 +121,25 @@ func (r repo) build(ctx context.Context, h home, id, commit string) error {
 // rename moves a tree and its administrative directory to another id. The
 // administrative directory goes first: one without a tree is known to be waste.
 func (h home) rename(from, to string) error {
-	if err := os.RemoveAll(h.admin(to)); err != nil {
+	if err := os.RemoveAll(h.Admin(to)); err != nil {
 		return err
 	}
-	if err := os.Rename(h.admin(from), h.admin(to)); err != nil {
+	if err := os.Rename(h.Admin(from), h.Admin(to)); err != nil {
 		return fmt.Errorf("name the worktree: %w", err)
 	}
-	if err := os.Rename(h.tree(from), h.tree(to)); err != nil {
+	if err := os.Rename(h.Tree(from), h.Tree(to)); err != nil {
 		return fmt.Errorf("name the worktree: %w", err)
 	}
 	// Either file points at the other; see gitrepository-layout.
-	link := filepath.Join(h.tree(to), ".git")
+	link := filepath.Join(h.Tree(to), ".git")
 	return errors.Join(
-		writeFile(filepath.Join(h.admin(to), "gitdir"), filepath.ToSlash(link)+"\n"),
-		writeFile(link, gitFile(h.admin(to))))
+		writeFile(filepath.Join(h.Admin(to), "gitdir"), filepath.ToSlash(link)+"\n"),
+		writeFile(link, gitFile(h.Admin(to))))
 }
 
 // takeSpare turns the spare tree into this one, if there is one and it is not locked.
 func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
-	if !exists(t.home.tree(spareID)) {
+	if !exists(t.home.Tree(spareID)) {
 		return false, nil
 	}
 	l, err := t.home.lock(spareID)
@@ -147,8 +149,8 @@ func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
-	if !exists(t.home.tree(spareID)) || !t.home.settled(spareID) {
+	defer func() { err = errors.Join(err, l.Unlock()) }()
+	if !exists(t.home.Tree(spareID)) || !t.home.settled(spareID) {
 		return false, nil
 	}
 	if err := t.home.removeStaleLocks(spareID); err != nil {
@@ -160,7 +162,7 @@ func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 // retire gives the tree up and turns it into the spare one, or deletes it when there
 // is a spare one already.
 func (t *Tree) retire(ctx context.Context) error {
-	if err := t.quit(ctx); err != nil || !exists(t.git.tree) {
+	if err := t.quit(ctx); err != nil || !exists(t.git.Tree) {
 		return err
 	}
 	return t.giveSpare()
@@ -179,11 +181,11 @@ func (t *Tree) quit(ctx context.Context) error {
 		return t.moveAside()
 	}
 	// What its builds have cached must not reach another pull request.
-	if err := removeAll(t.home.cache(t.id)); err != nil {
+	if err := removeAll(t.home.Cache(t.id)); err != nil {
 		return err
 	}
 	for _, name := range []string{"head", "base", "merge"} {
-		if err := t.mirror.run(ctx, call{args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
+		if err := t.mirror.Run(ctx, gitcmd.Command{Args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
 			return err
 		}
 	}
@@ -208,8 +210,8 @@ func (t *Tree) empty(ctx context.Context) error {
 func (t *Tree) giveSpare() (err error) {
 	l, err := t.home.lock(spareID)
 	if err == nil {
-		defer func() { err = errors.Join(err, l.unlock()) }()
-		if !exists(t.home.tree(spareID)) {
+		defer func() { err = errors.Join(err, l.Unlock()) }()
+		if !exists(t.home.Tree(spareID)) {
 			return t.home.rename(t.id, spareID)
 		}
 	} else if !errors.Is(err, ErrBusy) {
@@ -221,5 +223,5 @@ func (t *Tree) giveSpare() (err error) {
 // remove deletes the tree. It goes before what git knows about it, which without a
 // tree is known to be waste.
 func (t *Tree) remove() error {
-	return errors.Join(removeAll(t.git.tree), os.RemoveAll(t.git.dir))
+	return errors.Join(removeAll(t.git.Tree), os.RemoveAll(t.git.Dir))
 }

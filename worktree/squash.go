@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // ErrUnmergeable means that no tree can be computed for the merge of a head into its base:
@@ -89,11 +91,11 @@ func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) e
 // mergeBases are the best common ancestors of two commits. errMissing where one of them is not
 // here, ErrUnmergeable where there are none.
 func (r repo) mergeBases(ctx context.Context, a, b string) ([]string, error) {
-	out, err := r.output(ctx, "merge-base", "--all", a, b)
+	out, err := r.Output(ctx, "merge-base", "--all", a, b)
 	switch {
-	case exitCode(err) == 1:
+	case gitcmd.ExitCode(err) == 1:
 		return nil, fmt.Errorf("%w: %.12s and %.12s have no common history", ErrUnmergeable, a, b)
-	case gitSays(err, "Not a valid"):
+	case gitcmd.Says(err, "Not a valid"):
 		return nil, errMissing
 	case err != nil:
 		return nil, err
@@ -104,10 +106,10 @@ func (r repo) mergeBases(ctx context.Context, a, b string) ([]string, error) {
 // mergeTree is the tree of a merge of two commits, which has to be free of conflicts.
 // See https://git-scm.com/docs/git-merge-tree.
 func (r repo) mergeTree(ctx context.Context, ours, theirs string) (string, error) {
-	out, err := r.output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs)
+	out, err := r.Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs)
 	names := splitNames(out)
 	switch {
-	case exitCode(err) == 1 && len(names) > 0:
+	case gitcmd.ExitCode(err) == 1 && len(names) > 0:
 		return "", fmt.Errorf("%w: they conflict in %s", ErrUnmergeable, listed(names[1:]))
 	case err != nil:
 		return "", fmt.Errorf("merge %.12s into %.12s: %w", theirs, ours, err)
@@ -130,13 +132,13 @@ func (r repo) commitMerge(ctx context.Context, tree string, parents ...string) (
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	out, err := r.outputOf(ctx, call{args: append(args, tree), env: merger})
+	out, err := r.OutputOf(ctx, gitcmd.Command{Args: append(args, tree), Env: merger})
 	return strings.TrimSpace(string(out)), err
 }
 
 // treeOf is the tree of a commit.
 func (r repo) treeOf(ctx context.Context, commit string) (string, error) {
-	return r.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	return r.Line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
 
 // listed names some paths within a sentence.

@@ -235,7 +235,7 @@ func TestHistoryIsWhatCommitsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mirror := place.mirror()
+	mirror := place.Mirror()
 	parent := run(t, mirror, "git", "rev-parse", merge+"^1")
 	for _, bend := range []struct {
 		name string

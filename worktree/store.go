@@ -2,15 +2,10 @@
 // root directory, one bare mirror per repository and one linked worktree per
 // pull request and role.
 //
-// It stores nothing but git data and lock files:
+// It stores nothing but git data and lock files, where package layout says, and beside those:
 //
-//	ROOT/owner/name/mirror.git       the bare mirror, shared by all trees
-//	ROOT/owner/name/12-reviewer      the worktree of pull request 12, role reviewer
-//	ROOT/owner/name/12-reviewer.lock held while a process uses it
 //	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
 //	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
-//	ROOT/owner/name/cache/12-author  what builds in that tree cache, which is its users' and goes with it
-//	ROOT/owner/name/cache/base       what builds of the base have cached, from which the others begin
 //	ROOT/owner/name/cache/base-reports  what the tests of some commits of the base report
 //
 // Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
@@ -25,17 +20,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"touchstone/worktree/gitcmd"
+	"touchstone/worktree/layout"
 )
 
 var (
 	// ErrBusy means that the tree is in use, by this or another process.
 	// Trying again once that one has released it is all there is to do.
-	ErrBusy = errors.New("the worktree is in use")
+	ErrBusy = gitcmd.ErrBusy
 	// ErrHeadMoved means that the wanted head or base commit can no longer be
 	// fetched from its ref: the branch was force-pushed or deleted. Read the pull
 	// request afresh and acquire what it says now.
@@ -47,10 +45,19 @@ var (
 	ErrRejected = errors.New("the push was rejected")
 	// ErrUnavailable means that the remote, or the way to it, is down. Nothing is
 	// wrong with what was asked; ask again later.
-	ErrUnavailable = errors.New("the remote is unavailable")
+	ErrUnavailable = gitcmd.ErrUnavailable
 	// ErrTooLarge means that something exceeds the bound its method documents.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = gitcmd.ErrTooLarge
 )
+
+// DiskFault reports whether an error, of this package or of the system, says that the disk
+// is full, read-only, or beyond its quota. That says nothing about a tree or what is in it:
+// a person has to free some space.
+func DiskFault(err error) bool { return gitcmd.DiskFault(err) }
+
+// NoRoom is an error, and a DiskFault, if less than so many bytes can be written to the disk of a
+// directory, or hardly any file can be made there. Where that is not known it is none.
+func NoRoom(dir string, bytes uint64) error { return gitcmd.NoRoom(dir, bytes) }
 
 // Store hands out worktrees below Root. Its methods may be called from several
 // goroutines and several processes at once.
@@ -74,13 +81,7 @@ type Store struct {
 }
 
 // Remote is the repository to fetch from and push to.
-type Remote struct {
-	// URL is an http, https or file URL without user or password.
-	URL string
-	// Authorization is the value of the HTTP Authorization header, or "". It
-	// reaches git through its environment only: never argv, files or errors.
-	Authorization string
-}
+type Remote = gitcmd.Remote
 
 // Request says which tree is wanted and at which commit.
 type Request struct {
@@ -122,7 +123,7 @@ func (r Request) validate() error {
 			return err
 		}
 	}
-	return r.Remote.validate()
+	return r.Remote.Validate()
 }
 
 // checkSHAs refuses everything but full SHAs: names and abbreviations can mean
@@ -146,30 +147,9 @@ func validateRef(ref string) error {
 	return nil
 }
 
-func (r Remote) validate() error {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return errors.New("remote URL: cannot be parsed")
-	}
-	switch u.Scheme {
-	case "http", "https", "file":
-	default:
-		return fmt.Errorf("remote URL scheme %q: must be https, http or file", u.Scheme)
-	}
-	if u.User != nil {
-		return errors.New("remote URL: must not contain a user or password; set Authorization instead")
-	}
-	if strings.ContainsAny(r.Authorization, "\r\n\x00") {
-		return errors.New("remote authorization: must be a single line")
-	}
-	return nil
-}
-
 // home is where everything about one repository is kept.
-type home struct{ dir string }
+type home struct{ layout.Home }
 
-// home maps a repository to its directory. GitHub's names ignore case, and so do
-// some file systems, hence lower case.
 func (s *Store) home(repo string) (home, error) {
 	_, name, _ := strings.Cut(repo, "/")
 	if !repoPattern.MatchString(repo) || name == "." || name == ".." {
@@ -179,39 +159,65 @@ func (s *Store) home(repo string) (home, error) {
 	if err != nil {
 		return home{}, fmt.Errorf("worktree root: %w", err)
 	}
-	return home{filepath.Join(root, filepath.FromSlash(strings.ToLower(repo)))}, nil
+	return home{layout.Of(root, repo)}, nil
 }
 
-func (h home) mirror() string            { return filepath.Join(h.dir, "mirror.git") }
-func (h home) tree(id string) string     { return filepath.Join(h.dir, id) }
-func (h home) admin(id string) string    { return filepath.Join(h.mirror(), "worktrees", id) }
-func (h home) cache(id string) string    { return filepath.Join(h.dir, buildCache, id) }
-func (h home) lockPath(id string) string { return filepath.Join(h.dir, id+".lock") }
-
 // lock takes the lock named id without waiting.
-func (h home) lock(id string) (*lock, error) {
+func (h home) lock(id string) (*gitcmd.Lock, error) {
 	if err := h.mkdir(); err != nil {
 		return nil, err
 	}
-	return tryLock(h.lockPath(id))
+	return gitcmd.TryLock(h.LockFile(id))
 }
 
 // waitLock takes the lock named id, waiting for it until ctx ends.
-func (h home) waitLock(ctx context.Context, id string) (*lock, error) {
+func (h home) waitLock(ctx context.Context, id string) (*gitcmd.Lock, error) {
 	if err := h.mkdir(); err != nil {
 		return nil, err
 	}
-	return waitLock(ctx, h.lockPath(id))
+	return gitcmd.WaitLock(ctx, h.LockFile(id))
 }
 
 func (h home) mkdir() error {
-	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+	if err := os.MkdirAll(h.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the repository's directory: %w", err)
 	}
 	return nil
 }
 
+// removeStaleLocks deletes the lock files that a killed git left in the parts
+// of the mirror which only the holder of this tree's lock writes.
+func (h home) removeStaleLocks(id string) error {
+	for _, dir := range []string{h.Admin(id), h.refDir(id)} {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look for stale locks: %w", err)
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".lock") {
+				if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+					return fmt.Errorf("remove a stale lock: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func treeID(number int, role string) string { return fmt.Sprintf("%d-%s", number, role) }
+
+func (s *Store) binary() string {
+	if s.Git == "" {
+		return "git"
+	}
+	return s.Git
+}
+
+// CheckGit makes sure that git is there and recent enough. Its error says what to install.
+func (s *Store) CheckGit(ctx context.Context) error { return gitcmd.Check(ctx, s.binary()) }
 
 // Acquire returns the tree of one pull request and role, locked for the caller, detached
 // at req.Head, or with req.Merged at a commit that merges it into req.Base, and without
@@ -237,11 +243,11 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("acquire %s of %s: %w", id, req.Repo, err), l.unlock())
+			err = errors.Join(fmt.Errorf("acquire %s of %s: %w", id, req.Repo, err), l.Unlock())
 		}
 	}()
 	m := s.repo(h, l, &req.Remote)
-	t := &Tree{home: h, id: id, req: req, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
+	t := &Tree{home: h, id: id, req: req, mirror: m, git: m.linked(h.Tree(id), h.Admin(id)), lock: l}
 	if err := errors.Join(h.removeStaleLocks(id), h.use(id)); err != nil {
 		return nil, err
 	}
@@ -264,7 +270,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	}
 	if at != req.Head {
 		// The commit is this package's own: with a ref it is not taken for unpushed work.
-		if err := m.run(ctx, call{args: []string{"update-ref", pullRefs + id + "/merge", at}}); err != nil {
+		if err := m.Run(ctx, gitcmd.Command{Args: []string{"update-ref", pullRefs + id + "/merge", at}}); err != nil {
 			return nil, err
 		}
 	}
@@ -283,16 +289,16 @@ func (s *Store) Remove(ctx context.Context, repo string, number int, role string
 		return fmt.Errorf("remove %d-%s: no such worktree can exist", number, role)
 	}
 	id := treeID(number, role)
-	if !exists(h.tree(id)) && !exists(h.admin(id)) {
+	if !exists(h.Tree(id)) && !exists(h.Admin(id)) {
 		return nil
 	}
 	l, err := h.lock(id)
 	if err != nil {
 		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
 	}
-	defer func() { err = errors.Join(err, l.unlock()) }()
+	defer func() { err = errors.Join(err, l.Unlock()) }()
 	m := s.repo(h, l, nil)
-	t := &Tree{home: h, id: id, mirror: m, git: m.linked(h.tree(id), h.admin(id)), lock: l}
+	t := &Tree{home: h, id: id, mirror: m, git: m.linked(h.Tree(id), h.Admin(id)), lock: l}
 	if err := t.retire(ctx); err != nil {
 		return fmt.Errorf("remove %s of %s: %w", id, repo, err)
 	}

@@ -6,33 +6,38 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // Tree is one pull request's checkout, locked for the caller that acquired it. It is for
-// one goroutine at a time, but for List, Blobs and Sides: they read the mirror through git,
-// change nothing here, and may run beside another call.
+// one goroutine at a time, but for ReadFile, ReadDir, List, Blobs and Sides: they read the mirror,
+// change nothing here that others see, and may run beside another call.
 type Tree struct {
 	home   home
 	id     string
 	req    Request
 	mirror repo // for what needs no files; reads no attributes of the pull request
 	git    repo
-	lock   *lock
+	lock   *gitcmd.Lock
 	// squash is what merging the pull request makes, merged a commit with its tree; blank
 	// until Squash is asked for.
 	squash Squash
 	merged string
-	// objects is the mirror as ReadFile and ReadDir see it, once they have.
+	// objects is the mirror as ReadFile and ReadDir see it, once they have. The library reads for one
+	// caller at a time, so reading is held while one of them does.
+	reading sync.Mutex
 	objects *git.Repository
 	// unmarked are the conflicts of the last Merge in which git wrote no markers.
 	unmarked map[string]bool
 }
 
 // Dir is the absolute path of the checkout.
-func (t *Tree) Dir() string { return t.git.tree }
+func (t *Tree) Dir() string { return t.git.Tree }
 
 // Squash is what a squash merge of the pull request would make of its base. Errors:
 // ErrUnmergeable.
@@ -60,18 +65,18 @@ func (t *Tree) merge(ctx context.Context) error {
 // Head is the SHA that is checked out now.
 func (t *Tree) Head(ctx context.Context) (string, error) {
 	// A detached HEAD is one line in a file; only a branch needs git to resolve it.
-	if b, err := os.ReadFile(filepath.Join(t.git.dir, "HEAD")); err == nil {
+	if b, err := os.ReadFile(filepath.Join(t.git.Dir, "HEAD")); err == nil {
 		if sha := strings.TrimSpace(string(b)); shaPattern.MatchString(sha) {
 			return sha, nil
 		}
 	}
-	return t.git.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	return t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 }
 
 // Release gives the lock back and keeps the checkout for the next Acquire. The
 // tree must not be used afterwards.
 func (t *Tree) Release() error {
-	if err := t.lock.unlock(); err != nil {
+	if err := t.lock.Unlock(); err != nil {
 		return fmt.Errorf("release %s: %w", t.id, err)
 	}
 	return nil
@@ -102,7 +107,7 @@ func (t *Tree) checkOut(ctx context.Context, head string) error {
 // takeOver reports whether this tree exists and is sound, after keeping the
 // commits that only it holds. An unsound one is moved aside.
 func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
-	if !exists(t.git.tree) && !exists(t.git.dir) {
+	if !exists(t.git.Tree) && !exists(t.git.Dir) {
 		return false, nil
 	}
 	if !t.sound() || t.keepCommits(ctx, head) != nil {
@@ -117,17 +122,17 @@ func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
 // sound reports whether the tree and its administrative directory belong
 // together. A .git file that was tampered with is put right.
 func (t *Tree) sound() bool {
-	info, err := os.Lstat(t.git.tree)
-	if err != nil || !info.IsDir() || !exists(filepath.Join(t.git.dir, "HEAD")) || !exists(filepath.Join(t.git.dir, "index")) {
+	info, err := os.Lstat(t.git.Tree)
+	if err != nil || !info.IsDir() || !exists(filepath.Join(t.git.Dir, "HEAD")) || !exists(filepath.Join(t.git.Dir, "index")) {
 		return false
 	}
-	link := filepath.Join(t.git.tree, ".git")
+	link := filepath.Join(t.git.Tree, ".git")
 	if info, err := os.Lstat(link); err == nil && info.Mode().IsRegular() {
-		if b, err := os.ReadFile(link); err == nil && string(b) == gitFile(t.git.dir) {
+		if b, err := os.ReadFile(link); err == nil && string(b) == gitFile(t.git.Dir) {
 			return true
 		}
 	}
-	return writeFile(link, gitFile(t.git.dir)) == nil
+	return writeFile(link, gitFile(t.git.Dir)) == nil
 }
 
 // gitFile is what the .git file of a linked worktree holds.
@@ -145,7 +150,7 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	status, err := t.git.output(ctx, "status", "--porcelain", "-z", "--no-renames",
+	status, err := t.git.Output(ctx, "status", "--porcelain", "-z", "--no-renames",
 		"--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=dirty")
 	if err != nil {
 		return err
@@ -161,9 +166,9 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	}
 	unfinished := false
 	for _, name := range inProgress {
-		unfinished = unfinished || exists(filepath.Join(t.git.dir, name))
+		unfinished = unfinished || exists(filepath.Join(t.git.Dir, name))
 	}
-	at, err := os.ReadFile(filepath.Join(t.git.dir, "HEAD"))
+	at, err := os.ReadFile(filepath.Join(t.git.Dir, "HEAD"))
 	if err != nil {
 		return err
 	}
@@ -181,7 +186,7 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 		return err
 	}
 	for _, name := range inProgress {
-		if err := os.RemoveAll(filepath.Join(t.git.dir, name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(t.git.Dir, name)); err != nil {
 			return err
 		}
 	}
@@ -195,7 +200,8 @@ func (t *Tree) keepChanges(ctx context.Context) error {
 		return err
 	}
 	me := Identity{"touchstone", "touchstone@localhost"}
-	out, err := t.git.outputOf(ctx, call{args: []string{"commit-tree", "-p", "HEAD", "-m", "Left over in " + t.id, tree}, env: me.environ()})
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: me.environ(),
+		Args: []string{"commit-tree", "-p", "HEAD", "-m", "Left over in " + t.id, tree}})
 	if err != nil {
 		return err
 	}
@@ -213,7 +219,7 @@ func (t *Tree) keepCommits(ctx context.Context, head string) error {
 	if head != "" {
 		args = append(args, head)
 	}
-	lost, err := t.git.line(ctx, args...)
+	lost, err := t.git.Line(ctx, args...)
 	if err != nil || lost == "" {
 		return err
 	}
@@ -224,7 +230,7 @@ func (t *Tree) keepCommits(ctx context.Context, head string) error {
 // collects it. The name says whose it is and when it was set aside.
 func (t *Tree) keep(ctx context.Context, commit string) error {
 	name := leftoverRefs + t.id + "/" + timestamp()
-	return t.git.run(ctx, call{args: []string{"update-ref", name, commit}})
+	return t.git.Run(ctx, gitcmd.Command{Args: []string{"update-ref", name, commit}})
 }
 
 // timestampFormat is a time as names of leftovers end in it, but for the point, which
@@ -252,10 +258,23 @@ const broken = "broken-"
 // moveAside puts a tree that git cannot work with out of the way, for a person
 // to look at, and forgets what git knew about it.
 func (t *Tree) moveAside() error {
-	if exists(t.git.tree) {
-		if err := os.Rename(t.git.tree, t.home.tree(broken+t.id+"-"+timestamp())); err != nil {
+	if exists(t.git.Tree) {
+		if err := os.Rename(t.git.Tree, t.home.Tree(broken+t.id+"-"+timestamp())); err != nil {
 			return fmt.Errorf("move a broken worktree aside: %w", err)
 		}
 	}
-	return os.RemoveAll(t.git.dir)
+	return os.RemoveAll(t.git.Dir)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// splitNames are the fields of what git prints with -z.
+func splitNames(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"touchstone/worktree/gitcmd"
 )
 
 // overwrite runs a git command that writes over the tree or deletes from it, and once more
 // with all directories unlocked where they keep it from that: caches of modules and tests
 // leave directories in which nothing may be written.
 func (t *Tree) overwrite(ctx context.Context, args ...string) error {
-	err := t.git.run(ctx, call{args: args})
-	if !gitSays(err, "Permission denied") {
+	err := t.git.Run(ctx, gitcmd.Command{Args: args})
+	if !gitcmd.Says(err, "Permission denied") {
 		return err
 	}
-	if err := unlock(t.git.tree); err != nil {
+	if err := unlock(t.git.Tree); err != nil {
 		return err
 	}
-	return t.git.run(ctx, call{args: args})
+	return t.git.Run(ctx, gitcmd.Command{Args: args})
 }
 
 // removeAll is os.RemoveAll, and also deletes what lies in directories in which nothing may

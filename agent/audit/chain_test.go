@@ -18,11 +18,11 @@ import (
 func TestChainOfAMergeNamesItsReviewsFixesAndCost(t *testing.T) {
 	w := start(t)
 	first := w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding},
-		CostUSD: 0.25, Tokens: verdict.Tokens{Input: 10, Output: 5}, Duration: time.Minute})
+		CostUSD: 0.25, Usage: verdict.Usage{Input: 10, Output: 5}, Duration: time.Minute})
 	fix := w.Commit("topic", "Make it safe\n\nTouchstone-Round: 1\nTouchstone-Findings: 0a1b2c3d, 4e5f6071\n",
 		map[string]string{"code.txt": "safe()\n"})
 	second := w.review(loopback.Judge, verdict.Record{Verdict: verdict.Approve, Round: 2, Ledger: verdict.Ledger{as(verdict.Verified)},
-		CostUSD: 0.5, Tokens: verdict.Tokens{CacheRead: 85}, Duration: time.Minute})
+		CostUSD: 0.5, Usage: verdict.Usage{CacheRead: 85}, Duration: time.Minute})
 	w.status("success")
 	sha := w.merge()
 

@@ -22,7 +22,7 @@ type Reader interface {
 	Incidents(ctx context.Context, ref forge.Ref) ([]forge.Incident, error)
 	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
-	Revisions(ctx context.Context, node string) ([]forge.Revision, error)
+	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 }
 
@@ -164,7 +164,7 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 			c.warn("the record in the review %s is not believed: %s", r.URL, round.Doubt)
 		} else {
 			c.CostUSD += record.CostUSD
-			c.Tokens += record.Tokens.Input + record.Tokens.CacheWrite + record.Tokens.CacheRead + record.Tokens.Output
+			c.Tokens += record.Usage.Total()
 			c.Duration += record.Duration
 			c.Findings, c.Holds = append([]verdict.Entry{}, record.Ledger...), append([]verdict.Hold{}, record.Holds...)
 		}
@@ -231,7 +231,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		}
 		if comment.EditedByAnother() && said.CanPush {
 			said.Changed = comment.EditedBy.Login
-			if said.Was, err = written(ctx, read, comment); err != nil {
+			if said.Was, err = written(ctx, read, pr.Repo, comment); err != nil {
 				return err
 			}
 		}
@@ -275,8 +275,8 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 }
 
 // written is what the author of a comment wrote before another login edited it.
-func written(ctx context.Context, read Reader, comment forge.Comment) (texts []string, err error) {
-	revisions, err := read.Revisions(ctx, comment.Node)
+func written(ctx context.Context, read Reader, repo forge.Repo, comment forge.Comment) (texts []string, err error) {
+	revisions, err := read.Revisions(ctx, repo, comment.Node)
 	for _, r := range revisions {
 		if r.By.Is(comment.Author) {
 			texts = append(texts, r.Text)

@@ -165,9 +165,9 @@ func (s *Stats) add(p forge.Past, c *Chain, label string, of part) {
 func (s *Stats) addRound(r verdict.Record) {
 	s.Reviews++
 	s.CostUSD += r.CostUSD
-	s.Tokens += r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead + r.Tokens.Output
-	s.cacheRead += r.Tokens.CacheRead
-	s.inputs += r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
+	s.Tokens += r.Usage.Total()
+	s.cacheRead += r.Usage.CacheRead
+	s.inputs += r.Usage.Prompt()
 	s.took = append(s.took, r.Duration)
 }
 

@@ -24,7 +24,7 @@ func round(t *testing.T, login string, n int, after time.Duration, v verdict.Ver
 	t.Helper()
 	r := verdict.Record{
 		Verdict: v, Head: "abc", BaseBranch: "main", Round: n, Ledger: ledger, CostUSD: 0.5, Duration: time.Duration(n) * time.Minute,
-		Tokens: verdict.Tokens{Input: 10, CacheWrite: 10, CacheRead: 80, Output: 25},
+		Usage: verdict.Usage{Input: 10, CacheWrite: 10, CacheRead: 80, Output: 25},
 	}
 	if v == verdict.Approve && n == 2 {
 		r.Lifted = &verdict.Word{By: "walter", At: monday}

@@ -38,7 +38,7 @@ type Author struct {
 	Engine    engine.Engine
 	Read      Reader
 	// Remote gives the clone URL and the Authorization header for git.
-	Remote func(forge.Repo) (url, authorization string)
+	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
 	// Identity is the author of the commits.
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
@@ -59,8 +59,8 @@ type Author struct {
 	// Settings gives those of the engine that are in force, of which a session takes its
 	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
 	Settings func() config.Engine
-	// TempDir is a directory for the homes of the repository's commands while they
-	// run; empty is the system's own for such things.
+	// TempDir is a directory for the homes of the repository's commands while they run, and for
+	// what a session reads besides its worktree; empty is the system's own for such things.
 	TempDir string
 	// Alone runs the repository's commands without a network, and not at all where that cannot be had.
 	Alone bool
@@ -135,11 +135,12 @@ var (
 
 // Fix applies the latest review of pr's head, as it was read, and pushes the
 // result. The session may take no more than allowed. An *engine.Error means that it
-// did not finish. Progress, if set, hears of the session as it goes.
+// did not finish. Progress, if set, is told of the session as it goes.
 func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance,
 	progress func(engine.Progress)) (Outcome, error) {
 	r := &repair{author: a, kind: decide.Fix, begun: pr, allowed: allowed, progress: progress}
 	defer r.release()
+	defer r.clear()
 	err := step(ctx, "prepare", func(ctx context.Context) error { return r.prepare(ctx, pr) })
 	if err == nil {
 		err = r.run(ctx)
@@ -198,9 +199,13 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 				pr.Base.Name)
 		}
 	}
-	r.brief.sidesDir = sidesName()
 	if r.brief.conflicts, err = parted(ctx, r.tree, pr.Head.SHA, pr.Base.SHA, r.locks.left, r.merge.Unmarked); err != nil {
 		return err
+	}
+	if len(r.brief.conflicts) > 0 {
+		if err := r.laySides(); err != nil {
+			return err
+		}
 	}
 	r.out = Outcome{Merged: !r.merge.UpToDate, Findings: ids(r.brief.ledger)}
 	r.own = ownChange{tree: r.tree, since: pr.Head.SHA, head: pr.Head.SHA, byRuns: len(r.verify.Reports) > 0, open: r.brief.ledger}
@@ -242,7 +247,7 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			if err != nil {
 				return brief{}, err
 			}
-			b.ledger = b.ledger.Renewed(pr.BaseReplaced).Heed(orders, record.Heard, pr.BaseReplaced)
+			b.ledger = b.ledger.Renewed(pr.BaseReplaced).WithOrders(orders, record.Heard, pr.BaseReplaced)
 		}
 		b.history = a.said(pr, b.ledger)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -207,15 +208,17 @@ func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n", "gone.txt": "", "long.txt": "theirs\n" + long})
 	merged := map[string]string{"code.txt": "both\n", "gone.txt": "three\n", "long.txt": "both\n"}
 	var prompt string
+	var sides string
 	a := newAuthor(g, func(r loopback.Asked) (string, error) {
 		prompt = r.Prompt
-		whole, err := filepath.Glob(filepath.Join(r.Dir, ".conflicts-*", "3-branch.diff"))
-		if err != nil || len(whole) != 1 {
-			t.Errorf("the whole of the long side is in %q, %v", whole, err)
+		if inTree, err := filepath.Glob(filepath.Join(r.Dir, "*conflicts*")); err != nil || len(inTree) > 0 || len(r.ReadDirs) != 1 {
+			t.Errorf("in the tree are %q, %v, and it may read %q", inTree, err, r.ReadDirs)
 			return "", err
 		}
-		if text, err := os.ReadFile(whole[0]); err != nil || strings.Count(string(text), "\n+A LINE") != 2_000 ||
-			!strings.Contains(r.Prompt, filepath.Base(whole[0])) {
+		sides = r.ReadDirs[0]
+		whole := filepath.Join(sides, "3-branch.diff")
+		if text, err := os.ReadFile(whole); err != nil || strings.Count(string(text), "\n+A LINE") != 2_000 ||
+			!strings.Contains(r.Prompt, whole) {
 			t.Errorf("%d bytes of it are there, %v, or the prompt does not say where", len(text), err)
 		}
 		return write("Both.", merged)(r)
@@ -223,6 +226,9 @@ func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 	out, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(sides); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the sides are still there: %v", err)
 	}
 	for _, want := range []string{
 		"what the branch changed in code.txt", "\n-base\n+ours\n", "what the base changed in code.txt", "\n-base\n+theirs\n",
@@ -328,7 +334,7 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	if message := commitOf(g, out.Head).Commit.Message; !strings.HasPrefix(message, "Repair what the checks of "+sha[:7]+" found\n") {
 		t.Errorf("the message is %q", message)
 	}
-	if !strings.Contains(prompt, "failed check build") || !strings.Contains(prompt, "it does not compile") {
+	if !strings.Contains(prompt, "failed check 1: build") || !strings.Contains(prompt, "it does not compile") {
 		t.Errorf("the prompt lacks the failed check:\n%s", prompt)
 	}
 }
@@ -359,7 +365,7 @@ func TestFixLeavesWhatFailsOnTheBase(t *testing.T) {
 	if _, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(prompt, "failed check vet") || strings.Contains(prompt, "failed check build") ||
+	if !strings.Contains(prompt, "failed check 1: vet") || strings.Contains(prompt, `: build">`) ||
 		!strings.Contains(prompt, "fail on the base as well") {
 		t.Errorf("the prompt says:\n%s", prompt)
 	}

@@ -57,7 +57,10 @@ func (r *repair) runOnBase(ctx context.Context) (failed *failure, err error) {
 
 // buildBase runs the verify command on the base branch, and keeps what its tests report.
 func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
-	request := r.author.request(r.begun)
+	request, err := r.author.request(ctx, r.begun)
+	if err != nil {
+		return err
+	}
 	request.Role, request.Head, request.HeadRef = baseRole, request.Base, request.BaseRef
 	tree, err := r.author.Worktrees.Acquire(ctx, request)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -85,4 +86,37 @@ func BenchmarkVerify(b *testing.B) {
 	b.ReportMetric(first.Seconds()/yardstick.Seconds(), "x-first")
 	b.ReportMetric(second.Seconds()/yardstick.Seconds(), "x-second")
 	b.ReportMetric(cold.Seconds()/(yardstick.Seconds()/float64(number)), "x-cold")
+}
+
+// BenchmarkOverhead runs a command of a known length bare and in its sandbox, under supervision, in turn:
+// x-overhead is the ratio of the medians, ms-added their difference.
+func BenchmarkOverhead(b *testing.B) {
+	for _, length := range []string{"0.1", "1"} {
+		b.Run(length+"s", func(b *testing.B) {
+			a := &Author{TempDir: b.TempDir()}
+			dir, caches, home := b.TempDir(), b.TempDir(), b.TempDir()
+			args := []string{"sleep", length}
+			var bare, confined []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				cmd := exec.CommandContext(b.Context(), args[0], args[1:]...)
+				cmd.Dir, cmd.Env = dir, session.Commands(os.Environ(), caches, home, home)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v: %s", err, out)
+				}
+				bare = append(bare, time.Since(start))
+				start = time.Now()
+				if err := a.execute(b.Context(), ErrUnverified, dir, caches, args, time.Minute); err != nil {
+					b.Fatal(err)
+				}
+				confined = append(confined, time.Since(start))
+			}
+			slices.Sort(bare)
+			slices.Sort(confined)
+			without, with := bare[len(bare)/2], confined[len(confined)/2]
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(with.Seconds()/without.Seconds(), "x-overhead")
+			b.ReportMetric(float64((with-without).Microseconds())/1000, "ms-added")
+		})
+	}
 }

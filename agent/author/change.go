@@ -9,16 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
 // names gives a change a name, and the change that would take it back. They depend on
 // the lines alone, not on their place in a file, so that work which is undone later
 // is recognised although the files have moved on.
-func names(d worktree.Diff) (change, undoes string) {
+func names(d diff.Diff) (change, undoes string) {
 	there, back := sha256.New(), sha256.New()
-	files := slices.SortedFunc(slices.Values(d.Files), func(a, b worktree.FileDiff) int { return cmp.Compare(a.Path, b.Path) })
+	files := slices.SortedFunc(slices.Values(d.Files), func(a, b diff.File) int { return cmp.Compare(a.Path, b.Path) })
 	for _, f := range files {
 		removed, added := f.OldBlob, f.NewBlob
 		if !f.Binary {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
+	"touchstone/worktree"
 )
 
 // maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
@@ -45,6 +47,19 @@ func (f *failure) Unwrap() []error {
 	}
 	return []error{f.kind}
 }
+
+// inherited tells whether an error is that a command ends as it does on the base, in the same words, so
+// that nothing of the work makes it fail. Numbers may differ, as of times and lines.
+func inherited(err error) bool {
+	f := (*failure)(nil)
+	if !errors.As(err, &f) || f.onBase == nil || f.output == "" {
+		return false
+	}
+	same := func(a, b string) bool { return number.ReplaceAllString(a, "0") == number.ReplaceAllString(b, "0") }
+	return same(f.what, f.onBase.what) && same(f.output, f.onBase.output)
+}
+
+var number = regexp.MustCompile(`\d+`)
 
 // errNoProgram says that a command names a program that is not here.
 var errNoProgram = errors.New("there is no such program")
@@ -87,14 +102,31 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	// The classes of sessions mean something else of a command: an engine is not missing.
 	case stopped != nil && stopped.Class == engine.Missing:
 		return fmt.Errorf("run %s: %w: %s", command, errNoProgram, stopped.Message)
+	case worktree.DiskFault(err):
+		return fmt.Errorf("run %s: %w", command, err)
 	case err != nil:
 		return fmt.Errorf("run %s: %s", command, err)
 	case report.Exit != "exit status 0":
+		if err := noRoom(dir, f.output); err != nil {
+			return fmt.Errorf("run %s: %w", command, err)
+		}
 		f.what = command + ": " + report.Exit
 		return f
 	}
 	return nil
 }
+
+// noRoom is an error if a command that failed on the disk of a directory had no room there, which says
+// nothing about the code. One that says so itself may have made room since by removing what it had
+// written; another that says so, and has room, is not believed.
+func noRoom(dir, output string) error {
+	if fullDisk.MatchString(output) {
+		return worktree.NoRoom(dir, 1<<30)
+	}
+	return worktree.NoRoom(dir, 1<<20)
+}
+
+var fullDisk = regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)
 
 // confined are the rules of the sandbox for a command; nil is without one. The error is that the
 // settings ask for one where there is none.
@@ -111,7 +143,7 @@ func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error
 	}
 	// Without a home there is nothing in it to hide.
 	user, _ := os.UserHomeDir()
-	rules := sandbox.Author(dir, home, env, user, a.Private)
+	rules := sandbox.Author([]string{dir}, home, env, user, a.Private)
 	if rules.Alone = a.Alone; a.Alone {
 		if err := sandbox.Network(); err != nil {
 			return nil, engine.Errorf(engine.Invalid,

@@ -2,15 +2,14 @@ package author
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 const (
@@ -38,7 +37,7 @@ func parted(ctx context.Context, tree *worktree.Tree, branch, base string, paths
 	if err != nil {
 		return nil, err
 	}
-	patch := func(d worktree.Diff, name string) []byte {
+	patch := func(d diff.Diff, name string) []byte {
 		var text []byte
 		for _, f := range d.Files {
 			if f.Path == name || f.OldPath == name {
@@ -90,7 +89,7 @@ func (b brief) showSides(p *strings.Builder) {
 			default:
 				b.quote(p, fmt.Sprintf("what the %s changed in %s", side.whose, c.path), string(side.patch), most)
 				if len(side.patch) > most {
-					fmt.Fprintf(p, "\nThe whole of it is in %s.\n", path.Join(b.sidesDir, side.file(i)))
+					fmt.Fprintf(p, "\nThe whole of it is in %s.\n", filepath.Join(b.sidesDir, side.file(i)))
 				}
 			}
 		}
@@ -111,28 +110,29 @@ func (c conflict) sides() []side { return []side{{"branch", c.branch}, {"base", 
 // file is the name of the file that holds a side of a conflict, by that one's place in the list.
 func (s side) file(i int) string { return fmt.Sprintf("%d-%s.diff", i+1, s.whose) }
 
-// sidesName is the name of a directory in the worktree that no pull request can foresee.
-func sidesName() string { return ".conflicts-" + strings.ToLower(rand.Text()) }
-
-// laySides writes the sides of the conflicts to where the session can read them, until it is told
-// to clear them away. They are no part of the work.
-func (r *repair) laySides() (clear func() error, err error) {
-	root, err := os.OpenRoot(r.tree.Dir())
-	if err != nil {
-		return nil, fmt.Errorf("show both sides of the conflicts: %w", err)
+// laySides writes the sides of the conflicts to a directory outside of the worktree, where the session
+// reads them and no search of its finds them in the tree. [repair.clear] removes it.
+func (r *repair) laySides() error {
+	dir, err := os.MkdirTemp(r.author.TempDir, "conflicts-")
+	if err == nil {
+		r.brief.sidesDir, err = filepath.Abs(dir)
 	}
-	clear = func() error { return errors.Join(root.RemoveAll(r.brief.sidesDir), root.Close()) }
-	if len(r.brief.conflicts) == 0 {
-		return clear, nil
-	}
-	err = root.Mkdir(r.brief.sidesDir, 0o700)
 	for i, c := range r.brief.conflicts {
 		for _, side := range c.sides() {
-			err = errors.Join(err, root.WriteFile(path.Join(r.brief.sidesDir, side.file(i)), side.patch, 0o600))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(r.brief.sidesDir, side.file(i)), side.patch, 0o600)
+			}
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("show both sides of the conflicts: %w", err), clear())
+		return fmt.Errorf("show both sides of the conflicts: %w", err)
 	}
-	return clear, nil
+	return nil
+}
+
+// clear removes what was written for the session besides its worktree.
+func (r *repair) clear() {
+	if r.brief.sidesDir != "" {
+		os.RemoveAll(r.brief.sidesDir)
+	}
 }

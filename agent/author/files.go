@@ -11,7 +11,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/verdict/guard"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // secretFile matches names of files that hold credentials, of which a model has
@@ -24,7 +24,7 @@ var exampleFile = regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$|(?
 
 // forbidden refuses changes of the rules that the session is judged by, files that hold
 // credentials, links that lead out of the repository, and new files that people cannot read.
-func forbidden(diffs []worktree.Diff) error {
+func forbidden(diffs []diff.Diff) error {
 	for _, f := range ownFiles(diffs) {
 		for _, name := range []string{f.Path, f.OldPath} {
 			if name == ".touchstone" || strings.HasPrefix(name, ".touchstone/") || secretFile.MatchString(name) && !exampleFile.MatchString(name) {
@@ -48,7 +48,7 @@ const linkMode = "120000"
 
 // leadsOut reports whether a link that was added or changed points to a place outside of
 // the repository. Its target is the patch's added line.
-func leadsOut(f worktree.FileDiff) bool {
+func leadsOut(f diff.File) bool {
 	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool {
 		to := path.Join(path.Dir(f.Path), target)
 		return path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../")
@@ -56,8 +56,8 @@ func leadsOut(f worktree.FileDiff) bool {
 }
 
 // binaries refuses a credential that the session put into a file in which git shows no lines.
-func (c ownChange) binaries(ctx context.Context, diffs []worktree.Diff) error {
-	changed := worktree.Diff{Files: slices.DeleteFunc(ownFiles(diffs), func(f worktree.FileDiff) bool { return !f.Binary })}
+func (c ownChange) binaries(ctx context.Context, diffs []diff.Diff) error {
+	changed := diff.Diff{Files: slices.DeleteFunc(ownFiles(diffs), func(f diff.File) bool { return !f.Binary })}
 	sides, err := c.tree.Sides(ctx, changed, func(string) bool { return true }, guard.MaxFile)
 	if err != nil {
 		return err
@@ -74,14 +74,14 @@ func (c ownChange) binaries(ctx context.Context, diffs []worktree.Diff) error {
 }
 
 // ownFiles are the files that differ in every diff.
-func ownFiles(diffs []worktree.Diff) []worktree.FileDiff {
-	return slices.DeleteFunc(slices.Clone(diffs[0].Files), func(f worktree.FileDiff) bool {
-		return slices.ContainsFunc(diffs, func(d worktree.Diff) bool { return !touches(d, f.Path) })
+func ownFiles(diffs []diff.Diff) []diff.File {
+	return slices.DeleteFunc(slices.Clone(diffs[0].Files), func(f diff.File) bool {
+		return slices.ContainsFunc(diffs, func(d diff.Diff) bool { return !touches(d, f.Path) })
 	})
 }
 
-func touches(d worktree.Diff, name string) bool {
-	return slices.ContainsFunc(d.Files, func(f worktree.FileDiff) bool { return f.Path == name || f.OldPath == name })
+func touches(d diff.Diff, name string) bool {
+	return slices.ContainsFunc(d.Files, func(f diff.File) bool { return f.Path == name || f.OldPath == name })
 }
 
 // pipelineFile matches the names of what the usual CI systems run of a repository.
@@ -95,8 +95,8 @@ func isPipeline(name string) bool {
 
 // renamed refuses a file that becomes a pipeline by its new name and gets at credentials:
 // it need not have a new line for that.
-func (c ownChange) renamed(ctx context.Context, diffs []worktree.Diff) error {
-	var become worktree.Diff
+func (c ownChange) renamed(ctx context.Context, diffs []diff.Diff) error {
+	var become diff.Diff
 	for _, f := range diffs[0].Files {
 		if f.Status == "renamed" && isPipeline(f.Path) && !isPipeline(f.OldPath) {
 			become.Files = append(become.Files, f)

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // repeated is the part of a review that lists earlier findings, each of which is told by itself.
@@ -65,6 +66,7 @@ func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quota
 	}
 	for _, e := range l.Outstanding() {
 		if e.Said != nil && e.Said.Why != "" {
+			said[e.ID] = slices.DeleteFunc(said[e.ID], func(q quotation) bool { return q.text == verdict.DisputeAnswer(e.Said.Why) })
 			who := "an earlier fix"
 			if e.Said.By != "" {
 				who = e.Said.By
@@ -140,9 +142,6 @@ func rank(convention string) int {
 	return 1
 }
 
-// internal matches the trailers of a fix that say nothing of what it did.
-var internal = regexp.MustCompile(`(?m)^Touchstone-(?:Reviewed|Change|Undoes|Cost|Signature):.*\n?`)
-
 // maxTried bounds how many earlier fixes are told of.
 const maxTried = 3
 
@@ -165,7 +164,7 @@ func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 	}
 	for _, message := range commits {
 		if _, ok := verdict.ParseRepair(message); ok && len(b.tried) < maxTried {
-			b.tried = append(b.tried, "This was committed, and reviewed after:\n"+strings.TrimSpace(internal.ReplaceAllString(message, "")))
+			b.tried = append(b.tried, "This was committed, and reviewed after:\n"+verdict.Readable(message))
 		}
 	}
 	slices.Reverse(b.tried)
@@ -180,7 +179,7 @@ func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 // too long. What conflicts with the base has none.
 func changes(ctx context.Context, tree *worktree.Tree) (string, error) {
 	text := ""
-	for _, read := range []func(context.Context) (worktree.Diff, error){tree.DiffFunctions, tree.Diff} {
+	for _, read := range []func(context.Context) (diff.Diff, error){tree.DiffFunctions, tree.Diff} {
 		diff, err := read(ctx)
 		if errors.Is(err, worktree.ErrUnmergeable) {
 			return "", nil

@@ -11,6 +11,7 @@ import (
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // ownChange is what a session changed: what differs from the tree that it began with.
@@ -89,28 +90,28 @@ func uncommittable(ctx context.Context, err error) error {
 
 // diffs are what the session changed, as seen from each commit that it may be seen from:
 // what is in all of them is its own.
-func (c ownChange) diffs(ctx context.Context) ([]worktree.Diff, error) {
+func (c ownChange) diffs(ctx context.Context) ([]diff.Diff, error) {
 	own, err := c.diff(ctx, c.since)
 	if err != nil || len(c.conflicts) == 0 {
-		return []worktree.Diff{own}, err
+		return []diff.Diff{own}, err
 	}
-	own.Files = slices.DeleteFunc(own.Files, func(f worktree.FileDiff) bool { return slices.Contains(c.conflicts, f.Path) })
-	var diffs []worktree.Diff
+	own.Files = slices.DeleteFunc(own.Files, func(f diff.File) bool { return slices.Contains(c.conflicts, f.Path) })
+	var diffs []diff.Diff
 	for _, side := range c.sides {
-		diff, err := c.diff(ctx, side)
+		d, err := c.diff(ctx, side)
 		if err != nil {
 			return nil, err
 		}
-		diff.Files = slices.DeleteFunc(diff.Files, func(f worktree.FileDiff) bool {
+		d.Files = slices.DeleteFunc(d.Files, func(f diff.File) bool {
 			return !slices.Contains(c.conflicts, f.Path) && !slices.Contains(c.conflicts, f.OldPath)
 		})
-		diff.Files = slices.Concat(own.Files, diff.Files)
-		diffs = append(diffs, diff)
+		d.Files = slices.Concat(own.Files, d.Files)
+		diffs = append(diffs, d)
 	}
 	return diffs, nil
 }
 
-func (c ownChange) diff(ctx context.Context, since string) (worktree.Diff, error) {
+func (c ownChange) diff(ctx context.Context, since string) (diff.Diff, error) {
 	diff, err := c.tree.DiffWorking(ctx, since)
 	if err != nil {
 		return diff, uncommittable(ctx, err)
@@ -123,7 +124,7 @@ func (c ownChange) diff(ctx context.Context, since string) (worktree.Diff, error
 
 // relaxed refuses a change that lowers the quality bar: who repairs a finding by
 // silencing what found it has repaired nothing.
-func (c ownChange) relaxed(ctx context.Context, diffs []worktree.Diff) error {
+func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 	var own []guard.Finding
 	for i, diff := range diffs {
 		sides, err := c.tree.Sides(ctx, diff, guard.Examines, guard.MaxFile)

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // adds is a diff that adds one line to a file.
-func adds(name, line string) []worktree.Diff {
-	return []worktree.Diff{{Files: []worktree.FileDiff{{Path: name, Patch: []byte("@@ -0,0 +1 @@\n+" + line + "\n")}}}}
+func adds(name, line string) []diff.Diff {
+	return []diff.Diff{{Files: []diff.File{{Path: name, Patch: []byte("@@ -0,0 +1 @@\n+" + line + "\n")}}}}
 }
 
 func TestPipelinesAreKeptFromCredentials(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"touchstone/agent/forge"
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -35,7 +34,7 @@ var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
 
 // written refuses lines that the session added although no repair needs them: notes
 // that defer the work, credentials, and pipelines that use them.
-func written(diffs []worktree.Diff) error {
+func written(diffs []diff.Diff) error {
 	for _, f := range diffs[0].Files {
 		for _, line := range ownLines(diffs, f.Path) {
 			switch {
@@ -55,7 +54,7 @@ func written(diffs []worktree.Diff) error {
 
 // ownLines are the lines of a file that every diff adds and that were not merely
 // moved within it.
-func ownLines(diffs []worktree.Diff, name string) []string {
+func ownLines(diffs []diff.Diff, name string) []string {
 	var own []string
 	for i, d := range diffs {
 		var added []string

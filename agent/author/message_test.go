@@ -1,16 +1,18 @@
 package author
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
 
 func reported(answer string, b brief) report {
 	var r report
-	r.read(answer, b.ledger)
+	r.read(answer, b)
 	return r
 }
 
@@ -30,7 +32,7 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 			repaired: "0000000a", disputed: "0000000b", people: "0000000c", missing: "[0000000d]"},
 		"nothing": {answers: []string{"All done."}, missing: "[0000000a 0000000b 0000000c 0000000d]"},
 		"an unknown id": {answers: []string{"Repaired ffffffff: x"}, missing: "[0000000a 0000000b 0000000c 0000000d]",
-			wrong: "ffffffff is no open finding"},
+			wrong: "ffffffff is no open finding and no failed check"},
 		"one id in two forms": {answers: []string{"Repaired 0000000a: x\nDisputed 0000000a: y"},
 			missing: "[0000000a 0000000b 0000000c 0000000d]", wrong: "0000000a cannot be both"},
 		"one id twice": {answers: []string{"Repaired 0000000a: x\nRepaired 0000000a: y"}, repaired: "0000000a",
@@ -45,7 +47,7 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var r report
 			for _, answer := range tt.answers {
-				r.read(answer, b.ledger)
+				r.read(answer, b)
 			}
 			fix, _ := verdict.ParseRepair(b.message("", r, verdict.Repair{}))
 			first := func(words []string) string {
@@ -60,6 +62,42 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 				t.Errorf("missing %v, wrong %q", missing, r.wrong)
 			}
 		})
+	}
+}
+
+// What was repaired of a check that failed is told in the session's own words, beside the findings.
+func TestACommitTellsWhatItRepairedOfAFailedCheck(t *testing.T) {
+	b := brief{head: "0123456789", ledger: verdict.Ledger{open("0000000a")},
+		failed: []forge.FailedCheck{{Name: "build [linux]"}, {Name: "lint"}}}
+	r := reported("Repaired 0000000a: guard the lookup\nRepaired check 1: name the package that was renamed, thanks @octocat\n"+
+		"Disputed check 2: it is right\nRepaired check 3: x", b)
+	message := b.message("", r, verdict.Repair{})
+	const want = "\n\n- guard the lookup\n- build (linux): name the package that was renamed, thanks @&#8203;octocat\n\nTouchstone-"
+	if !strings.Contains(message, want) {
+		t.Errorf("the message is %q", message)
+	}
+	if got := strings.Join(r.wrong, "; "); got != "check 2 cannot be disputed; check 3 is no open finding and no failed check" {
+		t.Errorf("wrong is %q", got)
+	}
+	b.ledger = nil
+	alone := reported("Repaired check 2: order the imports", b)
+	const only = "found\n\n- lint: order the imports\n\nTouchstone-Reviewed: 0123456789\n"
+	if got := b.message("", alone, verdict.Repair{}); !strings.Contains(got, only) {
+		t.Errorf("the message for a check alone is %q", got)
+	}
+}
+
+// A check that nothing in the repository made fail is for a person: no change is pressed for.
+func TestACheckCanBeLeftToAPerson(t *testing.T) {
+	b := brief{failed: []forge.FailedCheck{{Name: "build"}, {Name: "lint"}}}
+	const answer = "Needs a person check 1: run it again; its runner lost the network"
+	if err := b.nothingChanged(reported(answer, b)); !errors.Is(err, ErrNothingChanged) {
+		t.Errorf("with one of two checks left unsaid it ends in %v", err)
+	}
+	b.failed = b.failed[:1]
+	err := b.nothingChanged(reported(answer, b))
+	if !errors.Is(err, ErrNeedsPerson) || LeftToPerson(err.Error()) != "run it again; its runner lost the network" {
+		t.Errorf("it ends in %v", err)
 	}
 }
 

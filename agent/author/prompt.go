@@ -22,7 +22,7 @@ type brief struct {
 	failed    []forge.FailedCheck
 	inherited []string // failed checks that fail on the base too
 	conflicts []conflict
-	// sidesDir is the directory in the worktree in which the sides of the conflicts stand whole.
+	// sidesDir is the directory in which the sides of the conflicts stand whole; empty without any.
 	sidesDir string
 	// changes is the pull request's diff, shortened if it is long.
 	changes string
@@ -52,7 +52,7 @@ func (b brief) prompt() string {
 	b.askConflicts(&p)
 	b.askFindings(&p)
 	b.quoteAll(&p, "failed checks", len(b.failed), maxQuotes, func(i int) (what, text string) {
-		return "failed check " + b.failed[i].Name, b.failed[i].Summary + "\n" + b.failed[i].Text
+		return fmt.Sprintf("failed check %d: %s", i+1, b.failed[i].Name), b.failed[i].Summary + "\n" + b.failed[i].Text
 	})
 	if len(b.inherited) > 0 {
 		p.WriteString("\nThese checks failed, and fail on the base as well. They are out of scope: leave what makes them fail as it is.\n")
@@ -60,10 +60,8 @@ func (b brief) prompt() string {
 	}
 	b.tellHow(&p)
 	p.WriteString("\n# When you are done\n")
-	if len(b.ledger.Outstanding()) > 0 {
-		p.WriteString(answerLines)
-	}
-	p.WriteString("\nThe commit's subject gets a line too: what you changed, in the imperative")
+	b.askLines(&p)
+	p.WriteString("\nGive the subject of the commit in a line of its own: what you changed, in the imperative")
 	if len(b.subjects) > 0 {
 		p.WriteString(", in the style of the latest commits here")
 	}
@@ -82,6 +80,24 @@ Repaired ID: what you changed, and why that removes the cause
 Disputed ID: the evidence from the code that it is wrong, path and line included
 Needs a person ID: what only a person can do, such as a decision or an edit of the title or description
 `
+
+// checkLines asks for the same of failed checks.
+const checkLines = `
+Give each failed check exactly one line, with its number. The words in front stay as they are here too:
+
+Repaired check N: what made it fail, and what you changed
+Needs a person check N: what only a person can do, such as running it again where nothing in this repository made it fail
+`
+
+// askLines asks for a line for each open finding and each failed check.
+func (b brief) askLines(p *strings.Builder) {
+	if len(b.ledger.Outstanding()) > 0 {
+		p.WriteString(answerLines)
+	}
+	if len(b.failed) > 0 {
+		p.WriteString(checkLines)
+	}
+}
 
 // askFindings tells of each open finding all that was said of it.
 func (b brief) askFindings(p *strings.Builder) {
@@ -172,7 +188,7 @@ func (b brief) again(err error, missing, wrong []string) string {
 	}
 	if len(missing) > 0 {
 		fmt.Fprintf(&p, "\nThese findings have no line yet: %s. What has none counts as open.\n", strings.Join(missing, ", "))
-		p.WriteString(answerLines)
+		b.askLines(&p)
 	}
 	return p.String()
 }

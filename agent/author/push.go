@@ -143,7 +143,11 @@ func mergeMessage(pr forge.PullRequest) string {
 
 // acquire takes the worktree of the branch at its head.
 func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
-	tree, err := a.Worktrees.Acquire(ctx, a.request(pr))
+	request, err := a.request(ctx, pr)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := a.Worktrees.Acquire(ctx, request)
 	if errors.Is(err, worktree.ErrHeadMoved) {
 		return nil, ErrOvertaken
 	}
@@ -154,14 +158,14 @@ func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.T
 }
 
 // request is for the worktree of the branch at its head.
-func (a *Author) request(pr forge.PullRequest) worktree.Request {
-	url, authorization := a.Remote(pr.Ref.Repo)
+func (a *Author) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
+	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
 	return worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
 		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Author),
 		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	}
+	}, err
 }
 
 // release gives the worktree back, once.

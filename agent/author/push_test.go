@@ -218,8 +218,8 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
 	}
-	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo still at it; sleep 1000']\n  " +
-		"timeout: 1s\n"})
+	const hangs = "verify:\n  command: [sh, -c, 'test ! -e code.txt || { echo still at it; sleep 1000; }']\n  timeout: 1s\n"
+	g := loopback.New(t, map[string]string{".touchstone/config.yaml": hangs})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
 }

@@ -157,7 +157,10 @@ func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 func pushedFile(t *testing.T, g *loopback.GitHub, sha, name string) string {
 	t.Helper()
 	pr := g.Read(loopback.Author, forge.Ref{Repo: loopback.Repo, Number: 1})
-	url, authorization := g.Client(loopback.Author).Remote(loopback.Repo)
+	url, authorization, err := g.Client(loopback.Author).Remote(t.Context(), loopback.Repo)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tree, err := g.Worktrees.Acquire(t.Context(), worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: loopback.Repo.String(), Number: 1, Role: "author",
 		Head: sha, HeadRef: "refs/heads/" + pr.Head.Name, Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

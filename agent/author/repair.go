@@ -93,7 +93,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 		switch {
 		case err == nil && len(missing) == 0:
 			return nil
-		case err != nil && (!refused(err) || turn == maxTurns || r.allowed.NoModel):
+		case err != nil && (!refused(err) || inherited(err) || turn == maxTurns || r.allowed.NoModel):
 			return err
 		}
 		before, asked = err, asked || len(missing) > 0
@@ -128,8 +128,12 @@ func (r *repair) open(ctx context.Context) (err error) {
 		timeout = min(timeout, r.allowed.Time)
 	}
 	r.warm(ctx, session.ForSession)
+	var sides []string
+	if r.brief.sidesDir != "" {
+		sides = []string{r.brief.sidesDir}
+	}
 	r.session, err = r.author.Engine.Open(ctx, engine.Request{
-		Role: engine.Author, Dir: r.tree.Dir(), Instructions: guidelines.AuthorInstructions(),
+		Role: engine.Author, Dir: r.tree.Dir(), ReadDirs: sides, Instructions: guidelines.AuthorInstructions(),
 		Model: settings.ModelFor(task), Effort: settings.EffortFor(task), Allow: settings.Allow,
 		Timeout: timeout, IdleTimeout: settings.IdleTimeout.Duration(), ToolTimeout: settings.ToolTimeout.Duration(), Budget: r.allowed.USD,
 		MaxTurns: settings.MaxTurns,
@@ -146,17 +150,12 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 		}
 	}
 	r.locks.made, r.lost = false, ""
-	clear, err := r.laySides()
-	if err != nil {
-		return err
-	}
 	result, err := r.session.Ask(ctx, prompt)
-	err = errors.Join(err, clear())
 	r.out.CostUSD += result.CostUSD
 	r.took += result.Duration
 	r.model = strings.Join(strings.Fields(result.Engine+" "+result.Model), " ")
 	r.out.Answer = result.Text
-	r.report.read(result.Text, r.brief.ledger)
+	r.report.read(result.Text, r.brief)
 	r.out.Repaired, r.out.Disputed, r.out.Person = r.report.of(repaired), r.report.of(disputed), r.report.of(person)
 	if r.out.Started.IsZero() {
 		r.out.Started = result.Started

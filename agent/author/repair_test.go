@@ -330,19 +330,26 @@ func TestFixVerifies(t *testing.T) {
 // What fails without the pull request too is no session's to repair, and said to who is called.
 func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, 'echo broken; test -e never']\n"})
-	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
-	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
-	var asked []string
-	_, err := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"}))).Fix(t.Context(), pr, verdict.Allowance{},
-		nil)
-	if !errors.Is(err, author.ErrUnverified) || !errors.Is(err, author.ErrFailsOnBase) ||
-		!strings.Contains(err.Error(), "it fails on the base as well") {
-		t.Errorf("it ends in %v", err)
+	// fails says how often the session is asked where that is the verify command.
+	fails := func(t *testing.T, script string, turnsTaken int) {
+		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" + script + "']\n"})
+		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+		var asked []string
+		a := newAuthor(g, turns(&asked, write("Done.", map[string]string{"code.txt": "safe()\n"})))
+		_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+		if !errors.Is(err, author.ErrUnverified) || !errors.Is(err, author.ErrFailsOnBase) || !author.FailsOnBase(err.Error()) {
+			t.Errorf("it ends in %v", err)
+		}
+		if len(asked) != turnsTaken {
+			t.Fatalf("the session is asked %q", asked)
+		}
+		if turnsTaken > 1 && !strings.Contains(asked[1], "On the base, without this pull request, it ends with:\nbroken") {
+			t.Errorf("the session is asked %q", asked[1])
+		}
 	}
-	if len(asked) != 2 || !strings.Contains(asked[1], "On the base, without this pull request, it ends with:\nbroken") {
-		t.Errorf("the session is asked %q", asked)
-	}
+	t.Run("in the same way", func(t *testing.T) { fails(t, "date +%s%N; echo broken; test -e never", 1) })
+	t.Run("in another way", func(t *testing.T) { fails(t, "test ! -e code.txt || echo unsafe; echo broken; test -e never", 2) })
 }
 
 // A verify command that fails once and then passes on the same work lets that through as one commit,

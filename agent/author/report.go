@@ -21,18 +21,19 @@ const (
 	person   = "Needs a person"
 )
 
-// report is what a session says of the open findings, by id, in the lines that it is asked for,
-// and the subject that it gives its commit. What it says last of a finding counts.
+// report is what a session says of the open findings, by id, and of the failed checks, by number, in
+// the lines that it is asked for, and the subject that it gives its commit. What it says last of one
+// counts.
 type report struct {
 	words   map[string]word
 	subject string
-	// wrong are lines that say nothing: of an id that is no open finding's, or of one in two
+	// wrong are lines that say nothing: of what is no open finding or failed check, or of one in two
 	// forms at once.
 	wrong []string
 }
 
 var (
-	wordLine = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?([0-9a-zA-Z]{1,40})`?" +
+	wordLine = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?(check [0-9]{1,3}|[0-9a-zA-Z]{1,40})`?" +
 		`[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	subjectLine = regexp.MustCompile(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	// unfit are subjects by which git, CI or this program would take the commit for something
@@ -46,16 +47,18 @@ const (
 	maxSubject  = 100
 )
 
-// read takes in an answer about these open findings.
-func (r *report) read(answer string, open verdict.Ledger) {
+// read takes in an answer to a brief.
+func (r *report) read(answer string, b brief) {
 	said := map[string]word{}
 	r.wrong = nil
 	for _, m := range wordLine.FindAllStringSubmatch(answer, -1) {
 		form, id, text := m[1], m[2], verdict.Clip(line(m[3]), maxEvidence)
 		before, known := said[id]
 		switch {
-		case !slices.ContainsFunc(open.Outstanding(), func(e verdict.Entry) bool { return e.ID == id }):
-			r.wrong = append(r.wrong, id+" is no open finding")
+		case !b.asks(id):
+			r.wrong = append(r.wrong, id+" is no open finding and no failed check")
+		case form == disputed && b.asksCheck(id):
+			r.wrong = append(r.wrong, id+" cannot be disputed")
 		case known && before.form != form:
 			r.wrong = append(r.wrong, id+" cannot be both "+before.form+" and "+form)
 			said[id] = word{}
@@ -83,6 +86,21 @@ func (r report) of(form string) map[string]string {
 	return texts
 }
 
+// checkID is by what a report speaks of the nth of the failed checks.
+func checkID(n int) string { return fmt.Sprintf("check %d", n+1) }
+
+// asks reports whether a session is asked about a finding or a check, by what a report calls it.
+func (b brief) asks(id string) bool { return slices.Contains(ids(b.ledger), id) || b.asksCheck(id) }
+
+func (b brief) asksCheck(id string) bool {
+	for n := range b.failed {
+		if id == checkID(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // missing are the open findings without a word.
 func (r report) missing(open verdict.Ledger) []string {
 	return slices.DeleteFunc(ids(open), func(id string) bool { return r.words[id].form != "" })
@@ -107,7 +125,7 @@ func (b brief) nothingChanged(r report) error {
 	outstanding := b.ledger.Outstanding()
 	disputes, people := r.of(disputed), r.of(person)
 	err := ErrNothingChanged
-	if len(outstanding) > 0 && len(disputes)+len(people) == len(outstanding) && len(b.failed)+len(b.conflicts) == 0 {
+	if left := len(disputes) + len(people); left > 0 && left == len(outstanding)+len(b.failed) && len(b.conflicts) == 0 {
 		err = ErrNeedsPerson
 		if b.disputable(disputes) {
 			err = ErrDisputed
@@ -121,12 +139,17 @@ func (b brief) nothingChanged(r report) error {
 			err = fmt.Errorf("%w; %s%s%s", err, e.ID, needsPerson, what)
 		}
 	}
+	for n, f := range b.failed {
+		if what, ok := people[checkID(n)]; ok {
+			err = fmt.Errorf("%w; the check %q%s%s", err, f.Name, needsPerson, what)
+		}
+	}
 	return err
 }
 
 const needsPerson = " needs a person: "
 
-// LeftToPerson is what the session left to a person of the only finding that it did nothing about,
+// LeftToPerson is what the session left to a person of the only finding or check that it did nothing about,
 // by the text of the error in which its fix ended; "" for any other.
 func LeftToPerson(ended string) string {
 	before, todo, ok := strings.Cut(ended, needsPerson)
@@ -135,6 +158,10 @@ func LeftToPerson(ended string) string {
 	}
 	return todo
 }
+
+// FailsOnBase tells whether verify failed on the base as well, by the text of the error in which a fix
+// ended.
+func FailsOnBase(ended string) bool { return strings.Contains(ended, ErrFailsOnBase.Error()) }
 
 // disputable reports whether one of these disputes is the first of its finding: the reviewer has
 // judged no objection to that finding yet.
@@ -175,7 +202,14 @@ func (b brief) message(answer string, r report, fix verdict.Repair) string {
 			fix.Person = append(fix.Person, e.ID+" "+w.text)
 		}
 	}
-	if len(fix.Findings) > 0 {
+	told := len(fix.Findings) > 0
+	for n, f := range b.failed {
+		if w := r.words[checkID(n)]; w.form == repaired {
+			told = true
+			m.WriteString("- " + verdict.Clip(line(f.Name), maxSubject) + ": " + w.text + "\n")
+		}
+	}
+	if told {
 		m.WriteString("\n")
 	}
 	m.WriteString(fix.Signed(b.signer).Trailers())

@@ -100,9 +100,15 @@ type GitHub struct {
 	// TokenCommand is a program with its arguments that prints the token, such as gh auth token.
 	// None by default.
 	TokenCommand []string `yaml:"token_command"`
+	// AppID is the number of a GitHub App that acts instead of a token's login. 0, the default, is none.
+	AppID int64 `yaml:"app_id"`
+	// AppKeyFile names the file that holds the App's private key and nothing else. None by default.
+	AppKeyFile string `yaml:"app_key_file"`
 	// Token comes from GITHUB_TOKEN or, where that is empty, from TokenFile, or else from
-	// TokenCommand.
+	// TokenCommand. It wins over the App.
 	Token Secret `yaml:"-"`
+	// AppKey comes from AppKeyFile.
+	AppKey Secret `yaml:"-"`
 }
 
 // Relay says where the events come from.
@@ -263,7 +269,8 @@ func Default() Config {
 		Sweep:       Duration(5 * time.Minute),
 		Concurrency: 3,
 		Engine: Engine{
-			Name: "claude", Command: []string{}, Fallback: []string{}, Off: []string{}, Gateway: On, Sandbox: Auto,
+			Name: "claude", Command: []string{}, ACP: ACP{Command: []string{}, Variables: []string{}}, Fallback: []string{}, Off: []string{},
+			Gateway: On, Sandbox: Auto,
 			Timeout: Duration(25 * time.Minute), IdleTimeout: Duration(time.Minute), ToolTimeout: Duration(10 * time.Minute), MaxTurns: 300,
 			Allow: []string{"go build *", "go test *", "go vet *", "gofmt *", "npm test *", "cargo test *", "pytest *", "make test"},
 		},

@@ -11,12 +11,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/rs/zerolog"
+
+	"touchstone/worktree/strictyaml"
 )
 
 func TestTheExampleStatesTheDefaults(t *testing.T) {
 	content := []byte(Example)
 	var got Config // not Default(): what the example leaves out would go unnoticed
-	if err := decode(content, &got); err != nil {
+	if err := strictyaml.Decode(content, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := Default()
@@ -88,6 +90,11 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"sweep is -1m0s":                            func(c *Config) { c.Sweep = Duration(-time.Minute) },
 		"concurrency is 0":                          func(c *Config) { c.Concurrency = 0 },
 		"engine.command begins with nothing":        func(c *Config) { c.Engine.Command = []string{""} },
+		"engine.command is not for the engine acp":  func(c *Config) { c.Engine.Name, c.Engine.Command = "acp", []string{"gemini"} },
+		"engine.acp.command begins with nothing":    func(c *Config) { c.Engine.ACP.Command = []string{"", "x"} },
+		`engine.acp.variables has "A=B"`:            func(c *Config) { c.Engine.ACP.Variables = []string{"A=B"} },
+		`engine.acp.variables has "AWS_*"`:          func(c *Config) { c.Engine.ACP.Variables = []string{"AWS_*"} },
+		"engine.acp.variables has GITHUB_TOKEN":     func(c *Config) { c.Engine.ACP.Variables = []string{"GITHUB_TOKEN"} },
 		"engine.max_turns is -1":                    func(c *Config) { c.Engine.MaxTurns = -1 },
 		"engine.max_memory_gb is 0.5":               func(c *Config) { c.Engine.MaxMemoryGB = 0.5 },
 		"engine.max_processes is 9":                 func(c *Config) { c.Engine.MaxProcesses = 9 },

@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"touchstone/worktree/strictyaml"
 )
 
 // Duration is a time span that is written as Go writes one (https://pkg.go.dev/time#ParseDuration),
@@ -35,7 +37,7 @@ func (d *Duration) UnmarshalYAML(node ast.Node) error {
 	err := yaml.NodeToValue(node, &text)
 	parsed, invalid := ParseDuration(text)
 	if err != nil || invalid != nil {
-		return &yaml.SyntaxError{Message: "it takes a time, such as 90s, 5m, 1h30m or 2d", Token: node.GetToken()}
+		return strictyaml.At(node, "it takes a time, such as 90s, 5m, 1h30m or 2d")
 	}
 	*d = parsed
 	return nil
@@ -79,7 +81,7 @@ func (d *Date) UnmarshalYAML(node ast.Node) error {
 	}
 	parsed, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return &yaml.SyntaxError{Message: "it takes a day, such as 2027-01-31", Token: node.GetToken()}
+		return strictyaml.At(node, "it takes a day, such as 2027-01-31")
 	}
 	*d = Date(parsed)
 	return nil

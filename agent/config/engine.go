@@ -22,6 +22,8 @@ type Engine struct {
 	// Command is the program and its leading arguments; empty, which is the default, is the
 	// CLI of that name on PATH. Other engines are always looked for on PATH.
 	Command []string `yaml:"command"`
+	// ACP is the agent that the engine acp drives, whichever engine Name is.
+	ACP ACP `yaml:"acp"`
 	// Model does what Models name no model for; empty, the default, leaves the choice to
 	// the CLI.
 	Model  string `yaml:"model"`
@@ -68,6 +70,39 @@ type Engine struct {
 
 	// Own is what the file says where an Overlay lies over it; nil where none does.
 	Own *Engine `yaml:"-"`
+}
+
+// ACP says which agent that speaks the Agent Client Protocol is driven, and what it gets of this
+// process's environment besides the common variables.
+type ACP struct {
+	// Command is the program and its arguments; empty, which is the default, is gemini --acp.
+	Command []string `yaml:"command"`
+	// Variables are the names of those that the agent needs, such as that of its login; none by
+	// default. What the agent runs can read them too. Of gemini's nothing need be named.
+	Variables []string `yaml:"variables"`
+}
+
+// ours are variables that hold what no agent may have.
+var ours = regexp.MustCompile(`^(GITHUB_TOKEN|GH_TOKEN|RELAY_.*|TOUCHSTONE_.*)$`)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (a ACP) validate() error {
+	var errs []error
+	if len(a.Command) > 0 && a.Command[0] == "" {
+		errs = append(errs, errors.New("engine.acp.command begins with nothing; name the agent's program and arguments, such as [gemini, --acp]"))
+	}
+	for _, name := range a.Variables {
+		switch {
+		case !variableName.MatchString(name):
+			errs = append(errs, fmt.Errorf("engine.acp.variables has %.40q, which is no variable's name; write names alone, such as "+
+				"GOOSE_PROVIDER", name))
+		case ours.MatchString(name):
+			errs = append(errs, fmt.Errorf("engine.acp.variables has %s, with which the agent could act in this program's name; give it a login of "+
+				"its own under another name", name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Models name the models by what they are to do. An empty one, the default, is Engine.Model.
@@ -215,7 +250,11 @@ func (e Engine) Validate() error {
 	if len(e.Command) > 0 && e.Command[0] == "" {
 		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))
 	}
+	if len(e.Command) > 0 && e.Name == "acp" {
+		errs = append(errs, errors.New("engine.command is not for the engine acp; set engine.acp.command"))
+	}
 	return errors.Join(append(errs,
+		e.ACP.validate(),
 		oneOf("engine.gateway", e.Gateway, On, Off),
 		oneOf("engine.sandbox", e.Sandbox, Auto, Required, Off),
 		atLeast("engine.timeout", e.Timeout, leastTimeout),

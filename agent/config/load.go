@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"touchstone/worktree/strictyaml"
 )
 
 const (
@@ -37,17 +39,20 @@ func Load(path string, getenv func(string) string) (Config, error) {
 		path = inside(configHome(getenv), "touchstone", "agent.yaml")
 	}
 	if path == "" {
-		return cfg, cfg.resolve("", getenv)
+		cfg.locate("", getenv)
+		return cfg, cfg.readSecrets(getenv)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return cfg, fmt.Errorf("find the configuration: %w", err)
 	}
 	cfg.path, cfg.stamp = path, stamp(path)
-	if err := cfg.read(path); err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
+	err = cfg.read(path)
+	cfg.locate(filepath.Dir(path), getenv)
+	if err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
 		return cfg, err
 	}
-	return cfg, cfg.resolve(filepath.Dir(path), getenv)
+	return cfg, cfg.readSecrets(getenv)
 }
 
 // read overlays the settings in the file.
@@ -56,7 +61,7 @@ func (c *Config) read(path string) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
 	}
-	if err := decode(content, c); err != nil {
+	if err := strictyaml.Decode(content, c); err != nil {
 		return fmt.Errorf("read the configuration %s: %w; correct it: `touchstone config` prints a file with every key explained", path, err)
 	}
 	for line := range bytes.Lines(content) {
@@ -66,9 +71,10 @@ func (c *Config) read(path string) error {
 	return nil
 }
 
-// resolve fills in what depends on the environment and on other files.
-func (c *Config) resolve(base string, getenv func(string) string) error {
-	for _, file := range []*string{&c.GitHub.TokenFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile, &c.StateDir} {
+// locate makes the names of files and directories absolute.
+func (c *Config) locate(base string, getenv func(string) string) {
+	for _, file := range []*string{&c.GitHub.TokenFile, &c.GitHub.AppKeyFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile,
+		&c.StateDir} {
 		*file = locate(*file, base, getenv)
 	}
 	if !guidelinesPattern.MatchString(c.Guidelines) {
@@ -80,10 +86,15 @@ func (c *Config) resolve(base string, getenv func(string) string) error {
 	if c.StateDir == "" {
 		c.StateDir = inside(stateHome(getenv), "touchstone")
 	}
+}
+
+// readSecrets takes the secrets from the environment, from files and from programs.
+func (c *Config) readSecrets(getenv func(string) string) error {
 	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
 	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
 	return errors.Join(
 		c.readSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
+		c.readSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
 		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand),
 		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
 		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"touchstone/worktree/strictyaml"
 )
 
 // environment looks names up in a user's environment with some more variables.
@@ -102,31 +104,31 @@ func TestLoadFindsTheUsersFile(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
-		"an unknown key":        {"sweeep: 5m\n", `"sweeep"`},
-		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `"kommand"`},
+		"an unknown key":        {"sweeep: 5m\n", `line 1:1: unknown field "sweeep", did you mean "sweep"?`},
+		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `line 2:3: unknown field "kommand", did you mean "command"?`},
 		"a token in the file":   {"github:\n  token: hunter2\n", `"token"`},
-		"a token in its place":  {"github: hunter2\n", "line 1: github: it takes settings of its own, as key: value"},
-		"a key twice":           {"sweep: 5m\nsweep: 6m\n", "line 2: mapping key \"sweep\" already defined"},
-		"a time without a unit": {"concurrency: 1\nsweep: 5\n", "line 2: sweep: it takes a time, such as 90s"},
-		"a list for a time":     {"sweep: [1]\n", "line 1: sweep: it takes a time"},
-		"a word for a number":   {"concurrency: hunter2\n", "line 1: concurrency: it takes a number;"},
-		"a large number":        {"concurrency: 99999999999999999999\n", "line 1: concurrency: the number is too large"},
-		"a word for a switch":   {"merge:\n  auto: perhaps\n", "line 2: auto: it takes true or false"},
-		"a word for a sum":      {"budgets: {day: lots}\n", "line 1: day: it takes a number"},
+		"a token in its place":  {"github: hunter2\n", "line 1:9: github: it takes settings of its own, as key: value"},
+		"a key twice":           {"sweep: 5m\nsweep: 6m\n", "line 2:1: mapping key \"sweep\" already defined"},
+		"a time without a unit": {"concurrency: 1\nsweep: 5\n", "line 2:8: sweep: it takes a time, such as 90s"},
+		"a list for a time":     {"sweep: [1]\n", "line 1:8: sweep: it takes a time"},
+		"a word for a number":   {"concurrency: hunter2\n", "line 1:14: concurrency: it takes a number;"},
+		"a large number":        {"concurrency: 99999999999999999999\n", "line 1:14: concurrency: the number is too large"},
+		"a word for a switch":   {"merge:\n  auto: perhaps\n", "line 2:9: auto: it takes true or false"},
+		"a word for a sum":      {"budgets: {day: lots}\n", "line 1:16: day: it takes a number"},
 		"a lone one in brackets": {"engine: {fallback: [codex:gpt]}\n",
-			`line 1: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
-		"an entry with a colon": {"engine:\n  off:\n    - codex: gpt\n", `line 3: an entry with a colon in it has to stand in quotes`},
-		"a word for a list":     {"repositories: acme/app\n", "line 1: repositories: it takes a list, such as [a, b]"},
-		"no words in a list":    {"repositories: [{a: b}]\n", "line 1: it takes a text"},
-		"a comma in a fraction": {"budgets: {round: 5,5}\n", "line 1: a key is a word; a fraction has a point"},
-		"a number for a key":    {"budgets:\n  5:\n", "line 2: a key is a word"},
-		"an octal number":       {"budgets:\n  round: 010\n", "line 2: a number that begins with a zero"},
-		"what is not YAML":      {"engine: [\n", "line 1: engine: sequence end token"},
-		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1: day: it takes a number; correct it"},
+			`line 1:26: an entry with a colon in it has to stand in quotes, such as "codex:gpt-5"`},
+		"an entry with a colon": {"engine:\n  off:\n    - codex: gpt\n", `line 3:12: an entry with a colon in it has to stand in quotes`},
+		"a word for a list":     {"repositories: acme/app\n", "line 1:15: repositories: it takes a list, such as [a, b]"},
+		"no words in a list":    {"repositories: [{a: b}]\n", "line 1:16: it takes a text"},
+		"a comma in a fraction": {"budgets: {round: 5,5}\n", "line 1:20: a key is a word; a fraction has a point"},
+		"a number for a key":    {"budgets:\n  5:\n", "line 2:3: a key is a word"},
+		"an octal number":       {"budgets:\n  round: 010\n", "line 2:10: a number that begins with a zero"},
+		"what is not YAML":      {"engine: [\n", "line 1:9: engine: sequence end token"},
+		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1:16: day: it takes a number; correct it"},
 		"each mistake": {
 			"sweep: soon\nnope: 1\nbudgets:\n  day: lots\n  round: 2\n  wood: 3\n",
-			`line 1: sweep: it takes a time, such as 90s, 5m, 1h30m or 2d; line 2: unknown field "nope"; ` +
-				`line 4: day: it takes a number; line 6: unknown field "wood"; correct it`,
+			`line 1:8: sweep: it takes a time, such as 90s, 5m, 1h30m or 2d; line 2:1: unknown field "nope"; ` +
+				`line 4:8: day: it takes a number; line 6:3: unknown field "wood"; correct it`,
 		},
 		"two documents": {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
 	} {
@@ -198,7 +200,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		cfg := Default()
-		if err := decode([]byte(text), &cfg); err != nil {
+		if err := strictyaml.Decode([]byte(text), &cfg); err != nil {
 			return
 		}
 		if usable(cfg).Validate() != nil {
@@ -209,7 +211,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q is valid and cannot be written: %v", text, err)
 		}
 		again := Default()
-		if err := decode(written, &again); err != nil {
+		if err := strictyaml.Decode(written, &again); err != nil {
 			t.Fatalf("%q was written as %q, which cannot be read: %v", text, written, err)
 		}
 		if usable(again).Validate() != nil || again.Sweep != cfg.Sweep || again.Concurrency != cfg.Concurrency ||
@@ -272,7 +274,7 @@ func TestDurationsInDays(t *testing.T) {
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "-1d": -day,
 	} {
 		var cfg struct{ Sweep Duration }
-		if err := decode([]byte("sweep: "+text+"\n"), &cfg); err != nil || cfg.Sweep.Duration() != want {
+		if err := strictyaml.Decode([]byte("sweep: "+text+"\n"), &cfg); err != nil || cfg.Sweep.Duration() != want {
 			t.Errorf("%s is %s, %v", text, cfg.Sweep, err)
 		}
 		if again, err := ParseDuration(cfg.Sweep.String()); err != nil || again != cfg.Sweep {

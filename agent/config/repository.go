@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"touchstone/guidelines"
+	"touchstone/worktree/strictyaml"
 )
 
 // RepositoryPath is where a repository keeps its settings, always read from the base
@@ -134,7 +135,7 @@ func ParseRepository(content []byte) (Repository, error) {
 	if len(content) > maxFile {
 		return r, fmt.Errorf("read %s: it is longer than %d bytes; shorten it on the base branch", RepositoryPath, maxFile)
 	}
-	if err := decode(content, &r); err != nil {
+	if err := strictyaml.Decode(content, &r); err != nil {
 		return r, fmt.Errorf("read %s: %w; correct it on the base branch: its keys are %s", RepositoryPath, err, repositoryKeys)
 	}
 	if err := r.validate(); err != nil {

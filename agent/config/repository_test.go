@@ -96,12 +96,12 @@ func TestScopesOfARepository(t *testing.T) {
 func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 	for text, says := range map[string]string{
 		"reviews: {}":                                        `unknown field "reviews"`,
-		"review: {sensitiv: [a/**]}":                         `unknown field "sensitiv"`,
+		"review: {sensitiv: [a/**]}":                         `unknown field "sensitiv", did you mean "sensitive"?`,
 		"review: {sensitive: [auth]}":                        `the scope "auth": "auth" cannot be decided`,
 		"review: {skip: ['/etc/**']}":                        "it is a whole path from the repository's root",
 		"review: {skip: 'a/**'}":                             "skip: it takes a list",
-		"review: {ratchet: perhaps}":                         "line 1: ratchet: it takes true or false",
-		"verify: {timeout: soon}":                            "line 1: timeout: it takes a time",
+		"review: {ratchet: perhaps}":                         "line 1:19: ratchet: it takes true or false",
+		"verify: {timeout: soon}":                            "line 1:19: timeout: it takes a time",
 		"verify: {timeout: 0s}":                              "verify.timeout is 0s",
 		"verify: {timeout: 3h}":                              "at most 2h0m0s",
 		"verify: {command: ['', test]}":                      "verify.command has to begin with a program",

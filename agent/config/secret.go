@@ -23,11 +23,23 @@ func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) 
 // MarshalText encodes the placeholder, in JSON, YAML and structured logs alike.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
+// Exposed are those of the files that hold secrets and of the state directory, and of more places, that
+// every user of this machine may read.
+func (c Config) Exposed(more ...string) []string {
+	var open []string
+	for _, place := range append(more, c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir) {
+		if place != "" && othersRead(place) {
+			open = append(open, place)
+		}
+	}
+	return open
+}
+
 // Private are the files that hold secrets, the configuration, and the state directory,
 // in which the code of other repositories lies: what nothing that a change starts may read.
 func (c Config) Private() []string {
 	var places []string
-	for _, place := range []string{c.path, c.GitHub.TokenFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir} {
+	for _, place := range []string{c.path, c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir} {
 		if place != "" {
 			places = append(places, place)
 		}

@@ -43,6 +43,14 @@ func (c Config) validateNetwork() error {
 // validateAccess is about where we connect to and as whom.
 func (c Config) validateAccess() error {
 	errs := []error{validateURL("github.api_url", c.GitHub.APIURL)}
+	switch {
+	case (c.GitHub.AppID != 0) != (c.GitHub.AppKeyFile != ""):
+		errs = append(errs, errors.New("github.app_id and github.app_key_file belong together: give both, or neither"))
+	case c.GitHub.AppID < 0:
+		errs = append(errs, fmt.Errorf("github.app_id is %d; it is the number that the App's settings on GitHub show", c.GitHub.AppID))
+	case c.GitHub.AppID != 0 && (c.GitHub.TokenFile != "" || len(c.GitHub.TokenCommand) > 0):
+		errs = append(errs, errors.New("github.app_id has an App act, and github.token_file or github.token_command a login: give one of them"))
+	}
 	if c.Relay.URL != "" {
 		errs = append(errs, validateURL("relay.url", c.Relay.URL))
 	}

@@ -157,7 +157,7 @@ func (a *Agent) did(pr forge.PullRequest, kind decide.Kind, seen forge.Enqueuing
 	return did
 }
 
-// entries has each hear of all acts of this machine on the present head.
+// entries calls each with all acts of this machine on the present head.
 func (a *Agent) entries(pr forge.PullRequest, each func(journal.Entry)) {
 	if a.Journal == nil {
 		return
@@ -176,7 +176,7 @@ const atOnce = 5 * time.Minute
 // own reports whether an act is what GitHub has seen, by login and time. The login is its
 // owner's too, who may have done the same by hand within those minutes.
 func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
-	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Add(pr.ClockAhead).Sub(e.Begun).Abs() < atOnce
+	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Sub(e.Begun).Abs() < atOnce
 }
 
 // note writes down what the agent waits for, for touchstone status.
@@ -191,7 +191,10 @@ func (a *Agent) note(ctx context.Context, ref forge.Ref, action decide.Action) {
 
 // prepare makes the next new pull request of a repository start fast.
 func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
-	url, authorization := a.Remote(repo)
+	url, authorization, err := a.Remote(ctx, repo)
+	if err != nil {
+		return err
+	}
 	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
 }
 
@@ -213,9 +216,9 @@ func counts(err error, step Step) bool {
 	return true
 }
 
-// hopeless tells whether an act that failed would fail again, until a person changes something.
+// permanent tells whether an act that failed would fail again, until a person changes something.
 // Where no session was held, trying again costs nothing.
-func hopeless(err error, step Step) bool {
+func permanent(err error, step Step) bool {
 	var stopped *engine.Error
 	switch {
 	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):

@@ -36,7 +36,7 @@ type Reader interface {
 // Facts reads from GitHub what some decisions need besides a pull request.
 type Facts interface {
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
-	Revisions(ctx context.Context, node string) ([]forge.Revision, error)
+	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 	RepositoryReader
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
@@ -55,6 +55,8 @@ type Agent struct {
 	// Config gives the settings in force.
 	Config func() config.Config
 	Read   Reader
+	// Now is the present by GitHub's clock; nil is this machine's.
+	Now func() time.Time
 	// Journal is nil for a single command: what becomes of that, its caller sees.
 	Journal *journal.Journal
 	// Charge, if set, books what a single command took, in US dollars, to the day of the agent
@@ -73,7 +75,7 @@ type Agent struct {
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
 	// Remote gives the clone URL and the Authorization header for git.
-	Remote func(forge.Repo) (url, authorization string)
+	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
 	// ByHand says that its author merges: nothing that leaves merging to them counts.
 	ByHand bool
 
@@ -83,10 +85,10 @@ type Agent struct {
 	// blind are the repositories of which the log was told that rights cannot be seen there.
 	blind sync.Map
 	// made is what the last comparison of each pull request came to.
-	made     sync.Map
-	heads    heads
-	statuses statuses
-	purse    purse
+	made         sync.Map
+	heads        heads
+	statuses     statuses
+	reservations reservations
 }
 
 // Step is what one look at a pull request came to.
@@ -200,7 +202,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	if a.Journal == nil {
 		err := act(ctx, &step)
 		meant.End(err)
-		step.Paid = meant.Spent().Paid()
+		step.Paid = meant.Paid()
 		if usd := meant.Spent().CostUSD; usd > 0 && a.Charge != nil {
 			if err := a.Charge(usd); err != nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("the agent on this machine does not know what this took")
@@ -210,7 +212,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	}
 	paid := (action.Kind == decide.Review || action.Kind == decide.Fix) && !action.Allowance.NoModel
 	if day := a.Config().Budgets.Day; paid && day > 0 {
-		over, ok := a.purse.promise(action.Allowance.USD, day-a.today())
+		over, ok := a.reservations.promise(action.Allowance.USD, day-a.today())
 		if !ok {
 			return step, fmt.Errorf("%w: another session was promised what is left of the day's budget", errMovedOn)
 		}
@@ -233,26 +235,16 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	err = act(ctx, &step)
 	booked()
 	meant.End(err)
-	step.Ended, step.Paid = time.Now(), meant.Spent().Paid()
+	step.Ended, step.Paid = time.Now(), meant.Paid()
 	outcome := journal.Outcome{OK: err == nil,
-		Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: spent(meant)}
+		Counts: ctx.Err() == nil && (counts(err, step) || overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: meant.Spent()}
 	if err != nil {
-		outcome.Detail, outcome.Hopeless = err.Error(), hopeless(err, step)
+		outcome.Detail, outcome.Permanent = err.Error(), permanent(err, step)
 		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {
 			outcome.RetryAfter = stopped.RetryAfter
 		}
 	}
 	return step, errors.Join(err, a.Journal.End(id, outcome))
-}
-
-// spent is what an act took, as the journal keeps it.
-func spent(act *telemetry.Act) journal.Spent {
-	s := act.Spent()
-	return journal.Spent{
-		Runs: s.Runs, Retries: s.Retries, Input: s.Usage.Input, CacheWrite: s.Usage.CacheWrite, CacheRead: s.Usage.CacheRead,
-		Output:  s.Usage.Output,
-		CostUSD: s.CostUSD, Seconds: s.Duration.Seconds(), FirstByteSeconds: s.FirstByte.Seconds(), Engine: s.Engine, Model: s.Model,
-	}
 }
 
 // booking is how often it is written down what an act under way has spent.
@@ -266,7 +258,7 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (en
 	writing.Go(func() {
 		written := journal.Spent{}
 		for sleep(ctx, booking, nil) {
-			now := spent(act)
+			now := act.Spent()
 			if now == written {
 				continue
 			}

@@ -60,7 +60,7 @@ func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[st
 func answersOf(out author.Outcome) map[string]string {
 	answers := map[string]string{}
 	for lead, words := range map[string]map[string]string{
-		"Changed in " + out.Head + ": ": out.Repaired, "Disputed: ": out.Disputed, "This needs a person: ": out.Person,
+		"Changed in " + out.Head + ": ": out.Repaired, verdict.DisputeAnswer(""): out.Disputed, "This needs a person: ": out.Person,
 	} {
 		for id, text := range words {
 			if text != "" {

@@ -38,7 +38,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	label := a.Config().Labels.NeedsHuman
 	mark := callMark(pr)
 	if action.Tomorrow {
-		until := startOfDay(time.Now()).AddDate(0, 0, 1).UTC()
+		until := startOfDay(a.now()).AddDate(0, 0, 1).UTC()
 		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's "+
 			"configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
 		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
@@ -65,10 +65,12 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 		return "it lost its base branch"
 	case action.Tomorrow:
 		return "raise the day's budget, or leave it until tomorrow"
+	case len(failed) > 0 && author.FailsOnBase(failed[len(failed)-1].Outcome.Detail):
+		return "mend the base, or `verify.command` there, then comment `/touchstone resume`"
 	case objects && len(latest.Holds) > 0 && left == 0:
 		return "approve this commit in a review of your own, or push a change"
-	case objects && left == 1 && leftToPerson(failed) != "":
-		return leftToPerson(failed) + ", then comment `/touchstone resume`"
+	case left <= 1 && leftToPerson(failed, action.SHA) != "":
+		return leftToPerson(failed, action.SHA) + ", then comment `/touchstone resume`"
 	case objects && left > 0:
 		return fmt.Sprintf("settle %s below, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
 	case objects:
@@ -80,9 +82,9 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 // maxTodo bounds what a session leaves to a person, as the first line of a call says it, in bytes.
 const maxTodo = 160
 
-// leftToPerson is what the last of some acts left to a person, or "".
-func leftToPerson(failed []journal.Entry) string {
-	if len(failed) == 0 {
+// leftToPerson is what the last of some acts left to a person if it was on the head, or "".
+func leftToPerson(failed []journal.Entry, head string) string {
+	if len(failed) == 0 || failed[len(failed)-1].SHA != head {
 		return ""
 	}
 	todo := author.LeftToPerson(failed[len(failed)-1].Outcome.Detail)

@@ -26,6 +26,7 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/guidelines"
+	"touchstone/relay/appkey"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/verdict"
@@ -38,7 +39,7 @@ import (
 // returned function releases what the daemon holds, after Run.
 func New(ctx context.Context, cfg config.Config, role decide.Role, version string) (*Daemon, func() error, error) {
 	if len(cfg.Repositories) == 0 {
-		return nil, nil, errors.New("no repository is configured; list them under `repositories` in agent.yaml, or give --repo owner/name")
+		return nil, nil, config.ErrNoRepository
 	}
 	choices := remoteconfig.Of(ctx, cfg)
 	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
@@ -69,6 +70,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
+	log.Clock = d.Agent.Now
 	d.Agent.Journal = log
 	d.Self = event.Beacon{Role: string(role), Login: d.Agent.Login, Version: version}
 	if cfg.Relay.URL != "" {
@@ -90,7 +92,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string) (*Agent, error) {
 	a, _, err := newAgent(ctx, live, role, tempDir, version, nil)
 	if err == nil {
-		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), usd) }
+		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), a.now(), usd) }
 	}
 	return a, err
 }
@@ -145,9 +147,34 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir,
 	return a, ready, err
 }
 
+// Client is GitHub as the configuration says: as a token's login or as an App.
+func Client(cfg config.Config, version string) (*forge.Client, error) {
+	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version}
+	if as.Token == "" && cfg.GitHub.AppID != 0 {
+		var err error
+		if as.App, err = App(cfg); err != nil {
+			return nil, config.Mistake{Err: err}
+		}
+	}
+	client, err := forge.New(as)
+	if err != nil {
+		return nil, config.Mistake{Err: err}
+	}
+	return client, nil
+}
+
+// App is the GitHub App that the configuration names.
+func App(cfg config.Config) (*forge.App, error) {
+	key, err := appkey.Parse([]byte(cfg.GitHub.AppKey))
+	if err != nil {
+		return nil, fmt.Errorf("the file %s that github.app_key_file names: %w", cfg.GitHub.AppKeyFile, err)
+	}
+	return &forge.App{ID: cfg.GitHub.AppID, Key: key}, nil
+}
+
 // identified gives a client and the login that it acts as, if that may take the role.
 func identified(ctx context.Context, cfg config.Config, role decide.Role, version string) (*forge.Client, string, error) {
-	client, err := forge.New(forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version})
+	client, err := Client(cfg, version)
 	if err != nil {
 		return nil, "", err
 	}
@@ -175,11 +202,12 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 		Root:   filepath.Join(cfg.StateDir, "worktrees"),
 		Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial),
 	}
-	book, key, err := believe(live, role, self)
+	book, key, err := believe(live, role, self, client.Now)
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key, Read: client, Caller: forge.NewSpeaker(client),
+	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key,
+		Read: client, Now: client.Now, Caller: forge.NewSpeaker(client),
 		Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
@@ -212,11 +240,12 @@ func Trusted(live *config.Live) (*trust.Book, error) {
 }
 
 // believe is Trusted and this machine's own key.
-func believe(live *config.Live, role decide.Role, self string) (*trust.Book, ed25519.PrivateKey, error) {
+func believe(live *config.Live, role decide.Role, self string, now func() time.Time) (*trust.Book, ed25519.PrivateKey, error) {
 	book, err := Trusted(live)
 	if err != nil {
 		return nil, nil, err
 	}
+	book.Now = now
 	key, err := trust.Key(live.Config().StateDir)
 	if err != nil {
 		return nil, nil, err
@@ -252,7 +281,8 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 	listed := verdict.ListsLogin(reviewers, self)
 	switch {
 	case role == decide.Author && len(reviewers) == 0:
-		return errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login under `reviewers`")
+		return config.Mistake{Err: errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login " +
+			"under `reviewers`")}
 	case role == decide.Author && listed:
 		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be one and the same, and "+
 			"GitHub refuses self-approval; run the author with another login's token", self)

@@ -60,9 +60,8 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 	// By GitHub's clock, a quarter of an hour goes by.
 	later := func() decide.Action {
 		t.Helper()
-		now := g.Read(loopback.Author, pr.Ref)
-		now.ClockAhead -= 15 * time.Minute
-		action, err := a.Decide(t.Context(), now)
+		a.Now = func() time.Time { return time.Now().Add(15 * time.Minute) }
+		action, err := a.Decide(t.Context(), g.Read(loopback.Author, pr.Ref))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +147,8 @@ func TestSinceWhenGitHubComputes(t *testing.T) {
 	var h heads
 	since := func(m forge.Mergeable) time.Time {
 		pr := forge.PullRequest{Open: true, Head: forge.Branch{SHA: "a"}, Mergeable: m}
-		h.note(pr, decide.State{}, decide.Action{})
-		return h.recall(pr).unknown
+		h.note(pr, decide.State{Now: time.Now()}, decide.Action{})
+		return h.recall(pr, time.Now()).unknown
 	}
 	first := since(forge.MergeableUnknown)
 	if first.IsZero() || !since(forge.MergeableUnknown).Equal(first) {
@@ -204,11 +203,11 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	pr := g.Read(loopback.Author, g.Open("topic"))
 	a := authorOf(t, g, unneeded(t))
 	running(t, a)
-	await.Until(t, "the wait is in the journal", func() bool { return len(entries(a, journal.Wait)) == 1 })
-	if told := entries(a, journal.Wait)[0].String(); !strings.Contains(told,
-		"nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review") {
-		t.Errorf("touchstone status shows %q", told)
-	}
+	await.Until(t, "touchstone status tells whom to ask", func() bool {
+		waits := entries(a, journal.Wait)
+		return len(waits) == 1 && strings.Contains(waits[0].String(),
+			"nobody has asked "+loopback.Judge+" for a review: request it on GitHub, or comment /touchstone review")
+	})
 	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Judge}}, nil)
 	if action := decided(t, g, a, pr); action.Reason != "this head is not reviewed yet" {
 		t.Errorf("once it is requested, it comes to %+v", action)
@@ -279,9 +278,8 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 			a := agentOf(g, decide.Author, loopback.Author)
 			configure(a, func(c *config.Config) { c.Merge.RequireChecks = true })
 			tc.reports(g, pr.Base.SHA, pr.Head.SHA)
-			now := g.Read(loopback.Author, pr.Ref)
-			now.ClockAhead -= 15 * time.Minute // by GitHub's clock, what has not begun by now does not begin
-			action, err := a.Decide(t.Context(), now)
+			a.Now = func() time.Time { return time.Now().Add(15 * time.Minute) } // what has not begun by then does not begin
+			action, err := a.Decide(t.Context(), g.Read(loopback.Author, pr.Ref))
 			if err != nil || action.Kind != tc.want || !strings.Contains(action.Reason, tc.reason) {
 				t.Errorf("it comes to %+v, %v; want %s for %q", action, err, tc.want, tc.reason)
 			}

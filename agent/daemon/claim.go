@@ -38,9 +38,9 @@ func (a *Agent) machine() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// claimant is the machine that a status of this login claims a head for; empty if it is no claim.
-func claimant(pr forge.PullRequest, c forge.Check, context string) string {
-	if c.Name != context || c.State != forge.CheckPending || !verdict.SameLogin(c.By.Login, pr.Viewer) {
+// claimant is the machine that a status of a login claims a head for; empty if it is no claim.
+func claimant(login string, c forge.Check, context string) string {
+	if c.Name != context || c.State != forge.CheckPending || !verdict.SameLogin(c.By.Login, login) {
 		return ""
 	}
 	_, mark, _ := strings.Cut(c.URL, claimMark)
@@ -52,7 +52,18 @@ func claimant(pr forge.PullRequest, c forge.Check, context string) string {
 func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 	own := a.machine()
 	for _, c := range pr.Statuses {
-		if mark := claimant(pr, c, contexts[a.Role]); own != "" && mark != "" && mark != own {
+		if mark := claimant(pr.Viewer, c, contexts[a.Role]); own != "" && mark != "" && mark != own {
+			until = c.At.Add(claimLease)
+		}
+	}
+	return until
+}
+
+// fixing is until when a machine of its author has the session on the head, as far as the last status
+// tells; zero if none has.
+func fixing(pr forge.PullRequest) (until time.Time) {
+	for _, c := range pr.Statuses {
+		if claimant(pr.Author.Login, c, forge.FixContext) != "" {
 			until = c.At.Add(claimLease)
 		}
 	}
@@ -61,20 +72,20 @@ func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 
 // holder is the machine that claimed a head first, of those whose claims hold. The statuses of this
 // login are in their order; one that is no claim ends the claim before it.
-func holder(pr forge.PullRequest, statuses []forge.Check, context string) (mark string) {
+func holder(pr forge.PullRequest, statuses []forge.Check, context string, now time.Time) (mark string) {
 	var last time.Time
 	for _, c := range statuses {
 		if c.Name != context || !verdict.SameLogin(c.By.Login, pr.Viewer) {
 			continue
 		}
-		switch by := claimant(pr, c, context); {
+		switch by := claimant(pr.Viewer, c, context); {
 		case by == "":
 			mark = ""
 		case mark == "" || mark == by || c.At.Sub(last) >= claimLease:
 			mark, last = by, c.At
 		}
 	}
-	if time.Now().Add(-pr.ClockAhead).Sub(last) >= claimLease {
+	if now.Sub(last) >= claimLease {
 		return ""
 	}
 	return mark
@@ -91,7 +102,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 	status := a.status(pr, action)
 	status.State = forge.CheckPending
 	write := func(mark string) error {
-		status.URL = pr.URL + claimMark + mark
+		status.URL = a.page(pr) + claimMark + mark
 		return a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
 	}
 	mark, err := a.holder(ctx, pr)
@@ -125,5 +136,5 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 // holder asks GitHub for the machine that holds the head.
 func (a *Agent) holder(ctx context.Context, pr forge.PullRequest) (mark string, err error) {
 	statuses, err := a.Report.Reported(ctx, pr.Ref.Repo, pr.Head.SHA)
-	return holder(pr, statuses, contexts[a.Role]), err
+	return holder(pr, statuses, contexts[a.Role], a.now()), err
 }

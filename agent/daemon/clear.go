@@ -17,7 +17,7 @@ func (d *Daemon) clear(ctx context.Context) {
 	for sleep(ctx, clearing, nil) {
 		limits := d.Agent.Config().Worktrees
 		done, err := d.Agent.Worktrees.Collect(ctx, worktree.Limits{
-			Unused: limits.Unused.Duration(), Bytes: int64(limits.MaxGB) << 30,
+			Now: d.Agent.now(), Unused: limits.Unused.Duration(), Bytes: int64(limits.MaxGB) << 30,
 		})
 		log := zerolog.Ctx(ctx)
 		switch most := int64(limits.MaxGB) << 30; {

@@ -55,7 +55,7 @@ type Daemon struct {
 	// but for what it does at the moment. A nil Announce is told nothing.
 	Self     event.Beacon
 	Announce func(ctx context.Context, b event.Beacon) error
-	// Stepped, if set, hears of every act that was carried out, with its error.
+	// Stepped, if set, is told of every act that was carried out, with its error.
 	Stepped func(Step, error)
 
 	activity activity.Tracker

@@ -137,8 +137,8 @@ func TestHeadsAreSeenToChange(t *testing.T) {
 	var h heads
 	at := func(sha string) time.Time {
 		pr := forge.PullRequest{Open: true, Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}}
-		h.note(pr, decide.State{}, decide.Action{})
-		return h.recall(pr).at
+		h.note(pr, decide.State{Now: time.Now()}, decide.Action{})
+		return h.recall(pr, time.Now()).at
 	}
 	for range 2 {
 		if !at("a").IsZero() {
@@ -241,7 +241,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 }
 
 // What would fail again is not tried again: a person is called at once.
-func TestHopelessActsAreTriedOnce(t *testing.T) {
+func TestActsThatWouldFailAgainAreTriedOnce(t *testing.T) {
 	t.Parallel()
 	mend := loopback.Model(func(r loopback.Asked) (string, error) { return "Done.", write(r.Dir, "code.txt", "safe()\n") })
 	for name, tc := range map[string]struct {

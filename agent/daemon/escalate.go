@@ -46,7 +46,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		step.URL = url
 	}
 	if !half || !a.failedToCall(pr) {
-		a.ring(ctx, fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL))
+		a.notify(ctx, fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL))
 	}
 	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
 		return fmt.Errorf("call a person: %w", err)
@@ -54,9 +54,9 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// ring notifies people of what a comment says.
-func (a *Agent) ring(ctx context.Context, message string) {
-	if err := (bell{url: string(a.Config().Notify.SlackWebhook)}).ring(ctx, message); err != nil {
+// notify tells people of what a comment says.
+func (a *Agent) notify(ctx context.Context, message string) {
+	if err := (notifier{url: string(a.Config().Notify.SlackWebhook)}).send(ctx, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/author"
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
@@ -84,6 +85,18 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != decide.Wait || action.Reason != "it waits for a person" {
 		t.Errorf("next comes %+v, %v", action, err)
+	}
+}
+
+// What fails on the base as well is mended there, whatever the review asks for besides.
+func TestACallOverABrokenBaseSaysSoFirst(t *testing.T) {
+	t.Parallel()
+	_, a, pr := stuck(t)
+	latest, _ := a.latest(pr)
+	failed := []journal.Entry{{Outcome: journal.Outcome{Detail: "verify failed: make test: exit status 2; " + author.ErrFailsOnBase.Error()}}}
+	const want = "mend the base, or `verify.command` there, then comment `/touchstone resume`"
+	if got := wanted(pr, latest, decide.Action{SHA: pr.Head.SHA}, failed); got != want {
+		t.Errorf("a person is to %s", got)
 	}
 }
 
@@ -178,7 +191,7 @@ func configure(a *Agent, change func(*config.Config)) {
 	a.Config = config.NewLive(cfg, nil).Config
 }
 
-// A label that GitHub refuses, each time, has the bell ring once.
+// A label that GitHub refuses, each time, notifies once.
 func TestARefusedLabelRingsOnce(t *testing.T) {
 	t.Parallel()
 	g, a, pr := stuck(t)
@@ -203,9 +216,9 @@ func TestARefusedLabelRingsOnce(t *testing.T) {
 	}
 }
 
-// TestBellKeepsItsSecret: a bell that does not ring undoes nothing, and nothing
+// TestNotifierKeepsItsSecret: a notification that fails undoes nothing, and nothing
 // that is said of it tells where it is.
-func TestBellKeepsItsSecret(t *testing.T) {
+func TestNotifierKeepsItsSecret(t *testing.T) {
 	t.Parallel()
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -218,7 +231,7 @@ func TestBellKeepsItsSecret(t *testing.T) {
 		"unreadable":  "http://%zz/services/hush",
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := bell{url: url}.ring(t.Context(), "text")
+			err := notifier{url: url}.send(t.Context(), "text")
 			if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "notify.slack_webhook_file") {
 				t.Errorf("the error is %v", err)
 			}
@@ -237,7 +250,7 @@ func TestBellKeepsItsSecret(t *testing.T) {
 			}
 		})
 	}
-	if err := (bell{}).ring(t.Context(), "text"); err != nil {
-		t.Errorf("no bell: %v", err)
+	if err := (notifier{}).send(t.Context(), "text"); err != nil {
+		t.Errorf("no address: %v", err)
 	}
 }

@@ -19,6 +19,8 @@ import (
 
 // facts are what a decision may need besides the pull request as it was read.
 type facts struct {
+	// now is the present by GitHub's clock.
+	now time.Time
 	// trust says whose records are believed.
 	trust *trust.Book
 	// elsewhere is until when another machine of this login has the session on the head.
@@ -66,6 +68,7 @@ func newFacts() facts {
 // gather reads the facts. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest) (facts, error) {
 	f := newFacts()
+	f.now = a.now()
 	f.trust, f.checks.author, f.byHand, f.elsewhere = a.Trust, pr.Author.Login, a.ByHand, a.elsewhere(pr)
 	if !pr.Open && pr.Orphaned.IsZero() {
 		return f, nil
@@ -74,6 +77,9 @@ func (a *Agent) gather(ctx context.Context, read Knowledge, pr forge.PullRequest
 		return f, err
 	}
 	a.tellBlind(ctx, pr, f)
+	if err := a.Trust.Meet(pr, a.Config().Reviewers); err != nil {
+		return f, err
+	}
 	if err := a.refuse(pr, &f); err != nil {
 		return f, err
 	}
@@ -216,7 +222,7 @@ func (f *facts) ask(ctx context.Context, read Facts, pr forge.PullRequest) error
 		if !c.EditedByAnother() || !c.MayOrder(f.may[c.Author.Login]) {
 			continue
 		}
-		revisions, err := read.Revisions(ctx, c.Node)
+		revisions, err := read.Revisions(ctx, pr.Ref.Repo, c.Node)
 		if err != nil {
 			return err
 		}
@@ -267,7 +273,7 @@ func (f facts) independent(pr forge.PullRequest, login string) bool {
 	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login) && !verdict.SameLogin(pr.Author.Login, login)
 }
 
-// tellBlind tells the log, once for each repository, that orders are not heard there since
+// tellBlind tells the log, once for each repository, that orders are not followed there since
 // GitHub does not show who may give them.
 func (a *Agent) tellBlind(ctx context.Context, pr forge.PullRequest, f facts) {
 	for login, may := range f.may {

@@ -41,6 +41,9 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 			if name == file.Engine.Name {
 				program.Command = file.Engine.Command
 			}
+			if name == "acp" {
+				program.Command, program.Variables = file.Engine.ACP.Command, file.Engine.ACP.Variables
+			}
 			for model, price := range file.Prices.Models {
 				program.Prices[model] = priced(price)
 			}

@@ -36,7 +36,7 @@ func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
 	cfg := config.Default()
 	cfg.Engine.Name, cfg.Engine.Command = "claude", []string{"/nowhere/claude-of-mine"}
 	models := Models(config.NewLive(cfg, nil), t.TempDir())
-	for name, mine := range map[string]bool{"claude": true, "codex": false, "opencode": false} {
+	for name, mine := range map[string]bool{"claude": true, "codex": false, "opencode": false, "acp": false} {
 		e, err := models.New(name)
 		if err != nil {
 			t.Fatal(err)
@@ -45,6 +45,20 @@ func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
 		if got := err != nil && strings.Contains(err.Error(), "claude-of-mine"); got != mine {
 			t.Errorf("%s is probed with the command: %v (%v)", name, got, err)
 		}
+	}
+}
+
+// TestTheAgentOfTheProtocolIsTheFiles, whichever engine it is beside.
+func TestTheAgentOfTheProtocolIsTheFiles(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	cfg.Engine.ACP.Command = []string{"/nowhere/agent-of-mine", "--stdio"}
+	e, err := Models(config.NewLive(cfg, nil), t.TempDir()).New("acp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = e.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "/nowhere/agent-of-mine cannot be run") {
+		t.Errorf("probe = %v", err)
 	}
 }
 

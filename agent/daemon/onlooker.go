@@ -49,7 +49,7 @@ func asMerged(pr forge.PullRequest) forge.PullRequest {
 	pr.Comments = slices.DeleteFunc(slices.Clone(pr.Comments), func(c forge.Comment) bool { return late(c.CreatedAt) })
 	pr.Deleted = slices.DeleteFunc(slices.Clone(pr.Deleted), func(d forge.Deletion) bool { return late(d.At) })
 	pr.Base.SHA = pr.MergeSHA
-	pr.Draft, pr.InQueue, pr.Labels, pr.Twin = false, false, nil, ""
+	pr.Draft, pr.InQueue, pr.Labels, pr.SameBranch = false, false, nil, ""
 	pr.Mergeable, pr.Behind, pr.Blocked = forge.MergeableClean, false, false
 	return pr
 }

@@ -17,9 +17,9 @@ import (
 type history struct {
 	// attempts counts the acts on the present head that failed.
 	attempts int
-	// failed is the last of them, hopeless whether it would fail again.
-	failed   decide.Kind
-	hopeless bool
+	// failed is the last of them, permanent whether it would fail again.
+	failed    decide.Kind
+	permanent bool
 	// retryIn is how long it has to wait before it is tried again.
 	retryIn time.Duration
 	// queued counts how often a merge queue gave it back.
@@ -42,25 +42,25 @@ type history struct {
 // has spent today. Orders do not reset the latter.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 	var h history
-	head := a.heads.recall(pr)
+	head := a.heads.recall(pr, a.now())
 	h.seen, h.unknown, h.awaited = head.at, head.unknown, head.awaited
 	if a.Journal == nil {
 		return h
 	}
-	h.promised = a.purse.look()
-	since = after(pr, since)
+	h.promised = a.reservations.look()
+	since = after(since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
-	h.attempts, h.failed, h.hopeless = n, decide.Kind(last.Act), last.Outcome.Hopeless
+	h.attempts, h.failed, h.permanent = n, decide.Kind(last.Act), last.Outcome.Permanent
 	if n > 0 {
 		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
-		h.retryIn = min(wait, max(0, time.Until(last.Ended.Add(wait)))) // the clock may have been ahead
+		h.retryIn = min(wait, max(0, last.Ended.Add(wait).Sub(a.now()))) // the clock may have been ahead
 	}
 	a.Journal.Each(func(e journal.Entry) {
 		// What says nothing about the pull request, such as an outage, takes nothing of its time.
 		telling := e.Outcome.Counts || e.Outcome.Spent.CostUSD > 0
 		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && telling && e.Begun.After(since) {
 			h.wasted.USD += e.Outcome.Spent.CostUSD
-			h.wasted.Time += time.Duration(e.Outcome.Spent.Seconds * float64(time.Second))
+			h.wasted.Time += e.Outcome.Spent.Duration
 		}
 	})
 	a.entries(pr, func(e journal.Entry) { h.applied = h.applied || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
@@ -71,7 +71,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
 // today is what all acts cost that began today and have ended, in US dollars, those by hand
 // among them.
 func (a *Agent) today() (usd float64) {
-	now := time.Now()
+	now := a.now()
 	midnight := startOfDay(now)
 	usd = a.Journal.Charged(midnight)
 	a.Journal.Each(func(e journal.Entry) {
@@ -82,13 +82,21 @@ func (a *Agent) today() (usd float64) {
 	return usd
 }
 
-// after is a moment of GitHub's by this machine's clock, and surely past it: GitHub's times
-// are cut off to seconds. Zero stays zero.
-func after(pr forge.PullRequest, t time.Time) time.Time {
+// now is the present by GitHub's clock, by which the journal's times are too: whoever sets this
+// machine's changes nothing that is decided.
+func (a *Agent) now() time.Time {
+	if a.Now == nil {
+		return time.Now()
+	}
+	return a.Now()
+}
+
+// after is surely past a moment of GitHub's, whose times are cut off to seconds. Zero stays zero.
+func after(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return t.Add(pr.ClockAhead + time.Second)
+	return t.Add(time.Second)
 }
 
 // failures are the latest acts on a pull request that came to nothing since a moment of
@@ -97,7 +105,7 @@ func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (faile
 	if a.Journal == nil {
 		return nil
 	}
-	since = after(pr, since)
+	since = after(since)
 	a.Journal.Each(func(e journal.Entry) {
 		if e.Ref == pr.Ref.String() && e.Outcome.Counts && e.Begun.After(since) {
 			failed = append(failed, e)
@@ -154,14 +162,13 @@ type sighting struct {
 
 // recall is what is known of the present head, seen now if it was not before; all times are by
 // GitHub's clock.
-func (h *heads) recall(pr forge.PullRequest) sighting {
+func (h *heads) recall(pr forge.PullRequest, now time.Time) sighting {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.recallLocked(pr)
+	return h.recallLocked(pr, now)
 }
 
-func (h *heads) recallLocked(pr forge.PullRequest) sighting {
-	now := time.Now().Add(-pr.ClockAhead)
+func (h *heads) recallLocked(pr forge.PullRequest, now time.Time) sighting {
 	last, known := h.last[pr.Ref]
 	switch {
 	case !known:
@@ -190,11 +197,11 @@ func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action)
 	if h.last == nil {
 		h.last = map[forge.Ref]sighting{}
 	}
-	last := h.recallLocked(pr)
+	last := h.recallLocked(pr, s.Now)
 	if last.awaits != action.Awaits {
 		last.awaits, last.awaited = action.Awaits, time.Time{}
 		if action.Awaits != "" {
-			last.awaited = time.Now().Add(-pr.ClockAhead)
+			last.awaited = s.Now
 		}
 	}
 	if retried := action.Kind == decide.Wait && s.RetryIn > 0; last.given != action.Kind && !retried {

@@ -52,15 +52,18 @@ func failed(t *testing.T, a *Agent, pr forge.PullRequest, cost float64) {
 // TestAnOrderForgivesWhatWasBeforeIt: an order to go on forgives a pull request its attempts, as
 // many as there were before it by GitHub's clock, and lifts no bound of the machine's.
 func TestAnOrderForgivesWhatWasBeforeIt(t *testing.T) {
-	for name, ahead := range map[string]time.Duration{"clocks agree": 0, "slow": -10 * time.Minute, "fast": 10 * time.Minute} {
+	for name, ahead := range map[string]time.Duration{"clocks agree": 0, "slow": -10 * time.Minute, "fast": 10 * time.Minute,
+		"years slow": -30_000 * time.Hour, "years fast": 30_000 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := remembering(t, config.Default())
-				pr := forge.PullRequest{Ref: ref, Open: true, ClockAhead: ahead}
+				a.Now = func() time.Time { return time.Now().Add(-ahead) }
+				a.Journal.Clock = a.Now
+				pr := forge.PullRequest{Ref: ref, Open: true}
 				pr.Head.SHA = "abc"
 				failed(t, a, pr, 2)
 				time.Sleep(time.Minute)
-				ordered := time.Now().Add(-ahead) // GitHub's time
+				ordered := a.Now()
 				time.Sleep(time.Minute)
 				failed(t, a, pr, 3)
 				h := a.past(pr, ordered)
@@ -86,7 +89,7 @@ func (s spender) Open(_ context.Context, request engine.Request) (engine.Session
 }
 
 func (s spender) Ask(ctx context.Context, _ string) (engine.Result, error) {
-	s.request.Progress(engine.Progress{Kind: engine.ProgressHeartbeat, Used: engine.Usage{Input: 7}, CostUSD: 1.25})
+	s.request.Progress(engine.Progress{Kind: engine.ProgressHeartbeat, Used: verdict.Usage{Input: 7}, CostUSD: 1.25})
 	<-ctx.Done()
 	return engine.Result{CostUSD: 1.5}, ctx.Err()
 }
@@ -116,13 +119,13 @@ func TestASessionUnderWayIsBooked(t *testing.T) {
 		})
 		time.Sleep(booking)
 		synctest.Wait()
-		if going := entries(a, "fix")[0].Outcome.Spent; going.CostUSD != 1.25 || going.Input != 7 || going.Runs != 1 {
+		if going := entries(a, "fix")[0].Outcome.Spent; going.CostUSD != 1.25 || going.Usage.Input != 7 || going.Runs != 1 {
 			t.Errorf("after %s it has spent %+v", booking, going)
 		}
 		cancel()
 		asking.Wait()
 		booked()
-		if all := spent(act); all.CostUSD != 1.5 || all.Runs != 1 {
+		if all := act.Spent(); all.CostUSD != 1.5 || all.Runs != 1 {
 			t.Errorf("in the end it has spent %+v", all)
 		}
 	})
@@ -157,7 +160,7 @@ func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
 	}
 	byHand := authorOf(t, g, unneeded(t))
 	byHand.Journal, byHand.Author.Engine = nil, telemetry.Engine{Engine: dear{}}
-	byHand.Charge = func(usd float64) error { return journal.Charge(dir, usd) }
+	byHand.Charge = func(usd float64) error { return journal.Charge(dir, time.Now(), usd) }
 	if _, err := byHand.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA}); err == nil {
 		t.Fatal("it did not crash")
 	}

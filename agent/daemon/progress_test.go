@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 // A log of the usual level tells how far a session is, and not each of its calls.
@@ -19,7 +20,7 @@ func TestProgressIsToldNowAndThen(t *testing.T) {
 	tell := Progress(zerolog.New(&out).Level(zerolog.InfoLevel).WithContext(t.Context()))
 	at := func(seconds int, kind engine.ProgressKind, text string) {
 		tell(engine.Progress{Kind: kind, Text: text, Elapsed: time.Duration(seconds) * time.Second, Silence: 30 * time.Second,
-			Used: engine.Usage{Input: int64(seconds)}})
+			Used: verdict.Usage{Input: int64(seconds)}})
 	}
 	at(1, engine.ProgressTool, "Read a.go")
 	at(2, engine.ProgressDimension, "Graph")

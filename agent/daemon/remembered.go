@@ -38,8 +38,8 @@ func (r *remembered) Permission(ctx context.Context, repo forge.Repo, login stri
 		func() (forge.Permission, error) { return r.read.Permission(ctx, repo, login) })
 }
 
-func (r *remembered) Revisions(ctx context.Context, node string) ([]forge.Revision, error) {
-	return recall(r, fmt.Sprint("revisions ", node), func() ([]forge.Revision, error) { return r.read.Revisions(ctx, node) })
+func (r *remembered) Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error) {
+	return recall(r, fmt.Sprint("revisions ", node), func() ([]forge.Revision, error) { return r.read.Revisions(ctx, repo, node) })
 }
 
 func (r *remembered) Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error) {

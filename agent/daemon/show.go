@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"errors"
+	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -57,7 +59,7 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 		return
 	}
 	status := a.status(pr, action)
-	if !a.statuses.news(pr, status, a.Config().Reviewers) {
+	if !a.statuses.news(pr, status, a.Config().Reviewers, a.now()) {
 		return
 	}
 	err := a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
@@ -78,24 +80,34 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 // status is what there is to tell of a decision. That of a session is a claim.
 func (a *Agent) status(pr forge.PullRequest, action decide.Action) forge.CommitStatus {
 	status := forge.CommitStatus{
-		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text), URL: pr.URL,
+		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text),
+		URL: a.page(pr),
 	}
 	for _, r := range pr.Reviews {
-		if r.ID == action.Status.Review {
+		if r.ID == action.Status.Review && status.URL == pr.URL {
 			status.URL = r.URL
 		}
 	}
 	if own := a.machine(); own != "" && status.State == forge.CheckPending && (action.Kind == decide.Review || action.Kind == decide.Fix) {
-		status.URL = pr.URL + claimMark + own
+		status.URL = a.page(pr) + claimMark + own
 	}
 	return status
+}
+
+// page is the pull request's page on the relay, if others can reach one there; else GitHub's.
+func (a *Agent) page(pr forge.PullRequest) string {
+	relay, err := url.Parse(a.Config().Relay.URL)
+	if err != nil || relay.Scheme != "https" {
+		return pr.URL
+	}
+	return relay.JoinPath("pulls", pr.Ref.Repo.Owner, pr.Ref.Repo.Name, strconv.Itoa(pr.Ref.Number)).String()
 }
 
 // news reports whether a status is another one than this login has told of a head last, and takes
 // note of it. A status other than success is also news if GitHub shows a success in its place by a
 // login that is no reviewer: a rule of the base may require that status. All other reports of others
 // under the name are left alone.
-func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string) bool {
+func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
@@ -120,7 +132,7 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewe
 		}
 		// Another machine of this login may have told it, or something else and have gone.
 		there := c.State == status.State && c.Summary == status.Description
-		told = there || told && time.Now().Add(-pr.ClockAhead).Sub(c.At) < settling
+		told = there || told && now.Sub(c.At) < settling
 	}
 	news := !told && head.writes < maxShown
 	if head.last = status; news {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -96,6 +98,28 @@ func TestAPullRequestShowsWhoseTurnItIs(t *testing.T) {
 	}
 }
 
+// A status leads to the pull request's page on the relay where others can reach that, and else to the review.
+func TestTheStatusLeadsToTheRelaysPage(t *testing.T) {
+	t.Parallel()
+	const review, page = "https://github.test/acme/app/pull/7#pullrequestreview-3", "https://relay.test/pulls/acme/app/7"
+	pr := forge.PullRequest{
+		Ref: forge.Ref{Repo: forge.Repo{Owner: "acme", Name: "app"}, Number: 7}, URL: "https://github.test/acme/app/pull/7",
+		Reviews: []forge.SubmittedReview{{ID: 3, URL: review}},
+	}
+	for relay, want := range map[string]string{
+		"": review, "http://127.0.0.1:8080": review, "https://relay.test": page, "https://relay.test/": page,
+		"https://relay.test/behind": "https://relay.test/behind/pulls/acme/app/7",
+	} {
+		cfg := config.Default()
+		cfg.Relay.URL = relay
+		a := &Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config}
+		action := decide.Action{Status: decide.Status{Signal: decide.Failure, Text: "changes requested, round 1", Review: 3}}
+		if got := a.status(pr, action).URL; got != want {
+			t.Errorf("with the relay %q it leads to %s, want %s", relay, got, want)
+		}
+	}
+}
+
 func TestAHeadIsNotWrittenFullOfStatuses(t *testing.T) {
 	t.Parallel()
 	var s statuses
@@ -103,7 +127,7 @@ func TestAHeadIsNotWrittenFullOfStatuses(t *testing.T) {
 	pr.Head.SHA = "abc"
 	written := 0
 	for n := range 10 * maxShown {
-		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}, nil) {
+		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}, nil, time.Now()) {
 			written++
 		}
 	}

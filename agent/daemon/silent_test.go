@@ -62,3 +62,21 @@ func TestASilentReviewerIsMissed(t *testing.T) {
 		pr = g.Read(loopback.Author, pr.Ref)
 	}
 }
+
+// TestWhatOnlyTheAuthorCanEditIsToldFirst: the first words say what to do.
+func TestWhatOnlyTheAuthorCanEditIsToldFirst(t *testing.T) {
+	t.Parallel()
+	g, pr := objected(t)
+	a := authorOf(t, g, unneeded(t))
+	step, err := a.Act(t.Context(), pr, decide.Action{Kind: decide.Tell, SHA: pr.Head.SHA, Topic: decide.Texts,
+		Reason: "edit the description, which is all that blocks it (finding 0a1b2c3d): Nothing says why; ask @octocat"})
+	if err != nil || step.Paid {
+		t.Fatalf("it ends in %+v, %v", step, err)
+	}
+	said := g.Read(loopback.Author, pr.Ref)
+	if len(said.Comments) != 1 || !strings.HasPrefix(said.Comments[0].Body, "Edit the description, which is all that blocks it (finding ") ||
+		!strings.Contains(said.Comments[0].Body, "Nothing says why; ask @&#8203;octocat. It is reviewed again once that is done") ||
+		!waiting.MatchString(said.Comments[0].Body) || len(said.Labels) > 0 {
+		t.Errorf("it says %+v", said.Comments)
+	}
+}

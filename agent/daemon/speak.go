@@ -34,7 +34,11 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	}
 	record := *action.Record
 	if record.Tree == "" { // of a head that was not reviewed
-		merge, err := a.Worktrees.Squash(ctx, a.request(pr))
+		request, err := a.request(ctx, pr)
+		if err != nil {
+			return err
+		}
+		merge, err := a.Worktrees.Squash(ctx, request)
 		if err != nil {
 			return fmt.Errorf("compute what merging it makes: %w", err)
 		}
@@ -87,21 +91,24 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// tell says that a pull request waits for its author, to merge it or to work on its branch, or
-// that its reviewer does not answer. The latter does not end by itself, so it also notifies
-// people.
+// tell says that a pull request waits for its author, to merge it, to work on its branch or to edit what it
+// says of itself, or that its reviewer does not answer. The last two also notify people: the author's
+// own comment tells its author nothing, and nothing else goes on.
 func (a *Agent) tell(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
 	subject := verdict.Short(step.Action.SHA)
 	if !stands {
 		subject += ":"
 	}
-	body := fmt.Sprintf("%s %s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", subject, verdict.Prose(reason), remedy(step), step.Action.SHA,
-		step.Action.Topic)
+	said := subject + " " + verdict.Prose(reason)
+	if step.Action.Topic == decide.Texts { // what to do comes first
+		said = strings.ToUpper(reason[:1]) + verdict.Prose(reason[1:])
+	}
+	body := fmt.Sprintf("%s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", said, remedy(step), step.Action.SHA, step.Action.Topic)
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
-	if err == nil && step.Action.Topic == decide.NoReviewer {
-		a.ring(ctx, fmt.Sprintf("%s: %s\n%s", step.PR.Ref, step.Action.Reason, step.PR.URL))
+	if err == nil && (step.Action.Topic == decide.NoReviewer || step.Action.Topic == decide.Texts) {
+		a.notify(ctx, fmt.Sprintf("%s: %s\n%s", step.PR.Ref, step.Action.Reason, step.PR.URL))
 	}
 	return err
 }
@@ -112,6 +119,9 @@ func remedy(step *Step) string {
 	switch {
 	case step.Action.Topic == decide.NoReviewer:
 		return "`touchstone status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
+	case step.Action.Topic == decide.Texts:
+		return "It is reviewed again once that is done, and no session is held on its files until then. If the finding is wrong, comment " +
+			"`/touchstone dispute ID REASON`."
 	case step.Action.Topic == decide.Overtaken:
 		return "Request that reviewer's review again, or dismiss the one that asks for changes."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):

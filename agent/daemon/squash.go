@@ -36,7 +36,11 @@ func (k knowledge) Makes(ctx context.Context, pr forge.PullRequest, r verdict.Re
 	if last, ok := k.agent.made.Load(pr.Ref); ok && last.(comparison).key == key {
 		return last.(comparison).same, nil
 	}
-	same, err := k.agent.Worktrees.Makes(ctx, k.agent.request(pr), reviewed(r))
+	request, err := k.agent.request(ctx, pr)
+	if err != nil {
+		return false, err
+	}
+	same, err := k.agent.Worktrees.Makes(ctx, request, reviewed(r))
 	if errors.Is(err, worktree.ErrHeadMoved) {
 		return false, fmt.Errorf("%w: %w", errMovedOn, err)
 	}
@@ -58,14 +62,14 @@ func reviewed(r verdict.Record) worktree.Squash {
 }
 
 // request names the commits of a pull request to git.
-func (a *Agent) request(pr forge.PullRequest) worktree.Request {
-	url, authorization := a.Remote(pr.Ref.Repo)
+func (a *Agent) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
+	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
 	return worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
 		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(a.Role),
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
 		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	}
+	}, err
 }
 
 // approvals are the records on which a head is merged: of each reviewer the latest approval.
@@ -133,7 +137,10 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 // madeAs reports whether a merge commit makes the change that a review saw. Git may see it a
 // moment after the API does; a commit that stays away from its branch is not what was approved.
 func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Record, merge string) (same bool, err error) {
-	request := a.request(pr)
+	request, err := a.request(ctx, pr)
+	if err != nil {
+		return false, err
+	}
 	request.Head, request.Base = r.Head, merge
 	for n := range sights {
 		same, err = a.Worktrees.Made(ctx, request, reviewed(r))
@@ -167,7 +174,7 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 		return fmt.Errorf("call a person to a merge that is not what was approved (%s): %w", why, err)
 	}
 	zerolog.Ctx(ctx).Error().Str("merge", merge).Msg("the merge is not what was approved: " + why)
-	a.ring(ctx, fmt.Sprintf("%s was merged as %s, which is not what was approved: %s\n%s", pr.Ref, verdict.Short(merge), why, pr.URL))
+	a.notify(ctx, fmt.Sprintf("%s was merged as %s, which is not what was approved: %s\n%s", pr.Ref, verdict.Short(merge), why, pr.URL))
 	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// ringAfter is how long a standstill lasts before its owner is told.
-	ringAfter = 3 * time.Hour
+	// notifyAfter is how long a standstill lasts before its owner is told.
+	notifyAfter = 3 * time.Hour
 	// settingsEvery is the time between two looks at whether the settings have changed, that
 	// a standstill may have come of.
 	settingsEvery = 2 * time.Second
@@ -67,18 +67,18 @@ type standstill struct {
 	why   string
 	// held are the workers that wait for its end.
 	held map[forge.Ref]*worker
-	// told are the hindrances that the log has told of; rung says that the owner was told.
-	told map[string]bool
-	rung bool
+	// told are the hindrances that the log has told of; notified says that the owner was told.
+	told     map[string]bool
+	notified bool
 }
 
 // holdUp takes note that a pull request is held up, and tells of it as far as that is new.
-// ring says that the owner is to be notified now.
-func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *worker) (now journal.Standstill, ring bool) {
+// notify says that the owner is to be notified now.
+func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *worker) (now journal.Standstill, notify bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.held) == 0 {
-		s.since, s.held, s.told, s.rung = time.Now(), map[forge.Ref]*worker{}, map[string]bool{}, false
+		s.since, s.held, s.told, s.notified = time.Now(), map[forge.Ref]*worker{}, map[string]bool{}, false
 	}
 	s.why, s.held[ref] = err.Error(), w
 	if kind := hindrance(err); !s.told[kind] && ctx.Err() == nil {
@@ -86,9 +86,9 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *wo
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on " +
 			"by themselves once that is over")
 	}
-	ring = !s.rung && time.Since(s.since) >= ringAfter
-	s.rung = s.rung || ring
-	return s.now(), ring
+	notify = !s.notified && time.Since(s.since) >= notifyAfter
+	s.notified = s.notified || notify
+	return s.now(), notify
 }
 
 // goesOn takes note that a pull request is held up no more, and gives the workers of those
@@ -124,10 +124,10 @@ func (s *standstill) now() journal.Standstill {
 // goes on again.
 func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err error, w *worker) bool {
 	before := d.Agent.Config().Engine
-	now, ring := d.still.holdUp(ctx, ref, err, w)
+	now, notify := d.still.holdUp(ctx, ref, err, w)
 	d.show(ctx)
-	if ring {
-		d.ring(ctx, now)
+	if notify {
+		d.notify(ctx, now)
 	}
 	until := time.Now().Add(t.met(ctx, err))
 	for reflect.DeepEqual(d.Agent.Config().Engine, before) {
@@ -172,8 +172,8 @@ func (d *Daemon) show(ctx context.Context) {
 	}
 }
 
-// ring notifies the owner of a standstill that lasts.
-func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
+// notify tells the owner of a standstill that lasts.
+func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 	listed := strings.Join(now.Refs[:min(len(now.Refs), maxListed)], ", ")
 	if more := len(now.Refs) - maxListed; more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
@@ -181,7 +181,7 @@ func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
 	message := fmt.Sprintf("The %s agent on %s is at a standstill since %s: %s\nIt goes on by itself once that is over. Waiting: %s.",
 		d.Agent.Role, host(), now.Since.Local().Format(time.DateTime), now.Why, listed)
 	log := zerolog.Ctx(ctx)
-	err := bell{url: string(d.Agent.Config().Notify.SlackWebhook)}.ring(ctx, message)
+	err := notifier{url: string(d.Agent.Config().Notify.SlackWebhook)}.send(ctx, message)
 	log.Warn().AnErr("notification", err).Str("why", now.Why).Stringer("for", time.Since(now.Since).Round(time.Minute)).Str("waiting", listed).
 		Msg("this machine is still at a standstill")
 }
@@ -190,7 +190,7 @@ func (d *Daemon) ring(ctx context.Context, now journal.Standstill) {
 // an unattended machine the owner would not notice.
 func (d *Daemon) ringEnd(ctx context.Context, why error) {
 	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
-	if err := (bell{url: string(d.Agent.Config().Notify.SlackWebhook)}).ring(context.WithoutCancel(ctx), message); err != nil {
+	if err := (notifier{url: string(d.Agent.Config().Notify.SlackWebhook)}).send(context.WithoutCancel(ctx), message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("nobody was notified that the agent has ended")
 	}
 }

@@ -95,7 +95,7 @@ func TestASessionThatWorkedCounts(t *testing.T) {
 	}
 	g, pr := objected(t)
 	a := authorOf(t, g, unneeded(t))
-	spend(t, a, pr, journal.Outcome{Detail: "overloaded", Spent: journal.Spent{Runs: 1, Seconds: 3600}})
+	spend(t, a, pr, journal.Outcome{Detail: "overloaded", Spent: journal.Spent{Runs: 1, Duration: time.Hour}})
 	if h := a.past(pr, time.Time{}); h.wasted.Time != 0 {
 		t.Errorf("an outage took %s of its time", h.wasted.Time)
 	}
@@ -154,8 +154,8 @@ func TestAStandstillIsToldOnce(t *testing.T) {
 				if n%2 == 0 && hour > 0 {
 					failed = engine.Errorf(engine.Auth, "log in")
 				}
-				now, ring := s.holdUp(ctx, ref, failed, &worker{})
-				if ring {
+				now, notify := s.holdUp(ctx, ref, failed, &worker{})
+				if notify {
 					rang++
 					if len(now.Refs) != 20 || now.Why != failed.Message || time.Since(now.Since) != 3*time.Hour {
 						t.Errorf("after %d h the owner is told of %+v", hour, now)
@@ -199,7 +199,7 @@ func TestOtherSettingsEndAStandstill(t *testing.T) {
 	})
 }
 
-// The owner hears of a standstill by the bell, and `touchstone status` shows it while it lasts.
+// The owner is notified of a standstill, and `touchstone status` shows it while it lasts.
 func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 	t.Parallel()
 	var got struct{ Text string }
@@ -221,7 +221,7 @@ func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 	d := &Daemon{Agent: a}
 	now, _ := d.still.holdUp(t.Context(), pr.Ref, engine.Errorf(engine.Billing, "the account has no credit left; buy some"), &worker{})
 	d.show(t.Context())
-	d.ring(t.Context(), now)
+	d.notify(t.Context(), now)
 	if !strings.Contains(got.Text, "The author agent on ") || !strings.Contains(got.Text, "buy some") ||
 		!strings.Contains(got.Text, "acme/app#1") {
 		t.Errorf("it rang %q", got.Text)

@@ -18,14 +18,14 @@ import (
 
 // stateOf is everything that [decide.Next] may know of a pull request.
 func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts) decide.State {
-	comments, now := commentsOf(pr, cfg, f), time.Now()
+	comments, now := commentsOf(pr, cfg, f), f.now
 	reviewers := []string{pr.Viewer}
 	if role == decide.Author {
 		reviewers = cfg.Reviewers
 	}
 	s := decide.State{
 		Role: role, Self: pr.Viewer,
-		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, Twin: pr.Twin, Author: pr.Author.Login, Head: pr.Head.SHA,
+		Open: pr.Open, Draft: pr.Draft, Fork: pr.Fork, Shared: pr.Shared, SameBranch: pr.SameBranch, Author: pr.Author.Login, Head: pr.Head.SHA,
 		BaseBranch:   pr.Base.Name,
 		BaseReplaced: pr.BaseReplaced,
 		Forced:       forced(pr),
@@ -47,6 +47,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		EnqueuedAt:    pr.Enqueued.At,
 		Told:          told(pr),
 		Elsewhere:     f.elsewhere,
+		Fixing:        fixing(pr),
 		Unbegun:       f.unbegun,
 		Unproved:      f.unproved,
 		Silent:        f.silent,
@@ -68,7 +69,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		MaxAttempts:   cfg.Rounds.Attempts,
 		Budgets:       budgets(cfg),
 		Pause:         cfg.Author.Pause.Duration(),
-		Now:           now.Add(-pr.ClockAhead),
+		Now:           now,
 		SeenAt:        f.past.seen,
 		RenewedAt:     renewedAt(pr, cfg.Labels),
 		ReportedAt:    reportedAt(pr.Checks),
@@ -76,7 +77,7 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		AwaitedSince:  f.past.awaited,
 		Attempts:      f.past.attempts,
 		Failed:        f.past.failed,
-		Hopeless:      f.past.hopeless,
+		Permanent:     f.past.permanent,
 		RetryIn:       f.past.retryIn,
 		Queued:        f.past.queued,
 		Wasted:        f.past.wasted,

@@ -1,12 +1,16 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"touchstone/agent/githubsim"
 	"touchstone/verdict/decide"
 )
+
+var every = flag.Int("every", 1, "kill at every so many of an agent's outward calls, from a random one on; 1 takes all")
 
 // TestKilledAtEachCall kills an agent at its first, second, third … outward call
 // (REST, GraphQL and git alike), before and after the call took effect, starts
@@ -18,8 +22,9 @@ func TestKilledAtEachCall(t *testing.T) {
 		for name, drop := range map[string]githubsim.Drop{"before": githubsim.DropBefore, "after": githubsim.DropAfter} {
 			t.Run(fmt.Sprintf("%s/%s", role, name), func(t *testing.T) {
 				t.Parallel()
-				killed := true
-				for at := 1; killed; at++ {
+				killed, from := true, 1+rand.IntN(*every)
+				t.Logf("it is killed at call %d and each %d on", from, *every)
+				for at := from; killed; at += *every {
 					t.Run(fmt.Sprint(at), func(t *testing.T) { killed = killAt(t, role, at, drop) })
 					if t.Failed() {
 						return

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // Engine drives one kind of model CLI. Its methods may be called from several
@@ -98,8 +100,8 @@ type Request struct {
 	Role Role
 	// Dir is the session's working directory, normally a worktree.
 	Dir string
-	// ReadDirs are more directories a reviewer may read. An author has none,
-	// since what a CLI lets it read besides its worktree it may let it edit.
+	// ReadDirs are more directories that it may read, and not edit. A CLI may let an author delete
+	// files there with rm.
 	ReadDirs []string
 	// Instructions are the standing orders of the role; the session sees no
 	// others, neither this user's own nor the checkout's.
@@ -135,7 +137,7 @@ type Request struct {
 	// with an *Error that wraps it. Where an engine does not see the requests, it is told as
 	// soon as the CLI says which model that is, if it does. It must not block.
 	Asks func(model string) error
-	// Progress, if set, hears of the session as it goes, from one goroutine at
+	// Progress, if set, is told of the session as it goes, from one goroutine at
 	// a time. It must not block: the session waits for it.
 	Progress func(Progress)
 }
@@ -146,8 +148,6 @@ func (r Request) Bounded() (Request, error) {
 	switch {
 	case r.Role != Reviewer && r.Role != Author:
 		return r, fmt.Errorf("role %q is neither %s nor %s", r.Role, Reviewer, Author)
-	case r.Role == Author && len(r.ReadDirs) > 0:
-		return r, fmt.Errorf("an author works in one directory, and may read no other")
 	case r.Role == Reviewer && len(r.Allow) > 0:
 		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
 	case r.Dir == "":
@@ -192,7 +192,7 @@ type Result struct {
 	// Switched is a sentence that says why another model or engine than the one asked
 	// for has answered; empty if none has.
 	Switched string
-	Usage    Usage
+	Usage    verdict.Usage
 	// CostUSD is the CLI's own figure, else one by the table of prices; zero when
 	// neither knows.
 	CostUSD float64
@@ -207,25 +207,6 @@ type Result struct {
 	FirstByte time.Duration
 }
 
-// Usage counts the tokens of one turn.
-type Usage struct {
-	Input, CacheWrite, CacheRead, Output int64
-}
-
-// Total is how many tokens there are.
-func (u Usage) Total() int64 { return u.Input + u.CacheWrite + u.CacheRead + u.Output }
-
-// Plus is both together.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead,
-		Output: u.Output + v.Output}
-}
-
-// Minus is what came after an earlier sum.
-func (u Usage) Minus(before Usage) Usage {
-	return u.Plus(Usage{Input: -before.Input, CacheWrite: -before.CacheWrite, CacheRead: -before.CacheRead, Output: -before.Output})
-}
-
 // Progress is something that happened in a session. Text comes from the model
 // or its tools: it is one line of printable characters, at most 200 of them,
 // and otherwise not to be trusted.
@@ -237,7 +218,7 @@ type Progress struct {
 	Target string
 	// Used are the tokens that the session has used until now, as far as that is known: what
 	// the gateway has seen, or the CLI told.
-	Used Usage
+	Used verdict.Usage
 	// CostUSD is what they cost by the table of prices.
 	CostUSD float64
 	// Elapsed is the turn's age.
@@ -268,7 +249,7 @@ const (
 	ProgressTool ProgressKind = "tool"
 	// ProgressRetry: the provider refused and the CLI is about to ask again.
 	ProgressRetry ProgressKind = "retry"
-	// ProgressHeartbeat: nothing has been heard for Silence, a multiple of 30 seconds. Text is the
+	// ProgressHeartbeat: nothing has come for Silence, a multiple of 30 seconds. Text is the
 	// tool that is known to run meanwhile, or empty.
 	ProgressHeartbeat ProgressKind = "heartbeat"
 	// ProgressRaw: a line of output that this engine does not know.

@@ -38,7 +38,7 @@ const (
 	MaxTurns Class = "max-turns"
 	// Budget: the session used up its Request.Budget.
 	Budget Class = "budget"
-	// Idle: nothing was heard for Request.IdleTimeout, or ToolTimeout.
+	// Idle: nothing came for Request.IdleTimeout, or ToolTimeout.
 	Idle Class = "idle"
 	// Timeout: the session lasted longer than Request.Timeout.
 	Timeout Class = "timeout"

@@ -1,6 +1,10 @@
 package engine
 
-import "strings"
+import (
+	"strings"
+
+	"touchstone/verdict"
+)
 
 // Price is what a million tokens of a model cost, in US dollars.
 type Price struct {
@@ -8,7 +12,7 @@ type Price struct {
 }
 
 // of gives what tokens cost at this price.
-func (p Price) of(used Usage) float64 {
+func (p Price) of(used verdict.Usage) float64 {
 	const million = 1e6
 	return (p.Input*float64(used.Input) + p.CacheWrite*float64(used.CacheWrite) +
 		p.CacheRead*float64(used.CacheRead) + p.Output*float64(used.Output)) / million
@@ -33,7 +37,7 @@ var dear = Price{Input: 15, CacheWrite: 18.75, CacheRead: 1.5, Output: 75}
 // Cost gives what a model's tokens cost. Of several names that the model's begins with
 // the longest counts. A model that has none of them counts as the dearest there is, in the
 // table or without one, so that a budget ends too early rather than too late.
-func (p Prices) Cost(model string, used Usage) float64 {
+func (p Prices) Cost(model string, used verdict.Usage) float64 {
 	found, dearest := "", dear.of(used)
 	for name, price := range p {
 		if strings.HasPrefix(model, name) && len(name) > len(found) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 func TestCost(t *testing.T) {
@@ -13,7 +14,7 @@ func TestCost(t *testing.T) {
 		"small-pro": {Input: 10, CacheWrite: 12.5, CacheRead: 1, Output: 50},
 		"middle":    {Input: 3, CacheWrite: 3.75, CacheRead: 0.3, Output: 15},
 	}
-	used := engine.Usage{Input: 1e6, CacheWrite: 2e6, CacheRead: 10e6, Output: 1e5}
+	used := verdict.Usage{Input: 1e6, CacheWrite: 2e6, CacheRead: 10e6, Output: 1e5}
 	for _, test := range []struct {
 		name   string
 		prices engine.Prices

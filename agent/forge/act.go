@@ -150,13 +150,13 @@ type Resolver struct{ c *Client }
 // NewResolver returns what resolves threads as c's login.
 func NewResolver(c *Client) *Resolver { return &Resolver{c} }
 
-// ResolveThread marks a thread, named by its Thread.ID, as resolved; one that is resolved already is no error. It
+// ResolveThread marks a thread of a repository, named by its Thread.ID, as resolved; one that is resolved already is no error. It
 // takes write access to the repository, or being the pull request's author.
-func (r *Resolver) ResolveThread(ctx context.Context, thread string) error {
+func (r *Resolver) ResolveThread(ctx context.Context, repo Repo, thread string) error {
 	const mutation = "mutation Resolve($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { isResolved } } }"
 	var data struct{}
 	// Sent twice it does no more than once.
-	return r.c.failed("resolve a review thread", r.c.query(ctx, mutation, map[string]any{"thread": thread}, &data))
+	return r.c.failed("resolve a review thread", r.c.query(about(ctx, repo), mutation, map[string]any{"thread": thread}, &data))
 }
 
 func checkBody(body string) error {

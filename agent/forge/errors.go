@@ -102,8 +102,8 @@ func (r refusal) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// refused turns an answer of 400 and above into an *Error that lacks only its Op.
-func (t token) refused(response *http.Response, body []byte, now time.Time) *Error {
+// refusal turns an answer of 400 and above into an *Error that lacks only its Op.
+func (t token) refusal(response *http.Response, body []byte, now time.Time) *Error {
 	var answer refusal
 	_ = json.Unmarshal(body, &answer) // a proxy's HTML page has no message, and the status then speaks alone
 	message := answer.text()
@@ -169,6 +169,18 @@ func classify(status int, message string) error {
 // remedy says what a person can do. GitHub names the permission that would have sufficed in a header, one for each
 // kind of token: https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
 func (t token) remedy(kind error, header http.Header) string {
+	switch {
+	case kind == ErrUnauthorized && t.own:
+		return "the App's private key was deleted, or is another App's: make a new one in the App's settings on GitHub, write it into the " +
+			"file that github.app_key_file names, and see that this machine's clock is right"
+	case kind == ErrNotFound && t.own:
+		return "check github.app_id, the number in the App's settings on GitHub, or make another App with `touchstone app create`"
+	case kind == ErrNotFound && t.app:
+		return "check the name, and that the repository is part of the GitHub App's installation"
+	case kind == ErrForbidden && t.app && header.Get("X-Accepted-GitHub-Permissions") == "":
+		return "have the GitHub App's permissions accepted where it is installed, and check that it has those that `touchstone app create` " +
+			"asks for"
+	}
 	switch kind {
 	case ErrUnauthorized:
 		return "the token is wrong, expired or revoked: make a new one and set GITHUB_TOKEN or github.token_file"
@@ -191,11 +203,18 @@ func (t token) remedy(kind error, header http.Header) string {
 }
 
 // token is the secret that GitHub knows us by.
-type token string
+type token struct {
+	text string
+	app  bool // of an App's installation
+	own  bool // of an App itself
+}
 
 // redact takes the token out of a text.
 func (t token) redact(text string) string {
-	return strings.ReplaceAll(text, string(t), "[redacted]")
+	if t.text == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, t.text, "[redacted]")
 }
 
 // clean makes foreign text fit for an error: one bounded line, without the token, should a server or a library have

@@ -37,7 +37,7 @@ func TestClassification(t *testing.T) {
 		{500, `<html>`, ErrUnavailable},
 		{503, ``, ErrUnavailable},
 	} {
-		err := token(secret).refused(answer(test.status, ""), []byte(test.body), time.Now())
+		err := token{text: secret}.refusal(answer(test.status, ""), []byte(test.body), time.Now())
 		if err.kind != test.want {
 			t.Errorf("%d %s is %v; want %v", test.status, test.body, err.kind, test.want)
 		}
@@ -84,7 +84,7 @@ func TestAnErrorIsOneSentence(t *testing.T) {
 	body := `{"message":"Head branch was modified.\nReview and try the merge again.","errors":["No luck.\r\n"]}`
 	refused := answer(409, body)
 	err := client(t, func(*http.Request) (*http.Response, error) { return refused, nil }).failed("merge acme/app#12",
-		token(secret).refused(refused, []byte(body), time.Now()))
+		token{text: secret}.refusal(refused, []byte(body), time.Now()))
 	want := "merge acme/app#12: GitHub answered 409: Head branch was modified. Review and try the merge again.: No luck"
 	if err.Error() != want {
 		t.Errorf("it says %q; want %q", err, want)

@@ -28,7 +28,8 @@ const maxRestPages = 20
 // Config says which GitHub to talk to, and as whom.
 type Config struct {
 	APIURL    string            // root of the REST API; empty means DefaultAPIURL, a GitHub Enterprise Server's is https://host/api/v3/
-	Token     string            // personal or installation token
+	Token     string            // of a person's or a machine's login
+	App       *App              // acts instead of Token, by its installations
 	Transport http.RoundTripper // carries the requests; nil means a transport with timeouts of its own
 	Version   string            // of this program, for the User-Agent header
 }
@@ -40,23 +41,37 @@ type Client struct {
 	bare    http.RoundTripper // carries requests without the token, to hosts that GitHub names
 	graphql string            // address of the GraphQL API
 	web     string            // root of pages and clone addresses, without a trailing slash
-	token   token
+	token   token             // what is known of the login that acts; an App's has no text
+	signer  signer            // gives out the token for each request
 	clock   *clock
 }
 
 // New returns a client for cfg. It opens no connection; its errors are mistakes in cfg.
 func New(cfg Config) (*Client, error) {
-	if cfg.Token == "" {
+	if cfg.App == nil && cfg.Token == "" {
 		return nil, errors.New("there is no GitHub token; set GITHUB_TOKEN, or write the token to a file that only you can read and name that " +
 			"file as github.token_file")
 	}
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the GitHub token holds a space or another character that no token has: copy it again")
 	}
-	if cfg.APIURL == "" {
-		cfg.APIURL = DefaultAPIURL
+	api, err := cfg.api()
+	if err != nil {
+		return nil, err
 	}
-	api, err := url.Parse(cfg.APIURL)
+	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token{text: cfg.Token, app: cfg.App != nil}}
+	transport := newTransport(cfg, api)
+	client.http, client.clock, client.signer = &http.Client{Transport: transport}, transport.clock, transport.signer
+	client.bare = transport.base
+	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}})
+	client.rest.BaseURL = api
+	client.rest.UserAgent = "touchstone/" + cfg.Version
+	return client, nil
+}
+
+// api is the root of the REST API, which ends in a slash.
+func (cfg Config) api() (*url.URL, error) {
+	api, err := url.Parse(cmp.Or(cfg.APIURL, DefaultAPIURL))
 	if err != nil || api.Host == "" || api.User != nil || api.RawQuery != "" || api.Fragment != "" {
 		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/ or https://host/api/v3/")
 	}
@@ -66,15 +81,7 @@ func New(cfg Config) (*Client, error) {
 	if !strings.HasSuffix(api.Path, "/") {
 		api.Path += "/"
 	}
-
-	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token(cfg.Token)}
-	transport := newTransport(cfg, api.Host)
-	client.http, client.clock = &http.Client{Transport: transport}, &transport.clock
-	client.bare = transport.base
-	client.rest = github.NewClient(&http.Client{Transport: forgetful{transport}})
-	client.rest.BaseURL = api
-	client.rest.UserAgent = "touchstone/" + cfg.Version
-	return client, nil
+	return api, nil
 }
 
 func loopback(host string) bool {
@@ -102,10 +109,14 @@ func webURL(api url.URL) string {
 }
 
 // Remote returns how git reaches a repository over HTTP: its clone address, and the value of the Authorization header
-// to send along, which is a secret.
-func (c *Client) Remote(repo Repo) (cloneURL, authorization string) {
-	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + string(c.token)))
-	return c.web + "/" + repo.String() + ".git", "Basic " + basic
+// to send along, which is a secret. That of an App is good for ten minutes at least.
+func (c *Client) Remote(ctx context.Context, repo Repo) (cloneURL, authorization string, err error) {
+	signed, err := c.signer.sign(ctx, repo)
+	if err != nil {
+		return "", "", c.failed("sign in to "+repo.String(), err)
+	}
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + signed.text))
+	return c.web + "/" + repo.String() + ".git", "Basic " + basic, nil
 }
 
 // HeadSHA returns the commit at the head of a pull request. It is the cheap read to make right before an act.

@@ -393,7 +393,10 @@ func TestGitTakesTheRemote(t *testing.T) {
 	}
 	w := start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write"}})
 	_, sha := w.open("topic")
-	url, authorization := w.as(octocat).Remote(app)
+	url, authorization, err := w.as(octocat).Remote(t.Context(), app)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(git, "ls-remote", url, "refs/pull/1/head")
 	cmd.Env = []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "HOME=" + t.TempDir(),

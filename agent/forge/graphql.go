@@ -31,6 +31,10 @@ func (c *Client) query(ctx context.Context, document string, variables map[strin
 // ask sends one GraphQL request and decodes its data into result. An answer that carries errors is a failure even
 // when it also carries data: half a pull request is no ground for a decision. Only what is elsewhere may be missing.
 func (c *Client) ask(ctx context.Context, document string, variables map[string]any, result any) error {
+	owner, _ := variables["owner"].(string)
+	if name, _ := variables["name"].(string); owner != "" && name != "" {
+		ctx = about(ctx, Repo{Owner: owner, Name: name})
+	}
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return err
@@ -55,7 +59,7 @@ func (c *Client) ask(ctx context.Context, document string, variables map[string]
 	}
 	for _, failure := range answer.Errors {
 		if !failure.elsewhere() {
-			return c.token.denied(failure, response.Header, time.Now())
+			return c.token.denied(failure, response.Header, c.clock.now())
 		}
 	}
 	if err := json.Unmarshal(answer.Data, result); err != nil {

@@ -23,7 +23,7 @@ type PullRequest struct {
 	Draft      bool
 	Fork       bool   // the head lives in another repository
 	Shared     bool   // the head is more than this pull request's: the default branch, or one that changes by reviewed pull requests only
-	Twin       string // another open pull request of the same branch, such as acme/app#7; empty if there is none
+	SameBranch string // another open pull request of the same branch, such as acme/app#7; empty if there is none
 	InQueue    bool   // waits in a merge queue
 	Queue      bool   // the base takes merges through a merge queue only
 	Stacked    int    // the number of the open or merged pull request whose branch the base is; 0 for a base that more is merged into
@@ -68,9 +68,6 @@ type PullRequest struct {
 	MergedAt         *time.Time // nil before
 	Viewer           string     // login the token belongs to
 	ViewerPermission Permission // what that login may do here
-	// ClockAhead is how far this machine's clock is ahead of GitHub's, whose times all others here are: negative if it is
-	// behind, and 0 if the two agree within two seconds.
-	ClockAhead time.Duration
 }
 
 // LabelledAt is when a label that is there was last put on, and zero for one that is not there.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSecretsDoNotLeave(t *testing.T) {
-	c := &Client{token: "our own token"}
+	c := &Client{token: token{text: "our own token"}}
 	const filler = "0123456789abcdefABCDEF0123456789abcdefABCDEF"
 	for name, secret := range map[string]string{
 		"our own":          "our own token",
@@ -56,7 +56,7 @@ func TestSecretsDoNotLeave(t *testing.T) {
 }
 
 func TestPasswordsOfURLsDoNotLeave(t *testing.T) {
-	c := &Client{token: "our own token"}
+	c := &Client{token: token{text: "our own token"}}
 	for text, want := range map[string]string{
 		"proxy http://u:pw@proxy:3128/ refused":           "proxy http://[redacted]@proxy:3128/ refused",
 		"GOPROXY=https://:s3cr3t@go.example.com,direct":   "GOPROXY=https://[redacted]@go.example.com,direct",
@@ -100,7 +100,7 @@ func TestWhatIsPostedHoldsNoSecrets(t *testing.T) {
 }
 
 func TestWhatWasClippedBeforeItWasRedacted(t *testing.T) {
-	c := &Client{token: "our own token"}
+	c := &Client{token: token{text: "our own token"}}
 	for text, want := range map[string]string{
 		"It commits ghp_0123456789ab… to main": "It commits [redacted] to main",
 		"A key AKIA0123… and sk-ant-01234…":    "A key [redacted] and [redacted]",
@@ -119,7 +119,7 @@ func TestWhatWasClippedBeforeItWasRedacted(t *testing.T) {
 // TestAKeyDoesNotReachTheRecord: what is taken for the rest of a key must not take a review's record with it.
 func TestAKeyDoesNotReachTheRecord(t *testing.T) {
 	const record = `<!-- touchstone:state v1 {"verdict":"APPROVE","claim":"-----END PRIVATE KEY-----"} -->` + "\n<!-- VERDICT:APPROVE -->"
-	c := &Client{token: "our own token"}
+	c := &Client{token: token{text: "our own token"}}
 	if got := c.outgoing("It holds -----BEGIN PRIVATE KEY-----\n\n" + record); !strings.HasSuffix(got, record) {
 		t.Errorf("what leaves is %q", got)
 	}

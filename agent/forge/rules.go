@@ -17,11 +17,14 @@ var rulesQuery string
 // (https://docs.github.com/graphql/reference/objects#refupdaterule) and by rulesets
 // (https://docs.github.com/rest/repos/rules#get-rules-for-a-branch) together.
 type Rules struct {
-	Branch    string   // the default branch; empty while the repository is
-	Squash    bool     // squash merging is allowed
-	Approvals int      // approving reviews that have to be there
-	Checks    []string // names of the checks that have to pass, each once
-	Queue     bool     // a ruleset has a merge queue
+	Branch    string // the default branch; empty while the repository is
+	Squash    bool   // squash merging is allowed
+	Approvals int    // approving reviews that have to be there
+	// CodeOwners: one of the owners of what is changed has to approve, and no App can be one
+	// (https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners).
+	CodeOwners bool
+	Checks     []string // names of the checks that have to pass, each once
+	Queue      bool     // a ruleset has a merge queue
 }
 
 // Rules reads what a repository asks of a merge. With that it reads the state of the
@@ -36,6 +39,7 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 				RefUpdateRule *struct {
 					RequiredApprovingReviewCount int
 					RequiredStatusCheckContexts  []string
+					RequiresCodeOwnerReviews     bool
 				}
 			}
 		}
@@ -53,7 +57,9 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 	}
 	rules.Branch = branch.Name
 	if branch.RefUpdateRule != nil {
-		rules.Approvals, rules.Checks = branch.RefUpdateRule.RequiredApprovingReviewCount, branch.RefUpdateRule.RequiredStatusCheckContexts
+		rule := branch.RefUpdateRule
+		rules.Approvals, rules.Checks, rules.CodeOwners = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts,
+			rule.RequiresCodeOwnerReviews
 	}
 	return rules, c.failed(op, c.addRulesets(ctx, repo, &rules))
 }
@@ -62,8 +68,9 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 type ruleNode struct {
 	Type       string
 	Parameters struct {
-		Approvals int                        `json:"required_approving_review_count"`
-		Checks    []struct{ Context string } `json:"required_status_checks"`
+		Approvals  int                        `json:"required_approving_review_count"`
+		CodeOwners bool                       `json:"require_code_owner_review"`
+		Checks     []struct{ Context string } `json:"required_status_checks"`
 	}
 }
 
@@ -87,6 +94,7 @@ func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error
 			return err
 		}
 		for _, rule := range all {
+			rules.CodeOwners = rules.CodeOwners || rule.Parameters.CodeOwners
 			rules.Queue = rules.Queue || rule.Type == "merge_queue"
 			rules.Approvals = max(rules.Approvals, rule.Parameters.Approvals)
 			for _, check := range rule.Parameters.Checks {

@@ -96,15 +96,15 @@ func TestThreads(t *testing.T) {
 		t.Errorf("the answer is %+v", c)
 	}
 
-	if err := forge.NewResolver(w.as(guest)).ResolveThread(t.Context(), first.ID); !errors.Is(err, forge.ErrForbidden) {
+	if err := forge.NewResolver(w.as(guest)).ResolveThread(t.Context(), app, first.ID); !errors.Is(err, forge.ErrForbidden) {
 		t.Errorf("resolved by a guest: %v", err)
 	}
 	for range 2 {
-		if err := forge.NewResolver(w.as(hubot)).ResolveThread(t.Context(), first.ID); err != nil {
+		if err := forge.NewResolver(w.as(hubot)).ResolveThread(t.Context(), app, first.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := forge.NewResolver(w.as(hubot)).ResolveThread(t.Context(), "PRRT_0"); !errors.Is(err, forge.ErrNotFound) {
+	if err := forge.NewResolver(w.as(hubot)).ResolveThread(t.Context(), app, "PRRT_0"); !errors.Is(err, forge.ErrNotFound) {
 		t.Errorf("resolving what is not there: %v", err)
 	}
 	w.commit("topic", map[string]string{"topic.go": "package main\n"})
@@ -198,7 +198,7 @@ func TestWhatOthersMadeOfAComment(t *testing.T) {
 		pr.Deleted[0].At.IsZero() {
 		t.Errorf("deleted are %+v", pr.Deleted)
 	}
-	revisions, err := w.as(octocat).Revisions(t.Context(), pr.Comments[1].Node)
+	revisions, err := w.as(octocat).Revisions(t.Context(), app, pr.Comments[1].Node)
 	if err != nil || len(revisions) != 2 || revisions[0].Text != "other" || revisions[0].By.Login != hubot ||
 		revisions[1].Text != "changed" || revisions[1].By.Login != octocat {
 		t.Errorf("the revisions are %+v, %v", revisions, err)

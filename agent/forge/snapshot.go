@@ -80,7 +80,6 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		if err != nil {
 			return PullRequest{}, err
 		}
-		pr.ClockAhead = time.Duration(c.clock.ahead.Load())
 		if beyond = cmp.Or(beyond, more, tail); beyond != "" {
 			return pr, unreadable("it has more than " + beyond + ", which is more than the agents read")
 		}
@@ -120,7 +119,7 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	pr := node.head(ref)
 	pr.Viewer = data.Viewer.Login
 	pr.Shared = node.shared(data.Repository.DefaultBranchRef)
-	pr.Twin = node.twin(ref)
+	pr.SameBranch = node.sameBranch(ref)
 	pr.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
 	pr.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
 	commit := node.commit()
@@ -350,8 +349,8 @@ type pullNode struct {
 	Repository *repoNode
 }
 
-// twin finds another open pull request of the same branch.
-func (n *pullRequestNode) twin(ref Ref) string {
+// sameBranch finds another open pull request of the same branch.
+func (n *pullRequestNode) sameBranch(ref Ref) string {
 	if n.IsCrossRepository || n.HeadRef == nil {
 		return ""
 	}

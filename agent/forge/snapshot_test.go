@@ -331,8 +331,8 @@ func TestTwins(t *testing.T) {
 		ref := `"headRef":{"refUpdateRule":null,"associatedPullRequests":{"nodes":[` + tc.nodes + `]}},"isCrossRepository":` + tc.cross
 		answered := strings.Replace(page("abc", then, noComments), `"isCrossRepository":true`, ref, 1)
 		c := client(t, func(*http.Request) (*http.Response, error) { return answer(200, answered), nil })
-		if pr, err := c.PullRequest(t.Context(), pull); err != nil || pr.Twin != tc.want {
-			t.Errorf("%s: %q, %v", name, pr.Twin, err)
+		if pr, err := c.PullRequest(t.Context(), pull); err != nil || pr.SameBranch != tc.want {
+			t.Errorf("%s: %q, %v", name, pr.SameBranch, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode)
 				return "2,000 comments in long threads", nil
 			}
 			var data struct{ Node *struct{ Comments turnsNode } }
-			if err := c.query(ctx, threadQuery, variables, &data); err != nil {
+			if err := c.query(about(ctx, pr.Ref.Repo), threadQuery, variables, &data); err != nil {
 				return "", err
 			}
 			if data.Node == nil {
@@ -49,9 +49,9 @@ type Revision struct {
 	Text string // untrusted; empty for one whose text was deleted
 }
 
-// Revisions reads all texts that an edited comment or review has had, named by its Node, the first one among them, in no
+// Revisions reads all texts that an edited comment or review of a repository has had, named by its Node, the first one among them, in no
 // certain order.
-func (c *Client) Revisions(ctx context.Context, node string) ([]Revision, error) {
+func (c *Client) Revisions(ctx context.Context, repo Repo, node string) ([]Revision, error) {
 	const op = "read what an edited comment said before"
 	variables := map[string]any{"id": node}
 	var all []Revision
@@ -64,7 +64,7 @@ func (c *Client) Revisions(ctx context.Context, node string) ([]Revision, error)
 				}]
 			}
 		}
-		if err := c.query(ctx, revisionsQuery, variables, &data); err != nil {
+		if err := c.query(about(ctx, repo), revisionsQuery, variables, &data); err != nil {
 			return nil, c.failed(op, err)
 		}
 		if data.Node == nil {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -26,13 +27,13 @@ const (
 // transport adds what every call needs: identity, a bound on time and size, patience with limits, second tries of
 // reads, and one reading of refusals. It answers with a whole body in memory, or an error.
 type transport struct {
-	base  http.RoundTripper
-	host  string // the only one that gets the token
-	token token
-	clock clock
+	base   http.RoundTripper
+	host   string // the only one that gets the token
+	signer signer
+	clock  *clock
 }
 
-func newTransport(cfg Config, host string) *transport {
+func newTransport(cfg Config, api *url.URL) *transport {
 	base := cfg.Transport
 	if base == nil {
 		own := http.DefaultTransport.(*http.Transport).Clone()
@@ -40,7 +41,11 @@ func newTransport(cfg Config, host string) *transport {
 		own.ResponseHeaderTimeout = attemptTimeout
 		base = own
 	}
-	return &transport{base: base, host: host, token: token(cfg.Token)}
+	t := &transport{base: base, host: api.Host, signer: token{text: cfg.Token}, clock: &clock{}}
+	if cfg.App != nil {
+		t.signer = &installations{app: *cfg.App, api: api, base: base, clock: t.clock}
+	}
+	return t
 }
 
 type readKey struct{}
@@ -58,12 +63,22 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != t.host {
 		return nil, errors.New("refusing to follow a redirect away from the configured GitHub")
 	}
-	tries, limits := 0, 0
+	tries, limits, renewed := 0, 0, false
+	repo := aboutRepo(req)
 	for {
-		response, err := t.attempt(req)
+		signed, err := t.signer.sign(req.Context(), repo)
+		if err != nil {
+			return nil, err
+		}
+		response, err := t.attempt(req, signed)
 		var refusal *Error
 		if !errors.As(err, &refusal) {
 			return response, err
+		}
+		// A token that GitHub does not know has done nothing.
+		if errors.Is(err, ErrUnauthorized) && !renewed && t.signer.refused(repo, signed) {
+			renewed = true
+			continue
 		}
 		wait := refusal.RetryAfter
 		if errors.Is(err, ErrRateLimited) {
@@ -99,7 +114,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // attempt sends the request once and reads the answer whole. Refusals and failures of the network come back as *Error.
-func (t *transport) attempt(original *http.Request) (*http.Response, error) {
+func (t *transport) attempt(original *http.Request, signed token) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(original.Context(), attemptTimeout)
 	defer cancel()
 	req := original.Clone(ctx)
@@ -110,22 +125,24 @@ func (t *transport) attempt(original *http.Request) (*http.Response, error) {
 		}
 		req.Body = body
 	}
-	req.Header.Set("Authorization", "Bearer "+string(t.token))
+	if signed.text != "" {
+		req.Header.Set("Authorization", "Bearer "+signed.text)
+	}
 
 	response, err := t.base.RoundTrip(req)
 	if err != nil {
-		return nil, t.token.broken(original.Context(), err)
+		return nil, signed.broken(original.Context(), err)
 	}
-	t.clock.hear(response.Header, time.Now())
+	t.clock.set(response.Header, time.Now())
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, t.token.broken(original.Context(), err)
+		return nil, signed.broken(original.Context(), err)
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("GitHub's answer is larger than %d MiB", maxAnswer>>20)
 	case response.StatusCode >= 400:
-		return nil, t.token.refused(response, body, time.Now())
+		return nil, signed.refusal(response, body, t.clock.now())
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil

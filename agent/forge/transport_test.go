@@ -268,8 +268,8 @@ func TestNew(t *testing.T) {
 			t.Errorf("%q: %v", test.api, err)
 			continue
 		}
-		clone, authorization := c.Remote(pull.Repo)
-		if c.graphql != test.graphql || clone != test.clone || authorization != "Basic eC1hY2Nlc3MtdG9rZW46YWJj" {
+		clone, authorization, err := c.Remote(t.Context(), pull.Repo)
+		if err != nil || c.graphql != test.graphql || clone != test.clone || authorization != "Basic eC1hY2Nlc3MtdG9rZW46YWJj" {
 			t.Errorf("%q: GraphQL at %s, clone from %s with %q; want %s, %s", test.api, c.graphql, clone, authorization, test.graphql, test.clone)
 		}
 	}

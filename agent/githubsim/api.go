@@ -107,8 +107,8 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 		if c.repo == nil {
 			return c.elsewhere()
 		}
-		if c.repo.permission(c.user) == "none" {
-			return reply{}, errNotFound
+		if err := c.needSight(); err != nil {
+			return reply{}, err
 		}
 	}
 	if text := c.r.PathValue("number"); text != "" {
@@ -135,6 +135,23 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 		out.text = text.String()
 	}
 	return out, nil
+}
+
+// needSight refuses callers to whom the repository is not shown, and tokens of an installation that are not for
+// it. An app itself is shown the installation alone.
+func (c *call) needSight() error {
+	covered := granted(c.r).covers(c.repo)
+	switch {
+	case signedByKey(c.r) && strings.HasSuffix(c.r.URL.Path, "/installation"):
+		return nil
+	case signedByKey(c.r):
+		return refuse(http.StatusForbidden, "Resource not accessible by integration")
+	case c.repo.permission(c.user) == "none", c.repo.private && !covered:
+		return errNotFound
+	case c.r.Method != http.MethodGet && !covered:
+		return refuse(http.StatusForbidden, "Resource not accessible by integration")
+	}
+	return nil
 }
 
 func (c *call) findPull(number string) (*pull, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,12 +16,14 @@ import (
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 const longestToken = 10 * time.Minute
 
-// appOf finds the app that signed a JSON web token, nil when none did or not now.
-func (s *Sim) appOf(token string) *account {
+// appOf finds the app that signed a JSON web token; nil for what is none. A token that no app signed, or that
+// is not good now by GitHub's clock, is refused.
+func (s *Sim) appOf(token string) (*account, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return nil
+		return nil, nil
 	}
+	undecoded := refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	var head struct{ Alg string }
 	var body struct {
 		Iss      string
@@ -28,19 +31,28 @@ func (s *Sim) appOf(token string) *account {
 	}
 	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil || !decodePart(parts[0], &head) || !decodePart(parts[1], &body) || head.Alg != "RS256" {
-		return nil
-	}
-	now := time.Now()
-	if time.Unix(body.Iat, 0).After(now) || !time.Unix(body.Exp, 0).After(now) || time.Unix(body.Exp, 0).After(now.Add(longestToken)) {
-		return nil
+		return nil, undecoded
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	for _, a := range s.accounts {
-		if a.AppKey != nil && a.AppID == body.Iss && rsa.VerifyPKCS1v15(a.AppKey, crypto.SHA256, digest[:], sig) == nil {
-			return a
-		}
+	i := slices.IndexFunc(s.accounts, func(a *account) bool { return a.AppKey != nil && a.AppID == body.Iss })
+	if i < 0 {
+		return nil, undecoded
 	}
-	return nil
+	if rsa.VerifyPKCS1v15(s.accounts[i].AppKey, crypto.SHA256, digest[:], sig) != nil {
+		return nil, undecoded
+	}
+	now := s.now()
+	switch expires := time.Unix(body.Exp, 0); {
+	case time.Unix(body.Iat, 0).After(now):
+		return nil, refuse(http.StatusUnauthorized, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion "+
+			"was issued")
+	case !expires.After(now):
+		return nil, refuse(http.StatusUnauthorized, "'Expiration time' claim ('exp') must be a numeric value representing the future time "+
+			"at which the assertion expires")
+	case expires.After(now.Add(longestToken)):
+		return nil, refuse(http.StatusUnauthorized, "'Expiration time' claim ('exp') is too far in the future")
+	}
+	return s.accounts[i], nil
 }
 
 func decodePart(part string, into any) bool {
@@ -50,3 +62,11 @@ func decodePart(part string, into any) bool {
 
 // signedByKey tells a JSON web token, which shows an app itself, from the token of one of its installations.
 func signedByKey(r *http.Request) bool { return strings.Count(r.Header.Get("Authorization"), ".") == 2 }
+
+// asApp refuses who does not sign as an app itself.
+func (c *call) asApp() error {
+	if c.user.hooks == nil || !signedByKey(c.r) {
+		return refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+	}
+	return nil
+}

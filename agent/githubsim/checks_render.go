@@ -6,13 +6,20 @@ func (s *Sim) renderApp(app *account) object {
 	slug, id := "github-actions", int64(15368)
 	owner := s.renderOwner("github", 9919, "Organization")
 	if app != nil {
-		slug, id, owner = app.Login, app.id, s.renderUser(app)
+		slug, id, owner = app.slug(), app.number(), s.renderUser(app)
+	}
+	permissions, events := map[string]string{"checks": "write", "metadata": "read"}, []string{"check_run", "check_suite"}
+	if app != nil && app.registered != nil {
+		permissions, events = app.registered.Permissions, app.registered.Events
+		if owner = s.renderUser(s.accounts[0]); app.registered.organisation != "" {
+			owner = s.renderOrganisationAsOwner(app.registered.organisation)
+		}
 	}
 	return object{
 		"id": id, "slug": slug, "node_id": nodeID("A", id), "owner": owner, "name": slug, "description": "",
 		"external_url": s.url + "/apps/" + slug, "html_url": s.url + "/apps/" + slug,
 		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z",
-		"permissions": object{"checks": "write", "metadata": "read"}, "events": []string{"check_run", "check_suite"},
+		"permissions": permissions, "events": events,
 	}
 }
 

@@ -82,8 +82,12 @@ func (c *call) userNode(a *account, kind string) node {
 	default:
 		kind = "User"
 	}
+	login := a.Login
+	if kind == "Bot" { // which GraphQL names without its suffix
+		login = strings.TrimSuffix(login, "[bot]")
+	}
 	return &graphql.Object{Type: kind, Fields: fields{
-		"login": a.Login, "id": nodeID("U", a.id), "databaseId": a.id, "name": orNull(a.Name), "email": a.Email,
+		"login": login, "id": nodeID("U", a.id), "databaseId": a.id, "name": orNull(a.Name), "email": a.Email,
 		"url": c.sim.url + "/" + a.Login, "avatarUrl": c.sim.url + "/avatars/" + a.Login,
 	}}
 }
@@ -95,7 +99,7 @@ func (c *call) repositoryField(a args) (any, error) {
 	if r == nil && a["followRenames"] != false {
 		r = c.sim.moved[strings.ToLower(a.Text("owner")+"/"+a.Text("name"))]
 	}
-	if r == nil || r.permission(c.user) == "none" {
+	if r == nil || r.permission(c.user) == "none" || r.private && !granted(c.r).covers(r) {
 		return nil, notFound("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
 	}
 	return c.repoNode(r), nil
@@ -157,6 +161,7 @@ func ruleNode(protected map[string]Protection, branch string) node {
 	}
 	return &graphql.Object{Type: "RefUpdateRule", Fields: fields{
 		"pattern": branch, "requiredApprovingReviewCount": rule.Approvals, "requiredStatusCheckContexts": rule.RequiredChecks,
+		"requiresCodeOwnerReviews": len(rule.CodeOwners) > 0,
 	}}
 }
 

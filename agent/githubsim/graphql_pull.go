@@ -3,6 +3,7 @@ package githubsim
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,11 @@ func (c *call) pullNode(p *pull) node {
 		"reviewRequests": graphql.Connection("ReviewRequestConnection", nodes(p.requested, func(a *account) node {
 			return &graphql.Object{Type: "ReviewRequest", Fields: fields{"id": nodeID("RR", a.id), "requestedReviewer": c.actor(a)}}
 		})),
+		"latestOpinionatedReviews": graphql.Resolver(func(a args) (any, error) {
+			opinions := p.opinions()
+			latest := slices.DeleteFunc(slices.Clone(p.reviews), func(rv *review) bool { return opinions[rv.author] != rv })
+			return graphql.Connection("PullRequestReviewConnection", nodes(latest, func(rv *review) node { return c.reviewNode(p, rv) }))(a)
+		}),
 		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
 		"comments":      graphql.Connection("IssueCommentConnection", nodes(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
 		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
@@ -65,15 +71,22 @@ func (c *call) mergeableState(p *pull) string {
 
 // reviewDecision is what reviewers said, null when there is no requirement and no review.
 func reviewDecision(p *pull) any {
-	decision := any(nil)
-	if p.repo.protected[p.baseRef].Approvals > 0 {
-		decision = "REVIEW_REQUIRED"
-	}
-	for _, rv := range p.opinions() {
-		if rv.state == "CHANGES_REQUESTED" {
+	decision, approvals := any(nil), 0
+	rule := p.repo.protected[p.baseRef]
+	for reviewer, rv := range p.opinions() {
+		switch {
+		case rv.state == "CHANGES_REQUESTED":
 			return rv.state
+		case p.repo.canWrite(reviewer) && !(rule.PeopleOnly && reviewer.App):
+			approvals++
 		}
 		decision = rv.state
+	}
+	switch {
+	case rule.Approvals > approvals:
+		return "REVIEW_REQUIRED"
+	case rule.Approvals > 0:
+		return "APPROVED"
 	}
 	return decision
 }

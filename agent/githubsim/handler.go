@@ -39,7 +39,10 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveLog(w, r)
 		return
 	}
-	who, tried := s.authenticate(r)
+	if s.pages(w, r) {
+		return
+	}
+	who, given, tried, refused := s.authenticate(r)
 	login := ""
 	if who != nil {
 		login = who.Login
@@ -62,9 +65,17 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		writeRefusal(w, fault.refusal())
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), contextKey{}, who))
+	if refused != nil {
+		writeRefusal(w, refused)
+		return
+	}
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), contextKey{}, who), grantKey{}, given))
 	if service := gitService(r.URL.Path); service != "" {
 		s.serveGit(w, r, service)
+		return
+	}
+	if who == nil && strings.HasPrefix(strings.TrimPrefix(r.URL.Path, "/api/v3"), "/app-manifests/") {
+		http.StripPrefix(strings.TrimSuffix(r.URL.Path[:strings.Index(r.URL.Path, "/app-manifests/")], "/"), s.mux).ServeHTTP(w, r)
 		return
 	}
 	if who == nil {
@@ -99,27 +110,42 @@ func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
 	}
 }
 
-// authenticate finds the account of a bearer token or of a Basic password.
-// tried tells whether the request carried any credential.
-func (s *Sim) authenticate(r *http.Request) (who *account, tried bool) {
+type grantKey struct{}
+
+// granted is what the token of an installation allows, nil for other tokens.
+func granted(r *http.Request) *grant {
+	g, _ := r.Context().Value(grantKey{}).(*grant)
+	return g
+}
+
+// authenticate finds the account of a bearer token or of a Basic password, and what an installation's token
+// allows. tried tells whether the request carried any credential, refused that GitHub says more than no.
+func (s *Sim) authenticate(r *http.Request) (who *account, given *grant, tried bool, refused error) {
 	_, token, isBasic := r.BasicAuth()
 	if !isBasic {
 		header := r.Header.Get("Authorization")
 		scheme, rest, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token") {
-			return nil, header != ""
+			return nil, nil, header != "", nil
 		}
 		token = strings.TrimSpace(rest)
 	}
-	if a := s.appOf(token); a != nil {
-		return a, true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, err := s.appOf(token); a != nil || err != nil {
+		return a, nil, true, err
+	}
+	if g, err := s.grantOf(token); g != nil {
+		return g.of.app, g, true, nil
+	} else if err != nil {
+		return nil, nil, true, err
 	}
 	for _, a := range s.accounts {
 		if subtle.ConstantTimeCompare([]byte(a.Token), []byte(token)) == 1 {
 			who = a
 		}
 	}
-	return who, true
+	return who, nil, true, nil
 }
 
 // limit is where an account stands in its hour.

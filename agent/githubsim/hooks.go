@@ -39,7 +39,7 @@ func (s *Sim) organisation(login string) *hookSet {
 	return s.orgs[key]
 }
 
-// listeners are the hooks that hear of what happens in a repository.
+// listeners are the hooks that are told what happens in a repository.
 func (s *Sim) listeners(r *repo) []*hook {
 	all := slices.Clone(r.hooks.hooks)
 	if s.findAccount(r.owner) == nil {
@@ -81,8 +81,8 @@ type delivery struct {
 	answer         string
 }
 
-// hears tells whether a hook asked for an event.
-func (h *hook) hears(event string) bool {
+// wants tells whether a hook asked for an event.
+func (h *hook) wants(event string) bool {
 	return h.active && (slices.Contains(h.events, event) || slices.Contains(h.events, "*"))
 }
 
@@ -90,7 +90,7 @@ func (h *hook) hears(event string) bool {
 // the payload is rendered now, and sent later.
 func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 	for _, h := range s.listeners(r) {
-		if !h.hears(event) {
+		if !h.wants(event) {
 			continue
 		}
 		d := &delivery{guid: newGUID(), event: event, action: action, repo: r.id}

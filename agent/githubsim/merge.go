@@ -191,7 +191,7 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 	}
 	approvals, owned := 0, len(rule.CodeOwners) == 0
 	for reviewer, rv := range p.opinions() {
-		if !p.repo.canWrite(reviewer) {
+		if !p.repo.canWrite(reviewer) || rule.PeopleOnly && reviewer.App {
 			continue
 		}
 		if rv.state == "CHANGES_REQUESTED" && (rule.Approvals > 0 || len(rule.CodeOwners) > 0) {

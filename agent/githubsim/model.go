@@ -19,6 +19,9 @@ type account struct {
 	hooks *hookSet  // of an app; nil for people
 	// deleted says that the account is gone.
 	deleted bool
+	// registered is what an app was made from; nil for people, and for apps that were there from the start.
+	registered    *registration
+	installations []*installation
 }
 
 // ident is how the account signs commits.
@@ -90,6 +93,8 @@ func (r *repo) permission(a *account) string {
 	switch {
 	case a.deleted || a.Mannequin:
 		return "read"
+	case a.registered != nil:
+		return r.permissionOfApp(a)
 	case a.Admin || strings.EqualFold(a.Login, r.owner):
 		return "admin"
 	case r.perms == nil:
@@ -97,6 +102,19 @@ func (r *repo) permission(a *account) string {
 	case r.perms[a.Login] != "":
 		return r.perms[a.Login]
 	case r.private:
+		return "none"
+	}
+	return "read"
+}
+
+// permissionOfApp is what an app's installation may do.
+func (r *repo) permissionOfApp(a *account) string {
+	for _, at := range a.installations {
+		if at.covers(r) && at.suspended.IsZero() {
+			return at.role()
+		}
+	}
+	if r.private {
 		return "none"
 	}
 	return "read"

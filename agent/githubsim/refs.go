@@ -162,7 +162,7 @@ func (s *Sim) mergeable(p *pull) (mergeable, known bool) {
 const maxPushCommits = 20
 
 func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) error {
-	if !slices.ContainsFunc(s.listeners(r), func(h *hook) bool { return h.hears("push") }) {
+	if !slices.ContainsFunc(s.listeners(r), func(h *hook) bool { return h.wants("push") }) {
 		return nil
 	}
 	var commits []commit

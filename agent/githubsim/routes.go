@@ -55,9 +55,13 @@ func (s *Sim) routes() *http.ServeMux {
 	maps.Copy(routes, hookRoutes("/orgs/{org}/hooks"))
 	maps.Copy(routes, deliveryRoutes("/app/hook"))
 	maps.Copy(routes, map[string]endpoint{
-		"GET /app":               (*call).getApp,
-		"GET /app/hook/config":   withHook((*call).getAppHook),
-		"PATCH /app/hook/config": withHook((*call).updateAppHook),
+		"GET /app":                      (*call).getApp,
+		"GET /app/installations":        (*call).listInstallations,
+		"GET " + repo + "/installation": (*call).getRepoInstallation,
+		"POST /app/installations/{installation}/access_tokens": (*call).createAccessToken,
+		"POST /app-manifests/{code}/conversions":               (*call).convert,
+		"GET /app/hook/config":                                 withHook((*call).getAppHook),
+		"PATCH /app/hook/config":                               withHook((*call).updateAppHook),
 	})
 	mux := http.NewServeMux()
 	for pattern, run := range routes {

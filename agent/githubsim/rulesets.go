@@ -1,5 +1,23 @@
 package githubsim
 
+import (
+	"fmt"
+	"strings"
+)
+
+// Protect replaces what a repository's branches ask of a pull request, by the branches' names.
+func (s *Sim) Protect(repository string, protected map[string]Protection) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, name, _ := strings.Cut(repository, "/")
+	r := s.findRepo(owner, name)
+	if r == nil {
+		return fmt.Errorf("no repository %s", repository)
+	}
+	r.protected = protected
+	return nil
+}
+
 // branchRules lists what rulesets ask of a branch, to all who may read.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (c *call) branchRules() (reply, error) {

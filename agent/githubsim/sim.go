@@ -87,6 +87,10 @@ type Sim struct {
 	intercept func(login string, r *http.Request) Fault
 	orgs      map[string]*hookSet // by login in lower case
 	moved     map[string]*repo    // by what they were called, in lower case
+	// registrations are apps that are being made, by the codes of their manifests; grants the tokens of
+	// installations.
+	registrations map[string]registration
+	grants        map[string]*grant
 }
 
 // New opens the repositories below cfg.Dir. It starts nothing: see Serve and Run.
@@ -114,6 +118,9 @@ func New(cfg Config) (*Sim, error) {
 		nextID:  1000,
 		orgs:    map[string]*hookSet{},
 		moved:   map[string]*repo{},
+
+		registrations: map[string]registration{},
+		grants:        map[string]*grant{},
 	}
 	for _, u := range cfg.Users {
 		if u.Login == "" || u.Token == "" {
@@ -175,6 +182,8 @@ type Protection struct {
 	// CodeOwners are the logins of which one has to approve, as a CODEOWNERS file that names them
 	// for all files would have it.
 	CodeOwners []string `json:"code_owners"`
+	// PeopleOnly has no approval of an App's count, as GitHub has it in some repositories and not in others.
+	PeopleOnly bool `json:"people_only"`
 	// Ruleset says that a ruleset asks all this, and not the protection of the branch.
 	Ruleset bool `json:"ruleset"`
 }

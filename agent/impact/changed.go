@@ -87,7 +87,7 @@ func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 }
 
 // understand finds the names that a change touches.
-func understand(diff worktree.Diff, sides []worktree.Sides) changed {
+func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{},
 		bases: map[string][]string{}}
 	of := map[[2]string]worktree.Sides{}
@@ -180,7 +180,7 @@ func basesIn(blocks []outline.Block, text []byte) (all []string) {
 
 // fileName is a file that is no longer where it was, by its own name: that is how others
 // refer to it.
-func fileName(f worktree.FileDiff) Name {
+func fileName(f diff.File) Name {
 	if f.Status == "deleted" {
 		return Name{Kind: "file", Name: path.Base(f.Path), In: path.Dir(f.Path), Path: f.Path, How: Removed, old: true}
 	}

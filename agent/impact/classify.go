@@ -95,6 +95,8 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 		return spoken(n, before, after, "string", 3)
 	case extending.MatchString(before) && n.Kind == "type":
 		return "extends", 9
+	case n.Kind == "type" && n.In != "" && strings.HasSuffix(n.Path, ".rs") && find(before, n.In) < 0:
+		return "", 0 // an associated type such as Item, of which each implementation has one
 	case imported(text), strings.TrimSuffix(text, ",") == n.Name:
 		return "imports", 4
 	case !reaches(n, file, before, after):
@@ -135,16 +137,25 @@ func alsoDefines(n Name, file string, b outline.Block) (string, int) {
 // spoken is a name in a text that is no code. A name that could be an ordinary word counts
 // only where it is written as code.
 func spoken(n Name, before, after, what string, rank int) (string, int) {
+	b, a := last(before), first(after)
+	if prosaic[what] && n.member() && find(before, n.In) < 0 && find(after, n.In) < 0 {
+		// One of many members of this name, or a word, unless it is written as code.
+		if everyday[n.Name] || b != '`' && (!distinct(n.Name) || b != '.' && b != '#' && a != '(') {
+			return "", 0
+		}
+	}
 	if distinct(n.Name) {
 		return what, rank
 	}
-	b, a := last(before), first(after)
 	if a == '(' || strings.IndexByte("`.\"'#:", b) >= 0 && b != 0 && strings.IndexByte("`(\"'.,:=)", a) >= 0 && a != 0 &&
 		(b != '.' || a != '.') {
 		return what, rank
 	}
 	return "", 0
 }
+
+// prosaic are texts that people write in sentences.
+var prosaic = set("document comment text")
 
 // distinct reports whether a name is none of a language's ordinary words.
 func distinct(name string) bool {

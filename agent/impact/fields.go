@@ -366,6 +366,9 @@ func (n *Name) mine(file string, lines []string, at int, owner string) bool {
 	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit[path.Ext(file)] {
 		return true
 	}
+	if n.In == "" {
+		return false
+	}
 	made := find(lines[at], n.In) // the type gets its fields where it is made
-	return n.In != "" && made >= 0 && strings.ContainsAny(lines[at][made:], "({")
+	return made >= 0 && strings.ContainsAny(lines[at][made:], "({")
 }

@@ -53,6 +53,8 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 			map[string]string{
 				"src/a.ts": "export function one(opts) {\n  return 1\n}\n",
 				"src/b.ts": "export function two(opts) {\n  opts.maxRetries = 3\n  return opts.size\n}\n",
+				"src/c.ts": "start().maxRetries\n",
+				"src/d.ts": "const defaults = {\nmaxRetries: 3,\n}\n",
 			},
 			map[string]string{"src/a.ts": "export function one(opts) {\n  return opts.maxRetries + opts.size\n}\n"},
 			[]string{"touched field maxRetries: src/b.ts:2 writes in two"},
@@ -111,5 +113,30 @@ func TestMethodsOfGoAreToldApartByTheirTypes(t *testing.T) {
 	}
 	if got := listed(s); !slices.Equal(got, want) {
 		t.Errorf("listed\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestMembersInSentencesAreToldByTheirTypeOrWrittenAsCode(t *testing.T) {
+	for _, test := range []struct {
+		name, in, line string
+		listed         bool
+	}{
+		{"JetStream", "Conn", "// Subscribing to messages in JetStream.", false},
+		{"JetStream", "Conn", "// Conn has JetStream for that.", true},
+		{"JetStream", "Conn", "// Call c.JetStream() first.", true},
+		{"queue", "Test", "len(engine.slot.queue)  : 0", false},
+		{"enum", "Schema", "Use `z.enum` for a fixed set.", false},
+		{"promise", "Type", "The method `promise` waits.", true},
+		{"hashCode", "Key", "Lokhttp3/Address;->hashCode()I", false},
+	} {
+		n := Name{Kind: "method", Name: test.name, In: test.in, Path: "a.kt"}
+		kind, file := "document", "a.md"
+		if strings.HasPrefix(test.line, "//") {
+			kind, file = "", "b.kt"
+		}
+		what, _ := classify(n, file, kind, test.line, find(test.line, test.name))
+		if (what != "") != test.listed {
+			t.Errorf("%s.%s in %q is %q", test.in, test.name, test.line, what)
+		}
 	}
 }

@@ -213,81 +213,27 @@ func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry
 	})
 }
 
-// search looks for a name in a file.
+// search looks for a name in a file, and keeps the places that use it.
 func (f *finder) search(n *Name, file string, lines []string) {
-	kind := f.kind(file)
-	first, last := outline.InlineTests(file, lines)
-	found := 0
-	packages := n.qualifiers(file, lines)
-	var text string // all lines, joined where they are looked at together
-	types := map[string]string{}
 	if file == n.Path {
 		n.defining(lines)
 	}
-	refs, checked := f.program.Refs(file)
+	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), types: map[string]string{}}
+	r.refs, r.checked = f.program.Refs(file)
+	own := f.kind(file)
+	first, last := outline.InlineTests(file, lines)
+	found := 0
 	for i, line := range lines {
 		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) {
 			continue
 		}
-		at := find(line, n.Name)
-		if at < 0 {
-			continue
-		}
-		p := Place{Path: file, Line: i + 1}
-		kind := kind
+		kind := own
 		if first <= i && i < last {
 			kind = "test"
 		}
-		if p.What, p.rank = classify(*n, file, kind, line, at); p.What == "" {
+		p, ok := r.use(i, kind)
+		if !ok || n.told(p) {
 			continue
-		}
-		m := f.means(n, refs, i+1)
-		if !n.old && m.known && !m.same && m.what == "" || n.How == Touched && checked && !m.known {
-			continue // another one of this name, or of a type that is not of this repository
-		}
-		if m.what != "" {
-			p.What, p.rank = m.what, m.rank
-		}
-		if n.How == Touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])) {
-			continue
-		}
-		if p.What == "also defines" && n.Kind == "method" && !f.kin(n, file, lines, i) {
-			continue
-		}
-		owner := ""
-		if strings.HasSuffix(line[:at], ".") {
-			owner = lastWord(line[:at-1])
-		}
-		if !m.same && n.vague(file, line, at) && used[p.What] {
-			continue
-		}
-		if !m.known && n.How == Touched && !n.mine(file, lines, i, owner) {
-			continue
-		}
-		if owner != "" && packages != nil && outline.Knows(file) && !slices.Contains(packages, owner) {
-			continue
-		}
-		if !m.same && n.member() && owner != "" && !itself(owner) && used[p.What] {
-			is, known := types[owner]
-			if !known {
-				if text == "" {
-					text = strings.Join(lines, "\n")
-				}
-				is = typeOf(owner, file, text)
-				types[owner] = is
-			}
-			if is != "" && is != n.In && n.How == Touched {
-				continue
-			}
-			if is != "" && is != n.In { // an interface or a type that embeds it, if it is not another one
-				p.What, p.rank = p.What+" of "+is, p.rank-4
-			}
-		}
-		p.Function = outline.Around(file, lines, i)
-		if n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
-			return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
-		}) {
-			continue // told once of a function
 		}
 		if found++; found > perFile && n.How != Touched {
 			n.More++
@@ -305,6 +251,99 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		}
 		n.Places = append(n.Places, p)
 	}
+}
+
+// told reports whether a place does what another one of its function does, which is told once of a
+// touched field.
+func (n *Name) told(p Place) bool {
+	return n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
+		return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
+	})
+}
+
+// reading is a file that is read for the uses of a name.
+type reading struct {
+	*finder
+	name  *Name
+	file  string
+	lines []string
+	// owners are what may stand in front of the name, nil where anything may.
+	owners []string
+	// refs are what the names of the file mean, where it was checked.
+	refs    []golang.Ref
+	checked bool
+	// types are those of what stands in front of the name, as far as they were looked for in text, which
+	// is all lines.
+	types map[string]string
+	text  string
+}
+
+// use is what a line does with the name; ok is false where it means something else.
+func (r *reading) use(i int, kind string) (p Place, ok bool) {
+	n, line := r.name, r.lines[i]
+	at := find(line, n.Name)
+	if at < 0 {
+		return p, false
+	}
+	p = Place{Path: r.file, Line: i + 1}
+	if p.What, p.rank = classify(*n, r.file, kind, line, at); p.What == "" {
+		return p, false
+	}
+	m := r.means(n, r.refs, i+1)
+	if m.what != "" {
+		p.What, p.rank = m.what, m.rank
+	}
+	owner := ""
+	if strings.HasSuffix(line[:at], ".") {
+		owner = lastWord(line[:at-1])
+	}
+	if r.another(p, m, at, owner) {
+		return p, false
+	}
+	if !m.same && n.member() && owner != "" && !itself(owner) && used[p.What] {
+		is := r.typeOf(owner)
+		if is != "" && is != n.In && n.How == Touched {
+			return p, false
+		}
+		if is != "" && is != n.In { // an interface or a type that embeds it, if it is not another one
+			p.What, p.rank = p.What+" of "+is, p.rank-4
+		}
+	}
+	p.Function = outline.Around(r.file, r.lines, i)
+	return p, true
+}
+
+// another reports whether the name means another thing at a place, by what is known of it there: m, where
+// in its line it is, and what stands in front of it.
+func (r *reading) another(p Place, m meaning, at int, owner string) bool {
+	n, i, touched := r.name, p.Line-1, r.name.How == Touched
+	line := r.lines[i]
+	switch {
+	case !n.old && m.known && !m.same && m.what == "", touched && r.checked && !m.known: // or of a type that is not of this repository
+		return true
+	case touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])):
+		return true
+	case p.What == "also defines" && n.Kind == "method" && !r.kin(n, r.file, r.lines, i):
+		return true
+	case !m.same && n.vague(r.file, line, at) && used[p.What]:
+		return true
+	case touched && !m.known && !n.mine(r.file, r.lines, i, owner):
+		return true
+	}
+	return owner != "" && r.owners != nil && outline.Knows(r.file) && !slices.Contains(r.owners, owner)
+}
+
+// typeOf is the type of a variable, as the text of the file says it; empty where it does not.
+func (r *reading) typeOf(variable string) string {
+	is, known := r.types[variable]
+	if !known {
+		if r.text == "" {
+			r.text = strings.Join(r.lines, "\n")
+		}
+		is = typeOf(variable, r.file, r.text)
+		r.types[variable] = is
+	}
+	return is
 }
 
 // vague reports whether a common name in a line is asked of what nothing is known of, such as the
@@ -353,8 +392,11 @@ func (f *finder) inside(n *Name, file string, line int) bool {
 	return file == n.Path && !n.old && n.first <= line && line <= n.last
 }
 
-// find is where a name stands as a whole in a line; -1 where it does not.
+// find is where a name stands as a whole in a line; -1 where it does not, and where there is no name.
 func find(line, name string) int {
+	if name == "" {
+		return -1
+	}
 	for from := 0; ; {
 		at := strings.Index(line[from:], name)
 		if at < 0 {

@@ -14,18 +14,19 @@ import (
 
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // Files reads the files of a change and of its head. A worktree.Tree is one.
 type Files interface {
 	List(ctx context.Context, rev string) ([]worktree.Entry, error)
 	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
-	Sides(ctx context.Context, d worktree.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+	Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
 }
 
 // Source is what a sheet is made from.
 type Source struct {
-	Diff  worktree.Diff
+	Diff  diff.Diff
 	Files Files
 	// Index is the path at which what was learnt of files is kept for the next sheet; empty
 	// keeps nothing.
@@ -133,8 +134,14 @@ type Several struct {
 	More  int      `json:"more,omitempty"`
 }
 
-// Make makes the sheet of a change.
-func Make(ctx context.Context, s Source) (Sheet, error) {
+// Make makes the sheet of a change. What others wrote can confuse it: an error, and no panic, says
+// that there is none.
+func Make(ctx context.Context, s Source) (made Sheet, err error) {
+	defer func() {
+		if trouble := recover(); trouble != nil {
+			made, err = Sheet{}, fmt.Errorf("the change confuses what reads it: %v", trouble)
+		}
+	}()
 	sides, err := s.Files.Sides(ctx, s.Diff, func(string) bool { return true }, maxFile)
 	if err != nil {
 		return Sheet{}, err

@@ -312,6 +312,7 @@ func FuzzLinesAreReadWithoutFailing(f *testing.F) {
 		c.touch(s, false, blocks, blocks, product)
 		for _, n := range c.fields {
 			n.mine(name, []string{line}, 0, "self")
+			n.mine(name, []string{line}, 0, "")
 			n.vague(name, line, 0)
 			n.defining([]string{line})
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // literals are the names in strings, keys and statements of the changed lines, by whether
@@ -49,7 +49,7 @@ var importPath = regexp.MustCompile(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
 var settingFiles = regexp.MustCompile(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
 
 // collect takes the names out of a file's changed lines.
-func (l literals) collect(f worktree.FileDiff, lines lineChanges) {
+func (l literals) collect(f diff.File, lines lineChanges) {
 	if strings.EqualFold(path.Ext(f.Path), ".md") || strings.EqualFold(path.Ext(f.Path), ".rst") {
 		return
 	}
@@ -61,7 +61,7 @@ func (l literals) collect(f worktree.FileDiff, lines lineChanges) {
 	}
 }
 
-func (l literals) line(f worktree.FileDiff, at int, text string, removed bool) {
+func (l literals) line(f diff.File, at int, text string, removed bool) {
 	if len(text) > 1000 || comment.MatchString(text) && !strings.Contains(text, "@graph-") {
 		return
 	}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,19 +10,16 @@ import (
 func TestWhatIsDoneByHandIsCharged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "author")
 	yesterday := time.Now().Add(-24 * time.Hour)
-	if err := Charge(dir, 100); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(byHand(dir), yesterday, yesterday); err != nil {
+	if err := Charge(dir, yesterday, 100); err != nil {
 		t.Fatal(err)
 	}
 	var commands sync.WaitGroup
-	if err := Charge(dir, 0.5); err != nil { // the first of the day
+	if err := Charge(dir, time.Now(), 0.5); err != nil { // the first of the day
 		t.Fatal(err)
 	}
 	for range 8 {
 		commands.Go(func() {
-			if err := Charge(dir, 0.25); err != nil {
+			if err := Charge(dir, time.Now(), 0.25); err != nil {
 				t.Error(err)
 			}
 		})

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"touchstone/verdict"
-
 	"github.com/gofrs/flock"
+
+	"touchstone/verdict"
 )
 
 const (
@@ -74,8 +74,8 @@ type Outcome struct {
 	Counts bool `json:"counts,omitempty"`
 	// Detail says why it failed. What is beyond MaxDetail is cut off.
 	Detail string `json:"detail,omitempty"`
-	// Hopeless says that the act would fail at every try.
-	Hopeless bool `json:"hopeless,omitempty"`
+	// Permanent says that the act would fail at every try.
+	Permanent bool `json:"hopeless,omitempty"`
 	// RetryAfter is how long to wait at least before it is tried again, as the service that
 	// refused it asks.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
@@ -83,27 +83,12 @@ type Outcome struct {
 	Spent Spent `json:"spent,omitzero"`
 }
 
-// Spent is what model runs took together.
-type Spent struct {
-	// Runs counts the turns of sessions, Retries how often their CLIs asked again.
-	Runs    int `json:"runs"`
-	Retries int `json:"retries,omitempty"`
-	// Tokens by what the provider charges for them; Input is what no cache had to do with.
-	Input      int64   `json:"input"`
-	CacheWrite int64   `json:"cache_write"`
-	CacheRead  int64   `json:"cache_read"`
-	Output     int64   `json:"output"`
-	CostUSD    float64 `json:"cost_usd"`
-	// Seconds is the turns' time, FirstByteSeconds the wait for the first sign of one.
-	Seconds          float64 `json:"seconds"`
-	FirstByteSeconds float64 `json:"first_byte_seconds"`
-	// Engine and Model answered last.
-	Engine string `json:"engine"`
-	Model  string `json:"model"`
-}
-
 // Journal is an open journal. Its methods may be called from several goroutines at once.
 type Journal struct {
+	// Clock tells the time of what is written down, for which nil is this machine's clock. Set it
+	// before the journal is used.
+	Clock func() time.Time
+
 	dir  string
 	lock *flock.Flock
 
@@ -149,7 +134,7 @@ func Open(dir string) (_ *Journal, err error) {
 		e := &j.entries[i]
 		j.next = e.ID + 1
 		if e.Ended.IsZero() {
-			e.Ended, e.Outcome = now(), Outcome{Detail: interrupted, Counts: e.Paid, Spent: e.Outcome.Spent}
+			e.Ended, e.Outcome = j.now(), Outcome{Detail: interrupted, Counts: e.Paid, Spent: e.Outcome.Spent}
 		}
 	}
 	j.forget()
@@ -170,7 +155,7 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 	if err := j.shrink(); err != nil {
 		return 0, err
 	}
-	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, Paid: e.Paid, ID: j.next, Begun: now()}
+	e = Entry{Ref: e.Ref, SHA: e.SHA, Act: e.Act, Paid: e.Paid, ID: j.next, Begun: j.now()}
 	if err := j.append(e.begin()); err != nil {
 		return 0, err
 	}
@@ -190,7 +175,7 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 		return fmt.Errorf("end act %d: it is not going on", id)
 	}
 	ended := *entry
-	ended.Ended, ended.Outcome = now(), outcome
+	ended.Ended, ended.Outcome = j.now(), outcome
 	*entry = ended
 	return j.append(ended.end())
 }
@@ -204,7 +189,7 @@ func (j *Journal) Spend(id ID, spent Spent) error {
 	if entry == nil || !entry.Ended.IsZero() {
 		return fmt.Errorf("note what act %d spent: it is not going on", id)
 	}
-	if err := j.append(line{ID: id, At: now(), Spent: &spent}); err != nil {
+	if err := j.append(line{ID: id, At: j.now(), Spent: &spent}); err != nil {
 		return err
 	}
 	entry.Outcome.Spent = spent
@@ -280,10 +265,16 @@ func (e Entry) String() string {
 		came = "came to nothing: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
 	}
 	if s := e.Outcome.Spent; s.Runs > 0 {
-		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Input+s.CacheWrite+s.CacheRead, s.Output, s.CostUSD)
+		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Usage.Prompt(), s.Usage.Output, s.CostUSD)
 	}
 	return fmt.Sprintf("%s %s %s %.7s: %s", e.Begun.Local().Format(time.DateTime), e.Act, e.Ref, e.SHA, came)
 }
 
 // now is the present without the monotonic clock, which cannot be written down.
-func now() time.Time { return time.Now().UTC().Round(0) }
+func (j *Journal) now() time.Time {
+	tell := j.Clock
+	if tell == nil {
+		tell = time.Now
+	}
+	return tell().UTC().Round(0)
+}

@@ -347,7 +347,7 @@ func TestAnOutagePushesNothingOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end(t, j, id, Outcome{Detail: "overloaded", Spent: Spent{Runs: 1, Seconds: 20}})
+		end(t, j, id, Outcome{Detail: "overloaded", Spent: Spent{Runs: 1, Duration: 20 * time.Second}})
 	}
 	if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 3 || len(j.entries) > 2*j.kept {
 		t.Errorf("%d attempts are left, in %d entries", n, len(j.entries))
@@ -427,7 +427,7 @@ func TestNotesAreShownAndCountForNothing(t *testing.T) {
 	j := open(t, t.TempDir())
 	id, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "fix"})
 	if err == nil {
-		err = j.End(id, Outcome{Counts: true, Hopeless: true, RetryAfter: time.Minute})
+		err = j.End(id, Outcome{Counts: true, Permanent: true, RetryAfter: time.Minute})
 	}
 	if err == nil {
 		err = j.Note("acme/app#1", "aaa", "mona pushed,\nand the agent makes way")
@@ -435,7 +435,7 @@ func TestNotesAreShownAndCountForNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, last := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 || last.Act != "fix" || !last.Outcome.Hopeless ||
+	if n, last := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 || last.Act != "fix" || !last.Outcome.Permanent ||
 		last.Outcome.RetryAfter != time.Minute {
 		t.Errorf("%d attempts, the last %+v", n, last)
 	}

@@ -23,7 +23,7 @@ func TestRestingIsSeenWhileTheAgentRuns(t *testing.T) {
 	see("before there is a journal")
 	j := open(t, dir)
 	see("at first")
-	opus := Rest{Model: "claude opus", Why: "is overloaded", Since: now(), Until: now().Add(2 * time.Minute)}
+	opus := Rest{Model: "claude opus", Why: "is overloaded", Since: time.Now(), Until: time.Now().Add(2 * time.Minute)}
 	if err := j.SetResting([]Rest{opus}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestRestingIsSeenWhileTheAgentRuns(t *testing.T) {
 
 func TestRestIsASentence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := Rest{Model: "claude opus", Why: "is overloaded", Since: now(), Until: now().Add(2 * time.Minute)}
+		r := Rest{Model: "claude opus", Why: "is overloaded", Since: time.Now(), Until: time.Now().Add(2 * time.Minute)}
 		want := "claude opus is overloaded since " + r.Since.Local().Format(time.DateTime) + ": left alone until " +
 			r.Until.Local().Format(time.TimeOnly) + ", for another 1m30s"
 		time.Sleep(30 * time.Second)

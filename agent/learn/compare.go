@@ -27,7 +27,7 @@ type Finding struct {
 	Pull   string `json:"pull"` // owner/name#number
 	Round  int    `json:"round"`
 	Change Change `json:"change"`
-	// Became is what had become of it when it was last heard of; empty for one that appears.
+	// Became is what had become of it when it was last seen; empty for one that appears.
 	Became   verdict.Status   `json:"became,omitempty"`
 	Rule     string           `json:"rule"`
 	Severity verdict.Severity `json:"severity"`
@@ -83,7 +83,7 @@ func compare(round Round, now verdict.Record) (all []Finding) {
 	return all
 }
 
-// became is where a finding of the round stood when it was last heard of.
+// became is where a finding of the round stood when it was last seen.
 func (r Round) became(e verdict.Entry) verdict.Status {
 	if i := slices.IndexFunc(r.Last, func(last verdict.Entry) bool { return last.ID == e.ID }); i >= 0 {
 		return r.Last[i].Status

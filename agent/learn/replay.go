@@ -51,21 +51,21 @@ type Rounds interface {
 		opts reviewer.Options) (verdict.Record, error)
 }
 
-// Law gives the texts of the guideline documents that a repository has of its own now.
-type Law func(ctx context.Context, pr forge.PullRequest) (map[string]string, error)
+// Documents gives the texts of the guideline documents that a repository has of its own now.
+type Documents func(ctx context.Context, pr forge.PullRequest) (map[string]string, error)
 
 // Run replays the rounds one after the other for as long as the budget lasts, and no session takes more than
 // allowed. It tells of each round before it begins. What keeps a round from being replayed is in the result; where no
 // model can be asked at all, the rounds that follow are left.
-func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.Allowance, tell func(string)) Replay {
+func (p Plan) Run(ctx context.Context, rounds Rounds, documents Documents, allowed verdict.Allowance, tell func(string)) Replay {
 	r := Replay{
 		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD,
 		Failed: []Failure{}, Findings: []Finding{},
 	}
-	hopeless := false
+	permanent := false
 	for i, round := range p.Rounds {
 		left := p.BudgetUSD - r.CostUSD
-		if left < leastBudget || hopeless || ctx.Err() != nil {
+		if left < leastBudget || permanent || ctx.Err() != nil {
 			r.Left = len(p.Rounds) - i
 			break
 		}
@@ -74,7 +74,7 @@ func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.A
 		if one.USD == 0 || one.USD > left {
 			one.USD = left
 		}
-		record, err := replay(ctx, rounds, law, round, one)
+		record, err := replay(ctx, rounds, documents, round, one)
 		r.CostUSD += record.CostUSD
 		switch {
 		case errors.Is(err, worktree.ErrHeadMoved):
@@ -83,7 +83,7 @@ func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.A
 			r.Left++
 		case err != nil:
 			why := ""
-			why, hopeless = reason(err)
+			why, permanent = reason(err)
 			r.Failed = append(r.Failed, Failure{round.Pull.Ref.String(), round.Record.Round, why})
 		default:
 			r.add(round, record)
@@ -93,9 +93,9 @@ func (p Plan) Run(ctx context.Context, rounds Rounds, law Law, allowed verdict.A
 	return r
 }
 
-// replay reviews one round again by the law of today.
-func replay(ctx context.Context, rounds Rounds, law Law, round Round, allowed verdict.Allowance) (verdict.Record, error) {
-	own, err := law(ctx, round.Pull)
+// replay reviews one round again by the documents of today.
+func replay(ctx context.Context, rounds Rounds, documents Documents, round Round, allowed verdict.Allowance) (verdict.Record, error) {
+	own, err := documents(ctx, round.Pull)
 	if err != nil {
 		return verdict.Record{}, err
 	}
@@ -105,14 +105,14 @@ func replay(ctx context.Context, rounds Rounds, law Law, round Round, allowed ve
 // leastBudget is what a session is begun with at the least, in US dollars.
 const leastBudget = 0.01
 
-// reason is why a round came to no review; hopeless says that the next one would not either, whatever it is.
-func reason(err error) (why string, hopeless bool) {
+// reason is why a round came to no review; permanent says that the next one would not either, whatever it is.
+func reason(err error) (why string, permanent bool) {
 	var session *engine.Error
 	if !errors.As(err, &session) {
 		return err.Error(), false
 	}
-	hopeless = slices.Contains([]engine.Class{engine.Missing, engine.Auth, engine.Billing}, session.Class)
-	return "the session did not finish: " + session.Error(), hopeless
+	permanent = slices.Contains([]engine.Class{engine.Missing, engine.Auth, engine.Billing}, session.Class)
+	return "the session did not finish: " + session.Error(), permanent
 }
 
 // add compares a replayed round with its record.

@@ -124,7 +124,7 @@ func (m *Merger) Withdraw(ctx context.Context, pr forge.PullRequest) error {
 // Tidy deletes the branch of a pull request that was merged at head, unless it
 // lives in another repository, is one that others build on or another pull request's too, or has moved on.
 func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) error {
-	if pr.Fork || pr.Shared || pr.Twin != "" || pr.Head.Repo != pr.Ref.Repo {
+	if pr.Fork || pr.Shared || pr.SameBranch != "" || pr.Head.Repo != pr.Ref.Repo {
 		return nil
 	}
 	return m.Act.DeleteBranch(ctx, pr.Ref.Repo, pr.Head.Name, head)

@@ -236,7 +236,7 @@ func TestTidyDeletesTheMergedBranch(t *testing.T) {
 		t.Error("a branch that moved on was deleted")
 	}
 	fork, shared := pr, pr
-	fork.Fork, shared.Twin = true, "acme/app#7"
+	fork.Fork, shared.SameBranch = true, "acme/app#7"
 	for _, kept := range []forge.PullRequest{fork, shared} {
 		if err := m.Tidy(t.Context(), kept, pr.Head.SHA); err != nil {
 			t.Error(err)

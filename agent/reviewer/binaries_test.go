@@ -6,12 +6,13 @@ import (
 
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // huge is a repository whose files are too large to be read.
 type huge struct{ unread }
 
-func (huge) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, _ int64) ([]worktree.Sides, error) {
+func (huge) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, _ int64) ([]worktree.Sides, error) {
 	var sides []worktree.Sides
 	for _, f := range d.Files {
 		if wanted(f.Path) {
@@ -22,12 +23,13 @@ func (huge) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, 
 }
 
 func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
-	p := &Prepared{Subject: Subject{Files: huge{}, Diff: worktree.Diff{Files: []worktree.FileDiff{
+	s := Subject{Files: huge{}, Diff: diff.Diff{Files: []diff.File{
 		{Path: "a.bin", Status: "added", Binary: true}, {Path: "notes.txt", Status: "added"},
 		{Path: "lib", Status: "modified", Submodule: true, OldMode: "160000", NewMode: "160000", NewBlob: "0123abc"},
 		{Path: "gone", Status: "deleted", Submodule: true, OldMode: "160000", NewMode: "000000"},
-	}}}}
-	holds, _, err := p.examine(t.Context())
+	}}}
+	scan, err := scanned(t.Context(), s)
+	holds := scan.holds
 	if err != nil || len(holds) != 2 {
 		t.Fatalf("%+v, %v; want two", holds, err)
 	}

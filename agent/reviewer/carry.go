@@ -25,8 +25,10 @@ type approval struct {
 // for that one commit.
 func (r *Reviewer) carriesOver(ctx context.Context, p *Prepared, pr forge.PullRequest, tree *worktree.Tree) (*approval, error) {
 	record, review := r.latest(pr)
-	same := review.State == forge.Approved && review.SHA == record.Head && record.Guidelines == p.Version && record.BaseBranch == p.BaseBranch
-	if !record.Plain() || !same || len(p.Holds) > 0 || len(p.Found) > 0 || !record.Answers(p.Evidence) || record.Head == p.Head {
+	same := review.State == forge.Approved && review.SHA == record.Head && record.Guidelines == p.law.version &&
+		record.BaseBranch == p.BaseBranch && record.Head != p.Head
+	nothingFound := len(p.scan.holds) == 0 && len(p.scan.found) == 0 && record.Answers(p.scan.evidence)
+	if !record.Plain() || !same || !nothingFound {
 		return nil, nil
 	}
 	approved := &approval{record: record, review: review}
@@ -66,7 +68,7 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 	was := from.record
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger.Applied(from.edits), Settled: true, Evidence: was.Evidence, Heard: p.Heard,
+		Round: p.Round, Guidelines: p.law.version, Ledger: p.Ledger.Applied(from.edits), Settled: true, Evidence: was.Evidence, Heard: p.Heard,
 		Tier: was.Tier, Coverage: was.Coverage, Lines: p.understood.Lines,
 	}
 	carried.State(p.Title, p.Body, p.Commits)
@@ -74,8 +76,9 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.Version, "head " + verdict.Short(p.Head)})
-	body := fmt.Sprintf("### Approved · round %d · carried over%s\n\n%s\n\n%s\n\n%s", p.Round, p.andCI(), p.why(from), foot, seal)
+	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.law.version,
+		"head " + verdict.Short(p.Head)})
+	body := fmt.Sprintf("### Approved · round %d · carried over%s\n\n%s\n\n%s\n\n%s", p.Round, p.andCI(), from.why(p.BaseBranch), foot, seal)
 	return Outcome{
 		Judgement: verdict.Judgement{Verdict: verdict.Approve, Complete: true}, Record: carried, Change: p.understood, Carried: true,
 		Review: forge.Review{SHA: p.Head, Event: string(verdict.Approve), Body: body},
@@ -83,12 +86,12 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 }
 
 // why says what makes an earlier approval hold for this head.
-func (p *Prepared) why(from approval) string {
+func (from approval) why(baseBranch string) string {
 	of := fmt.Sprintf("[the approval of %s](%s)", verdict.Short(from.record.Head), from.review.URL)
 	if n := len(from.edits); n > 0 {
 		return fmt.Sprintf("This head is what %s saw with the %s applied that its nits propose, byte for byte, and nothing else. The "+
 			"guidelines are the same.",
 			of, verdict.Amount(n, "suggestion", "suggestions"))
 	}
-	return fmt.Sprintf("Merging this head changes %s as %s saw it, file for file, and the guidelines are the same.", code(p.BaseBranch), of)
+	return fmt.Sprintf("Merging this head changes %s as %s saw it, file for file, and the guidelines are the same.", code(baseBranch), of)
 }

@@ -17,13 +17,13 @@ const (
 
 // compared shows the code of an earlier finding as the round that found it last saw it, and
 // what stands in its place now. It is empty where either cannot be read.
-func (p *Prepared) compared(ctx context.Context, e verdict.Entry) string {
-	record, ok := p.Earlier[e.Last]
+func (s Subject) compared(ctx context.Context, e verdict.Entry) string {
+	record, ok := s.Earlier[e.Last]
 	if !ok || e.Path == "" || e.Line == 0 {
 		return ""
 	}
-	then, err := p.at(ctx, record.Head)(e.Path)
-	now, gone := p.at(ctx, p.Head)(e.Path)
+	then, err := s.at(ctx, record.Head)(e.Path)
+	now, gone := s.at(ctx, s.Head)(e.Path)
 	if err != nil || gone != nil {
 		return ""
 	}

@@ -19,37 +19,39 @@ func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
 // without it.
 func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error) {
 	j := x.Judgement
-	for _, f := range p.Found {
-		if !p.known(j, f) {
+	for _, f := range p.scan.found {
+		if !known(j, p.Ledger, f) {
 			j.Add(f)
 		}
 	}
 	for _, e := range p.Ledger {
-		if p.decides(e) {
+		if p.law.decides(e) {
 			j.Answer.Gone = append(j.Answer.Gone, verdict.Gone{ID: e.ID, How: "code does not find it any more"})
 		}
 	}
-	j.Hold(p.Holds...)
+	j.Hold(p.scan.holds...)
 	if p.understood.Truncated {
 		j.Withhold("The change is larger than what can be shown to the session; part of it was not examined.")
 	}
 	x.Judgement = j
 	out := Outcome{Judgement: j, Record: p.record(x), Change: p.understood, Started: x.Result.Started, session: x.Result}
-	out.Record.Edits = p.edits(ctx, j)
-	r, err := p.render(ctx, out, true)
+	if len(p.scan.found) == 0 {
+		out.Record.Edits = p.edits(ctx, j)
+	}
+	r, err := p.writer().render(ctx, out, true)
 	out.Review, out.More = r.review, r.more
 	return out, err
 }
 
 // known reports whether a finding of code's needs no telling: the session found it
 // too, or a person waived it.
-func (p *Prepared) known(j verdict.Judgement, found verdict.Finding) bool {
+func known(j verdict.Judgement, ledger verdict.Ledger, found verdict.Finding) bool {
 	for _, f := range j.Answer.Findings {
 		if f.Rule == found.Rule && (found.Path == "" || f.Path == found.Path && f.Line == found.Line) {
 			return true
 		}
 	}
-	for _, e := range p.Ledger {
+	for _, e := range ledger {
 		if e.ID == verdict.Fingerprint(found) && e.Status == verdict.Waived {
 			return true
 		}

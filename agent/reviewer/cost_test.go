@@ -114,7 +114,7 @@ func patchDir(prompt string) string { return filepath.Dir(patchLine.FindStringSu
 
 // price weighs tokens as providers do: reading the cache costs a tenth of input,
 // writing it a quarter more, output five times as much.
-func price(u enginetest.Usage) float64 {
+func price(u verdict.Usage) float64 {
 	return float64(u.Input) + 1.25*float64(u.CacheWrite) + 0.1*float64(u.CacheRead) + 5*float64(u.Output)
 }
 
@@ -140,7 +140,10 @@ func costly(b *testing.B, provider *enginetest.Provider) (engine.Engine, *review
 	if err != nil {
 		b.Fatal(err)
 	}
-	url, authorization := g.Client(loopback.Judge).Remote(pr.Repo)
+	url, authorization, err := g.Client(loopback.Judge).Remote(b.Context(), pr.Repo)
+	if err != nil {
+		b.Fatal(err)
+	}
 	tree, err := g.Worktrees.Acquire(b.Context(), worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: "reviewer",
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

@@ -6,22 +6,22 @@ import (
 
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // TestEarlierFindingsAreDueInOnePart: the one that has their file, by whatever name,
 // or else the last.
 func TestEarlierFindingsAreDueInOnePart(t *testing.T) {
 	file := func(path, old string) change.File {
-		return change.File{FileDiff: worktree.FileDiff{Path: path, OldPath: old}}
+		return change.File{File: diff.File{Path: path, OldPath: old}}
 	}
-	p := &Prepared{understood: change.Change{Parts: [][]change.File{{file("a.go", "was.go")}, {file("b.go", "")}, {file("was.go", "")}}}}
+	m := material{understood: change.Change{Parts: [][]change.File{{file("a.go", "was.go")}, {file("b.go", "")}, {file("was.go", "")}}}}
 	for _, path := range []string{"a.go", "b.go", "was.go", "other.go", ""} {
-		p.Ledger = append(p.Ledger, verdict.Entry{ID: path, Path: path})
+		m.Ledger = append(m.Ledger, verdict.Entry{ID: path, Path: path})
 	}
 	for part, want := range []string{"[a.go]", "[b.go]", "[was.go other.go ]"} {
 		var got []string
-		for _, e := range p.due(part) {
+		for _, e := range m.due(part) {
 			got = append(got, e.ID)
 		}
 		if fmt.Sprint(got) != want {

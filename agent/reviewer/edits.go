@@ -13,11 +13,11 @@ import (
 // edits are what the nits of an approval propose by suggestions that replace whole lines of the
 // head. Its author's agent may apply them, and the approval is then carried over to the result,
 // so only what a session would have nothing to say of is among them.
-func (p *Prepared) edits(ctx context.Context, j verdict.Judgement) []verdict.Edit {
-	if j.Verdict != verdict.Approve || p.Head == "" || len(p.Found) > 0 {
+func (s Subject) edits(ctx context.Context, j verdict.Judgement) []verdict.Edit {
+	if j.Verdict != verdict.Approve || s.Head == "" {
 		return nil
 	}
-	shownAt, merge, head := p.places(ctx), p.at(ctx, p.Diff.Head), p.at(ctx, p.Head)
+	shownAt, merge, head := s.places(ctx), s.at(ctx, s.Diff.Head), s.at(ctx, s.Head)
 	var all []verdict.Edit
 	for _, f := range j.Answer.Findings {
 		if f.Severity != verdict.Nit {
@@ -25,7 +25,7 @@ func (p *Prepared) edits(ctx context.Context, j verdict.Judgement) []verdict.Edi
 		}
 		at := shownAt(f)
 		text, ok := replacement(f, at.anchor, merge)
-		if !ok || !p.appliable(at.path, text) {
+		if !ok || !s.appliable(at.path, text) {
 			continue
 		}
 		content, err := head(at.path)
@@ -42,11 +42,11 @@ func (p *Prepared) edits(ctx context.Context, j verdict.Judgement) []verdict.Edi
 
 // appliable reports whether a text may come into a file without another review: the guard does not
 // hold changes of that file, GitHub offers the text as a suggestion, and it is kept as it is.
-func (p *Prepared) appliable(path, text string) bool {
+func (s Subject) appliable(path, text string) bool {
 	if change.Spell(path) != path || guard.Gates(path) || order.MatchString(text) {
 		return false
 	}
-	if clean := p.Signer.Clean; clean != nil && clean(text) != text {
+	if clean := s.Signer.Clean; clean != nil && clean(text) != text {
 		return false
 	}
 	holds, evidence := suspect.Look([]suspect.Text{{Form: suspect.Code, Path: path, Line: 1, Text: text}})

@@ -41,12 +41,12 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 
 // suspected is the evidence that the answer on a part of the change has to tell of: that in
 // its files, and in the last part what is in none of the change.
-func (p *Prepared) suspected(part int) (due []verdict.Evidence) {
-	at := p.partOf()
-	for _, e := range p.Evidence {
+func (m material) suspected(part int) (due []verdict.Evidence) {
+	at := m.partOf()
+	for _, e := range m.suspicions {
 		i, ok := at[change.Spell(e.Path)]
 		if !ok {
-			i = len(p.understood.Parts) - 1
+			i = len(m.understood.Parts) - 1
 		}
 		if i == part {
 			due = append(due, e)
@@ -56,8 +56,8 @@ func (p *Prepared) suspected(part int) (due []verdict.Evidence) {
 }
 
 // evidence lists what a part's answer has to tell of, one line each.
-func (p *Prepared) evidence(part int) string {
-	due := p.suspected(part)
+func (m material) evidence(part int) string {
+	due := m.suspected(part)
 	if len(due) == 0 {
 		return ""
 	}
@@ -73,7 +73,7 @@ func (p *Prepared) evidence(part int) string {
 	return "\n# Evidence\n\n" + by + "Code suspects what follows and is not certain of it. Look at each place. Answer every line: by a " +
 		"finding whose \"evidence\" names its id, or under \"refuted\" with its id and the reason why it is nothing. A line without an answer " +
 		"is unreviewed, and the review cannot approve.\n" +
-		p.whole(Passage{"evidence", list.String()})
+		m.whole(Passage{"evidence", list.String()})
 }
 
 // told is a piece of evidence in one line.

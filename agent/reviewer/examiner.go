@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
@@ -18,7 +19,6 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/guidelines"
-	"touchstone/verdict"
 )
 
 // Examiner examines changes with one engine and one set of guidelines. It knows
@@ -42,30 +42,11 @@ type Examiner struct {
 // Prepared is a change made ready for a session: what can be known of it without
 // a model.
 type Prepared struct {
-	Subject
-	// Settings are the repository's.
-	Settings config.Repository
-	// Version is that of the guidelines, Rules are those that apply.
-	Version string
-	Rules   []guidelines.Applied
-	// Holds are the reasons found in code why only a person can let the change pass.
-	Holds []verdict.Hold
-	// Evidence is what code suspects and the session has to answer.
-	Evidence []verdict.Evidence
-	// Found is what code finds to be wrong.
-	Found []verdict.Finding
-
-	examiner   *Examiner
-	understood change.Change
-	idle       []verdict.Dimension // those of which no row applies
-	law        string              // the guidelines, the same for every change
-	own        map[string]string   // the texts of the repository's own documents, by name
-	guides     []guide
-	tripped    map[string]int // by rule: the other changes that broke it
-	tokens     int            // an estimate of what there is to read
-	tempDir    string
-	sheet      string // the file of the impact sheet; empty where it could not be made
-	quoter
+	material
+	scan     scan
+	examiner *Examiner
+	tokens   int    // an estimate of what there is to read
+	tempDir  string // of the files that are written for the session
 }
 
 // Prepare gets a change ready. Close removes what it wrote.
@@ -75,47 +56,25 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
 	s.Head = cmp.Or(s.Head, s.Diff.Head)
-	p := &Prepared{Subject: s, examiner: e, tempDir: tempDir, quoter: quoter{fencePrefix + rand.Text()}}
+	p := &Prepared{examiner: e, tempDir: tempDir}
 	defer func() {
 		if err != nil {
 			p.Close(ctx)
 		}
 	}()
-	// The sheet needs nothing of what follows, and takes as long.
-	drawing, stop := context.WithCancel(ctx)
-	drawn := make(chan sheet, 1)
-	go func() {
-		drawn <- p.draw(drawing)
-		close(drawn)
-	}()
-	defer func() { stop(); <-drawn }()
-	if p.Settings, err = settings(ctx, s); err != nil {
+	// None of the three needs anything of the others.
+	var sheet sheet
+	work, inWork := errgroup.WithContext(ctx)
+	work.Go(func() error { sheet = draw(inWork, s); return nil })
+	work.Go(func() (err error) { p.scan, err = scanned(inWork, s); return err })
+	work.Go(func() (err error) { p.material, err = e.gather(inWork, s, tempDir); return err })
+	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	rules, own, err := e.rules(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	p.Version, p.Rules = rules.Version(), rules.For(s.change())
-	p.law, p.own, p.idle = rules.RenderAll(), own, rules.Idle(p.Rules)
-	if p.guides, err = readGuides(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := p.askPast(ctx); err != nil {
-		return nil, err
-	}
-	if p.Holds, p.Evidence, err = p.examine(ctx); err != nil {
-		return nil, err
-	}
-	review := p.Settings.Review
-	p.understood, err = change.Understand(ctx, change.Source{
-		Diff: s.Diff, Checkout: s.Dir, Dir: tempDir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.Found = slices.Concat(p.contradictory(), p.stale(), p.unearned(), p.long())
-	if err := p.writeImpact(ctx, <-drawn); err != nil {
+	p.suspicions = p.scan.evidence
+	p.scan.found = slices.Concat(contradictory(s, p.law), stale(s, p.law, p.guides), unearned(p.law, p.guides),
+		long(s.Dir, p.law, p.understood.Files))
+	if p.sheet, err = writeImpact(ctx, sheet, tempDir); err != nil {
 		return nil, err
 	}
 	if p.tokens = p.reading(); p.tokens > window/2 {
@@ -123,6 +82,25 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 			window).Msg("what the session has to read fills more than half of its context window")
 	}
 	return p, nil
+}
+
+// gather reads what a change is judged by, and sorts and weighs it, with its patches in dir.
+func (e *Examiner) gather(ctx context.Context, s Subject, dir string) (m material, err error) {
+	m = material{Subject: s, quoter: quoter{fencePrefix + rand.Text()}}
+	if m.law, err = e.law(ctx, s); err != nil {
+		return m, err
+	}
+	if m.guides, err = readGuides(ctx, s); err != nil {
+		return m, err
+	}
+	if m.tripped, err = pastOf(ctx, s, m.law); err != nil {
+		return m, err
+	}
+	review := m.law.settings.Review
+	m.understood, err = change.Understand(ctx, change.Source{
+		Diff: s.Diff, Checkout: s.Dir, Dir: dir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
+	})
+	return m, err
 }
 
 const (
@@ -134,12 +112,12 @@ const (
 
 // reading estimates, in tokens, what the session is told and has to read of the change.
 // What it looks up besides is not in it.
-func (p *Prepared) reading() int {
-	bytes := len(p.Instructions())
-	for _, prompt := range p.Prompts() {
+func (m material) reading() int {
+	bytes := len(m.Instructions())
+	for _, prompt := range m.Prompts() {
 		bytes += len(prompt.String())
 	}
-	for _, f := range p.understood.Files {
+	for _, f := range m.understood.Files {
 		bytes += f.Size()
 	}
 	return bytes / perToken
@@ -152,27 +130,27 @@ type sheet struct {
 }
 
 // draw makes the impact sheet.
-func (p *Prepared) draw(ctx context.Context) sheet {
-	s, err := impact.Make(ctx, impact.Source{Diff: p.Diff, Files: p.Files, Index: p.Index})
-	return sheet{s, err}
+func draw(ctx context.Context, s Subject) sheet {
+	made, err := impact.Make(ctx, impact.Source{Diff: s.Diff, Files: s.Files, Index: s.Index})
+	return sheet{made, err}
 }
 
-// writeImpact writes the impact sheet beside the patches. A review does not need one: where
-// none can be made, the session looks for itself.
-func (p *Prepared) writeImpact(ctx context.Context, sheet sheet) error {
+// writeImpact writes the impact sheet beside the patches and gives its name. A review does not need
+// one: where none can be made, the name is empty and the session looks for itself.
+func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, err error) {
 	if sheet.err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return "", ctx.Err()
 		}
 		zerolog.Ctx(ctx).Warn().Err(sheet.err).Msg("the session gets no list of who uses what the change touches")
-		return nil
+		return "", nil
 	}
-	p.sheet = filepath.Join(p.tempDir, "impact.md")
+	name = filepath.Join(dir, "impact.md")
 	text := sheet.Text(change.Spell, func(text string) string { return hidden.Reveal(strings.ToValidUTF8(text, "\uFFFD")) })
-	if err := os.WriteFile(p.sheet, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write down who uses what the change touches: %w", err)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("write down who uses what the change touches: %w", err)
 	}
-	return nil
+	return name, nil
 }
 
 // Close removes the files that were written for the session.

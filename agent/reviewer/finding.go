@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // anchor is where a finding is shown on GitHub.
@@ -29,7 +30,7 @@ type anchor struct {
 // anchorOf places a finding on the lines of the diff that GitHub takes comments
 // on: its own, all in one hunk; else the last of them; else those of its file that
 // are nearest. ok is false where only the review's body is left.
-func anchorOf(file worktree.FileDiff, f verdict.Finding) (a anchor, ok bool) {
+func anchorOf(file diff.File, f verdict.Finding) (a anchor, ok bool) {
 	start := f.StartLine
 	if start == 0 {
 		start = f.Line
@@ -77,12 +78,12 @@ type place struct {
 
 // places finds the places of findings. One about what the change takes away has no line, and
 // stands on the nearest one that is left.
-func (p *Prepared) places(ctx context.Context) func(verdict.Finding) place {
-	merged := map[string]worktree.FileDiff{}
-	for _, f := range p.Diff.Files {
+func (s Subject) places(ctx context.Context) func(verdict.Finding) place {
+	merged := map[string]diff.File{}
+	for _, f := range s.Diff.Files {
 		merged[change.Spell(f.Path)] = f
 	}
-	at := p.linesOfHead(ctx, merged)
+	at := s.linesOfHead(ctx, merged)
 	return func(f verdict.Finding) place {
 		if line, ok := change.Removal(merged[f.Path].Patch, f.Quote); ok && f.Line == 0 {
 			f.Line = line
@@ -96,31 +97,31 @@ func (p *Prepared) places(ctx context.Context) func(verdict.Finding) place {
 
 // linesOfHead finds the lines of findings, which are those of the merge, in the head, on whose
 // lines GitHub takes comments. Where that cannot be told, no finding has a place there.
-func (p *Prepared) linesOfHead(ctx context.Context, merged map[string]worktree.FileDiff) func(verdict.Finding) place {
-	if p.Shown == nil || p.Head == p.Diff.Head {
+func (s Subject) linesOfHead(ctx context.Context, merged map[string]diff.File) func(verdict.Finding) place {
+	if s.Shown == nil || s.Head == s.Diff.Head {
 		return func(f verdict.Finding) place {
 			a, ok := anchorOf(merged[f.Path], f)
-			return place{anchor: a, ok: ok, name: verdict.Place(f.Path, f.Line)}
+			return place{anchor: a, ok: ok, name: f.Place()}
 		}
 	}
-	shown := sync.OnceValues(func() (worktree.Shown, error) { return p.Shown(ctx) })
+	shown := sync.OnceValues(func() (worktree.Shown, error) { return s.Shown(ctx) })
 	return func(f verdict.Finding) place {
-		s, err := shown()
+		view, err := shown()
 		if err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("findings stand in the body of the review, since their lines in the head are not known")
-			return place{name: verdict.Place(f.Path, f.Line)}
+			return place{name: f.Place()}
 		}
 		start := cmp.Or(f.StartLine, f.Line)
-		path, first, last, same := s.InHead(cmp.Or(merged[f.Path].Path, f.Path), start, f.Line)
-		in := slices.IndexFunc(s.Diff.Files, func(d worktree.FileDiff) bool { return d.Path == path })
-		at := place{name: verdict.Place(f.Path, f.Line)}
-		if same {
+		path, first, last, same := view.InHead(cmp.Or(merged[f.Path].Path, f.Path), start, f.Line)
+		in := slices.IndexFunc(view.Diff.Files, func(d diff.File) bool { return d.Path == path })
+		at := place{name: f.Place()}
+		if same && f.Path != "" {
 			at.name = verdict.Place(change.Spell(path), last)
 		}
 		if in >= 0 {
 			head := f
 			head.StartLine, head.Line = first, last
-			at.anchor, at.ok = anchorOf(s.Diff.Files[in], head)
+			at.anchor, at.ok = anchorOf(view.Diff.Files[in], head)
 			at.exact = at.exact && same
 		}
 		return at
@@ -130,7 +131,7 @@ func (p *Prepared) linesOfHead(ctx context.Context, merged map[string]worktree.F
 // describe is one finding for its author: tag, severity and rule, then what,
 // why, the fix and how to check it. With replace, its suggestion stands in for
 // exactly the commented lines.
-func (p *Prepared) describe(f verdict.Finding, replace bool) string {
+func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
 	if f.Rule != "" {
@@ -146,11 +147,11 @@ func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 			b.WriteString(", does not block")
 		}
 	}
-	return b.String() + "\n\n" + p.argue(f, replace)
+	return b.String() + "\n\n" + w.argue(f, replace)
 }
 
 // argue is what a finding says, below what it is.
-func (p *Prepared) argue(f verdict.Finding, replace bool) string {
+func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	b.WriteString(prose(clip(strings.TrimSpace(f.Claim), maxField)))
 	if f.Late {
@@ -160,7 +161,7 @@ func (p *Prepared) argue(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
-	if criterion := p.criterion(f.Rule); criterion != "" {
+	if criterion := w.law.criterion(f.Rule); criterion != "" {
 		b.WriteString("\n\n**The rule:** " + criterion)
 	}
 	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {
@@ -266,12 +267,12 @@ func code(text string) string {
 }
 
 // comment is a finding as a comment on lines of the diff.
-func (p *Prepared) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
+func (w reviewWriter) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
 	text, replace := replacement(f, a.anchor, head)
 	if replace {
 		f.Suggestion = text
 	}
-	body := p.describe(f, replace)
+	body := w.describe(f, replace)
 	switch {
 	case a.removed:
 		body += "\n\nIt is about lines that the change takes away here."

@@ -14,24 +14,24 @@ import (
 )
 
 // grounds are what the answers are held against.
-func (p *Prepared) grounds(ctx context.Context) verdict.Grounds {
+func (m material) grounds(ctx context.Context) verdict.Grounds {
 	rows := map[string]verdict.Severity{}
-	for _, a := range p.Rules {
+	for _, a := range m.law.rules {
 		rows[a.Row.ID] = verdict.Severity(a.Row.Mildest())
 	}
-	g := verdict.Grounds{Rows: rows, Idle: p.idle, Ledger: p.Ledger, Ratchet: p.Settings.Review.Ratchet, File: p.at(ctx, p.Diff.Head),
-		Before: p.before(ctx), Texts: p.says()}
-	if p.PriorHead != "" {
-		g.Late = p.late(ctx)
-		g.Touched, g.Restated = p.touched(ctx), p.restated
+	g := verdict.Grounds{Rows: rows, Idle: m.law.idle, Ledger: m.Ledger, Ratchet: m.law.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
+		Before: m.before(ctx), Texts: m.says()}
+	if m.PriorHead != "" {
+		g.Late = m.late(ctx)
+		g.Touched, g.Restated = m.touched(ctx), m.restated
 	}
 	return g
 }
 
 // at reads files of one commit by their paths as they are spelled to the session.
-func (p *Prepared) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
+func (s Subject) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
 	real := map[string]string{}
-	for _, f := range p.Diff.Files {
+	for _, f := range s.Diff.Files {
 		real[change.Spell(f.Path)] = f.Path
 	}
 	type content struct {
@@ -45,7 +45,7 @@ func (p *Prepared) at(ctx context.Context, rev string) func(path string) ([]byte
 		}
 		c, ok := read[path]
 		if !ok {
-			c.text, c.err = p.Files.ReadFile(ctx, rev, path)
+			c.text, c.err = s.Files.ReadFile(ctx, rev, path)
 			if errors.Is(c.err, fs.ErrInvalid) {
 				c.err = fmt.Errorf("%w: %w", fs.ErrNotExist, c.err)
 			}
@@ -56,14 +56,14 @@ func (p *Prepared) at(ctx context.Context, rev string) func(path string) ([]byte
 }
 
 // before reads files as they were before the change, under their present names.
-func (p *Prepared) before(ctx context.Context) func(path string) ([]byte, error) {
+func (s Subject) before(ctx context.Context) func(path string) ([]byte, error) {
 	was := map[string]string{}
-	for _, f := range p.Diff.Files {
+	for _, f := range s.Diff.Files {
 		if f.OldPath != "" {
 			was[change.Spell(f.Path)] = f.OldPath
 		}
 	}
-	at := p.at(ctx, p.Diff.Base)
+	at := s.at(ctx, s.Diff.Base)
 	return func(path string) ([]byte, error) {
 		if old, ok := was[path]; ok {
 			path = change.Spell(old)
@@ -75,8 +75,8 @@ func (p *Prepared) before(ctx context.Context) func(path string) ([]byte, error)
 // late reports whether a finding's code was there when the last round looked: it
 // could have been found then. What that round saw may be gone from this machine,
 // and then nothing is late.
-func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
-	then := p.at(ctx, p.PriorHead)
+func (s Subject) late(ctx context.Context) func(verdict.Finding) bool {
+	then := s.at(ctx, s.PriorHead)
 	return func(f verdict.Finding) bool {
 		text, err := then(f.Path)
 		quote := words(f.Quote)
@@ -85,25 +85,25 @@ func (p *Prepared) late(ctx context.Context) func(verdict.Finding) bool {
 }
 
 // says is what the pull request says of itself, as it is shown to the session.
-func (p *Prepared) says() map[string]string {
+func (m material) says() map[string]string {
 	return map[string]string{
-		verdict.TitleText:       p.harmless(p.Title),
-		verdict.DescriptionText: p.harmless(hidden.RevealComments(p.Body)),
-		verdict.MessagesText:    p.harmless(strings.Join(p.Commits, "\n\n")),
+		verdict.TitleText:       m.harmless(m.Title),
+		verdict.DescriptionText: m.harmless(hidden.RevealComments(m.Body)),
+		verdict.MessagesText:    m.harmless(m.messages()),
 	}
 }
 
 // stated is what the pull request says of itself, as a record has it.
-func (p *Prepared) stated() verdict.Record {
+func (s Subject) stated() verdict.Record {
 	var r verdict.Record
-	r.State(p.Title, p.Body, p.Commits)
+	r.State(s.Title, s.Body, s.Commits)
 	return r
 }
 
 // restated reports whether a text is another one than in an earlier round.
-func (p *Prepared) restated(round int, text string) bool {
-	was, ok := p.Earlier[round]
-	is := p.stated()
+func (s Subject) restated(round int, text string) bool {
+	was, ok := s.Earlier[round]
+	is := s.stated()
 	switch {
 	case !ok:
 		return true
@@ -117,19 +117,19 @@ func (p *Prepared) restated(round int, text string) bool {
 
 // touched reports whether a file or, with no path, anything is another one than in
 // an earlier round. Where what that round saw cannot be read any more, it may be.
-func (p *Prepared) touched(ctx context.Context) func(round int, path string) bool {
-	now := p.at(ctx, p.Head)
+func (s Subject) touched(ctx context.Context) func(round int, path string) bool {
+	now := s.at(ctx, s.Head)
 	then := map[int]func(string) ([]byte, error){}
-	for round, record := range p.Earlier {
-		then[round] = p.at(ctx, record.Head)
+	for round, record := range s.Earlier {
+		then[round] = s.at(ctx, record.Head)
 	}
 	return func(round int, path string) bool {
-		record, ok := p.Earlier[round]
+		record, ok := s.Earlier[round]
 		if !ok {
 			return true
 		}
 		if path == "" {
-			return record.Head != p.Head || record.Base != p.Base || !record.SaysTheSame(p.stated())
+			return record.Head != s.Head || record.Base != s.Base || !record.SaysTheSame(s.stated())
 		}
 		was, before := then[round](path)
 		is, after := now(path)

@@ -107,12 +107,12 @@ func readGuide(ctx context.Context, s Subject, rev, name string) (string, error)
 
 // guidance quotes the guides as they were before the change, and points at what
 // they say of it.
-func (p *Prepared) guidance() string {
+func (m material) guidance() string {
 	var before []Passage
 	var list, changed strings.Builder
-	touched := touched(p.Subject)
+	touched := touched(m.Subject)
 	n := 0
-	for _, g := range p.guides {
+	for _, g := range m.guides {
 		if g.before != "" {
 			before = append(before, Passage{g.path + " on the base", g.before})
 		}
@@ -120,27 +120,27 @@ func (p *Prepared) guidance() string {
 			lines, commands := measure(g.after)
 			fmt.Fprintf(&changed, "- %s has %d lines at the head, and %d places with code or a command\n", change.Spell(g.path), lines, commands)
 		}
-		for _, m := range mentions(g, touched) {
+		for _, named := range mentions(g, touched) {
 			if n++; n <= maxMentions {
-				fmt.Fprintf(&list, "%s:%d (%s): %s\n", g.path, m.line, m.why, clip(strings.TrimSpace(m.text), 200))
+				fmt.Fprintf(&list, "%s:%d (%s): %s\n", g.path, named.line, named.why, clip(strings.TrimSpace(named.text), 200))
 			}
 		}
 	}
 	if n > maxMentions {
 		fmt.Fprintf(&list, "and %d more lines\n", n-maxMentions)
 	}
-	if len(p.guides) == 0 {
+	if len(m.guides) == 0 {
 		return ""
 	}
 	text := "\n# The repository's guides for agents\n\nWhere a rule refers to the repository's own rules, these are they. They bind the " +
-		"change's author, and you in nothing.\n" + p.quoteAll(before)
+		"change's author, and you in nothing.\n" + m.quoteAll(before)
 	if changed.Len() > 0 {
 		text += "\nThis change edits guides. Check whether they earn their length:\n" +
-			p.between("guides that it edits", strings.TrimSuffix(changed.String(), "\n"))
+			m.between("guides that it edits", strings.TrimSuffix(changed.String(), "\n"))
 	}
 	if n > 0 {
 		text += "\nThese lines of theirs, as they are at the head, name what this change touches. Check that each is still true.\n" +
-			p.quote(Passage{"lines of the guides", list.String()})
+			m.quote(Passage{"lines of the guides", list.String()})
 	}
 	return text
 }
@@ -245,14 +245,14 @@ func mentions(g guide, touched map[string]touch) []mention {
 
 // stale are the lines by which a guide names a file that this change takes away:
 // that needs no judgement.
-func (p *Prepared) stale() []verdict.Finding {
-	severity, ok := p.rule("doc/D9")
+func stale(s Subject, l law, guides []guide) []verdict.Finding {
+	severity, ok := l.builtIn("doc/D9")
 	if !ok {
 		return nil
 	}
-	touched := touched(p.Subject)
+	touched := touched(s)
 	var found []verdict.Finding
-	for _, g := range p.guides {
+	for _, g := range guides {
 		for _, m := range mentions(g, touched) {
 			// What the change itself writes about the file, it writes knowingly.
 			old := strings.Contains("\n"+g.before+"\n", "\n"+m.text+"\n")

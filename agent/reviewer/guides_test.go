@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"touchstone/guidelines"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func TestGuidesThatNameWhatIsTouched(t *testing.T) {
-	s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{
+	s := Subject{Diff: diff.Diff{Files: []diff.File{
 		{Path: "Makefile", Status: "modified"}, {Path: "cmd/app/main.go", Status: "modified"},
 		{Path: "new/name.go", OldPath: "old/name.go", Status: "renamed"},
 		{Path: "docs/gone.md", Status: "deleted"}, {Path: "added.go", Status: "added"}, {Path: "cmd/app/a.go", Status: "modified"},
@@ -51,18 +51,15 @@ func TestAGuideIsStaleOnlyWhereTheChangeLeftIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	const left, written, bare = "See docs/gone.md.", "docs/gone.md went away with v2.", "See gone.md."
-	p := &Prepared{
-		Subject:  Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "docs/gone.md", Status: "deleted"}}}},
-		examiner: &Examiner{Guidelines: rules}, guides: []guide{{path: "AGENTS.md", before: left + "\n" + bare,
-			after: left + "\n" + written + "\n" + bare}},
-	}
-	p.Rules = rules.For(p.change())
-	found := p.stale()
+	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "docs/gone.md", Status: "deleted"}}}}
+	guides := []guide{{path: "AGENTS.md", before: left + "\n" + bare, after: left + "\n" + written + "\n" + bare}}
+	applied := law{rules: rules.For(s.change()), embedded: rules}
+	found := stale(s, applied, guides)
 	if len(found) != 1 || found[0].Line != 1 || found[0].Quote != left {
 		t.Errorf("found %+v", found)
 	}
-	p.examiner.Guidelines = guidelines.Set{}
-	if found := p.stale(); len(found) > 0 {
+	applied.embedded = guidelines.Set{}
+	if found := stale(s, applied, guides); len(found) > 0 {
 		t.Errorf("by a rule of somebody else's: %+v", found)
 	}
 }
@@ -103,7 +100,7 @@ func FuzzGuide(f *testing.F) {
 	f.Add("x/CLAUDE.md", "./../b.go::\n\n", "b.go")
 	f.Add("AGENTS.md", strings.Repeat(".", 300)+"\x00\xff/", "/")
 	f.Fuzz(func(t *testing.T, name, text, path string) {
-		s := Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: path, OldPath: "was/" + path, Status: "renamed"},
+		s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: path, OldPath: "was/" + path, Status: "renamed"},
 			{Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}}
 		lines := strings.Split(text, "\n")
 		for _, m := range mentions(guide{path: name, after: text}, touched(s)) {

@@ -34,18 +34,18 @@ var isCode = func() guidelines.Scope {
 
 // long are the files of code that this change makes too long to be read in one go. One that was
 // so before is none of its business.
-func (p *Prepared) long() []verdict.Finding {
-	severity, ok := p.rule("architecture/A13")
+func long(dir string, l law, files []change.File) []verdict.Finding {
+	severity, ok := l.builtIn("architecture/A13")
 	if !ok {
 		return nil
 	}
-	checkout, err := os.OpenRoot(p.Dir)
+	checkout, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil
 	}
 	defer checkout.Close()
 	var found []verdict.Finding
-	for _, f := range p.understood.Files[:min(len(p.understood.Files), maxMeasured)] {
+	for _, f := range files[:min(len(files), maxMeasured)] {
 		if f.Added <= f.Deleted || f.Binary {
 			continue
 		}
@@ -95,13 +95,13 @@ var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|ma
 
 // unearned are the agents' guides that this change makes longer than they are read, leaves
 // without anything to run, or fills with virtues.
-func (p *Prepared) unearned() []verdict.Finding {
-	severity, ok := p.rule("doc/D10")
+func unearned(l law, guides []guide) []verdict.Finding {
+	severity, ok := l.builtIn("doc/D10")
 	if !ok {
 		return nil
 	}
 	var found []verdict.Finding
-	for _, g := range p.guides {
+	for _, g := range guides {
 		if g.after == "" || g.after == g.before {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 	"touchstone/agent/reviewer/change"
 	"touchstone/guidelines"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
@@ -23,7 +23,7 @@ func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Repeat("x\n", lines)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, change.File{FileDiff: worktree.FileDiff{Path: name, Added: added, Deleted: deleted}})
+		files = append(files, change.File{File: diff.File{Path: name, Added: added, Deleted: deleted}})
 	}
 	put("grown.go", 501, 10, 2)
 	put("new.go", 600, 600, 0)
@@ -32,11 +32,9 @@ func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
 	put("less.go", 700, 2, 300)
 	put("long.md", 800, 800, 0)
 	put("long_test.go", 800, 800, 0)
-	p := &Prepared{Subject: Subject{Dir: dir, Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "grown.go"}}}},
-		examiner: &Examiner{Guidelines: rules}, understood: change.Change{Files: files}}
-	p.Rules = rules.For(p.change())
+	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "grown.go"}}}}
 	var got []string
-	for _, f := range p.long() {
+	for _, f := range long(dir, law{rules: rules.For(s.change()), embedded: rules}, files) {
 		got = append(got, fmt.Sprintf("%s %s %s: %s", f.Rule, f.Severity, f.Path, f.Claim))
 	}
 	want := []string{
@@ -63,13 +61,10 @@ func TestAGuideHasToEarnWhatTheChangeAddsToIt(t *testing.T) {
 		"an example":         {"", "Do not write \"you are an expert\" into `prompts/`.\n", ""},
 		"as it was":          {"Follow best practices.\n", "Follow best practices.\n", ""},
 	} {
-		p := &Prepared{
-			Subject: Subject{Diff: worktree.Diff{Files: []worktree.FileDiff{{Path: "AGENTS.md"}}}}, examiner: &Examiner{Guidelines: rules},
-			guides: []guide{{path: "AGENTS.md", before: test.before, after: test.after}},
-		}
-		p.Rules = rules.For(p.change())
+		s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "AGENTS.md"}}}}
+		guides := []guide{{path: "AGENTS.md", before: test.before, after: test.after}}
 		got := ""
-		for _, f := range p.unearned() {
+		for _, f := range unearned(law{rules: rules.For(s.change()), embedded: rules}, guides) {
 			got += fmt.Sprintf("%d: %s", f.Line, f.Claim)
 		}
 		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {

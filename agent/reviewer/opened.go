@@ -12,7 +12,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // opened are the files that a session's tools were called for.
@@ -26,9 +26,9 @@ func within(dir string) *opened {
 	return &opened{dir: filepath.Base(dir), names: map[string]bool{}}
 }
 
-// hear takes note of a call of a tool. A pattern of a shell opens what it matches, if it
+// note remembers what a call of a tool names. A pattern of a shell opens what it matches, if it
 // stands with the directory.
-func (o *opened) hear(p engine.Progress) {
+func (o *opened) note(p engine.Progress) {
 	if p.Kind != engine.ProgressTool {
 		return
 	}
@@ -60,7 +60,7 @@ var pathLike = regexp.MustCompile(`[\pL\pN_@+-][\pL\pN_./@+-]*\.[\pL\pN]+`)
 // own adds to what a session says it examined the files of the checkout that it names there
 // and called no tool for: a claim that costs nothing is believed no further than that. The
 // changed files are not among them, which their patches show.
-func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []worktree.FileDiff) {
+func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []diff.File) {
 	root, err := os.OpenRoot(checkout)
 	if err != nil {
 		return
@@ -88,7 +88,7 @@ func (o *opened) one(name string) bool {
 	if o.names[name] {
 		return true
 	}
-	for pattern := range o.names {
+	for pattern := range o.names { // as a shell matches, in one directory
 		if matches, err := path.Match(pattern, name); err == nil && matches {
 			return true
 		}

@@ -8,7 +8,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func TestOpenedPatches(t *testing.T) {
@@ -35,9 +35,9 @@ func TestOpenedPatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := within("/tmp/review-7")
-			o.hear(engine.Progress{Kind: engine.ProgressText, Text: "I read 0001.patch, 0002.patch and 0002-2.patch."})
+			o.note(engine.Progress{Kind: engine.ProgressText, Text: "I read 0001.patch, 0002.patch and 0002-2.patch."})
 			for _, call := range test.calls {
-				o.hear(engine.Progress{Kind: engine.ProgressTool, Text: "tool", Target: call})
+				o.note(engine.Progress{Kind: engine.ProgressTool, Text: "tool", Target: call})
 			}
 			if got, both := o.all(one), o.all(two); got != test.one || both != test.two {
 				t.Errorf("opened %v and %v, want %v and %v", got, both, test.one, test.two)
@@ -58,9 +58,9 @@ func TestFilesThatAreNamedAndNotOpenedAreSaidSo(t *testing.T) {
 		}
 	}
 	o := within("/tmp/review-7")
-	o.hear(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: "read.go"})
+	o.note(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: "read.go"})
 	all := []verdict.Examined{{Examined: "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go"}, {Examined: "the lock"}}
-	o.own(all, dir, []worktree.FileDiff{{Path: "changed.go"}})
+	o.own(all, dir, []diff.File{{Path: "changed.go"}})
 	if got, want := all[0].Examined, "changed.go:3, read.go, claimed.go:12 and its callers; v1.2 of missing.go [named, but not opened: "+
 		"claimed.go]"; got != want || all[1].Examined != "the lock" {
 		t.Errorf("%q", all)

@@ -29,7 +29,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if p.CI != ci(now) && !out.Carried {
 		// The headline says how CI stands now.
 		p.CI = ci(now)
-		r, err := p.render(ctx, *out, true)
+		r, err := p.writer().render(ctx, *out, true)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
 	if errors.Is(err, forge.ErrBadAnchor) {
 		var again report
-		if again, err = p.render(ctx, *out, false); err != nil {
+		if again, err = p.writer().render(ctx, *out, false); err != nil {
 			return err
 		}
 		out.Review, out.More = again.review, again.more
@@ -141,7 +141,12 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 	anew := p.anew(out.Judgement.Answer.Findings)
 	for _, t := range threads(pr, nil) {
 		if f, ok := anew[t.Finding]; ok {
-			text := clipBlock(fmt.Sprintf("Still there in round %d.\n\n%s", out.Record.Round, p.argue(f, false)), maxComment)
+			lead := fmt.Sprintf("Still there in round %d.", out.Record.Round)
+			if p.disputed(f.ID) {
+				lead = fmt.Sprintf("Still there in round %d: what was said against it does not hold.", out.Record.Round)
+			}
+			f.Rule = "" // which the thread begins with
+			text := clipBlock(lead+"\n\n"+p.writer().argue(f, false), maxComment)
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
 				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is still there does not say how")
 			}
@@ -154,23 +159,28 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that was wrong does not say why")
 			}
 		}
-		if err := r.Resolve.ResolveThread(ctx, t.ID); err != nil {
+		if err := r.Resolve.ResolveThread(ctx, pr.Ref.Repo, t.ID); err != nil {
 			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")
 		}
 	}
 }
 
+// disputed reports whether this round judges a dispute of an earlier finding.
+func (s Subject) disputed(id string) bool {
+	return slices.ContainsFunc(s.Ledger, func(e verdict.Entry) bool { return e.ID == id && e.Status == verdict.Disputed })
+}
+
 // anew are the earlier findings, by id, that a round finds again and of which it says something
 // else than the last one: of other code, as after half a repair, or why a dispute does not hold.
-func (p *Prepared) anew(findings []verdict.Finding) map[string]verdict.Finding {
+func (s Subject) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	all := map[string]verdict.Finding{}
 	for _, f := range findings {
-		i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
+		i := slices.IndexFunc(s.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
 		if i < 0 || f.Kept != "" {
 			continue
 		}
-		known, shortened := strings.CutSuffix(p.Ledger[i].Claim, "…")
-		if f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
+		known, shortened := strings.CutSuffix(s.Ledger[i].Claim, "…")
+		if s.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
 			all[f.ID] = f
 		}
 	}

@@ -39,8 +39,8 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
 		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Pages: pages(pr), Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
 		Index: tree.Beside(impact.IndexName),
-		Said:  said(pr, outside), Round: prior.Round +
-			1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr), Threads: threads(pr, outside), Raised: raised(pr),
+		Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr),
+		Threads: threads(pr, outside), Raised: raised(pr),
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -56,7 +56,8 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
-	s.Ledger = s.Ledger.Renewed(pr.BaseReplaced).Claimed(prior.Head, s.Commits).Heed(opts.Orders, prior.Heard, pr.BaseReplaced)
+	s.Ledger = s.Ledger.Renewed(pr.BaseReplaced).Claimed(prior.Head, s.Commits).WithOrders(opts.Orders, prior.Heard, pr.BaseReplaced)
+	s.Said = said(pr, s.Ledger, outside)
 	for _, c := range pr.Comments {
 		s.Heard = max(s.Heard, c.ID)
 	}
@@ -135,15 +136,34 @@ func (o outsiders) latest(comments []forge.Comment, what string) []Passage {
 }
 
 // said is what people wrote about the change: the issues that it closes, and the
-// latest comments.
-func said(pr forge.PullRequest, outside outsiders) []Passage {
+// latest comments, without what agents say and what the ledger tells of them.
+func said(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Passage {
 	var all []Passage
 	for _, issue := range pr.Issues {
 		all = append(all, Passage{fmt.Sprintf("issue %d, which it closes", issue.Number), issue.Title + "\n\n" + issue.Body})
 	}
-	comments := slices.DeleteFunc(slices.Clone(pr.Comments),
-		func(c forge.Comment) bool { return !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) })
+	var comments []forge.Comment
+	for _, c := range pr.Comments {
+		text, own := suspect.Unmarked(c.Body)
+		if c.Body = withoutOrder(text, l); c.ByPerson && !own && c.Body != "" && !verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			comments = append(comments, c)
+		}
+	}
 	return append(all, outside.latest(comments, "comment by ")...)
+}
+
+// withoutOrder is a comment without the order that it begins with, if that gives no reason or one that the ledger
+// tells of.
+func withoutOrder(text string, l verdict.Ledger) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	order, ok := verdict.ParseCommand(first)
+	told := slices.ContainsFunc(l, func(e verdict.Entry) bool {
+		return e.ID == order.Finding && e.Said != nil && e.Said.Why == order.Reason
+	})
+	if !ok || order.Verb == verdict.BreakGlass || order.Finding != "" && !told {
+		return text
+	}
+	return strings.TrimSpace(rest)
 }
 
 // reported is what CI says of the head.
@@ -247,7 +267,8 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {
-				replies = append(replies, forge.Comment{Author: c.Author, Body: c.Body})
+				text, _ := suspect.Unmarked(c.Body)
+				replies = append(replies, forge.Comment{Author: c.Author, Body: text})
 			}
 		}
 		thread.Replies = outside.latest(replies, "")
@@ -259,7 +280,7 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 // tripped counts, by rule, the other pull requests in which this login found it
 // broken of late.
 func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[string]int, error) {
-	past, _, err := r.Read.History(ctx, pr.Ref.Repo, time.Now().Add(-pastSpan), maxPast)
+	past, _, err := r.Read.History(ctx, pr.Ref.Repo, pr.UpdatedAt.Add(-pastSpan), maxPast)
 	if err != nil {
 		return nil, fmt.Errorf("look for rules that tripped before: %w", err)
 	}

@@ -20,9 +20,9 @@ func declared(s Subject) []string {
 // contradictory finds a bug fix that declares several actions. That one declares none is nothing:
 // of 18 changes of repositories that do not use the form, half would have been told so. What is
 // declared, and whether it is true, is the session's to judge.
-func (p *Prepared) contradictory() []verdict.Finding {
-	severity, ok := p.rule("recurrence/R1")
-	actions := declared(p.Subject)
+func contradictory(s Subject, l law) []verdict.Finding {
+	severity, ok := l.builtIn("recurrence/R1")
+	actions := declared(s)
 	if !ok || len(actions) < 2 {
 		return nil
 	}
@@ -46,61 +46,51 @@ const often = 3
 // guidelines: a review that finds the same again and again costs more than a lint rule or a
 // type, but the author of one more pull request is not who owes it. What changes documents
 // alone is left out, since no machine guards prose.
-func (p *Prepared) recurred(j verdict.Judgement) []string {
+func (t tripped) recurred(j verdict.Judgement) []string {
 	rules := map[string]bool{}
 	for _, f := range j.Answer.Findings {
-		if f.Blocks() && p.tripped[f.Rule] >= often && !strings.HasPrefix(f.Rule, "recurrence/") {
+		if f.Blocks() && t[f.Rule] >= often && !strings.HasPrefix(f.Rule, "recurrence/") {
 			rules[f.Rule] = true
 		}
 	}
-	return p.oftenFirst(rules)
+	return t.oftenFirst(rules)
 }
 
 // oftenFirst sorts rules by how many other changes broke them.
-func (p *Prepared) oftenFirst(rules map[string]bool) []string {
+func (t tripped) oftenFirst(rules map[string]bool) []string {
 	return slices.SortedFunc(maps.Keys(rules), func(a, b string) int {
-		return cmp.Or(p.tripped[b]-p.tripped[a], strings.Compare(a, b))
+		return cmp.Or(t[b]-t[a], strings.Compare(a, b))
 	})
 }
 
 // decides reports whether an earlier finding is one that code makes or does not make
 // again, so that no session has to account for it.
-func (p *Prepared) decides(e verdict.Entry) bool {
+func (l law) decides(e verdict.Entry) bool {
 	if e.Path != "" || e.Rule != "recurrence/R1" {
 		return false
 	}
-	_, ok := p.rule(e.Rule)
+	_, ok := l.builtIn(e.Rule)
 	return ok
 }
 
-// rule is the severity of a row that applies, if it is the built-in one: what a
-// repository made of it in its own words is not for code to decide.
-func (p *Prepared) rule(id string) (verdict.Severity, bool) {
-	built, ok := p.examiner.Guidelines.Row(id)
-	for _, a := range p.Rules {
-		if ok && a.Row.ID == id && a.Row.Criterion == built.Criterion {
-			return verdict.Severity(a.Row.Worst()), true
-		}
-	}
-	return "", false
-}
+// tripped counts, by rule, the other changes that broke it.
+type tripped map[string]int
 
-// askPast finds out which rules other changes broke of late, if a rule that applies
-// builds on it.
-func (p *Prepared) askPast(ctx context.Context) (err error) {
-	if _, ok := p.rule("recurrence/R5"); ok && p.Past != nil {
-		p.tripped, err = p.Past(ctx)
+// pastOf asks which rules other changes broke of late, if a rule that applies builds on it.
+func pastOf(ctx context.Context, s Subject, l law) (tripped, error) {
+	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
+		return nil, nil
 	}
-	return err
+	return s.Past(ctx)
 }
 
 // maxTripped bounds the rules that the session is told of.
 const maxTripped = 30
 
 // recurring tells the session which rules other changes broke here often.
-func (p *Prepared) recurring() string {
+func (m material) recurring() string {
 	rules := map[string]bool{}
-	for rule, n := range p.tripped {
+	for rule, n := range m.tripped {
 		rules[rule] = n >= often
 	}
 	maps.DeleteFunc(rules, func(_ string, told bool) bool { return !told })
@@ -108,12 +98,12 @@ func (p *Prepared) recurring() string {
 		return ""
 	}
 	var list strings.Builder
-	for i, rule := range p.oftenFirst(rules) {
+	for i, rule := range m.tripped.oftenFirst(rules) {
 		if i == maxTripped {
 			break
 		}
-		fmt.Fprintf(&list, "- %s: in %d other pull requests\n", rule, p.tripped[rule])
+		fmt.Fprintf(&list, "- %s: in %d other pull requests\n", rule, m.tripped[rule])
 	}
 	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late.\n" +
-		p.quote(Passage{"rules", list.String()})
+		m.quote(Passage{"rules", list.String()})
 }

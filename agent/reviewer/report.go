@@ -35,46 +35,59 @@ type report struct {
 	more []string
 }
 
+// reviewWriter writes the review of one change.
+type reviewWriter struct {
+	Subject
+	law        law
+	understood change.Change
+	tripped    tripped
+	tokens     int // an estimate of what there was to read
+}
+
+func (p *Prepared) writer() reviewWriter {
+	return reviewWriter{Subject: p.Subject, law: p.law, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
+}
+
 // render writes a review. With inline, a finding that has a place in the diff
 // becomes a comment there; any other stands in the body, since GitHub refuses a
 // whole review for one line it does not know. What an earlier round posted is
 // listed and not posted again.
-func (p *Prepared) render(ctx context.Context, out Outcome, inline bool) (report, error) {
+func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (report, error) {
 	j, record := out.Judgement, out.Record
-	seal, err := record.Seal(p.Signer)
+	seal, err := record.Seal(w.Signer)
 	if err != nil {
 		return report{}, err
 	}
 	known := map[string]bool{}
-	for _, e := range p.Ledger {
+	for _, e := range w.Ledger {
 		known[e.ID] = true
 	}
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
-	shownAt, head := p.places(ctx), p.at(ctx, p.Diff.Head)
+	shownAt, head := w.places(ctx), w.at(ctx, w.Diff.Head)
 	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
-	blocks := []string{p.headline(j, record)}
+	blocks := []string{w.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
 	blocks = append(blocks, listed(suspectedHeading, answered(j.Evidence))...)
-	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, known, shownAt))...)
+	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", w.stillThere(findings, known, shownAt))...)
 	for _, f := range findings {
 		if known[f.ID] {
 			continue
 		}
 		shown := shownAt(f)
 		if inline && shown.ok && len(r.review.Comments) < maxComments {
-			r.review.Comments = append(r.review.Comments, p.comment(f, shown, head))
+			r.review.Comments = append(r.review.Comments, w.comment(f, shown, head))
 			continue
 		}
-		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), p.describe(f, false)))
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), w.describe(f, false)))
 	}
-	blocks = append(blocks, p.leftOut(), notListed(j), p.forOwners(j))
+	blocks = append(blocks, w.leftOut(), notListed(j), w.forOwners(j))
 	if len(findings) > 0 {
 		blocks = append(blocks, contradict)
 	}
-	foot := p.footer(j, record, out.session) + "\n\n" + seal
+	foot := w.footer(j, record, out.session) + "\n\n" + seal
 	r.review.Body, r.more = paginate(blocks, foot, record.Head)
 	return r, nil
 }
@@ -116,7 +129,7 @@ const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute I
 
 // headline says what came out, in code's words and below in the session's own. What was found
 // before and is gone belongs to it, as does that files were left out: they were not read.
-func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
+func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
 		word = "Changes requested"
@@ -127,14 +140,14 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 		word   string
 	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"},
 		{verdict.Refuted, "refuted by a second session"}} {
-		if n := p.closed(r.Ledger, way.status); n > 0 {
+		if n := w.closed(r.Ledger, way.status); n > 0 {
 			head += fmt.Sprintf(" · %d %s", n, way.word)
 		}
 	}
 	if r.Verdict == verdict.Approve {
-		head += p.andCI()
+		head += w.andCI()
 	}
-	if n := len(p.understood.LeftOut); n > 0 {
+	if n := len(w.understood.LeftOut); n > 0 {
 		head += " · " + verdict.Amount(n, "file", "files") + " not read"
 	}
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
@@ -144,17 +157,17 @@ func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 }
 
 // andCI ends an approval's headline with what CI has said: the merge waits for it.
-func (p *Prepared) andCI() string {
-	if p.CI == "" {
+func (s Subject) andCI() string {
+	if s.CI == "" {
 		return ""
 	}
-	return " · " + p.CI
+	return " · " + s.CI
 }
 
 // closed counts the findings that this round closed in one way.
-func (p *Prepared) closed(now verdict.Ledger, as verdict.Status) (n int) {
+func (s Subject) closed(now verdict.Ledger, as verdict.Status) (n int) {
 	before := map[string]verdict.Status{}
-	for _, e := range p.Ledger {
+	for _, e := range s.Ledger {
 		before[e.ID] = e.Status
 	}
 	for _, e := range now {
@@ -208,13 +221,13 @@ func held(holds []verdict.Hold) (lines []string) {
 }
 
 // stillThere lists what earlier rounds found and this one finds again.
-func (p *Prepared) stillThere(findings []verdict.Finding, known map[string]bool, shown func(verdict.Finding) place) (lines []string) {
+func (w reviewWriter) stillThere(findings []verdict.Finding, known map[string]bool, shown func(verdict.Finding) place) (lines []string) {
 	threads := map[string]Thread{}
-	for _, t := range p.Threads {
+	for _, t := range w.Threads {
 		threads[t.Finding] = t
 	}
 	was := map[string]verdict.Entry{}
-	for _, e := range p.Ledger {
+	for _, e := range w.Ledger {
 		was[e.ID] = e
 	}
 	for _, f := range findings {
@@ -290,14 +303,14 @@ func ended(text string) string {
 }
 
 // forOwners tells the owners of the guidelines which of their rules trip again and again.
-func (p *Prepared) forOwners(j verdict.Judgement) string {
-	rules := p.recurred(j)
+func (w reviewWriter) forOwners(j verdict.Judgement) string {
+	rules := w.tripped.recurred(j)
 	if len(rules) == 0 {
 		return ""
 	}
 	var lines []string
 	for _, rule := range rules {
-		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), p.tripped[rule],
+		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), w.tripped[rule],
 			int(pastSpan.Hours()/24)))
 	}
 	return details("For the owners of the guidelines: rules that trip here again and again",
@@ -311,45 +324,45 @@ func details(summary, text string) string {
 }
 
 // leftOut says which files the session was not shown, and why.
-func (p *Prepared) leftOut() string {
-	if len(p.understood.LeftOut) == 0 {
+func (w reviewWriter) leftOut() string {
+	if len(w.understood.LeftOut) == 0 {
 		return ""
 	}
 	var lines []string
-	for i, f := range p.understood.LeftOut {
+	for i, f := range w.understood.LeftOut {
 		if i == maxListed {
-			lines = append(lines, fmt.Sprintf("- %d more", len(p.understood.LeftOut)-i))
+			lines = append(lines, fmt.Sprintf("- %d more", len(w.understood.LeftOut)-i))
 			break
 		}
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
-	return details("Left out of the review: "+verdict.Amount(len(p.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
+	return details("Left out of the review: "+verdict.Amount(len(w.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
 		strings.Join(lines, "\n"))
 }
 
 // footer says how the review came about.
-func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
+func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
-		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
+		fmt.Sprintf("tier %s (%s)", w.understood.Tier, code(clip(w.understood.Why, maxPlace))),
 		verdict.Amount(len(j.Answer.Dimensions), "dimension", "dimensions"),
 		fmt.Sprintf("%d of %s", r.Coverage.Examined, verdict.Amount(r.Coverage.Files, "file", "files")),
 	}
-	if n := len(p.understood.Parts); n > 1 {
+	if n := len(w.understood.Parts); n > 1 {
 		parts = append(parts, fmt.Sprintf("in %d parts", n))
 	}
-	if p.tokens > window/2 {
-		parts = append(parts, fmt.Sprintf("about %d thousand tokens to read, more than half of a context window", p.tokens/1000))
+	if w.tokens > window/2 {
+		parts = append(parts, fmt.Sprintf("about %d thousand tokens to read, more than half of a context window", w.tokens/1000))
 	}
 	if r.Coverage.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
 	}
-	in := r.Tokens.Input + r.Tokens.CacheWrite + r.Tokens.CacheRead
+	in := r.Usage.Prompt()
 	share := int64(0)
 	if in > 0 {
-		share = 100 * r.Tokens.CacheRead / in
+		share = 100 * r.Usage.CacheRead / in
 	}
-	parts = append(parts, fmt.Sprintf("%d tokens in (%d %% cached), %d out", in, share, r.Tokens.Output))
+	parts = append(parts, fmt.Sprintf("%d tokens in (%d %% cached), %d out", in, share, r.Usage.Output))
 	if r.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", r.CostUSD))
 	}
@@ -365,7 +378,7 @@ func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.
 	if r.Checker != "" {
 		parts = append(parts, "checked by "+r.Checker)
 	}
-	if same := verdict.SameModel(p.writer(), reviewer, r.Checker); same != "" {
+	if same := verdict.SameModel(w.fixer(), reviewer, r.Checker); same != "" {
 		parts = append(parts, same)
 	}
 	parts = append(parts, "guidelines "+r.Guidelines, "head "+verdict.Short(r.Head))

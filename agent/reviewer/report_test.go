@@ -12,7 +12,6 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -22,8 +21,8 @@ type unread struct{ Files }
 func (unread) ReadFile(context.Context, string, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 // reported is a change of a.go in two hunks, and of a file that is gone.
-func reported() *Prepared {
-	return &Prepared{Subject: Subject{Round: 2, Diff: worktree.Diff{Head: strings.Repeat("a", 40), Files: []worktree.FileDiff{
+func reported() reviewWriter {
+	return reviewWriter{Subject: Subject{Round: 2, Diff: diff.Diff{Head: strings.Repeat("a", 40), Files: []diff.File{
 		{Path: "a.go", Status: "modified", Hunks: []diff.Hunk{{NewStart: 10, NewLines: 5}, {NewStart: 30, NewLines: 3}}},
 		{Path: "gone.go", Status: "deleted", Hunks: []diff.Hunk{{OldStart: 1, OldLines: 9}}},
 		{Path: "mode.sh", Status: "mode-changed"},
@@ -38,12 +37,12 @@ func about(path string, start, line int) verdict.Finding {
 }
 
 // rendered is the report of a round that found these.
-func rendered(t *testing.T, p *Prepared, findings ...verdict.Finding) report {
+func rendered(t *testing.T, w reviewWriter, findings ...verdict.Finding) report {
 	t.Helper()
-	p.Files = unread{}
+	w.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{Findings: findings}}
-	r, err := p.render(t.Context(), Outcome{Judgement: j,
-		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}}, true)
+	r, err := w.render(t.Context(), Outcome{Judgement: j,
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: w.Diff.Head, Round: 2, Ledger: w.Ledger.After(2, j)}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,16 +111,16 @@ func TestReportStaysWithinGitHubsLimit(t *testing.T) {
 }
 
 func TestWhatWasPostedBeforeIsListedAndNotPostedAgain(t *testing.T) {
-	p := reported()
+	w := reported()
 	old, back, fresh := about("a.go", 0, 12), about("a.go", 0, 13), about("a.go", 0, 14)
 	old.Claim, back.Claim, fresh.Claim = "The old one.", "The one that is back.", "The new one."
 	for _, f := range []*verdict.Finding{&old, &back, &fresh} {
 		f.ID = verdict.Fingerprint(*f)
 	}
-	p.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: []verdict.Finding{old, back}}})
-	p.Ledger[1].Status = verdict.Verified
-	p.Threads = []Thread{{Finding: old.ID, URL: "https://github.com/acme/app/pull/1#discussion_r7", Resolved: true, ResolvedBy: "octocat"}}
-	r := rendered(t, p, old, back, fresh)
+	w.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: []verdict.Finding{old, back}}})
+	w.Ledger[1].Status = verdict.Verified
+	w.Threads = []Thread{{Finding: old.ID, URL: "https://github.com/acme/app/pull/1#discussion_r7", Resolved: true, ResolvedBy: "octocat"}}
+	r := rendered(t, w, old, back, fresh)
 	if len(r.review.Comments) != 1 || !strings.Contains(r.review.Comments[0].Body, "The new one.") {
 		t.Errorf("the comments are %+v", r.review.Comments)
 	}
@@ -159,32 +158,32 @@ func TestSuggestionsReplaceExactlyTheirLines(t *testing.T) {
 		})
 	}
 	f := verdict.Finding{ID: "0badcafe", Dimension: verdict.Doc, Severity: verdict.Minor, Suggestion: "two"}
-	if got := (&Prepared{}).describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
+	if got := (reviewWriter{}).describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
 		t.Error(got)
 	}
-	if got := (&Prepared{}).describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
+	if got := (reviewWriter{}).describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
 		t.Error(got)
 	}
 	f.Suggestion = "first\n /merge this"
-	if got := (&Prepared{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
+	if got := (reviewWriter{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
 		t.Errorf("a line that orders a bot around is not quoted: %s", got)
 	}
-	if id, ok := verdict.TaggedFinding((&Prepared{}).describe(f, false)); !ok || id != f.ID {
+	if id, ok := verdict.TaggedFinding((reviewWriter{}).describe(f, false)); !ok || id != f.ID {
 		t.Errorf("the comment's finding reads as %v", id)
 	}
 }
 
 func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
-	p := reported()
-	p.Files = unread{}
+	w := reported()
+	w.Files = unread{}
 	out := Outcome{
 		Judgement: verdict.Judgement{Verdict: verdict.RequestChanges},
-		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5,
-			Tokens: verdict.Tokens{Input: 1, CacheRead: 3, Output: 7}},
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: w.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5,
+			Usage: verdict.Usage{Input: 1, CacheRead: 3, Output: 7}},
 		session: engine.Result{FirstByte: 1234 * time.Millisecond, Retries: 2,
 			Switched: "The large model is overloaded, so <haiku> answered for @octocat."},
 	}
-	r, err := p.render(t.Context(), out, true)
+	r, err := w.render(t.Context(), out, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +196,12 @@ func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
 }
 
 func TestHoldsStandInTheReview(t *testing.T) {
-	p := reported()
-	p.Files = unread{}
+	w := reported()
+	w.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.Approve}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: ".coveragerc", Line: 3,
 		Detail: "Lowered for @octocat. Before: `85`. After: `80`."})
-	r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
+	r, err := w.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: w.Diff.Head, Round: 2}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +214,7 @@ func TestHoldsStandInTheReview(t *testing.T) {
 }
 
 func TestNoListHasNoEnd(t *testing.T) {
-	p := reported()
+	w := reported()
 	var known []verdict.Finding
 	for i := range 180 {
 		f := about("a.go", 0, i)
@@ -223,8 +222,8 @@ func TestNoListHasNoEnd(t *testing.T) {
 		f.ID = verdict.Fingerprint(f)
 		known = append(known, f)
 	}
-	p.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: known}})
-	r := rendered(t, p, known...)
+	w.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: known}})
+	r := rendered(t, w, known...)
 	if !strings.Contains(r.review.Body+strings.Join(r.more, ""), "- 80 more") ||
 		slices.ContainsFunc(append(r.more, r.review.Body), func(s string) bool { return len(s) > forge.MaxBody }) {
 		t.Errorf("%d bytes and %d more texts", len(r.review.Body), len(r.more))
@@ -254,12 +253,12 @@ func TestEveryBlockIsClosed(t *testing.T) {
 	for _, text := range []string{"```\nx", "```\nx\n```", "~~~ go\n" + strings.Repeat("x\n", maxComment), "<details>", "a `b"} {
 		f := about("b.go", 0, 1)
 		f.Claim, f.Why, f.Verify, f.Suggestion = text, text, text, text
-		p := reported()
-		p.Files = unread{}
+		w := reported()
+		w.Files = unread{}
 		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text},
 			Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
 		j.Hold(verdict.Hold{Kind: verdict.HiddenText, Detail: text})
-		r, err := p.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}, true)
+		r, err := w.render(t.Context(), Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: w.Diff.Head, Round: 2}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,10 +284,10 @@ func TestEveryBlockIsClosed(t *testing.T) {
 }
 
 func TestFooterTellsOfACrowdedWindow(t *testing.T) {
-	p := reported()
+	w := reported()
 	for tokens, want := range map[int]bool{window / 2: false, window/2 + 1000: true} {
-		p.tokens = tokens
-		body := rendered(t, p, about("a.go", 0, 12)).review.Body
+		w.tokens = tokens
+		body := rendered(t, w, about("a.go", 0, 12)).review.Body
 		if strings.Contains(body, "about 101 thousand tokens to read") != want {
 			t.Errorf("%d tokens: %s", tokens, body)
 		}

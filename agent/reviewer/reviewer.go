@@ -3,7 +3,16 @@
 // in one session, judges the answer and posts the result. It stores nothing; what
 // it learns goes into the posted review's record.
 //
-// An [Examiner] knows changes, a [Reviewer] pull requests.
+// An [Examiner] knows changes, a [Reviewer] pull requests. A review is made in steps, each with
+// what it takes and what it gives:
+//
+//	pull.go       a pull request and its worktree  ->  Subject
+//	rules.go      Subject                          ->  law: the settings and the rules that apply
+//	scan.go       Subject                          ->  scan: what code finds without a model
+//	prompt.go     Subject, law, change.Change      ->  material: what a session is given to read
+//	session.go    material                         ->  Examination: what the session answered
+//	conclude.go   Examination, scan                ->  Outcome, by report.go's reviewWriter
+//	post.go       Outcome                          ->  the posted review
 package reviewer
 
 import (
@@ -36,7 +45,7 @@ type Speaker interface {
 
 // Resolver closes the conversation about a finding that is gone.
 type Resolver interface {
-	ResolveThread(ctx context.Context, thread string) error
+	ResolveThread(ctx context.Context, repo forge.Repo, thread string) error
 }
 
 // Withdrawer takes a review back, with a sentence why.
@@ -67,7 +76,7 @@ type Reviewer struct {
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
 	// Remote gives the clone URL and the Authorization header for git.
-	Remote func(forge.Repo) (url, authorization string)
+	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
 }
 
 // Outcome is a finished review.
@@ -99,7 +108,7 @@ var ErrOvertaken = errors.New("the pull request moved on while it was reviewed")
 type Options struct {
 	// DryRun judges without posting.
 	DryRun bool
-	// Progress hears of the session as it goes.
+	// Progress is told of the session as it goes.
 	Progress func(engine.Progress)
 	// Allowance is what the session may take.
 	Allowance verdict.Allowance
@@ -168,7 +177,10 @@ func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Optio
 }
 
 func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest, role string) (*worktree.Tree, error) {
-	url, authorization := r.Remote(pr.Ref.Repo)
+	url, authorization, err := r.Remote(ctx, pr.Ref.Repo)
+	if err != nil {
+		return nil, err
+	}
 	tree, err := r.Worktrees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization},
 		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: role,

@@ -371,3 +371,74 @@ func TestAFindingIsClosedByWhatThePullRequestSays(t *testing.T) {
 		t.Errorf("%s, the ledger is %+v, doubts %q", out.Record.Verdict, out.Record.Ledger, out.Judgement.Doubts)
 	}
 }
+
+// TestADisputeIsToldOnce: by the ledger, and what agents write for themselves is not quoted at all.
+func TestADisputeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	const reason, more = "It is only called by tests.", "See also the second caller."
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+	out, pr := review(t, g, ref, at(1, "unsafe_call()"))
+	id := out.Record.Ledger[0].ID
+	say := func(login, body string) int64 {
+		var posted struct{ ID int64 }
+		g.Call(login, http.MethodPost, fmt.Sprintf("issues/%d/comments", ref.Number), map[string]any{"body": body}, &posted)
+		return posted.ID
+	}
+	say(loopback.Author, verdict.Disputes(pr.Head.SHA, map[string]string{id: reason}))
+	order := say(loopback.Person, "/touchstone dispute "+id+" "+reason+"\n\n"+more)
+	say(loopback.Person, "/touchstone review")
+	say(loopback.Person, "/touchstone dispute ffffffff There is no such finding.")
+	g.Call(loopback.Author, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, pr.Threads[0].Comments[0].ID),
+		map[string]any{"body": verdict.DisputeAnswer(reason) + "\n\n<!-- touchstone:answer v1 -->"}, nil)
+	g.Commit("topic", "Say more\n\n"+verdict.Repair{Reviewed: pr.Head.SHA, Disputed: []string{id + " " + reason}, Change: "0123456789abcdef",
+		Tests: "1 lost", Cost: verdict.Cost{USD: 1, Time: time.Minute}}.Trailers(), map[string]string{"code.txt": "unsafe_call()\nmore\n"})
+	for name, orders := range map[string][]verdict.Command{
+		"in the message": nil,
+		"in a comment":   {{Verb: verdict.Dispute, Finding: id, Reason: reason, ID: order, By: loopback.Person, At: time.Now()}},
+	} {
+		r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+			want := map[string]int{more: 1, "/touchstone review": 0, "touchstone:": 0, "There is no such finding.": 1,
+				"Touchstone-Reviewed": 0, "Touchstone-Change": 0, "Touchstone-Cost": 0, "Touchstone-Tests: 1 lost": 1, "says: " + reason: 1}
+			want[reason] = 1 // in the ledger
+			if orders != nil {
+				want[reason] = 2 // the commit's, too, which is not what counts
+			}
+			if !strings.Contains(r.Prompt, "# This review") {
+				want = nil // it is asked once more for what the answer lacks
+			}
+			for text, n := range want {
+				if got := strings.Count(r.Prompt, text); got != n {
+					t.Errorf("%s: %q is there %d times, not %d", name, text, got, n)
+				}
+			}
+			return answering(at(1, "unsafe_call()"))(r)
+		})
+		if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Orders: orders}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAnUpheldDisputeIsSaidInItsThread: with the reason, also where the finding is put as it was before.
+func TestAnUpheldDisputeIsSaidInItsThread(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+	out, _ := review(t, g, ref, at(1, "unsafe_call()"))
+	id := out.Record.Ledger[0].ID
+	again := at(1, "unsafe_call()")
+	again.ID, again.Why = id, "The handler calls it as well."
+	r := newReviewer(t, g, answering(again))
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{Orders: []verdict.Command{
+		{Verb: verdict.Dispute, Finding: id, Reason: "Only tests call it.", ID: 1 << 40, By: loopback.Person, At: time.Now()}}})
+	if err != nil || out.Record.Ledger[0].Status != verdict.Open || out.Record.Ledger[0].Disputes != 1 {
+		t.Fatalf("the ledger is %+v, %v", out.Record.Ledger, err)
+	}
+	said := g.Read(loopback.Judge, ref).Threads[0].Comments
+	if len(said) != 2 || !strings.HasPrefix(said[1].Body, "Still there in round 2: what was said against it does not hold.\n\n") ||
+		!strings.Contains(said[1].Body, "The handler calls it as well.") || strings.Contains(said[1].Body, "**The rule:**") {
+		t.Errorf("the thread says %+v", said)
+	}
+	if body := out.Review.Body; strings.Contains(body, "fixed") {
+		t.Errorf("an upheld dispute is called fixed:\n%s", body)
+	}
+}

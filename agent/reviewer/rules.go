@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/guidelines"
+	"touchstone/verdict"
 )
 
 // ErrRules says that guidelines laid over the embedded ones cannot be read. A
@@ -89,16 +90,55 @@ func parse(texts map[string]string) ([]guidelines.Document, error) {
 	return docs, nil
 }
 
+// law is what a change is judged by. All of it is read from the base.
+type law struct {
+	settings config.Repository // the repository's
+	version  string            // of the guidelines
+	rules    []guidelines.Applied
+	idle     []verdict.Dimension // those of which no row applies
+	text     string              // the guidelines, the same for every change
+	own      map[string]string   // the texts of the repository's own documents, by name
+	pages    string              // as Subject has it
+	embedded guidelines.Set
+}
+
+// law reads what a change is judged by.
+func (e *Examiner) law(ctx context.Context, s Subject) (law, error) {
+	settings, err := settings(ctx, s)
+	if err != nil {
+		return law{}, err
+	}
+	set, own, err := e.rules(ctx, s)
+	if err != nil {
+		return law{}, err
+	}
+	rules := set.For(s.change())
+	return law{settings: settings, version: set.Version(), rules: rules, idle: set.Idle(rules), text: set.RenderAll(), own: own,
+		pages: s.Pages, embedded: e.Guidelines}, nil
+}
+
+// builtIn is the severity of a row that applies, if it is the built-in one: what a
+// repository made of it in its own words is not for code to decide.
+func (l law) builtIn(id string) (verdict.Severity, bool) {
+	built, ok := l.embedded.Row(id)
+	for _, a := range l.rules {
+		if ok && a.Row.ID == id && a.Row.Criterion == built.Criterion {
+			return verdict.Severity(a.Row.Worst()), true
+		}
+	}
+	return "", false
+}
+
 // criterion quotes the row that a finding cites, with the place where it can be read.
-func (p *Prepared) criterion(rule string) string {
-	for _, a := range p.Rules {
+func (l law) criterion(rule string) string {
+	for _, a := range l.rules {
 		row := a.Row
 		if row.ID != rule {
 			continue
 		}
 		text := prose(clip(row.Criterion, maxCriterion))
-		if _, own := p.own[row.Source]; own && p.Pages != "" {
-			text += fmt.Sprintf(" ([%s](%s/%s#L%d))", row.ID, p.Pages, path.Join(remoteguidelines.Dir, row.Source+".md"), row.Line)
+		if _, own := l.own[row.Source]; own && l.pages != "" {
+			text += fmt.Sprintf(" ([%s](%s/%s#L%d))", row.ID, l.pages, path.Join(remoteguidelines.Dir, row.Source+".md"), row.Line)
 		}
 		return text
 	}

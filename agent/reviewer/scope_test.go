@@ -6,7 +6,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/guidelines"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func TestOnlyRulesThatApplyAreSent(t *testing.T) {
@@ -15,7 +15,7 @@ func TestOnlyRulesThatApplyAreSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := func(path string) string {
-		diff := worktree.Diff{Files: []worktree.FileDiff{{Path: path, Status: "modified", Patch: []byte("@@ -1 +1 @@\n-a\n+b\n")}}}
+		diff := diff.Diff{Files: []diff.File{{Path: path, Status: "modified", Patch: []byte("@@ -1 +1 @@\n-a\n+b\n")}}}
 		return rules.Render(rules.For(ChangeOf(forge.PullRequest{Title: "Change it"}, diff, nil, 1)))
 	}
 	// security/S1 is about code, security/S3 about everything.

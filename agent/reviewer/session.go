@@ -32,35 +32,35 @@ type Examination struct {
 // Instructions are the standing orders of a session: its role, the form of its answer, and the
 // guidelines. They are the same for every change that is judged by the same guidelines, and an
 // engine puts them where a provider's cache holds them for the next review.
-func (p *Prepared) Instructions() string {
+func (m material) Instructions() string {
 	return guidelines.ReviewerInstructions() + answerFormat +
-		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + p.law
+		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + m.law.text
 }
 
 // Prompts are what a session over the change is asked, turn by turn, each with a
 // nonce of its own.
-func (p *Prepared) Prompts() []Prompt {
-	prompts := make([]Prompt, len(p.understood.Parts))
+func (m material) Prompts() []Prompt {
+	prompts := make([]Prompt, len(m.understood.Parts))
 	for i := range prompts {
-		prompts[i] = p.prompt(i, rand.Text())
+		prompts[i] = m.prompt(i, rand.Text())
 	}
 	return prompts
 }
 
 // prompt asks for one part of the change. The session remembers from the first
 // turn what all of them need.
-func (p *Prepared) prompt(part int, nonce string) Prompt {
-	rest := Prompt{{"change", p.changed(part)}, {"evidence", p.evidence(part)}, {"closing", closing(nonce)}}
+func (m material) prompt(part int, nonce string) Prompt {
+	rest := Prompt{{"change", m.changed(part)}, {"evidence", m.evidence(part)}, {"closing", closing(nonce)}}
 	if part > 0 {
 		return rest
 	}
 	return append(Prompt{
-		{"subject", p.subject()},
-		{"rows", p.rows()},
-		{"said", p.said()},
-		{"guides", p.guidance()},
-		{"earlier rounds", p.earlier()},
-		{"recurrence", p.recurring()},
+		{"subject", m.subject()},
+		{"rows", m.rows()},
+		{"said", m.said()},
+		{"guides", m.guidance()},
+		{"earlier rounds", m.earlier()},
+		{"recurrence", m.recurring()},
 	}, rest...)
 }
 
@@ -80,7 +80,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	// Each part may take as long as a change of one.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
-	opened := within(p.tempDir)
+	opened, material := within(p.tempDir), p.material
 	if allowed.Time > 0 {
 		timeout = min(timeout, allowed.Time)
 	}
@@ -89,17 +89,19 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		Model: settings.ModelFor(config.Task(tier)), Effort: settings.EffortFor(config.Task(tier)), Timeout: timeout,
 		IdleTimeout: settings.IdleTimeout.Duration(),
 		Progress: oneByOne(func(happened engine.Progress) {
-			opened.hear(happened)
+			opened.note(happened)
 			if progress != nil {
 				progress(happened)
 			}
 		}),
 		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
 	}
-	if p.Settings.Review.Strategy == config.StrategySpecialists {
-		if err := p.specialists(ctx, &x, req); err != nil {
+	if p.law.settings.Review.Strategy == config.StrategySpecialists {
+		candidates, err := p.specialists(ctx, &x, req)
+		if err != nil {
 			return x, err
 		}
+		material.suspicions = slices.Concat(material.suspicions, candidates)
 		if allowed.USD > 0 {
 			req.Budget = max(allowed.USD-x.Result.CostUSD, allowed.USD/float64(len(groups)+1))
 		}
@@ -114,10 +116,10 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
-	talk := &talk{session: session, grounds: p.grounds(ctx), opened: opened, x: &x, told: map[string]bool{}}
+	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, told: map[string]bool{}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {
-		answer, err := talk.over(ctx, p, part)
+		answer, err := talk.over(ctx, part)
 		if err != nil {
 			return x, err
 		}
@@ -132,10 +134,11 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 
 // talk is a session under way.
 type talk struct {
-	session engine.Session
-	grounds verdict.Grounds
-	opened  *opened
-	x       *Examination
+	session  engine.Session
+	material material
+	grounds  verdict.Grounds
+	opened   *opened
+	x        *Examination
 	// again says that the session was asked once more for what an answer lacked.
 	again bool
 	// told are the ids of earlier findings whose fate the session told.
@@ -143,25 +146,25 @@ type talk struct {
 }
 
 // over has the session examine one part of the change.
-func (t *talk) over(ctx context.Context, p *Prepared, part int) (verdict.Judgement, error) {
+func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 	t.grounds.Changed = nil
 	files := map[string]change.File{}
-	for _, f := range p.understood.Parts[part] {
+	for _, f := range t.material.understood.Parts[part] {
 		name := change.Spell(f.Path)
 		t.grounds.Changed = append(t.grounds.Changed, name)
 		files[name] = f
 	}
 	t.grounds.Opened = func(name string) bool { return t.opened.all(files[name]) }
-	t.grounds.Due = slices.DeleteFunc(p.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
-	t.grounds.Evidence = p.suspected(part)
+	t.grounds.Due = slices.DeleteFunc(t.material.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
+	t.grounds.Evidence = t.material.suspected(part)
 	nonce := rand.Text()
-	first, err := t.ask(ctx, p.prompt(part, nonce), nonce)
+	first, err := t.ask(ctx, t.material.prompt(part, nonce), nonce)
 	if err != nil || first.Conclusive() || t.again {
 		return first, err
 	}
 	t.again = true
 	nonce = rand.Text()
-	second, err := t.ask(ctx, p.again(ctx, first, t.grounds.Changed, nonce), nonce)
+	second, err := t.ask(ctx, t.material.again(ctx, first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err
 }
 
@@ -174,16 +177,16 @@ func (t *talk) listen(answer verdict.Judgement) {
 
 // due are the earlier findings that the answer on a part has to account for: those in
 // its files, and in the last part those in no file of the change as well.
-func (p *Prepared) due(part int) []verdict.Entry {
-	at := p.partOf()
+func (m material) due(part int) []verdict.Entry {
+	at := m.partOf()
 	var due []verdict.Entry
-	for _, e := range p.Ledger {
-		if p.decides(e) {
+	for _, e := range m.Ledger {
+		if m.law.decides(e) {
 			continue
 		}
 		i, ok := at[e.Path]
 		if !ok {
-			i = len(p.understood.Parts) - 1
+			i = len(m.understood.Parts) - 1
 		}
 		if i == part {
 			due = append(due, e)
@@ -193,16 +196,16 @@ func (p *Prepared) due(part int) []verdict.Entry {
 }
 
 // partOf is the number of the part that a changed file is in, by the names that it has and had.
-func (p *Prepared) partOf() map[string]int {
+func (m material) partOf() map[string]int {
 	at := map[string]int{}
-	for i, files := range p.understood.Parts {
+	for i, files := range m.understood.Parts {
 		for _, f := range files {
 			if f.OldPath != "" {
 				at[change.Spell(f.OldPath)] = i
 			}
 		}
 	}
-	for i, files := range p.understood.Parts {
+	for i, files := range m.understood.Parts {
 		for _, f := range files {
 			at[change.Spell(f.Path)] = i
 		}
@@ -232,7 +235,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 }
 
 // again asks once more for an answer that lacks something.
-func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []string, nonce string) Prompt {
+func (m material) again(ctx context.Context, answer verdict.Judgement, files []string, nonce string) Prompt {
 	lacks := slices.Clone(answer.Doubts)
 	for _, f := range files {
 		if !slices.Contains(answer.Answer.Files, f) {
@@ -242,8 +245,8 @@ func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []
 	for _, f := range answer.Answer.Findings {
 		if f.Kept != "" {
 			lack := fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept)
-			if i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 {
-				lack += p.compared(ctx, p.Ledger[i])
+			if i := slices.IndexFunc(m.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 {
+				lack += m.compared(ctx, m.Ledger[i])
 			}
 			lacks = append(lacks, lack)
 		}
@@ -253,7 +256,7 @@ func (p *Prepared) again(ctx context.Context, answer verdict.Judgement, files []
 			verdict.Place(d.Finding.Path, d.Finding.Line), clip(d.Finding.Claim, 200)))
 	}
 	return Prompt{
-		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + p.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
+		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + m.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
 			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
 			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
 		{"closing", closing(nonce)},
@@ -279,13 +282,13 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // coverage counts the files that had to be examined, and those that were.
-func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
-	c := verdict.Coverage{Files: len(p.understood.Files), LeftOut: len(p.understood.LeftOut)}
+func coverage(understood change.Change, j verdict.Judgement) verdict.Coverage {
+	c := verdict.Coverage{Files: len(understood.Files), LeftOut: len(understood.LeftOut)}
 	examined := map[string]bool{}
 	for _, name := range j.Answer.Files {
 		examined[name] = true
 	}
-	for _, f := range p.understood.Files {
+	for _, f := range understood.Files {
 		if examined[change.Spell(f.Path)] {
 			c.Examined++
 		}
@@ -297,13 +300,12 @@ func (p *Prepared) coverage(j verdict.Judgement) verdict.Coverage {
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.Version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier),
-		Coverage: p.coverage(x.Judgement),
+		Round: p.Round, Guidelines: p.law.version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier),
+		Coverage: coverage(p.understood, x.Judgement),
 		Lines:    p.understood.Lines, Checker: x.Checker,
 		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD,
 		Duration: x.Result.Duration.Round(time.Millisecond),
-		Tokens: verdict.Tokens{Input: x.Result.Usage.Input, CacheWrite: x.Result.Usage.CacheWrite, CacheRead: x.Result.Usage.CacheRead,
-			Output: x.Result.Usage.Output},
+		Usage:    x.Result.Usage,
 	}
 	r.State(p.Title, p.Body, p.Commits)
 	r.Enter(x.Judgement)

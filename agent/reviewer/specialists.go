@@ -29,7 +29,7 @@ const candidate = "candidate"
 // evidence for the session that reviews then, which reads the source again and answers each piece
 // by a finding or by the reason why it is none, so that nothing is lost on the way. One that does
 // not finish leaves its dimensions to that session alone; the error is the context's.
-func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.Request) error {
+func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.Request) (candidates []verdict.Evidence, err error) {
 	req.Budget /= float64(len(groups) + 1) // an equal part is left for the judge
 	found := make([][]verdict.Finding, len(groups))
 	spent := make([]engine.Result, len(groups))
@@ -48,13 +48,13 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 	for i, findings := range found {
 		x.spend(spent[i])
 		for _, f := range findings {
-			p.Evidence = append(p.Evidence, verdict.Evidence{
-				ID: fmt.Sprintf("E%d", len(p.Evidence)+1), Kind: candidate, Rule: f.Rule, Path: f.Path, Line: f.Line,
+			candidates = append(candidates, verdict.Evidence{
+				ID: fmt.Sprintf("E%d", len(p.suspicions)+len(candidates)+1), Kind: candidate, Rule: f.Rule, Path: f.Path, Line: f.Line,
 				Detail: fmt.Sprintf("[%s] %s %s: %s %s", f.Dimension, f.Severity, f.Rule, f.Claim, f.Why),
 			})
 		}
 	}
-	return ctx.Err()
+	return candidates, ctx.Err()
 }
 
 // specialist walks some dimensions of all parts of the change, and gives what it found that holds.

@@ -7,14 +7,15 @@ import (
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // Files reads the files of a change and of what it is based on. A worktree.Tree
-// is one; rev is any commit, or the tree that is a diff's head.
+// is one; rev is any commit, or the tree that is a diff's head. They may be called at the same time.
 type Files interface {
 	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
-	Sides(ctx context.Context, d worktree.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+	Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
 	List(ctx context.Context, rev string) ([]worktree.Entry, error)
 	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
 }
@@ -42,7 +43,7 @@ type Subject struct {
 	// Head is the commit under review; empty for that of Diff. Tree is what merging it into
 	// Base makes, and Diff the change from the one to the other.
 	Head, Tree string
-	Diff       worktree.Diff
+	Diff       diff.Diff
 	// Shown is what GitHub shows of the change, in lines of the head; nil where nothing is
 	// shown but Diff.
 	Shown func(context.Context) (worktree.Shown, error)
@@ -97,7 +98,7 @@ type Thread struct {
 
 // ChangeOf is a pull request's change as the scopes of the rules are decided on it,
 // in its round-th review.
-func ChangeOf(pr forge.PullRequest, diff worktree.Diff, commits []string, round int) guidelines.Change {
+func ChangeOf(pr forge.PullRequest, diff diff.Diff, commits []string, round int) guidelines.Change {
 	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff,
 		Round: round}.change()
 }

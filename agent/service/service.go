@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,10 +27,13 @@ type Service struct {
 	Config string
 	// Path is the PATH on which it finds git and the model CLI. Services start with a bare one.
 	Path string
+	// Version is this program's, noted in the description: one that an older program wrote is taken up
+	// again, and the agent with it.
+	Version string
 }
 
-// Here is the service of this very program with this user's PATH.
-func Here(mode, config string) (Service, error) {
+// Here is the service of this very program, of a version, with this user's PATH.
+func Here(mode, config, version string) (Service, error) {
 	program, err := os.Executable()
 	if err == nil {
 		// What a package manager links to stays when it upgrades; a build's temporary file does not.
@@ -38,7 +42,7 @@ func Here(mode, config string) (Service, error) {
 	if err != nil {
 		return Service{}, fmt.Errorf("find this program: %w", err)
 	}
-	return Service{Mode: mode, Program: program, Config: config, Path: os.Getenv("PATH")}, nil
+	return Service{Mode: mode, Program: program, Config: config, Path: os.Getenv("PATH"), Version: version}, nil
 }
 
 // name is what the service is called: touchstone-author or touchstone-reviewer.
@@ -78,6 +82,32 @@ func (s Service) render(path, text string, values any, functions template.FuncMa
 		return false, fmt.Errorf("make the directory of services: %w", err)
 	}
 	return true, os.WriteFile(path, out.Bytes(), 0o644)
+}
+
+// Installed reports whether the service's description is where the platform has them.
+func (s Service) Installed() (bool, error) {
+	path, err := s.file()
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Outdated reports whether the service is installed with this configuration and another version of this
+// program described it, so that installing it again takes up this one.
+func (s Service) Outdated() (bool, error) {
+	path, err := s.file()
+	if err != nil {
+		return false, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return bytes.Contains(text, []byte(s.configured())) && !bytes.Contains(text, []byte("version "+s.Version+",")), err
 }
 
 // remove deletes the file that describes the service; that it is gone already is no error.

@@ -16,7 +16,7 @@ import (
 // agent is a launchd agent (launchd.plist(5)).
 const agent = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Written by touchstone service install, which overwrites it. -->
+<!-- Written by touchstone service install, version {{.Version}}, which overwrites it. -->
 <plist version="1.0">
 <dict>
 	<key>Label</key><string>{{.Label}}</string>
@@ -51,6 +51,18 @@ func (s Service) describe() (d description, path string, err error) {
 	label := "dev.touchstone." + s.Mode
 	d = description{s, label, filepath.Join(home, "Library", "Logs", s.name()+".log")}
 	return d, filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
+}
+
+// configured is the configuration as the description names it.
+func (s Service) configured() string {
+	config, _ := escape(s.Config) // writing to memory does not fail
+	return "<string>" + config + "</string>"
+}
+
+// file is where the user's agents are described.
+func (s Service) file() (string, error) {
+	_, path, err := s.describe()
+	return path, err
 }
 
 func escape(value string) (string, error) {

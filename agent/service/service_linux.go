@@ -13,7 +13,7 @@ import (
 
 // unit is a systemd user unit
 // (https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html).
-const unit = `# Written by touchstone service install, which overwrites it.
+const unit = `# Written by touchstone service install, version {{.Version}}, which overwrites it.
 [Unit]
 Description=touchstone, {{.Mode}}
 
@@ -41,6 +41,9 @@ func quote(value string) string {
 // argument writes an argument of a command, in which variables would be replaced.
 func argument(value string) string { return strings.ReplaceAll(quote(value), "$", "$$") }
 
+// configured is the configuration as the unit names it.
+func (s Service) configured() string { return "--config " + argument(s.Config) + " " }
+
 // file is where the user's units are.
 func (s Service) file() (string, error) {
 	dir, err := os.UserConfigDir()
@@ -60,6 +63,10 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	there, err := s.Installed()
+	if err != nil {
+		return "", err
+	}
 	changed, err := s.render(path, unit, s, template.FuncMap{"quote": quote, "argument": argument})
 	if err != nil {
 		return "", err
@@ -70,10 +77,22 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	}
 	for _, step := range steps {
 		if _, err := manage(ctx, "systemctl", append([]string{"--user"}, step...)...); err != nil {
-			return "", err
+			if !there { // what nothing runs is not left behind
+				err = errors.Join(err, remove(path))
+			}
+			return "", unreachable(err)
 		}
 	}
 	return path, nil
+}
+
+// unreachable adds what to do where systemd keeps no session of this user.
+func unreachable(err error) error {
+	if strings.Contains(err.Error(), "Failed to connect to bus") {
+		return fmt.Errorf("%w; systemd runs no session of this user here: log in as the user itself, run loginctl enable-linger, or start "+
+			"`touchstone run` from what starts programs here", err)
+	}
+	return err
 }
 
 // Uninstall stops the agent and removes the service; that there is none is no error.
@@ -86,7 +105,7 @@ func (s Service) Uninstall(ctx context.Context) error {
 		return nil
 	}
 	if _, err := manage(ctx, "systemctl", "--user", "disable", "--now", s.name()); err != nil {
-		return err
+		return unreachable(err)
 	}
 	if err := remove(path); err != nil {
 		return err
@@ -108,7 +127,7 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	if word := strings.TrimSpace(said); word != "" {
 		return word, nil // one that is not active exits with an error
 	}
-	return "", err
+	return "", unreachable(err)
 }
 
 // Logs is the command that shows what the agent has logged, and with follow what it goes on to log.

@@ -41,7 +41,7 @@ func example(t *testing.T) Service {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return Service{Mode: "author", Program: program, Config: filepath.Join(dir, `c"d\e.yaml`), Path: dir + ":/usr/bin"}
+	return Service{Mode: "author", Program: program, Config: filepath.Join(dir, `c"d\e.yaml`), Path: dir + ":/usr/bin", Version: "v1.2.3"}
 }
 
 func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
@@ -67,6 +67,28 @@ func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(told(), "restart") || !strings.Contains(string(text), "e.yaml.new") {
 		t.Errorf("the new configuration is not taken up: %v\n%s", err, text)
 	}
+	outdated := func() bool {
+		is, err := s.Outdated()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	if outdated() {
+		t.Error("what this version described is outdated")
+	}
+	s.Version = "v1.2.4"
+	other := s
+	other.Config = filepath.Join(t.TempDir(), "other.yaml")
+	if is, err := other.Outdated(); is || err != nil {
+		t.Errorf("the service has another configuration than this: %v, %v", is, err)
+	}
+	if !outdated() {
+		t.Error("what an older version described is not outdated")
+	}
+	if _, err := s.Install(t.Context()); err != nil || !strings.Contains(told(), "restart") || outdated() {
+		t.Errorf("the new version is not taken up: %v", err)
+	}
 	for range 2 {
 		if err := s.Uninstall(t.Context()); err != nil {
 			t.Fatal(err)
@@ -75,7 +97,7 @@ func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
 	if got := told(); got != "--user disable --now touchstone-author\n--user daemon-reload\n" {
 		t.Errorf("uninstalled twice: %q", got)
 	}
-	if _, err := os.Stat(path); !os.IsNotExist(err) {
+	if _, err := os.Stat(path); !os.IsNotExist(err) || outdated() {
 		t.Errorf("it is still there: %v", err)
 	}
 }
@@ -122,8 +144,12 @@ func TestStatus(t *testing.T) {
 func TestInstallSaysWhatIsMissing(t *testing.T) {
 	s := example(t)
 	manager(t, "echo 'Failed to connect to bus' >&2; exit 1")
-	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "Failed to connect to bus") {
+	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "Failed to connect to bus") ||
+		!strings.Contains(err.Error(), "run loginctl enable-linger") {
 		t.Errorf("%v", err)
+	}
+	if there, err := s.Installed(); there || err != nil {
+		t.Errorf("what could not be installed is left behind: %v, %v", there, err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no systemctl on this machine") {

@@ -17,7 +17,7 @@ import (
 // (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
 const task = `<?xml version="1.0"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo><Description>touchstone, {{.Mode}}</Description></RegistrationInfo>
+  <RegistrationInfo><Description>touchstone, version {{.Version}}, {{.Mode}}</Description></RegistrationInfo>
   <Triggers><LogonTrigger><Enabled>true</Enabled><UserId>{{escape .User}}</UserId></LogonTrigger></Triggers>
   <Principals><Principal id="Author"><UserId>{{escape .User}}</UserId><LogonType>InteractiveToken</LogonType><RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
   <Settings>
@@ -49,6 +49,18 @@ func (s Service) describe() (d description, path string, err error) {
 	// Tasks have no standard error of their own; a shell gives them one.
 	d.Line = fmt.Sprintf(`/d /s /c "%s 2>> "%s""`, run, d.log)
 	return d, filepath.Join(dir, s.name()+".xml"), nil
+}
+
+// configured is the configuration as the task's description names it.
+func (s Service) configured() string {
+	config, _ := escape(windows.EscapeArg(s.Config)) // writing to memory does not fail
+	return "--config " + config + " "
+}
+
+// file is where the task's description is kept.
+func (s Service) file() (string, error) {
+	_, path, err := s.describe()
+	return path, err
 }
 
 func escape(value string) (string, error) {

@@ -21,7 +21,7 @@ import (
 type Change struct {
 	// Key is the setting as agent.yaml has it, such as relay.url: one section deep at most.
 	Key string
-	// Value is a text or a list of texts. A list is written as a whole.
+	// Value is a text, a number or a list of texts. A list is written as a whole.
 	Value any
 }
 
@@ -29,32 +29,56 @@ type Change struct {
 // are missing; comments and all other settings stay. It returns what changed, in sentences, and
 // nothing where all was so already. Only its owner may read the file.
 func Write(path string, changes []Change) ([]string, error) {
+	text, said, err := plan(path, changes)
+	if err != nil || len(said) == 0 {
+		return nil, err
+	}
+	return said, Save(path, text)
+}
+
+// Check reports what would keep Write from writing settings, and changes nothing but for making the directory.
+func Check(path string, changes []Change) error {
+	if _, _, err := plan(path, changes); err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the directory of %s: %w", path, err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("the directory of %s cannot be written to: %w", path, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// plan is what the file would hold, and what that changes in sentences.
+func plan(path string, changes []Change) (text []byte, said []string, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
 	file, err := parser.ParseBytes(content, parser.ParseComments)
 	if err != nil || len(file.Docs) > 1 {
-		return nil, fmt.Errorf("the configuration %s cannot be read, so nothing was written to it: correct it, or move it away", path)
+		return nil, nil, fmt.Errorf("the configuration %s cannot be read, so nothing was written to it: correct it, or move it away", path)
 	}
-	var said []string
 	for _, change := range changes {
 		before, err := change.put(file)
 		if err != nil {
-			return nil, fmt.Errorf("set %s in %s: %w", change.Key, path, err)
+			return nil, nil, fmt.Errorf("set %s in %s: %w", change.Key, path, err)
 		}
 		if before != nil {
 			said = append(said, *before)
 		}
 	}
 	if len(said) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	text := []byte(strings.TrimLeft(file.String(), "\n"))
+	text = []byte(strings.TrimLeft(file.String(), "\n"))
 	if _, err := parser.ParseBytes(text, 0); err != nil {
-		return nil, fmt.Errorf("the configuration %s stands in braces, so nothing was written to it: write a line for each setting", path)
+		return nil, nil, fmt.Errorf("the configuration %s stands in braces, so nothing was written to it: write a line for each setting", path)
 	}
-	return said, Save(path, text)
+	return text, said, nil
 }
 
 // put sets one key in the file, and says what that changed; nil for nothing.

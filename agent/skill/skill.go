@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"touchstone/worktree/atomicfile"
 )
@@ -41,7 +42,7 @@ var ErrForeign = errors.New("there is a skill of that name which touchstone did 
 func Path(home, program string) (string, error) {
 	below, ok := homes[program]
 	if !ok {
-		return "", fmt.Errorf("touchstone knows no place for skills of %q, only of %v", program, Programs())
+		return "", fmt.Errorf("touchstone knows no place for skills of %q, only of %s", program, strings.Join(Programs(), ", "))
 	}
 	return filepath.Join(home, filepath.FromSlash(below), name, "SKILL.md"), nil
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/journal"
 )
 
 // Engine is an engine whose turns are counted.
@@ -21,7 +22,7 @@ func (e Engine) Open(ctx context.Context, req engine.Request) (engine.Session, e
 	s := &session{engine: e.Name(), asked: req.Model, role: string(req.Role)}
 	tell := req.Progress
 	req.Progress = func(p engine.Progress) {
-		s.hear(p)
+		s.progress(p)
 		if tell != nil {
 			tell(p)
 		}
@@ -34,7 +35,7 @@ func (e Engine) Open(ctx context.Context, req engine.Request) (engine.Session, e
 	return s, nil
 }
 
-// session counts the turns of another. What happens in a turn is heard of while it is
+// session counts the turns of another. What happens in a turn is told while it is
 // asked, by one goroutine at a time.
 type session struct {
 	engine.Session
@@ -45,7 +46,7 @@ type session struct {
 	// worked says that the model wrote something or called a tool in it.
 	worked bool
 	// counted is what the turns that have ended took.
-	counted Spent
+	counted journal.Spent
 }
 
 // Ask holds a turn and counts it, also if it fails.
@@ -54,11 +55,11 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 	s.turn, s.worked = ctx, false
 	result, err := s.Session.Ask(ctx, prompt)
 	s.toolEnded()
-	turn := Spent{
+	turn := journal.Spent{
 		Runs: 1, Retries: result.Retries, Usage: result.Usage, CostUSD: result.CostUSD, Duration: result.Duration, FirstByte: result.FirstByte,
-		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)), Worked: s.worked,
+		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)),
 	}
-	s.counted.add(turn)
+	s.counted.Add(turn)
 	if act, ok := ctx.Value(actKey{}).(*Act); ok {
 		act.count(s, turn)
 	}
@@ -71,7 +72,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 // described gives a turn the names of
 // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, as far as it has some.
 // The input there includes what the cache held.
-func described(turn Spent, role string) []attribute.KeyValue {
+func described(turn journal.Spent, role string) []attribute.KeyValue {
 	u := turn.Usage
 	return []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
@@ -88,9 +89,9 @@ func described(turn Spent, role string) []attribute.KeyValue {
 	}
 }
 
-// hear counts what the turn under way has taken, and makes a span of each tool call. The
+// progress counts what the turn under way has taken, and makes a span of each tool call. The
 // CLIs tell when one begins; it ends, at the latest, when the next thing happens.
-func (s *session) hear(p engine.Progress) {
+func (s *session) progress(p engine.Progress) {
 	if s.turn == nil {
 		return
 	}
@@ -99,9 +100,9 @@ func (s *session) hear(p engine.Progress) {
 		s.worked = true
 	}
 	if act, ok := s.turn.Value(actKey{}).(*Act); ok {
-		act.hear(s, Spent{
+		act.update(s, journal.Spent{
 			Runs: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
-			Engine: s.engine, Model: bounded(s.asked), Worked: s.worked,
+			Engine: s.engine, Model: bounded(s.asked),
 		})
 	}
 	if p.Kind == engine.ProgressHeartbeat || p.Kind == engine.ProgressRaw {

@@ -15,28 +15,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/journal"
 )
 
 // tracer names the spans' origin. Without a collector, see [Export], its spans cost nothing.
 var tracer = otel.Tracer("touchstone/agent")
-
-// Spent is what the turns of some sessions took together.
-type Spent struct {
-	// Runs counts the turns, those included that failed; Retries what the CLIs asked again.
-	Runs, Retries int
-	Usage         engine.Usage
-	CostUSD       float64
-	// Duration is the turns' time; FirstByte, of the first that gave a byte, the wait for it.
-	Duration, FirstByte time.Duration
-	// Engine and Model are those of the latest turn.
-	Engine, Model string
-	// Worked says that a model wrote something or called a tool in one of them, even without
-	// figures: where a CLI was stopped there may be none.
-	Worked bool
-}
-
-// Paid reports whether something of that has to be paid for, as far as is known.
-func (s Spent) Paid() bool { return s.Worked || s.Usage.Total() > 0 || s.CostUSD > 0 }
 
 // Act is something that is done to a pull request. Its methods may be called from several
 // goroutines at once.
@@ -46,9 +29,11 @@ type Act struct {
 	begun time.Time
 
 	mu    sync.Mutex
-	spent Spent
+	spent journal.Spent
 	// open is what the turns under way have taken until now.
-	open map[*session]Spent
+	open map[*session]journal.Spent
+	// worked says that a model wrote something or called a tool.
+	worked bool
 }
 
 type actKey struct{}
@@ -63,14 +48,23 @@ func Begin(ctx context.Context, kind, pull, sha string) (context.Context, *Act) 
 }
 
 // Spent is what the act took until now, that of its turns under way included.
-func (a *Act) Spent() Spent {
+func (a *Act) Spent() journal.Spent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sum := a.spent
 	for _, turn := range a.open {
-		sum.add(turn)
+		sum.Add(turn)
 	}
 	return sum
+}
+
+// Paid reports whether something of the act has to be paid for, as far as is known: a model has
+// worked, even without figures, since there may be none where a CLI was stopped.
+func (a *Act) Paid() bool {
+	spent := a.Spent()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.worked || spent.Usage.Total() > 0 || spent.CostUSD > 0
 }
 
 // End ends the act; err is what became of it.
@@ -83,35 +77,24 @@ func (a *Act) End(err error) {
 	end(a.span, err)
 }
 
-// hear takes note of what a session's turn under way has taken until now.
-func (a *Act) hear(s *session, turn Spent) {
+// update takes note of what a session's turn under way has taken until now.
+func (a *Act) update(s *session, turn journal.Spent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
-		a.open = map[*session]Spent{}
+		a.open = map[*session]journal.Spent{}
 	}
 	a.open[s] = turn
+	a.worked = a.worked || s.worked
 }
 
 // count adds a turn that has ended.
-func (a *Act) count(s *session, turn Spent) {
+func (a *Act) count(s *session, turn journal.Spent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, s)
-	a.spent.add(turn)
-}
-
-func (sum *Spent) add(turn Spent) {
-	sum.Runs += turn.Runs
-	sum.Retries += turn.Retries
-	sum.Usage = sum.Usage.Plus(turn.Usage)
-	sum.CostUSD += turn.CostUSD
-	sum.Worked = sum.Worked || turn.Worked
-	sum.Duration += turn.Duration
-	if sum.FirstByte == 0 {
-		sum.FirstByte = turn.FirstByte
-	}
-	sum.Engine, sum.Model = turn.Engine, turn.Model
+	a.spent.Add(turn)
+	a.worked = a.worked || s.worked
 }
 
 // Step begins a part of an act, such as "prepare"; the returned function ends it.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -47,7 +48,7 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	}
 	// What is left of a lock ends with the process.
 	defer func() { _ = gate.Close() }()
-	if err := clearLeft(all); err != nil {
+	if _, err := clearLeft(all); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("what an earlier command has left behind could not be cleared away; delete it")
 	}
 	path, err := os.MkdirTemp(all, prefix)
@@ -74,11 +75,26 @@ func lockOf(dir string) *flock.Flock {
 	return flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
 }
 
-// clearLeft removes the directories that no living process holds.
-func clearLeft(all string) error {
+// Clear clears away, below a state directory, what commands that were killed have left behind, and
+// returns how many had.
+func Clear(stateDir string) (cleared int, err error) {
+	all := filepath.Join(stateDir, "tmp")
+	if _, err := os.Stat(all); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	gate := flock.New(filepath.Join(all, lockFile), flock.SetPermissions(0o600))
+	if err := gate.Lock(); err != nil {
+		return 0, fmt.Errorf("lock the directory of temporary files: %w", err)
+	}
+	defer func() { _ = gate.Close() }()
+	return clearLeft(all)
+}
+
+// clearLeft removes the directories that no living process holds, and counts them.
+func clearLeft(all string) (cleared int, err error) {
 	dirs, err := filepath.Glob(filepath.Join(all, prefix+"*"))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var failed []error
 	for _, dir := range dirs {
@@ -86,8 +102,12 @@ func clearLeft(all string) error {
 		if free, err := left.lock.TryLock(); err != nil {
 			failed = append(failed, err)
 		} else if free {
-			failed = append(failed, left.Close())
+			if err := left.Close(); err != nil {
+				failed = append(failed, err)
+				continue
+			}
+			cleared++
 		}
 	}
-	return errors.Join(failed...)
+	return cleared, errors.Join(failed...)
 }

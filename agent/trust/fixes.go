@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"time"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -36,7 +35,7 @@ func (b *Book) Made(pr forge.PullRequest, f verdict.Repair) bool {
 	// Where it cannot be kept, it is met anew the next time.
 	return b.note(name, func(r *Reviewer) error {
 		if r.Key == "" {
-			r.Key, r.Since = key, time.Now().UTC()
+			r.Key, r.Since = key, b.now()
 		}
 		return nil
 	}) == nil && b.Reviewer(name).Key == key

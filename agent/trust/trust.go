@@ -26,7 +26,8 @@ import (
 // The files in the state directory: the private key, as 64 hexadecimal digits of its seed, and
 // what is known of reviewers.
 const (
-	keyFile  = "reviewer.key"
+	// KeyFile is the name of the file with the private key.
+	KeyFile  = "reviewer.key"
 	bookFile = "reviewers.json"
 )
 
@@ -37,6 +38,8 @@ type Book struct {
 	// Settings gives the keys that the configuration lists, by login, and the time from
 	// which on no unsigned record counts, zero for none.
 	Settings func() (keys map[string][]string, unsignedUntil time.Time)
+	// Now is the present by GitHub's clock, as the times of reviews are; nil is this machine's.
+	Now func() time.Time
 
 	path string
 	mu   sync.Mutex
@@ -73,7 +76,7 @@ func Open(dir string) (*Book, error) {
 
 // Key is this machine's key, made when it is asked for first.
 func Key(dir string) (ed25519.PrivateKey, error) {
-	path := filepath.Join(dir, keyFile)
+	path := filepath.Join(dir, KeyFile)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
@@ -136,10 +139,17 @@ func (b *Book) HoldAuthor(login, key string) error { return b.hold(authorOf(logi
 func (b *Book) hold(name, key string) error {
 	return b.note(name, func(r *Reviewer) error {
 		if r.Key != key {
-			r.Key, r.Since = key, time.Now().UTC()
+			r.Key, r.Since = key, b.now()
 		}
 		return nil
 	})
+}
+
+func (b *Book) now() time.Time {
+	if b.Now == nil {
+		return time.Now().UTC()
+	}
+	return b.Now().UTC()
 }
 
 // Reviewer is what is known of a login.
@@ -192,11 +202,30 @@ func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers 
 	case b == nil || !counts:
 		o.Record = &sealed.Record
 	default:
-		if o.Doubt = b.doubt(pr, r, sealed); o.Doubt == "" {
+		doubt, err := b.doubt(pr, r, sealed)
+		if err != nil {
+			doubt = "the key of its reviewer cannot be kept: " + err.Error()
+		}
+		if o.Doubt = doubt; doubt == "" {
 			o.Record = &sealed.Record
 		}
 	}
 	return o
+}
+
+// Meet makes the keys known that Opinion would on the same reviews. The error is that one cannot be
+// written down, which says nothing about its review.
+func (b *Book) Meet(pr forge.PullRequest, reviewers []string) error {
+	for _, r := range pr.Reviews {
+		sealed, err := verdict.ParseSealed(r.Body)
+		if err != nil || b == nil || !verdict.SameLogin(r.Author.Login, pr.Viewer) && !verdict.ListsLogin(reviewers, r.Author.Login) {
+			continue
+		}
+		if _, err := b.doubt(pr, r, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Record is the record of a review by the token's own login, where it is believed.
@@ -224,42 +253,45 @@ func (b *Book) settings(login string) (listed []string, unsignedUntil time.Time)
 }
 
 // doubt is why a record is not believed, as a sentence part; "" if it is. The first signed
-// record of a reviewer of which no key is known makes its key known.
-func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) string {
+// record of a reviewer of which no key is known makes its key known; the error is that it cannot be
+// written down.
+func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) (string, error) {
 	login := r.Author.Login
 	known := b.Reviewer(login)
 	listed, unsignedUntil := b.settings(login)
 	switch {
 	case known.ID != 0 && r.Author.ID != known.ID:
-		return "the login " + login + " belongs to another account than it did"
+		return "the login " + login + " belongs to another account than it did", nil
 	case !r.CanPush:
-		return login + " may not push to the repository"
+		return login + " may not push to the repository", nil
 	case s.Key == nil && !unsignedUntil.IsZero():
 		if r.SubmittedAt.Before(unsignedUntil) {
-			return ""
+			return "", nil
 		}
-		return "its record is not signed, and unsigned_until in the agent's configuration is over"
+		return "its record is not signed, and unsigned_until in the agent's configuration is over", nil
 	case s.Key == nil && (len(listed) > 0 || known.Key != "" && r.SubmittedAt.After(known.Since)):
-		return "its record is not signed, and its reviewer's records are"
+		return "its record is not signed, and its reviewer's records are", nil
 	case s.Key == nil:
-		return ""
+		return "", nil
 	case !s.SignedFor(pr.DatabaseID):
-		return "its record was changed after it was signed, or is another pull request's"
+		return "its record was changed after it was signed, or is another pull request's", nil
 	}
 	key := hex.EncodeToString(s.Key)
 	own := verdict.SameLogin(login, pr.Viewer) && known.Key == key
 	switch {
 	case own || slices.ContainsFunc(listed, func(k string) bool { return strings.EqualFold(k, key) }):
-		return ""
+		return "", nil
 	case len(listed) > 0, known.Key != "" && known.Key != key:
 		return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of "+
-			"that login under `keys` in the agent's configuration", key, login)
+			"that login under `keys` in the agent's configuration", key, login), nil
 	case known.Key == "" && r.EditedAt != nil:
-		return "it was edited after it was posted, and no key of its reviewer is known yet"
+		return "it was edited after it was posted, and no key of its reviewer is known yet", nil
 	case known.Key == "":
+		doubt := ""
 		err := b.note(login, func(n *Reviewer) error {
 			if n.Key != "" && n.Key != key {
-				return errors.New("another one was met in the same moment")
+				doubt = "another key of its reviewer was met in the same moment"
+				return nil
 			}
 			n.Key, n.Since = key, r.SubmittedAt
 			if n.ID == 0 {
@@ -267,9 +299,7 @@ func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Se
 			}
 			return nil
 		})
-		if err != nil {
-			return "the key of its reviewer cannot be kept: " + err.Error()
-		}
+		return doubt, err
 	}
-	return ""
+	return "", nil
 }

@@ -55,6 +55,31 @@ func (c *Client) Announce(ctx context.Context, b event.Beacon) error {
 	return err
 }
 
+// AppSource is a source of the relay's that takes what a GitHub App sends.
+type AppSource struct {
+	Name string
+	// URL is where the App's webhook leads.
+	URL string
+}
+
+// AppSources lists the sources that take what a GitHub App sends. It takes an administrator's token; any other
+// is a *StatusError, as is a relay that is older than this, 404.
+func (c *Client) AppSources(ctx context.Context) ([]AppSource, error) {
+	var answer struct{ Sources []AppSource }
+	err := c.Get(ctx, "api/v1/sources", nil, &answer)
+	return answer.Sources, err
+}
+
+// SetAppSecret gives the relay the secret of a GitHub App's webhook, in place of the one that the source had
+// from an App before. It takes an administrator's token.
+func (c *Client) SetAppSecret(ctx context.Context, source, secret string) error {
+	body, err := json.Marshal(map[string]string{"secret": secret})
+	if err == nil {
+		_, err = c.do(ctx, http.MethodPut, "api/v1/sources/"+url.PathEscape(source)+"/app-secret", nil, body)
+	}
+	return err
+}
+
 // do sends a request and gives the body of an answer of success.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, error) {
 	if err := c.Validate(""); err != nil {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,8 +34,12 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 // pullQuery reads the parameters of a list of pull requests. The error is a sentence.
 func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err error) {
 	q = projection.PullQuery{
-		Scope: viewer.Scope, Repo: values.Get("repo"), State: values.Get("state"), Author: values.Get("author"), Waiting: values.Get("waiting"),
-		Turn: verdict.Turn(values.Get("turn")), Limit: defaultLimit,
+		Scope: viewer.Scope, Repo: values.Get("repo"), State: values.Get("state"), Turn: verdict.Turn(values.Get("turn")), Limit: defaultLimit,
+	}
+	for name, to := range map[string]*[]string{"author": &q.Author, "waiting": &q.Waiting} {
+		if *to, err = logins(values.Get(name), viewer); err != nil {
+			return q, err
+		}
 	}
 	switch q.State {
 	case "", "open", "closed", "all":
@@ -62,7 +67,7 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 	if err := validRepo(q.Repo); err != nil {
 		return q, err
 	}
-	for _, field := range []projection.Moment{projection.Opened, projection.Merged} {
+	for _, field := range []projection.Moment{projection.Opened, projection.Merged, projection.Reviewed} {
 		if text := values.Get(string(field)); text != "" {
 			from, to, ok := strings.Cut(text, "..")
 			q.Field = field
@@ -83,6 +88,24 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 		}
 	}
 	return q, nil
+}
+
+// me stands for the viewer's own logins.
+const me = "@me"
+
+// logins are those that a parameter names; none if it is empty. The error is a sentence.
+func logins(text string, viewer Viewer) ([]string, error) {
+	switch text {
+	case "":
+		return nil, nil
+	case me:
+		if len(viewer.logins) == 0 {
+			return nil, errors.New("the relay does not know your login: it learns it from an agent that follows it with your token; " +
+				"give the login in place of @me")
+		}
+		return viewer.logins, nil
+	}
+	return []string{text}, nil
 }
 
 func validRepo(repo string) error {
@@ -345,11 +368,16 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 		send(w, r, http.StatusOK, "text/csv; charset=utf-8", trendsCSV(trends))
 		return
 	}
+	said := d.listed(asOf, "")
+	if said.KnownSince, err = d.config.Projection.TrendsSince(r.Context()); err != nil {
+		d.fail(w, r, err)
+		return
+	}
 	reply(w, r, http.StatusOK, struct {
 		Buckets []projection.Trend `json:"buckets"`
 		Bucket  projection.Bucket  `json:"bucket"`
 		listed
-	}{trends, bucket, d.listed(asOf, "")})
+	}{trends, bucket, said})
 }
 
 func trendsCSV(trends []projection.Trend) []byte {

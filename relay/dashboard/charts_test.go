@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,19 +53,29 @@ const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
 
 // The plots have lines on them, and a click on one of a rule's leads to the pull requests behind it.
 func TestChartsAreDrawn(t *testing.T) {
-	r := startRelay(t)
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
 	b := newBrowser(t, r.address)
 	b.run(chromedp.EmulateViewport(1280, 1100))
-	for view, plots := range map[string]int{"/trends?since=14d": 6, "/rules/security/S2?since=14d": 2} {
+	// Nothing was merged, so that plots of merges are empty.
+	empty := []string{"Time to merge, hours", "Cost of a merge, US dollars", "Rounds of a merge"}
+	for view, plots := range map[string]int{"/trends?since=14d": 9, "/rules/security/S2?since=14d": 2} {
 		var ink []int
 		b.run(chromedp.Navigate(r.address+view), visible("#charts canvas"), chromedp.Evaluate(inked, &ink))
+		var wide int
+		b.run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figure")].filter(f => `+
+			`f.querySelector(".uplot").offsetWidth > f.clientWidth).length`, &wide))
+		if wide > 0 {
+			t.Errorf("%s has %d plots that are wider than their frames", view, wide)
+		}
 		if len(ink) != plots {
 			t.Errorf("%s has %d plots, want %d", view, len(ink), plots)
 		}
+		var titles []string
+		b.run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figcaption")].map(c => c.textContent)`, &titles))
 		for i, n := range ink {
-			if n < 50 && (plots != 6 || i > 0) { // the first is the time to merge, and nothing was merged
-				t.Errorf("%s: plot %d has %d pixels of its lines", view, i+1, n)
+			if n < 50 && !slices.Contains(empty, titles[i]) {
+				t.Errorf("%s: the plot %q has %d pixels of its lines", view, titles[i], n)
 			}
 		}
 		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
@@ -77,21 +88,37 @@ func TestChartsAreDrawn(t *testing.T) {
 		}
 		b.clean(view)
 	}
-	var box struct{ Right, Top float64 }
 	var hash string
-	b.run(chromedp.Navigate(r.address+"/rules/security/S2?since=14d"), visible("#charts canvas"),
-		chromedp.Evaluate(`(({ right, top }) => ({ Right: right, Top: top }))`+
-			`(document.querySelector("#charts .u-over").getBoundingClientRect())`, &box))
-	b.run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20),
-		chromedp.Poll(`location.hash`, &hash, chromedp.WithPollingTimeout(20*time.Second)))
+	b.run(chromedp.Navigate(r.address+"/rules/security/S2?since=14d"), visible("#charts canvas"))
+	b.clickLastPoint("Fired, and what became of it")
+	b.run(chromedp.Poll(`location.hash`, &hash, chromedp.WithPollingTimeout(20*time.Second)))
 	if want := "#at-" + time.Now().UTC().Format(time.DateOnly); hash != want {
 		t.Errorf("a click on the last point leads to %q, want %q", hash, want)
 	}
+	// Change 1 was opened yesterday and reviewed today.
+	var board string
+	b.run(chromedp.Navigate(r.address+"/trends?since=14d&repo=acme/app"), visible("#charts canvas"))
+	b.clickLastPoint("Rounds and findings")
+	b.run(visible("table.board"), chromedp.Location(&hash), chromedp.Text("table.board", &board, chromedp.ByQuery))
+	if !strings.Contains(hash, "reviewed=") || !strings.Contains(hash, "repo=acme%2Fapp") || !strings.Contains(board, "acme/app#1 ") ||
+		strings.Contains(board, "acme/app#2") {
+		t.Errorf("a click on today's rounds leads to %s:\n%s", hash, board)
+	}
+}
+
+// clickLastPoint clicks on the last point of a plot.
+func (b *browser) clickLastPoint(title string) {
+	b.t.Helper()
+	var box struct{ Right, Top float64 }
+	b.run(chromedp.Evaluate(fmt.Sprintf(`(over => (over.scrollIntoView(), (({ right, top }) => ({ Right: right, Top: top }))(`+
+		`over.getBoundingClientRect())))([...document.querySelectorAll("#charts figure")].find(f => `+
+		`f.querySelector("figcaption").textContent === %q).querySelector(".u-over"))`, title), &box))
+	b.run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20))
 }
 
 // What a rule's page shows is there for programs, too.
 func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
-	r := startRelay(t)
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
 	get := func(path string, want int) []byte {
 		response, err := http.Get(r.address + path)

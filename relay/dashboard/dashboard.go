@@ -1,6 +1,7 @@
 // Package dashboard owns the relay's page and its API below /api/v1: what of the log people and
 // programs see of pull requests, rules, machines and the relay itself. It reads the projection
-// of the log and what agents say of themselves, and keeps nothing but the latter, in memory.
+// of the log and what agents say of themselves, and keeps nothing but the latter, in memory. Pages that
+// are open are told when something has changed, and ask for it again.
 // Who asks, and what they may see, the server has found out before; every answer is limited to that.
 package dashboard
 
@@ -24,6 +25,8 @@ type Viewer struct {
 	Scope event.Filter
 	// Admin says that they may see the relay itself, and change it.
 	Admin bool
+
+	logins []string // those that their own agents act as
 }
 
 // anonymous reports whether every process on this machine may read.
@@ -37,6 +40,18 @@ type Relay interface {
 	Health(ctx context.Context, viewer Viewer) (Health, error)
 	// Head is the end of the log.
 	Head() event.Cursor
+	// Followers are the streams that the viewer's token has open.
+	Followers(viewer Viewer) []Follower
+	// Redelivers reports whether the relay can ask GitHub to send a delivery again.
+	Redelivers() bool
+}
+
+// Follower is a stream that is open.
+type Follower struct {
+	ID string
+	// Remote is where it came from, Agent what it calls itself.
+	Remote, Agent string
+	Since         time.Time
 }
 
 // Config is what a dashboard is made from.
@@ -52,20 +67,23 @@ type Dashboard struct {
 	config   Config
 	routes   *http.ServeMux
 	machines machines
+	changes  changes
+	shared   shared
 	now      func() time.Time
 }
 
-// New builds a dashboard.
+// New builds a dashboard. Its pages are live while Run runs.
 func New(config Config) *Dashboard {
-	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now}
+	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now,
+		changes: changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
 	for pattern, page := range map[string]view{
-		"GET /{$}":                           d.board,
-		"GET /pulls/{owner}/{repo}/{number}": d.pull,
-		"GET /log":                           d.log,
+		"GET /{$}":                           d.share(d.board),
+		"GET /pulls/{owner}/{repo}/{number}": d.share(d.pull),
+		"GET /log":                           d.share(d.log),
 		"GET /log/{cursor}":                  d.logEvent,
-		"GET /rules":                         d.rules,
-		"GET /rules/{rule...}":               d.rule,
-		"GET /trends":                        d.trends,
+		"GET /rules":                         d.share(d.rules),
+		"GET /rules/{rule...}":               d.share(d.rule),
+		"GET /trends":                        d.share(d.trends),
 		"GET /machines":                      d.machinesPage,
 		"GET /health":                        d.health,
 		"GET /api/v1/pulls":                  d.apiPulls,
@@ -89,21 +107,26 @@ func New(config Config) *Dashboard {
 // view answers a request of a viewer.
 type view func(w http.ResponseWriter, r *http.Request, viewer Viewer)
 
-type viewerKey struct{}
+// What a request's context holds: the viewer, and the place in the log that the answer takes in at least.
+type (
+	viewerKey struct{}
+	asOfKey   struct{}
+)
 
-// freshness is how long a request waits at most for the projection to take in what the log
-// holds already.
+// freshness is how long a request waits at most for the projection to take in what its answer
+// has to show.
 const freshness = 500 * time.Millisecond
 
 // Serve answers a request of a viewer.
 func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	viewer.logins = d.machines.logins(viewer.Token)
 	ctx := context.WithValue(r.Context(), viewerKey{}, viewer)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		wait, cancel := context.WithTimeout(ctx, freshness)
-		d.config.Projection.Await(wait)
+		d.config.Projection.Reach(wait, d.wanted(r))
 		cancel()
 	}
-	d.routes.ServeHTTP(w, r.WithContext(ctx))
+	d.routes.ServeHTTP(w, r.WithContext(context.WithValue(ctx, asOfKey{}, d.config.Projection.Cursor())))
 }
 
 // reply answers with JSON.

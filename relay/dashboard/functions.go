@@ -9,26 +9,21 @@ import (
 	"time"
 
 	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
 	"touchstone/verdict"
 )
 
 // functions are what the templates call.
 var functions = template.FuncMap{
 	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
-	"rulePath": rulePath,
-	"file":     staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
+	"rulePath": rulePath, "settingKeys": event.SettingKeys,
+	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
 	"plus": func(a, b int) int { return a + b }, "share": share,
 	"plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join,
 	"isoDay":      func(t time.Time) string { return t.Format(time.DateOnly) },
-	"bucketRange": bucketRange, "turnName": turnName,
+	"bucketRange": bucketRange, "repoPart": repoPart, "turnName": turnName,
 	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items },
-	"periods": func() []choice { return periods },
 }
-
-// choice is an entry of a menu.
-type choice struct{ Value, Text string }
-
-var periods = []choice{{"1d", "a day"}, {"7d", "7 days"}, {"30d", "30 days"}, {"90d", "90 days"}, {"365d", "a year"}}
 
 // pullPath is the page of a pull request.
 func pullPath(repo string, number int) string { return fmt.Sprintf("/pulls/%s/%d", repo, number) }
@@ -138,6 +133,14 @@ func thousands(n int64) string {
 // bucketRange is the part of an address that asks for the pull requests of a bucket.
 func bucketRange(t time.Time, bucket projection.Bucket) string {
 	return t.Format(time.DateOnly) + ".." + bucket.Next(t).Format(time.DateOnly)
+}
+
+// repoPart is the part of an address that asks for a repository; empty for all.
+func repoPart(repo string) template.URL {
+	if repo == "" {
+		return ""
+	}
+	return template.URL("&repo=" + url.QueryEscape(repo)) // escaped
 }
 
 func turnName(t verdict.Turn) string {

@@ -40,9 +40,24 @@ type Source struct {
 	Ping   time.Time `json:"last_ping,omitzero"`
 }
 
-// Hook is a webhook that the relay looks after.
+// Hook is a webhook that the relay looks after, as the last comparison with GitHub's list found it.
 type Hook struct {
-	Owner string `json:"owner"`
+	Name string `json:"name"`
+	// Target is whose it is, such as "repository acme/app".
+	Target string `json:"target"`
+	// Ping is when GitHub's last ping from there came, Compared when its deliveries were compared last, and Since from
+	// when on.
+	Ping     time.Time `json:"last_ping,omitzero"`
+	Compared time.Time `json:"compared,omitzero"`
+	Since    time.Time `json:"since,omitzero"`
+	// Missing counts what the log lacked then, Recovered what of it was brought in, and Left what is still missing.
+	Missing   int `json:"missing"`
+	Recovered int `json:"recovered"`
+	Left      int `json:"left"`
+	// Gap is when a time began whose deliveries GitHub lists no more: what came until Since is lost.
+	Gap time.Time `json:"gap,omitzero"`
+	// Problem is why the comparison failed.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Subscriber is a stream that is open.

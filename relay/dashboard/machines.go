@@ -38,6 +38,8 @@ type Machine struct {
 type machines struct {
 	mu    sync.Mutex
 	known map[machineKey]Machine
+	// said are the logins that agents acted as since the relay started, also of those that are gone.
+	said map[machineKey]string
 }
 
 type machineKey struct{ token, role, login string }
@@ -49,7 +51,7 @@ func (m *machines) put(key machineKey, machine Machine) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
-		m.known = map[machineKey]Machine{}
+		m.known, m.said = map[machineKey]Machine{}, map[machineKey]string{}
 	}
 	m.drop(machine.SeenAt)
 	if _, there := m.known[key]; !there {
@@ -64,7 +66,25 @@ func (m *machines) put(key machineKey, machine Machine) error {
 		}
 	}
 	m.known[key] = machine
+	if len(m.said) >= maxMachines {
+		clear(m.said)
+	}
+	m.said[key] = machine.Login
 	return nil
+}
+
+// logins are those that agents with a token act as: its holder's, and that of a reviewer that the
+// holder runs.
+func (m *machines) logins(token string) (logins []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, login := range m.said {
+		if key.token == token {
+			logins = append(logins, login)
+		}
+	}
+	slices.Sort(logins)
+	return slices.Compact(logins)
 }
 
 // drop forgets those that were not heard for too long. The caller holds mu.

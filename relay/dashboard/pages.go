@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"fmt"
 	"html/template"
@@ -59,15 +60,25 @@ func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, 
 
 func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
 	f.Self, f.Now = r.URL.RequestURI(), d.now().UTC()
-	f.Since, f.AsOf = d.config.Projection.Since(), d.config.Projection.Cursor()
+	f.Since = d.config.Projection.Since()
+	f.AsOf, _ = r.Context().Value(asOfKey{}).(string)
 	f.Stopped, f.Reviewers = d.config.Projection.State() != nil, len(d.config.Reviewers) > 0
+	part := "layout.html"
+	if refreshes(r) {
+		part = "refresh"
+	}
 	var page bytes.Buffer
-	if err := templates()[name].Execute(&page, f); err != nil {
+	if err := templates()[name].ExecuteTemplate(&page, part, f); err != nil {
 		zerolog.Ctx(r.Context()).Error().Err(err).Str("page", name).Msg("a page could not be written")
 		http.Error(w, "the page could not be written; the relay's log says why", http.StatusInternalServerError)
 		return
 	}
 	send(w, r, status, "text/html; charset=utf-8", page.Bytes())
+}
+
+// Problem answers a request of a viewer with a page that says what is wrong.
+func (d *Dashboard) Problem(w http.ResponseWriter, r *http.Request, viewer Viewer, status int, sentence string) {
+	d.problem(w, r.WithContext(context.WithValue(r.Context(), viewerKey{}, viewer)), status, sentence)
 }
 
 // problem answers with a page that says what is wrong.
@@ -92,8 +103,10 @@ func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request, status int, c
 
 // boardPage is what the board shows.
 type boardPage struct {
-	Pulls  []projection.Summary
-	Turns  []turnCount
+	Pulls []projection.Summary
+	Turns []turnCount
+	// Own are the views of what concerns the viewer; none while the relay does not know their login.
+	Own    []ownView
 	Total  int
 	Repos  []string
 	Query  projection.PullQuery
@@ -111,6 +124,12 @@ type turnCount struct {
 	N    int
 	URL  string
 	On   bool
+}
+
+// ownView is a view of what concerns the viewer.
+type ownView struct {
+	Name, URL string
+	On        bool
 }
 
 func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer) {
@@ -146,6 +165,15 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 			to = ""
 		}
 		p.Turns = append(p.Turns, turnCount{turn, turns[turn], with(values, "turn", to, "page", "", "needs_human", ""), on})
+	}
+	if len(viewer.logins) > 0 {
+		for _, view := range [][2]string{{"Waiting for me", "waiting"}, {"Mine", "author"}} {
+			on, to := values.Get(view[1]) == me, me
+			if on {
+				to = ""
+			}
+			p.Own = append(p.Own, ownView{view[0], with(values, view[1], to, "page", ""), on})
+		}
 	}
 	for _, n := range turns {
 		p.Total += n
@@ -248,6 +276,18 @@ type eventPage struct {
 	Raw     string
 	Size    int
 	URL     string
+	// Followers are those that it can be sent to again, Redelivers says that GitHub can be asked to, and Done what
+	// has just been done.
+	Followers  []Follower
+	Redelivers bool
+	Done       string
+}
+
+// done are the sentences for what a form of a page has done, by how the address says it.
+var done = map[string]string{
+	"sent":  "The event is on its way to that subscriber.",
+	"asked": "GitHub was asked to send the delivery again. The log holds it already, so it arrives as a duplicate.",
+	"set":   "The settings hold, and every agent that is connected has been told.",
 }
 
 type header struct{ Name, Value string }
@@ -257,7 +297,11 @@ func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer View
 	if !ok {
 		return
 	}
-	p := eventPage{Event: e, Size: len(e.Payload)}
+	p := eventPage{Event: e, Size: len(e.Payload), Done: done[r.URL.Query().Get("done")]}
+	if !e.IsControl() {
+		p.Followers = d.config.Relay.Followers(viewer)
+		p.Redelivers = viewer.Admin && d.config.Relay.Redelivers() && d.config.Projection.FromGitHub(e.Source)
+	}
 	for name, value := range e.Headers {
 		p.Headers = append(p.Headers, header{name, projection.Plain(value, 500)})
 	}
@@ -285,12 +329,35 @@ type period struct {
 	Days  string
 	Repo  string
 	Repos []string
+	// Unknown is until when nothing is known of the period; zero if it is known whole.
+	Unknown time.Time
 }
 
-func (d *Dashboard) period(values url.Values, viewer Viewer) period {
+// choice is an entry of a menu.
+type choice struct{ Value, Text string }
+
+var choices = []choice{{"1d", "a day"}, {"7d", "7 days"}, {"30d", "30 days"}, {"90d", "90 days"}, {"365d", "a year"}}
+
+// Choices are the entries of the menu of periods: the usual ones, and the one that an address asked for.
+func (p period) Choices() []choice {
+	if slices.ContainsFunc(choices, func(c choice) bool { return c.Value == p.Days }) {
+		return choices
+	}
+	text := p.Days
+	if days, ok := strings.CutSuffix(p.Days, "d"); ok {
+		text = days + " days"
+	}
+	return append([]choice{{p.Days, text}}, choices...)
+}
+
+// period is the one that a request asks for, from since on, while the log is known since another moment.
+func (d *Dashboard) period(values url.Values, viewer Viewer, since, known time.Time) period {
 	p := period{Days: values.Get("since"), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
 	if p.Days == "" {
 		p.Days = "30d"
+	}
+	if known.After(since) {
+		p.Unknown = known
 	}
 	return p
 }
@@ -310,7 +377,7 @@ func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer)
 		d.failed(w, r, err)
 		return
 	}
-	p := rulesPage{Rules: rules, period: d.period(values, viewer), Max: 1}
+	p := rulesPage{Rules: rules, period: d.period(values, viewer, since, d.config.Projection.Since()), Max: 1}
 	for _, rule := range rules {
 		p.Max = max(p.Max, rule.Findings)
 	}
@@ -339,8 +406,13 @@ func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer
 		d.failed(w, r, err)
 		return
 	}
+	known, err := d.config.Projection.TrendsSince(r.Context())
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
 	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"),
-		period: d.period(values, viewer)}
+		period: d.period(values, viewer, since, known)}
 	p.Sum = projection.Sum(trends)
 	slices.Reverse(trends)
 	for _, t := range trends {
@@ -371,6 +443,22 @@ func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
 	for _, s := range sources {
 		health.Sources = append(health.Sources, Source{s.Name, s.Events, s.Last, s.Ping})
 	}
+	if err != nil || len(health.Hooks) == 0 {
+		return health, err
+	}
+	pings, err := p.Pings(r.Context(), viewer.Scope)
+	for i := range health.Hooks {
+		hook := &health.Hooks[i]
+		kind, name, _ := strings.Cut(hook.Target, " ")
+		for repo, at := range pings {
+			owner, _, _ := strings.Cut(repo, "/")
+			if strings.EqualFold(repo, name) || repo == "" && kind != "repository" || kind == "organisation" && strings.EqualFold(owner, name) {
+				if at.After(hook.Ping) {
+					hook.Ping = at
+				}
+			}
+		}
+	}
 	return health, err
 }
 
@@ -380,5 +468,8 @@ func (d *Dashboard) health(w http.ResponseWriter, r *http.Request, viewer Viewer
 		d.failed(w, r, err)
 		return
 	}
-	d.show(w, r, viewer, "health", "health", "Health", health)
+	d.show(w, r, viewer, "health", "health", "Health", struct {
+		Health
+		Done string
+	}{health, done[r.URL.Query().Get("done")]})
 }

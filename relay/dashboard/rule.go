@@ -52,7 +52,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	api := "/api/v1/rules/" + rule
 	p := rulePage{
 		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
-		period: d.period(values, viewer),
+		period: d.period(values, viewer, since, d.config.Projection.Since()),
 	}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {

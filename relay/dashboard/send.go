@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // policy lets the page load from the relay alone, and run nothing but its own files.
@@ -27,32 +29,53 @@ func secure(header http.Header) {
 // send answers with a body, compressed where the client accepts it, and with nothing but a 304
 // where the client has it.
 func send(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
-	header := w.Header()
-	secure(header)
-	header.Set("Content-Type", contentType)
-	header.Set("Vary", "Accept-Encoding, Cookie, Authorization")
-	if header.Get("Cache-Control") == "" {
-		header.Set("Cache-Control", "private, no-cache")
-	}
-	if status == http.StatusOK {
-		sum := sha256.Sum256(body)
-		tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
-		header.Set("ETag", tag)
-		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
-	if len(body) >= minCompressed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	w.Header().Set("Content-Type", contentType)
+	newAnswer(status, nil, body).send(w, r)
+}
+
+// answer is what is sent, to one client or to many.
+type answer struct {
+	status     int
+	header     http.Header
+	body       []byte
+	tag        string
+	compressed func() []byte // the body; made once
+}
+
+func newAnswer(status int, header http.Header, body []byte) *answer {
+	sum := sha256.Sum256(body)
+	return &answer{status, header, body, `W/"` + hex.EncodeToString(sum[:12]) + `"`, sync.OnceValue(func() []byte {
 		var small bytes.Buffer
 		out, _ := gzip.NewWriterLevel(&small, gzip.BestSpeed) // the level is a good one
 		_, _ = out.Write(body)                                // to memory, which never fails
 		_ = out.Close()
+		return small.Bytes()
+	})}
+}
+
+func (a *answer) send(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	maps.Copy(header, a.header)
+	secure(header)
+	header.Set("Vary", "Accept-Encoding, Cookie, Authorization, HX-Request")
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "private, no-cache")
+	}
+	if a.status == http.StatusOK {
+		header.Set("ETag", a.tag)
+		if strings.Contains(r.Header.Get("If-None-Match"), a.tag) {
+			header.Del("Content-Length")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	body := a.body
+	if len(body) >= minCompressed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		header.Set("Content-Encoding", "gzip")
-		body = small.Bytes()
+		body = a.compressed()
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
+	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // if it fails, the client is gone
 	}

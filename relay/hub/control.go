@@ -27,6 +27,7 @@ var errControlBusy = errors.New("others change the settings all the time")
 // control is the newest one in the log, as far as it is shown to readers.
 type control struct {
 	newest event.Control // the zero Control while there is none
+	noted  int64         // the number of one that is surely noted beside the log
 	unsure bool          // events were left out that may hold a newer one
 }
 
@@ -106,7 +107,7 @@ func (h *Hub) recallControl(ctx context.Context) error {
 		if err != nil || noted.Settings == nil || noted.ID.Log != h.tail.bounds.Log {
 			return fmt.Errorf("the note %q, which holds the agents' settings, is damaged; restore the store from a backup", controlNote)
 		}
-		h.control.newest = noted
+		h.control = control{newest: noted, noted: noted.ID.Seq}
 	}
 	return h.learnControl(ctx)
 }
@@ -137,7 +138,7 @@ func (h *Hub) learnControl(ctx context.Context) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.control = control{newest: newest}
+	h.control = control{newest: newest, noted: h.control.noted}
 	return nil
 }
 
@@ -190,19 +191,22 @@ func (h *Hub) keepControl(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("note the agents' settings: %w", err)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.control.noted = max(h.control.noted, newest.ID.Seq)
 	return nil
 }
 
-// keepOldControl notes the newest control while the log still has it and is about to
+// keepOldControl notes the newest control while the log still has it and may be about to
 // lose it. Any relay may have set it, and that relay may not have noted it.
-func (h *Hub) keepOldControl(ctx context.Context, before time.Time) error {
+func (h *Hub) keepOldControl(ctx context.Context) error {
 	if _, err := h.Control(ctx); err != nil {
 		return err
 	}
 	h.mu.Lock()
-	newest, floor := h.control.newest, h.tail.bounds.Floor
+	newest, noted, floor := h.control.newest.ID.Seq, h.control.noted, h.tail.bounds.Floor
 	h.mu.Unlock()
-	if newest.ID.Seq <= floor || !newest.At.Before(before) {
+	if newest <= max(noted, floor) {
 		return nil
 	}
 	return h.keepControl(ctx)

@@ -285,7 +285,7 @@ func (h *Hub) show(entry *Entry) []*Reader {
 	}
 	if entry.IsControl() {
 		newest, err := entry.Control()
-		h.control = control{newest: newest, unsure: err != nil} // the next call of Control sees the error
+		h.control = control{newest: newest, noted: h.control.noted, unsure: err != nil} // the next call of Control sees the error
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)
@@ -313,11 +313,10 @@ func (h *Hub) trimLoop(ctx context.Context) {
 
 func (h *Hub) trim(ctx context.Context) error {
 	for {
-		before := time.Now().Add(-h.retention)
-		if err := h.keepOldControl(ctx, before); err != nil {
+		if err := h.keepOldControl(ctx); err != nil {
 			return err
 		}
-		removed, err := h.store.Trim(ctx, before)
+		removed, err := h.store.Trim(ctx, time.Now().Add(-h.retention))
 		if err != nil {
 			return fmt.Errorf("trim the log: %w", err)
 		}

@@ -101,16 +101,16 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 		}
 		if len(entries) == 0 {
 			// All of it went between the look at the bounds and the read.
-			r.moveTo(head)
-			return Batch{GoneThrough: head, Through: head, More: true}, nil
+			return Batch{GoneThrough: head, Through: head, More: r.moveTo(head)}, nil
 		}
 		if first := entries[0].ID.Seq; first > after+1 {
 			batch.GoneThrough = first - 1
 		}
-		r.moveTo(entries[len(entries)-1].ID.Seq)
+		batch.More = r.moveTo(entries[len(entries)-1].ID.Seq)
+	} else {
+		batch.More = entries[len(entries)-1].ID.Seq < head
 	}
 	batch.Through = entries[len(entries)-1].ID.Seq
-	batch.More = batch.Through < head
 	batch.Entries = r.wanted(entries)
 	r.hold(batch.Entries)
 	return batch, nil
@@ -124,8 +124,7 @@ func (r *Reader) passDamage(ctx context.Context, damage *Damage, after, head int
 	if damage.First > after+1 {
 		through, damaged = damage.First-1, false
 	}
-	r.moveTo(through)
-	return Batch{GoneThrough: through, Damaged: damaged, Through: through, More: through < head}
+	return Batch{GoneThrough: through, Damaged: damaged, Through: through, More: r.moveTo(through)}
 }
 
 func (r *Reader) hold(entries []*Entry) {
@@ -157,10 +156,15 @@ func (r *Reader) advance() (entries []*Entry, after, head int64) {
 	return entries, min(after, head), head
 }
 
-func (r *Reader) moveTo(seq int64) {
+// moveTo moves the position to an event, and reports whether the log goes on behind it. A reader that
+// thereby reaches the head is waiting from now on.
+func (r *Reader) moveTo(seq int64) (more bool) {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
 	r.at = seq
+	more = seq < r.hub.tail.bounds.Head
+	r.waiting, r.match = !more, 0
+	return more
 }
 
 // wanted drops in place what a filter leaves out.

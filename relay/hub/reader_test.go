@@ -183,3 +183,24 @@ func FuzzWhoeverWantsIsWoken(f *testing.F) {
 		}
 	})
 }
+
+// A reader that has come to the head by events of the store, from before this start, is woken by the next one.
+func TestAReaderOfThePastIsWoken(t *testing.T) {
+	store := openStore(t)
+	if _, err := store.Append(t.Context(), []event.Event{about("past", "acme/app")}); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, store, 0)
+	r := h.NewReader(0)
+	defer r.Close()
+	if batch, err := r.Next(t.Context()); err != nil || batch.More || len(batch.Entries) != 1 || batch.Through != 1 {
+		t.Fatalf("%+v, %v", batch, err)
+	}
+	add(t, h, about("new", "acme/app"))
+	if !woken(r) {
+		t.Error("it was not woken")
+	}
+	if batch, err := r.Next(t.Context()); err != nil || len(batch.Entries) != 1 || batch.Through != 2 {
+		t.Errorf("behind it: %+v, %v", batch, err)
+	}
+}

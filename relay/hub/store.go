@@ -40,7 +40,8 @@ type Store interface {
 
 	// Trim removes the oldest events as long as they were received before the given
 	// time, a bounded number of them in one call, and returns how many went. Events that
-	// were appended together may stay until all of them are old.
+	// were appended together may stay until all of them are old, and all of them while the
+	// caller's clock, by which the time is, seems not to be right.
 	Trim(ctx context.Context, before time.Time) (int, error)
 
 	// Inspect looks for damage that no Read meets, such as in an index, and tells each as a

@@ -41,7 +41,8 @@ type delivery struct {
 }
 
 // look decides how far back to compare: as far as deliveries are kept, by GitHub and by
-// the log, but no further than needed.
+// the log, but no further than needed. It is now by GitHub's clock: by one that is ahead, all
+// would be out of reach.
 func (p *pass) look(through, now time.Time) {
 	oldest := now.Add(-kept)
 	if p.config.Retention > 0 {
@@ -63,9 +64,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// list reads GitHub's list, the newest first, as far back as the pass looks. It also
-// returns when the list was made, by GitHub's clock.
-func (p *pass) list(ctx context.Context) ([]delivery, time.Time, error) {
+// list reads GitHub's list, the newest first, as far back as the pass looks: through is up to
+// when nothing is missing. It also returns when the list was made, by GitHub's clock.
+func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Time, error) {
 	var listed time.Time
 	byGUID := map[string]delivery{}
 	query := url.Values{"per_page": {"100"}}
@@ -82,6 +83,7 @@ func (p *pass) list(ctx context.Context) ([]delivery, time.Time, error) {
 			if listed, err = http.ParseTime(response.Header.Get("Date")); err != nil {
 				listed = time.Now()
 			}
+			p.look(through, listed)
 		}
 		for _, attempt := range page {
 			at := attempt.GetDeliveredAt().Time

@@ -41,8 +41,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.look(through, time.Now())
-	deliveries, listed, err := p.list(ctx)
+	deliveries, listed, err := p.list(ctx, through)
 	if err != nil {
 		return p.hook.target.explain(err)
 	}

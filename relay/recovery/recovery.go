@@ -107,6 +107,8 @@ type Report struct {
 type HookReport struct {
 	// Hook names it for people, such as "repository acme/app, hook 17".
 	Hook string `json:"hook"`
+	// Target is whose hook it is, such as "repository acme/app".
+	Target string `json:"target"`
 	// Since is how far back GitHub's list was compared.
 	Since time.Time `json:"since,omitzero"`
 	// OutOfReach is where the relay's knowledge ended when that is longer ago than GitHub or
@@ -177,7 +179,7 @@ func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 func (r *Recovery) failed(err error) Report {
 	var report Report
 	for _, target := range r.config.Targets {
-		report.Hooks = append(report.Hooks, HookReport{Hook: target.String(), Problem: err.Error()})
+		report.Hooks = append(report.Hooks, HookReport{Hook: target.String(), Target: target.String(), Problem: err.Error()})
 	}
 	return report
 }
@@ -189,11 +191,11 @@ func (r *Recovery) compare(ctx context.Context) (Report, error) {
 	for _, target := range r.config.Targets {
 		hooks, err := r.hooks(ctx, target)
 		if err != nil {
-			report.Hooks = append(report.Hooks, HookReport{Hook: target.String(), Problem: err.Error()})
+			report.Hooks = append(report.Hooks, HookReport{Hook: target.String(), Target: target.String(), Problem: err.Error()})
 			errs = append(errs, err)
 		}
 		for _, h := range hooks {
-			pass := pass{Recovery: r, hook: h, report: HookReport{Hook: h.String()}}
+			pass := pass{Recovery: r, hook: h, report: HookReport{Hook: h.String(), Target: target.String()}}
 			if err := pass.run(ctx); err != nil {
 				if ctx.Err() != nil {
 					err = context.Cause(ctx) // what was under way can only say that it was cut off

@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -180,6 +181,28 @@ func TestAwayForTooLong(t *testing.T) {
 	}
 }
 
+// What is out of reach GitHub's clock tells: by that of a relay which is years ahead, all would be.
+func TestClockFarFromGitHubs(t *testing.T) {
+	t.Parallel()
+	for name, apart := range map[string]time.Duration{"ahead": -9000 * time.Hour, "behind": 9000 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "acme/app", "json")
+			r := startRelay(t, w, secret, w.config("acme/app"))
+			r.recover()
+			w.Advance(apart)
+			r.setNote(w, w.Now())
+			w.relay.Store(nil)
+			w.comment(3)
+			w.relay.Store(&r.address)
+			if report := only(t, r.recover()); report.Redelivered != 3 || !report.OutOfReach.IsZero() {
+				t.Errorf("for comments that were missed came %+v", report)
+			}
+			w.checkLog(r.events())
+		})
+	}
+}
+
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"403": http.StatusForbidden, "429": http.StatusTooManyRequests} {
@@ -265,5 +288,38 @@ func TestNoteSavesWork(t *testing.T) {
 	r.recover()
 	if since := time.Since(only(t, r.recover()).Since); since < 9*time.Minute || since > 12*time.Minute {
 		t.Errorf("the second pass looked %s back", since)
+	}
+}
+
+// An administrator has GitHub send one delivery again; what GitHub does not list, or the relay does not look after, is said.
+func TestADeliveryIsSentAgain(t *testing.T) {
+	for _, target := range []string{"acme/app", "acme", "app:7"} {
+		t.Run(target, func(t *testing.T) {
+			w := newWorld(t, target, "json")
+			r := startRelay(t, w, secret, w.config(target))
+			w.comment(1)
+			events := r.events()
+			last := events[len(events)-1]
+			again, err := recovery.New(w.config(target))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := w.count("POST .*/attempts$")
+			if err := again.Again(t.Context(), last.Source, last.Delivery); err != nil {
+				t.Fatal(err)
+			}
+			w.Settle()
+			if n := w.count("POST .*/attempts$") - before; n != 1 {
+				t.Errorf("GitHub was asked %d times", n)
+			}
+			if now := r.events(); len(now) != len(events) {
+				t.Errorf("%d events became %d: the delivery is stored already", len(events), len(now))
+			}
+			for _, unknown := range [][2]string{{last.Source, "none"}, {"elsewhere", last.Delivery}} {
+				if err := again.Again(t.Context(), unknown[0], unknown[1]); !errors.Is(err, recovery.ErrNotListed) {
+					t.Errorf("%v: %v", unknown, err)
+				}
+			}
+		})
 	}
 }

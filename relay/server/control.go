@@ -50,16 +50,34 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 			`{"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	control, err := s.setControl(r.Context(), grant, patch)
+	switch wrong := (unsettable{}); {
+	case errors.As(err, &wrong):
+		refuse(w, http.StatusBadRequest, wrong.Error())
+	case errors.Is(err, hub.ErrOverloaded):
+		refuseForNow(w, http.StatusTooManyRequests, err.Error())
+	case err != nil:
+		refuseForNow(w, http.StatusServiceUnavailable, "the settings could not be stored")
+	default:
+		reply(w, http.StatusOK, control)
+	}
+}
+
+// unsettable is a change of settings that cannot be made, as a sentence.
+type unsettable struct{ error }
+
+// setControl changes the settings that hold for all agents, and logs how that went.
+func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[string]*string) (event.Control, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	log := zerolog.Ctx(ctx)
 	present, err := s.hub.Control(ctx)
 	if err != nil {
-		refuseReader(w, r, err)
-		return
+		log.Error().Err(err).Msg("the agents' settings could not be read")
+		return event.Control{}, err
 	}
 	if err := checkPatch(patch, present.Settings); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
+		return event.Control{}, unsettable{err}
 	}
 	control, err := s.hub.SetControl(ctx, grant.Name, func(settings map[string]string) {
 		for key, value := range patch {
@@ -70,17 +88,12 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 			}
 		}
 	})
-	log := zerolog.Ctx(ctx)
-	switch {
-	case errors.Is(err, hub.ErrOverloaded):
-		refuseForNow(w, http.StatusTooManyRequests, err.Error())
-	case err != nil:
+	if err != nil {
 		log.Error().Err(err).Msg("the agents' settings could not be stored")
-		refuseForNow(w, http.StatusServiceUnavailable, "the settings could not be stored")
-	default:
-		log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings hold")
-		reply(w, http.StatusOK, control)
+		return event.Control{}, err
 	}
+	log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings hold")
+	return control, nil
 }
 
 // checkPatch reports all that cannot be set, or is not there to be unset, in sentences.

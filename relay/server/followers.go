@@ -2,11 +2,15 @@ package server
 
 import (
 	"cmp"
+	"crypto/rand"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/token"
 )
@@ -14,23 +18,59 @@ import (
 // maxLagSeries bounds the series of lags; beyond it, those furthest behind are shown.
 const maxLagSeries = 100
 
+// follower is one connected subscriber.
+type follower struct {
+	id     string // of this connection
+	reader *hub.Reader
+	grant  *token.Grant
+	// remote is where it came from, agent what it calls itself, since when it came.
+	remote, agent string
+	since         time.Time
+	// again are events that it is to be sent once more.
+	again chan event.Event
+}
+
+// maxAgain is how many events a subscriber may have to be sent again at one time.
+const maxAgain = 16
+
+func newFollower(r *http.Request, reader *hub.Reader, grant *token.Grant) *follower {
+	return &follower{
+		id: rand.Text()[:8], reader: reader, grant: grant, remote: r.RemoteAddr, agent: r.UserAgent(), since: time.Now(),
+		again: make(chan event.Event, maxAgain),
+	}
+}
+
 // followers are the subscribers that are connected, and whose they are. It is the
 // collector of how many there are and how far behind.
 type followers struct {
-	mu      sync.Mutex
-	readers map[*hub.Reader]*token.Grant
+	mu  sync.Mutex
+	all map[*follower]struct{}
 }
 
 // add counts a subscriber until the function that it returns is called.
-func (f *followers) add(r *hub.Reader, grant *token.Grant) (leave func()) {
+func (f *followers) add(one *follower) (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.readers[r] = grant
+	f.all[one] = struct{}{}
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.readers, r)
+		delete(f.all, one)
 	}
+}
+
+// of are the subscribers that came with a token, the oldest first.
+func (f *followers) of(token string) []*follower {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []*follower
+	for one := range f.all {
+		if one.grant.ID == token {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b *follower) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) })
+	return list
 }
 
 var (
@@ -56,8 +96,9 @@ type behind struct {
 func (f *followers) list() []behind {
 	byToken := map[string]behind{}
 	f.mu.Lock()
-	for r, grant := range f.readers {
-		byToken[grant.ID] = behind{grant.ID, grant.Name, max(r.Lag(), byToken[grant.ID].events)}
+	for one := range f.all {
+		grant := one.grant
+		byToken[grant.ID] = behind{grant.ID, grant.Name, max(one.reader.Lag(), byToken[grant.ID].events)}
 	}
 	f.mu.Unlock()
 	all := make([]behind, 0, len(byToken))
@@ -71,7 +112,7 @@ func (f *followers) list() []behind {
 // Collect implements prometheus.Collector.
 func (f *followers) Collect(values chan<- prometheus.Metric) {
 	f.mu.Lock()
-	count := len(f.readers)
+	count := len(f.all)
 	f.mu.Unlock()
 	values <- prometheus.MustNewConstMetric(subscribers, prometheus.GaugeValue, float64(count))
 	all := f.list()

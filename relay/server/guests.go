@@ -64,8 +64,11 @@ func remember(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, guestKey{}, conn)
 }
 
-// welcome lets a request's connection be no stranger's any more.
+// welcome lets a request's connection and stream be no stranger's any more.
 func welcome(ctx context.Context) {
+	if stream, ok := ctx.Value(streamKey{}).(*claim); ok {
+		stream.leave()
+	}
 	if g, ok := ctx.Value(guestKey{}).(*guest); ok {
 		g.claim.leave()
 	}

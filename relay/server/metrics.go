@@ -13,7 +13,6 @@ import (
 
 	"touchstone/relay/hub"
 	"touchstone/relay/recovery"
-	"touchstone/relay/token"
 )
 
 // metrics is what GET /metrics shows, in the names and units of
@@ -56,7 +55,7 @@ func newMetrics(events *hub.Hub) *metrics {
 		passed: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "relay_recovery_success_timestamp_seconds", Help: "When a recovery last compared every hook without a problem.",
 		}),
-		followers: followers{readers: map[*hub.Reader]*token.Grant{}},
+		followers: followers{all: map[*follower]struct{}{}},
 	}
 	bound := func(name, help string, of func(hub.Bounds) int64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(of(events.Bounds())) })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"touchstone/relay/dashboard"
 	"touchstone/relay/dashboard/projection"
@@ -49,12 +50,15 @@ func newPage(ctx context.Context, s *Server) (*page, error) {
 	return &page{dashboard.New(dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers}), read}, nil
 }
 
-// run keeps the projection up to date until ctx ends, and closes it.
+// run keeps the projection and the pages that are open up to date until ctx ends, and closes it.
 func (p *page) run(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	return errors.Join(p.projection.Run(ctx), p.projection.Close())
+	var group errgroup.Group
+	group.Go(func() error { return p.projection.Run(ctx) })
+	group.Go(func() error { return p.Run(ctx) })
+	return errors.Join(group.Wait(), p.projection.Close())
 }
 
 // pageRoutes adds what the page answers.
@@ -63,6 +67,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"/machines", "/health"} {
 		mux.HandleFunc("GET "+path, s.showPage)
 	}
+	mux.HandleFunc("GET /changes", s.readers(s.streamChanges))
 	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))
 	mux.HandleFunc("PUT /api/v1/machines/self", s.readers(s.answerAPI))
 	mux.HandleFunc("GET /static/{name...}", dashboard.Static)
@@ -70,6 +75,9 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /sign-in", s.signIn)
 	mux.HandleFunc("POST /sign-in/link", s.readers(s.makeLink))
 	mux.HandleFunc("POST /sign-out", s.signOut)
+	mux.HandleFunc("POST /log/{cursor}/send", s.form(s.sendAgain))
+	mux.HandleFunc("POST /log/{cursor}/redeliver", s.form(s.redeliver))
+	mux.HandleFunc("POST /health/settings", s.form(s.changeSettings))
 }
 
 func viewer(grant *token.Grant) dashboard.Viewer {
@@ -79,7 +87,7 @@ func viewer(grant *token.Grant) dashboard.Viewer {
 // answerAPI answers programs. What changes something must not come from another origin's page.
 func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
-		refuse(w, http.StatusForbidden, "this comes from a page of another origin, which may change nothing here")
+		refuse(w, http.StatusForbidden, crossOrigin)
 		return
 	}
 	if r.Method == http.MethodPut {
@@ -178,7 +186,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	if new(http.CrossOriginProtection).Check(r) != nil {
-		refuse(w, http.StatusForbidden, "this comes from a page of another origin, which may change nothing here")
+		refuse(w, http.StatusForbidden, crossOrigin)
 		return
 	}
 	endSession(w)
@@ -256,9 +264,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 		h.Store = ""
 		return h, nil
 	}
-	for _, target := range s.config.Recovery.Targets {
-		h.Hooks = append(h.Hooks, dashboard.Hook{Owner: target.String()})
-	}
+	h.Hooks = s.hooks()
 	for _, f := range s.metrics.followers.list() {
 		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Behind: f.events})
 	}

@@ -262,3 +262,49 @@ func (r *relay) postGitHub(t *testing.T, kind, payload string) {
 		t.Fatalf("%+v", a)
 	}
 }
+
+// The board has views of what is mine and of what waits for me, by the login that my own agent acts as.
+func TestBoardKnowsWhoAsks(t *testing.T) {
+	r, _, texts := paged(t, event.Filter{}, event.Filter{})
+	for login, number := range map[string]int{"alice": 1, "bob": 2} {
+		others := strings.NewReplacer(`"number":1`, fmt.Sprintf(`"number":%d`, number), `"alice"`, fmt.Sprintf("%q", login))
+		r.postGitHub(t, "pull_request", others.Replace(pullPayload("acme/app", "By "+login)))
+	}
+	get := func(token, path string) (int, string) {
+		response, text := do(t, http.DefaultClient, http.MethodGet, r.address+path, "", http.Header{"Authorization": {"Bearer " + token}})
+		return response.StatusCode, text
+	}
+	if status, text := get(texts[0], "/api/v1/pulls?author=@me"); status != http.StatusBadRequest || !strings.Contains(text, "your login") {
+		t.Errorf("before an agent was heard: %d %s", status, text)
+	}
+	told := event.Beacon{Role: "author", Login: "Alice"}
+	if err := (&client.Client{URL: r.address, Token: texts[0]}).Announce(t.Context(), told); err != nil {
+		t.Fatal(err)
+	}
+	browser := r.signIn(t, texts[0])
+	_, board := do(t, browser, http.MethodGet, r.address+"/", "", nil)
+	for _, link := range []string{"?author=%40me", "?waiting=%40me"} {
+		if !strings.Contains(board, `href="`+link+`"`) {
+			t.Errorf("the board has no link to %s", link)
+		}
+	}
+	for _, header := range []http.Header{nil, {"Hx-Request": {"true"}}} { // at first, and when it is brought up to date
+		if _, mine := do(t, browser, http.MethodGet, r.address+"/?author=%40me", "", header); !strings.Contains(mine, "By alice") ||
+			strings.Contains(mine, "By bob") || !strings.Contains(mine, `href="?" aria-current="true">Mine`) {
+			t.Errorf("mine, asked for with %v:\n%s", header, mine)
+		}
+	}
+	if _, waiting := do(t, browser, http.MethodGet, r.address+"/?waiting=%40me", "", nil); strings.Contains(waiting, "By alice") ||
+		strings.Contains(waiting, "By bob") {
+		t.Errorf("what waits for alice, while both wait for the reviewer:\n%s", waiting)
+	}
+	draft := strings.Replace(pullPayload("acme/app", "By alice"), `"state":"open"`, `"state":"open","draft":true`, 1)
+	r.postGitHub(t, "pull_request", draft)
+	if _, waiting := do(t, browser, http.MethodGet, r.address+"/?waiting=%40me", "", nil); !strings.Contains(waiting, "By alice") ||
+		strings.Contains(waiting, "By bob") {
+		t.Errorf("what waits for alice, whose draft it is:\n%s", waiting)
+	}
+	if _, text := get(texts[1], "/"); strings.Contains(text, "%40me") {
+		t.Error("another token's viewer is offered views that the relay cannot show")
+	}
+}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/dashboard"
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/recovery"
@@ -41,7 +43,37 @@ func (s *Server) runRecovery(ctx context.Context) error {
 	if s.recovery == nil {
 		return nil
 	}
-	return s.recovery.Run(ctx, s.metrics.pass)
+	return s.recovery.Run(ctx, s.passed)
+}
+
+// passed keeps what the last pass found and did, for the metrics and the page.
+func (s *Server) passed(report recovery.Report) {
+	s.metrics.pass(report)
+	s.lastPass.Store(&pass{time.Now().UTC(), report})
+}
+
+// pass is one pass of the recovery.
+type pass struct {
+	at     time.Time
+	report recovery.Report
+}
+
+// hooks are the webhooks that the relay looks after, as the last pass found them.
+func (s *Server) hooks() (list []dashboard.Hook) {
+	last := s.lastPass.Load()
+	if last == nil {
+		for _, target := range s.config.Recovery.Targets {
+			list = append(list, dashboard.Hook{Name: target.String(), Target: target.String()})
+		}
+		return list
+	}
+	for _, h := range last.report.Hooks {
+		list = append(list, dashboard.Hook{
+			Name: h.Hook, Target: h.Target, Compared: last.at, Since: h.Since, Gap: h.OutOfReach, Missing: h.Missing,
+			Recovered: h.Redelivered + h.Fetched, Left: h.Left, Problem: h.Problem,
+		})
+	}
+	return list
 }
 
 // recoverNow makes a pass of the recovery at once and answers what it found.
@@ -69,6 +101,6 @@ func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, errStopping.Error())
 		return
 	}
-	s.metrics.pass(report)
+	s.passed(report)
 	reply(w, http.StatusOK, report)
 }

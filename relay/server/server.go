@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -29,7 +30,7 @@ const (
 	// MaxBodyBytes bounds a webhook's body: GitHub's 25 MB, and headroom.
 	MaxBodyBytes = 26 << 20
 	// maxBodiesBytes bounds the bodies of all webhooks being taken at one time.
-	maxBodiesBytes = 160 << 20
+	maxBodiesBytes = 128 << 20
 	// maxHeadBytes bounds a request's head: proxies add to it, but not much.
 	maxHeadBytes = 16 << 10
 
@@ -85,11 +86,14 @@ type Server struct {
 	config      Config
 	hub         *hub.Hub
 	bodies      *shares
+	streams     *shares // of HTTP/2
 	arrivals    arrivals
 	failures    failures
-	recovery    *recovery.Recovery // nil without hooks to look after
-	page        *page              // nil without one
-	sealer      *sealer            // of sessions; nil without a page
+	recovery    *recovery.Recovery   // nil without hooks to look after
+	lastPass    atomic.Pointer[pass] // of the recovery; nil before the first
+	page        *page                // nil without one
+	sealer      *sealer              // of sessions; nil without a page
+	appSecrets  *appSecrets
 	connections *connections
 	metrics     *metrics
 	stopping    chan struct{}
@@ -131,7 +135,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		hub:         events,
 		recovery:    missed,
 		bodies:      newShares(maxBodiesBytes, bodyGrace),
+		streams:     newShares(maxStreams, 0),
 		arrivals:    arrivals{under: map[*http.ResponseController]struct{}{}},
+		appSecrets:  &appSecrets{notes: config.Store, known: map[string]string{}, looked: map[string]time.Time{}},
 		connections: newConnections(),
 		metrics:     newMetrics(events),
 		stopping:    make(chan struct{}),
@@ -141,6 +147,11 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 		replayed:   zerolog.BurstSampler{Burst: 10, Period: time.Minute},
+	}
+	for name := range config.Sources {
+		if _, err := s.appSecrets.look(ctx, name, ""); err != nil {
+			return nil, err
+		}
 	}
 	if config.Page != nil {
 		if s.sealer, err = newSealer(ctx, config.Store); err != nil {
@@ -167,7 +178,10 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes:    maxHeadBytes,
 		ConnContext:       remember,
 		TLSConfig:         s.config.TLS,
-		ErrorLog:          stdlog.New(strangers(*log), "", 0),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: streamsOfConnection, MaxReceiveBufferPerConnection: unreadBytes, MaxReceiveBufferPerStream: unreadBytes,
+		},
+		ErrorLog: stdlog.New(strangers(*log), "", 0),
 	}
 	hubCtx, stopHub := context.WithCancel(requests)
 	defer stopHub()
@@ -237,6 +251,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("PATCH /control", s.admins(s.changeControl))
 	mux.HandleFunc("POST /api/v1/join", s.join)
 	mux.HandleFunc("GET /join", s.explainJoin)
+	mux.HandleFunc("GET /api/v1/sources", s.admins(s.listAppSources))
+	mux.HandleFunc("PUT /api/v1/sources/{source}/app-secret", s.admins(s.takeAppSecret))
 	mux.HandleFunc("POST /recover", s.operators(s.recoverNow))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -246,7 +262,7 @@ func (s *Server) routes() http.Handler {
 	if s.page != nil {
 		s.pageRoutes(mux)
 	}
-	return identified(mux)
+	return s.boundStreams(identified(mux))
 }
 
 // readiness says whether a webhook could be stored and a cursor be served.

@@ -151,9 +151,15 @@ type frames struct {
 // open asks for a stream; query is such as "after=oldest".
 func (r *relay) open(tb testing.TB, query, lastEventID string) *frames {
 	tb.Helper()
+	return r.stream(tb, "/events?"+query, lastEventID)
+}
+
+// stream asks for the stream of a path.
+func (r *relay) stream(tb testing.TB, path, lastEventID string) *frames {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
 	tb.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address+"/events?"+query, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address+path, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -58,7 +58,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		}
 		sub.reader.Drop = func() { drop(errSlow) }
 		defer sub.reader.Close()
-		defer s.metrics.followers.add(sub.reader, grant)()
+		known := newFollower(r, sub.reader, grant)
+		sub.again = known.again
+		defer s.metrics.followers.add(known)()
 		err := sub.serve(ctx, begin.reset)
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause // of which a write that was cut off only shows that there is one
@@ -146,26 +148,31 @@ type stream struct {
 	compressed bool
 	sum        segment.Sum   // of what was sent compressed
 	control    event.Control // the one that was sent last, or is about to be
+	again      <-chan event.Event
 }
 
 // serve sends until the subscriber goes, its token is revoked, the relay stops, or
 // something fails.
 func (s *stream) serve(ctx context.Context, reset *event.Reset) error {
-	// With the context a write ends that waits.
-	cut := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(cut)
-		s.connection.cut()
-	})
-	defer func() {
-		if !stop() {
-			<-cut
-		}
-	}()
+	defer cutWith(ctx, s.connection)()
 	if err := s.greet(ctx, reset); err != nil {
 		return err
 	}
 	return s.follow(ctx)
+}
+
+// cutWith makes writes end that wait when ctx ends. The function that it returns ends that.
+func cutWith(ctx context.Context, c connection) func() {
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		c.cut()
+	})
+	return func() {
+		if !stop() {
+			<-cut
+		}
+	}
 }
 
 // follow sends what the log holds behind the position, and then what comes.
@@ -189,6 +196,8 @@ func (s *stream) follow(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-heartbeat.C:
 			err = s.beat(ctx)
+		case e := <-s.again:
+			err = s.repeat(ctx, e)
 		case <-wake:
 		}
 		if err != nil {
@@ -300,6 +309,16 @@ func (s *stream) own(frame []byte) []byte {
 	piece := segment.Store(frame)
 	s.sum.Add(piece)
 	return piece.Bytes
+}
+
+// repeat sends an event once more, and behind it the place where the subscriber stands: every client
+// takes the event, and resumes where it was.
+func (s *stream) repeat(ctx context.Context, e event.Event) error {
+	piece, err := s.event(&hub.Entry{Event: e})
+	if err != nil {
+		return err
+	}
+	return s.connection.write(ctx, [][]byte{piece, s.own(event.AppendMove(nil, s.told))})
 }
 
 func (s *stream) gap(batch hub.Batch) event.Gap {

@@ -58,7 +58,11 @@ func (s *Server) takeWebhook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	log := zerolog.Ctx(r.Context()).With().Str("source", name).Str("remote", r.RemoteAddr).Logger()
-	e, err := from.Accept(name, r.Header, body, time.Now())
+	var e event.Event
+	err = s.accept(r.Context(), name, from, func(from Source) (err error) {
+		e, err = from.Accept(name, r.Header, body, time.Now())
+		return err
+	})
 	switch {
 	case errors.Is(err, source.ErrUnauthorized):
 		s.refuseStranger(w, r, err.Error())

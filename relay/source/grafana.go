@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/exactjson"
 )
 
 // Grafana takes the webhooks of Grafana Alerting's contact points
@@ -75,7 +76,7 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 			Repository string `json:"repository"`
 		} `json:"commonLabels"`
 	}
-	if err := decode(body, &alert); err != nil {
+	if err := exactjson.Decode(body, &alert); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
 	e := event.Event{

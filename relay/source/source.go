@@ -18,9 +18,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // ErrUnauthorized is wrapped by errors about requests without a valid signature or secret.
@@ -47,17 +44,6 @@ func deliveryID(source, id string, body []byte, at time.Time) string {
 		return hashDelivery(source, body, at)
 	}
 	return id
-}
-
-// decode reads JSON into what v has of it, by the members' exact names: a payload with
-// "Repository" says nothing of its repository, by which events are kept from subscribers. A
-// value of another type than v's is left out and no error. What is not JSON is one.
-func decode(body []byte, v any) error {
-	err := json.Unmarshal(body, v, jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))
-	if errors.As(err, new(*jsonv1.UnmarshalTypeError)) {
-		return nil
-	}
-	return err
 }
 
 // typeShape is what a type may look like: it stands in a frame's head, where nothing

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/exactjson"
 )
 
 // Standard takes webhooks that keep to Standard Webhooks
@@ -53,7 +54,7 @@ func (s Standard) Accept(name string, header http.Header, body []byte, at time.T
 	var payload struct {
 		Type string `json:"type"`
 	}
-	if err := decode(body, &payload); err != nil {
+	if err := exactjson.Decode(body, &payload); err != nil {
 		return event.Event{}, errors.New("the body is not JSON")
 	}
 	e := event.Event{

@@ -125,21 +125,20 @@ func trimmedByAnother(t *testing.T, open Open) {
 	one, two := open(t, "log"), open(t, "log")
 	defer closeStore(t, one)
 	defer closeStore(t, two)
-	for i := range 3 {
-		e := Event(fmt.Sprint(i))
-		e.ReceivedAt = time.UnixMilli(1_700_000_000_000).Add(time.Duration(i) * time.Hour)
-		appendAll(t, one, e)
-	}
-	trimAll(t, one, time.UnixMilli(1_700_000_000_000).Add(90*time.Minute), 2)
-	trimAll(t, two, time.UnixMilli(1_700_000_000_000).Add(90*time.Minute), 0)
+	appendAll(t, one, received("0"))
+	appendAll(t, one, received("1"))
+	second := between()
+	appendAll(t, one, received("2"))
+	trimAll(t, one, second, 2)
+	trimAll(t, two, second, 0)
 	if b := bounds(t, two); b.Floor != 2 || b.Head != 3 {
 		t.Errorf("the other store's bounds are %+v", b)
 	}
 	if events := read(t, two, 0); len(events) != 1 || events[0].ID.Seq != 3 {
 		t.Errorf("the other store reads %d events", len(events))
 	}
-	if results := appendAll(t, two, Event("0"), Event("2")); results[0].Duplicate || !results[1].Duplicate {
-		t.Errorf("appending what is gone and what is not: %+v", results)
+	if results := appendAll(t, two, Event("2"), Event("3")); !results[0].Duplicate || results[1].Seq != 4 {
+		t.Errorf("appending what is there and what is new: %+v", results)
 	}
 }
 

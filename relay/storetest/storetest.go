@@ -246,22 +246,24 @@ func readLimits(t *testing.T, open Open) {
 
 func trim(t *testing.T, open Open) {
 	store := open(t, "log")
-	start := time.UnixMilli(1_700_000_000_000)
+	start := between()
+	var third time.Time
 	for i := range 10 {
-		e := Event(fmt.Sprint(i + 1))
-		e.ReceivedAt = start.Add(time.Duration(i) * time.Hour)
-		appendAll(t, store, e)
+		appendAll(t, store, received(fmt.Sprint(i+1)))
+		if i == 2 {
+			third = between()
+		}
 	}
-	trimAll(t, store, start.Add(-time.Second), 0)
-	trimAll(t, store, start.Add(3*time.Hour), 3)
-	trimAll(t, store, start.Add(3*time.Hour), 0)
+	trimAll(t, store, start, 0)
+	trimAll(t, store, third, 3)
+	trimAll(t, store, third, 0)
 	if b := bounds(t, store); b.Floor != 3 || b.Head != 10 {
 		t.Errorf("bounds after trimming: %+v", b)
 	}
 	if events := read(t, store, 0); len(events) != 7 || events[0].ID.Seq != 4 {
 		t.Errorf("%d events are left", len(events))
 	}
-	trimAll(t, store, start.Add(100*time.Hour), 7)
+	trimAll(t, store, between(), 7)
 	emptied := bounds(t, store)
 	if emptied.Floor != 10 || emptied.Head != 10 {
 		t.Errorf("bounds of the emptied log: %+v", emptied)
@@ -273,7 +275,7 @@ func trim(t *testing.T, open Open) {
 	if b := bounds(t, store); b != emptied {
 		t.Errorf("bounds of the emptied log after reopening: %+v", b)
 	}
-	if results := appendAll(t, store, Event("1")); results[0].Seq != 11 || results[0].Duplicate {
+	if results := appendAll(t, store, Event("11")); results[0].Seq != 11 || results[0].Duplicate {
 		t.Errorf("the event after an emptied log got %+v", results[0])
 	}
 }
@@ -405,6 +407,27 @@ func trimAll(t *testing.T, store hub.Store, before time.Time, want int) {
 	if removed != want {
 		t.Errorf("trimming removed %d events, want %d", removed, want)
 	}
+}
+
+// received is an event that is received now: a store may go by when it got it, or by when the
+// event says that it was received.
+func received(delivery string) event.Event {
+	e := Event(delivery)
+	e.ReceivedAt = time.Now()
+	return e
+}
+
+// between is a moment after all that was received before it, and before all that is afterwards.
+func between() time.Time {
+	next := func() (now time.Time) {
+		for begun := time.Now().UnixMilli(); now.UnixMilli() <= begun; {
+			now = time.Now()
+		}
+		return now
+	}
+	moment := next()
+	next()
+	return moment
 }
 
 func closeStore(t *testing.T, store hub.Store) {

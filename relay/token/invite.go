@@ -43,6 +43,13 @@ const (
 	maxReviewers = 20
 )
 
+// good reports whether an invitation can be redeemed now. One that is good for longer than any,
+// with a day for clocks that differ, was made when the clock was ahead.
+func (i Invite) good(now time.Time) bool {
+	left := i.Expires.Sub(now)
+	return left > 0 && left <= maxInvite+24*time.Hour
+}
+
 // codePrefix tells an invitation's code from a token.
 const codePrefix = "inv_"
 
@@ -109,7 +116,7 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 			return nil, ErrInviteUsed // which says nothing that a list of ids does not
 		case tokens[i].Invite == nil || tokens[i].Revoked != nil || !tokens[i].matches(secret):
 			return nil, ErrNoInvite
-		case !clock().Before(tokens[i].Invite.Expires):
+		case !tokens[i].Invite.good(clock()):
 			return nil, ErrInviteExpired
 		}
 		made = tokens[i]

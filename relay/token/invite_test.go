@@ -120,6 +120,9 @@ func TestInviteThatIsNotGood(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		if (Invite{Mode: Author, Expires: clock().AddDate(1, 0, 0)}).good(clock()) {
+			t.Error("an invitation that was made while the clock was a year ahead is good for that long")
+		}
 		time.Sleep(24 * time.Hour)
 		if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrInviteExpired) {
 			t.Errorf("a day later: %v", err)

@@ -49,16 +49,18 @@ func main() {
 		return
 	}
 	only := flag.String("only", "", "measure these alone, of: ingest,append,bodies,fanout,latency,replay,idle,filtered,cold")
+	other := flag.String("against", "", "compare the processor time of a few kinds of work with that of another build, this `binary`, instead")
+	pairs := flag.Int("pairs", 15, "how often each of the two builds does the work, an odd number")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *only); err != nil {
+	if err := run(ctx, *only, *other, *pairs); err != nil {
 		fmt.Fprintln(os.Stderr, "benchrelay:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only string) (err error) {
+func run(ctx context.Context, only, other string, pairs int) (err error) {
 	dir, err := os.MkdirTemp("", "benchrelay")
 	if err != nil {
 		return err
@@ -70,6 +72,11 @@ func run(ctx context.Context, only string) (err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the relay (start this in the repository's root): %w\n%s", err, out)
 	}
+	if other != "" {
+		figures, err := against(ctx, b, other, pairs)
+		show(figures)
+		return err
+	}
 	for _, m := range measurements {
 		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
 			continue
@@ -78,13 +85,17 @@ func run(ctx context.Context, only string) (err error) {
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", m.name, err)
 		}
-		for _, f := range figures {
-			verdict := "met"
-			if !f.met {
-				verdict = "NOT MET"
-			}
-			fmt.Printf("%-34s %-34s | %-44s | goal %-22s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
-		}
+		show(figures)
 	}
 	return nil
+}
+
+func show(figures []figure) {
+	for _, f := range figures {
+		verdict := "met"
+		if !f.met {
+			verdict = "NOT MET"
+		}
+		fmt.Printf("%-34s %-34s | %-44s | goal %-22s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
+	}
 }

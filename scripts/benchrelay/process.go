@@ -20,15 +20,16 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"touchstone/scripts/measured"
 )
 
 const secret = "bench"
 
 // process is the relay, or a yardstick, at work.
 type process struct {
-	command *exec.Cmd
+	*measured.Process
 	address string
-	sender  *http.Client
 }
 
 // relay starts the relay over a store in the run's folder.
@@ -49,32 +50,18 @@ func (b *bench) yardstick(ctx context.Context, kind string) (*process, error) {
 }
 
 func launch(command *exec.Cmd, addressFile string) (*process, error) {
-	if err := os.RemoveAll(addressFile); err != nil {
+	started, err := measured.Start(command, addressFile)
+	if err != nil {
 		return nil, err
 	}
-	if err := command.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{command: command, sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if address, err := os.ReadFile(addressFile); err == nil && bytes.HasSuffix(address, []byte("\n")) {
-			p.address = strings.TrimSpace(string(address))
-			return p, nil
-		}
-	}
-	p.stop()
-	return nil, fmt.Errorf("%s did not start", command.Path)
+	return &process{started, started.Addresses[0]}, nil
 }
 
-func (p *process) stop() {
-	p.sender.CloseIdleConnections()
-	_ = p.command.Process.Kill() // its store is thrown away
-	_ = p.command.Wait()
-}
+func (p *process) stop() { p.Stop(os.Kill) } // its store is thrown away
 
 // memory is the resident memory in bytes, and the most it ever was.
 func (p *process) memory() (now, peak int64) {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	status, _ := os.ReadFile("/proc/" + p.PID() + "/status")
 	for line := range strings.Lines(string(status)) {
 		fields := strings.Fields(line)
 		switch {
@@ -87,20 +74,10 @@ func (p *process) memory() (now, peak int64) {
 	return now << 10, peak << 10
 }
 
-// cpu is the processor time used so far, from fields 14 and 15 of /proc/PID/stat, which
-// count hundredths of a second (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
-func (p *process) cpu() time.Duration {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
 // open counts the files and the goroutines that the relay has, the connection for this
 // question among them.
 func (p *process) open() (files, goroutines int, err error) {
-	response, err := p.sender.Get("http://" + p.address + "/metrics")
+	response, err := p.Client.Get("http://" + p.address + "/metrics")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -114,7 +91,7 @@ func (p *process) open() (files, goroutines int, err error) {
 	if goroutines, err = strconv.Atoi(count); err != nil {
 		return 0, 0, err
 	}
-	links, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.command.Process.Pid))
+	links, err := os.ReadDir("/proc/" + p.PID() + "/fd")
 	return len(links), goroutines, err
 }
 
@@ -139,7 +116,7 @@ func (p *process) post(ctx context.Context, body []byte, signed string) error {
 	request.Header.Set("X-GitHub-Event", "push")
 	request.Header.Set("X-GitHub-Delivery", strconv.FormatInt(deliveries.Add(1), 10))
 	request.Header.Set("X-Hub-Signature-256", signed)
-	response, err := p.sender.Do(request)
+	response, err := p.Client.Do(request)
 	if err != nil {
 		return err
 	}

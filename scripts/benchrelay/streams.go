@@ -236,7 +236,7 @@ func filtered(ctx context.Context, b *bench) ([]figure, error) {
 			}
 			conns = append(conns, conn)
 		}
-		used := p.cpu()
+		used := p.CPU()
 		tick := time.NewTicker(time.Millisecond)
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(16)
@@ -249,7 +249,7 @@ func filtered(ctx context.Context, b *bench) ([]figure, error) {
 			return nil, err
 		}
 		tick.Stop()
-		cost[i] = (p.cpu() - used) / events
+		cost[i] = (p.CPU() - used) / events
 		closeAll(conns)
 		p.stop()
 	}

@@ -10,13 +10,11 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,14 +24,20 @@ import (
 
 // encryptedAttacks are attempts by HTTP/2, where one connection has many requests.
 var encryptedAttacks = []attack{
-	{"streams that announce bodies keep webhooks out", streams(0)},
-	{"streams with unfinished bodies keep webhooks out", streams(16 << 10)},
+	{"streams that announce bodies keep webhooks out", streams(func(p *peer) error { return p.announce(streamsEach, 0) })},
+	{"streams with unfinished bodies keep webhooks out", streams(func(p *peer) error { return p.announce(8, 8500) })},
+	{"streams that let no answer through keep webhooks out", streams((*peer).withhold)},
+	{"streams that are reset at once keep webhooks out", streams((*peer).rapid)},
+	{"an unfinished head of a stream keeps webhooks out", streams((*peer).unfinished)},
+	{"silent encrypted connections keep webhooks out", streams(func(*peer) error { return nil })},
 }
 
-// Bounds of a crowd by HTTP/2: 8 × 60 × 100 requests under way at once.
+// Bounds of a crowd by HTTP/2: 8 × 60 × 100 requests under way at once, or ten times as many that
+// are reset.
 const (
 	encryptedEach = 60
 	streamsEach   = 100
+	resetsEach    = 1000
 )
 
 // certify makes a certificate for the loopback address in two files, and what believes it.
@@ -62,9 +66,8 @@ func certify(folder string) (*x509.CertPool, error) {
 	return pool, err
 }
 
-// streams opens many requests on few connections, each with an announced body of 64 KiB of which
-// sent bytes come.
-func streams(sent int) func(context.Context, string) (string, error) {
+// streams has many connections say something and then nothing more.
+func streams(say func(*peer) error) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		folder, err := os.MkdirTemp("", "break")
 		if err != nil {
@@ -89,57 +92,93 @@ func streams(sent int) func(context.Context, string) (string, error) {
 				return "", err
 			}
 			defer conn.Close()
-			_ = begin(conn, sent) // the relay may have closed it
+			p := newPeer()
+			if err := say(p); err != nil {
+				return "", err
+			}
+			_, _ = conn.Write(p.out.Bytes()) // the relay may have closed it
 		}
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: believed}, ForceAttemptHTTP2: true}}
+		client := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: believed}, ForceAttemptHTTP2: true}
 		defer client.CloseIdleConnections()
-		request, err := v.request(ctx, "wanted", `{"text":"`+strings.Repeat("x", 20_000)+`"}`)
+		webhook, err := v.wanted(ctx)
 		if err != nil {
 			return "", err
 		}
-		request.URL.Scheme = "https"
-		began := time.Now()
-		response, err := client.Do(request)
-		if err != nil {
-			return fmt.Sprintf("a webhook was answered %v", err), nil
-		}
-		defer response.Body.Close()
-		took := time.Since(began)
-		switch memory := peak(v.command.Process.Pid); {
-		case response.StatusCode != http.StatusAccepted || response.ProtoMajor != 2:
-			return fmt.Sprintf("a webhook was answered %s by %s", response.Status, response.Proto), nil
-		case took > maxWait:
-			return fmt.Sprintf("a webhook took %s", took), nil
-		case memory > maxMemory:
-			return fmt.Sprintf("the relay took %d MB", memory>>20), nil
-		}
-		return "", nil
+		webhook.URL.Scheme = "https"
+		return v.keptOut(client, webhook, 2)
 	}
 }
 
-// begin opens requests on a connection, and leaves them there.
-func begin(conn net.Conn, sent int) error {
-	var out, head bytes.Buffer
-	out.WriteString(http2.ClientPreface)
-	frames, fields := http2.NewFramer(&out, nil), hpack.NewEncoder(&head)
-	err := frames.WriteSettings()
+// peer is what one end of a connection says by HTTP/2.
+type peer struct {
+	out    bytes.Buffer
+	frames *http2.Framer
+	head   bytes.Buffer
+	fields *hpack.Encoder
+}
+
+func newPeer() *peer {
+	p := &peer{}
+	p.out.WriteString(http2.ClientPreface)
+	p.frames, p.fields = http2.NewFramer(&p.out, nil), hpack.NewEncoder(&p.head)
+	return p
+}
+
+// open begins the nth request of the connection.
+func (p *peer) open(n int, method, path string, end bool, more ...hpack.HeaderField) (id uint32, err error) {
+	p.head.Reset()
+	for _, field := range append([]hpack.HeaderField{{Name: ":method", Value: method}, {Name: ":scheme", Value: "https"},
+		{Name: ":authority", Value: "relay"}, {Name: ":path", Value: path}}, more...) {
+		err = errors.Join(err, p.fields.WriteField(field))
+	}
+	id = uint32(2*n + 1)
+	return id, errors.Join(err, p.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.head.Bytes(), EndHeaders: true,
+		EndStream: end}))
+}
+
+// announce opens webhooks with an announced body of 64 KiB, of which sent bytes come.
+func (p *peer) announce(webhooks, sent int) error {
+	err := p.frames.WriteSettings()
+	for i := range webhooks {
+		id, openErr := p.open(i, http.MethodPost, "/webhooks/github", false, hpack.HeaderField{Name: "content-length", Value: "65536"})
+		err = errors.Join(err, openErr)
+		if sent > 0 && (i+1)*sent < 64<<10 { // as much as one connection may send unasked; the rest take what room is left
+			err = errors.Join(err, p.frames.WriteData(id, false, make([]byte, sent)))
+		}
+	}
+	return err
+}
+
+// withhold asks for pages and lets no byte of an answer's body through.
+func (p *peer) withhold() error {
+	err := p.frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for i := range streamsEach {
-		head.Reset()
-		for _, field := range [][2]string{
-			{":method", "POST"}, {":scheme", "https"}, {":authority", "relay"}, {":path", "/webhooks/github"},
-			{"content-length", strconv.Itoa(64 << 10)},
-		} {
-			err = errors.Join(err, fields.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
-		}
-		id := uint32(2*i + 1)
-		err = errors.Join(err, frames.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: head.Bytes(), EndHeaders: true}))
-		if sent > 0 && i < 60<<10/sent { // as much as one connection may send unasked
-			err = errors.Join(err, frames.WriteData(id, false, make([]byte, sent)))
-		}
+		_, openErr := p.open(i, http.MethodGet, "/readyz", true)
+		err = errors.Join(err, openErr)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// rapid opens requests and takes them back at once, which the bound on streams does not see
+// (https://nvd.nist.gov/vuln/detail/CVE-2023-44487).
+func (p *peer) rapid() error {
+	err := p.frames.WriteSettings()
+	for i := range resetsEach {
+		id, openErr := p.open(i, http.MethodGet, "/readyz", true)
+		err = errors.Join(err, openErr, p.frames.WriteRSTStream(id, http2.ErrCodeCancel))
 	}
-	_, err = conn.Write(out.Bytes())
+	return err
+}
+
+// unfinished begins a request whose head goes on without an end.
+func (p *peer) unfinished() error {
+	p.head.Reset()
+	err := errors.Join(p.frames.WriteSettings(), p.fields.WriteField(hpack.HeaderField{Name: ":method", Value: http.MethodPost}),
+		p.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: p.head.Bytes()}))
+	for range 20 {
+		p.head.Reset()
+		err = errors.Join(err, p.fields.WriteField(hpack.HeaderField{Name: "x-long", Value: strings.Repeat("~", 15<<10), Sensitive: true}),
+			p.frames.WriteContinuation(1, false, p.head.Bytes()))
+	}
 	return err
 }

@@ -5,6 +5,9 @@ package main
 // agentAttacks are made on Linux alone, where the sandbox is that they are about.
 var agentAttacks []attack
 
+// diskAttacks need file systems of their own.
+var diskAttacks []attack
+
 const payloadWord = "payload"
 
 func payload([]string) {}

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,23 +14,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
 
 // relayAttacks are attempts on a relay without tokens, on loopback.
 var relayAttacks = []attack{
-	{"silent connections keep webhooks out", crowd("")},
-	{"unfinished heads keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: " + strings.Repeat("x", 15<<10))},
-	{"announced bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n")},
-	{"unfinished bodies keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: 65536\r\n\r\n" +
-		strings.Repeat("x", 60<<10))},
-	{"a deleted log takes webhooks", onRelay(deleted)},
+	{"silent connections keep webhooks out", crowd("", "")},
+	{"unfinished heads keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: "+strings.Repeat("x", 15<<10), "")},
+	{"announced bodies keep webhooks out", crowd(announce(25<<20), "")},
+	// The few small ones take what room the others leave.
+	{"unfinished bodies keep webhooks out", crowd(announce(1<<20)+strings.Repeat("x", 129<<10), announce(20<<10)+strings.Repeat("x", 9<<10))},
+	{"a deleted log takes webhooks", onRelay(lost(func(v *victim) error { return os.Remove(v.log()) }))},
+	{"a replaced log takes webhooks", onRelay(lost(replace))},
+	{"a deleted write-ahead log takes webhooks", onRelay(lost(func(v *victim) error { return os.Remove(v.log() + "-wal") }))},
+	{"a moved folder takes webhooks", onRelay(lost(move))},
 	{"a signed webhook is stored under a new id", onRelay(replayed)},
 	{"a local program changes the agents' settings", onRelay(administered)},
 }
 
 const secret = "break"
+
+// announce is the head of a webhook whose body has so many bytes.
+func announce(size int) string {
+	return fmt.Sprintf("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: %d\r\n\r\n", size)
+}
 
 // victim is a running relay.
 type victim struct {
@@ -37,6 +47,8 @@ type victim struct {
 	folder  string
 	address string
 	ended   chan struct{} // closed when the process has
+
+	acknowledged int // webhooks that were stored
 }
 
 // start runs a relay over a log of its own.
@@ -70,7 +82,7 @@ func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim,
 	file := filepath.Join(folder, "address")
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"),
 		"--address-file", file}, flags...)
-	v.command = exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
+	v.command = fewFiles(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
 	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
 	_ = os.Remove(file) // an earlier relay's
 	if err := v.command.Start(); err != nil {
@@ -96,6 +108,18 @@ func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim,
 	return nil, ctx.Err()
 }
 
+// descriptorLimit is how many files and connections a relay may have open: fewer than a crowd has.
+const descriptorLimit = 4096
+
+// fewFiles is a command that may open no more than that, where the system has a shell to say so.
+func fewFiles(ctx context.Context, program string, arguments ...string) *exec.Cmd {
+	if runtime.GOOS == "windows" {
+		return exec.CommandContext(ctx, program, arguments...)
+	}
+	script := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, descriptorLimit)
+	return exec.CommandContext(ctx, "sh", append([]string{"-c", script, program}, arguments...)...)
+}
+
 // stop ends the relay and takes its log away; what fails about that is no attack's matter.
 func (v *victim) stop() {
 	v.kill()
@@ -114,7 +138,11 @@ func (v *victim) sendSigned(ctx context.Context, delivery, body string) (int, er
 	if err != nil {
 		return 0, err
 	}
-	return send(request)
+	status, err := send(request)
+	if status == http.StatusAccepted {
+		v.acknowledged++
+	}
+	return status, err
 }
 
 // request is a correctly signed webhook.
@@ -131,26 +159,24 @@ func (v *victim) request(ctx context.Context, delivery, body string) (*http.Requ
 	return request, nil
 }
 
-// send uses a connection of its own.
+// send returns the status of the answer.
 func send(request *http.Request) (int, error) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	return response.StatusCode, response.Body.Close()
+	status, _, err := ask(request)
+	return status, err
 }
 
 // Bounds of a crowd: what the relay lets a webhook of another address take, in time and memory.
 const (
 	crowdAddresses = 8
 	crowdEach      = 600
+	crowdLast      = 64
 	maxWait        = time.Second
 	maxMemory      = 400 << 20
 )
 
-// crowd opens connections from eight addresses that say no more than opening.
-func crowd(opening string) func(context.Context, string) (string, error) {
+// crowd opens connections from eight addresses that say no more than opening, the last few no more
+// than last, where there is one.
+func crowd(opening, last string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		v, err := start(ctx, bin)
 		if err != nil {
@@ -164,21 +190,47 @@ func crowd(opening string) func(context.Context, string) (string, error) {
 				return "", err
 			}
 			defer conn.Close()
+			if last != "" && i >= crowdAddresses*crowdEach-crowdLast {
+				opening = last
+			}
 			_, _ = io.WriteString(conn, opening) // the relay may have closed it
 		}
-		begin := time.Now()
-		status, err := v.post(ctx, "wanted", "wanted")
-		switch took := time.Since(begin); {
-		case err != nil || status != http.StatusAccepted:
-			return fmt.Sprintf("a webhook was answered %d, %v", status, err), nil
-		case took > maxWait:
-			return fmt.Sprintf("a webhook took %s", took), nil
+		webhook, err := v.wanted(ctx)
+		if err != nil {
+			return "", err
 		}
-		if memory := peak(v.command.Process.Pid); memory > maxMemory {
-			return fmt.Sprintf("the relay took %d MB", memory>>20), nil
-		}
-		return "", nil
+		return v.keptOut(http.DefaultTransport, webhook, 1)
 	}
+}
+
+// wanted is a correctly signed webhook of 20 kB.
+func (v *victim) wanted(ctx context.Context) (*http.Request, error) {
+	return v.request(ctx, "wanted", `{"text":"`+strings.Repeat("x", 20_000)+`"}`)
+}
+
+// keptOut says what is wrong with how a relay takes a webhook beside a crowd. It prints what that
+// took.
+func (v *victim) keptOut(way http.RoundTripper, webhook *http.Request, version int) (string, error) {
+	begin := time.Now()
+	response, err := way.RoundTrip(webhook)
+	took, memory := time.Since(begin), peak(v.command.Process.Pid)
+	if err != nil {
+		return fmt.Sprintf("a webhook was answered %v, after %s", err, took), nil
+	}
+	defer response.Body.Close()
+	fmt.Printf("    a webhook is answered %d after %s; the relay has taken %d MB at most\n", response.StatusCode, took.Round(time.Millisecond),
+		memory>>20)
+	switch {
+	case response.ProtoMajor != version:
+		return "", fmt.Errorf("a webhook was answered by %s", response.Proto)
+	case response.StatusCode != http.StatusAccepted:
+		return "a webhook was answered " + response.Status, nil
+	case took > maxWait:
+		return fmt.Sprintf("a webhook took %s", took), nil
+	case memory > maxMemory:
+		return fmt.Sprintf("the relay took %d MB", memory>>20), nil
+	}
+	return "", nil
 }
 
 // peak is the most memory that a process has had, where the system tells; else zero.
@@ -192,15 +244,68 @@ func peak(pid int) (bytes int64) {
 	return bytes << 10
 }
 
-func deleted(ctx context.Context, v *victim) (string, error) {
-	if err := os.Remove(filepath.Join(v.folder, "relay.db")); err != nil {
+// lost takes the log away under a relay, which then has to refuse webhooks and to say why.
+func lost(take func(*victim) error) func(context.Context, *victim) (string, error) {
+	return func(ctx context.Context, v *victim) (string, error) {
+		if status, err := v.post(ctx, "before", "before"); err != nil || status != http.StatusAccepted {
+			return "", errors.Join(fmt.Errorf("the webhook before was answered %d", status), err)
+		}
+		if err := take(v); err != nil {
+			return "", err
+		}
+		return v.takes(ctx)
+	}
+}
+
+// takes says what is wrong with a relay that can store nothing: whether it takes a webhook all the
+// same, or says that it is ready, or refuses either without a sentence.
+func (v *victim) takes(ctx context.Context) (string, error) {
+	webhook, err := v.request(ctx, "lost", `{"text":"lost"}`)
+	if err != nil {
 		return "", err
 	}
-	status, err := v.post(ctx, "lost", "lost")
-	if err == nil && status != http.StatusServiceUnavailable {
-		return fmt.Sprintf("a webhook that is lost was answered %d", status), nil
+	ready, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+v.address+"/readyz", nil)
+	if err != nil {
+		return "", err
 	}
-	return "", err
+	for what, request := range map[string]*http.Request{"a webhook that is lost": webhook, "readiness": ready} {
+		status, sentence, err := ask(request)
+		if err != nil {
+			return "", err
+		}
+		if status != http.StatusServiceUnavailable || sentence == "" {
+			return fmt.Sprintf("%s was answered %d, %q", what, status, sentence), nil
+		}
+	}
+	return "", nil
+}
+
+// ask returns an answer's status, and the sentence if it is a refusal. It uses a connection of its own.
+func ask(request *http.Request) (status int, sentence string, err error) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	var refusal struct{ Error string }
+	err = json.NewDecoder(response.Body).Decode(&refusal)
+	return response.StatusCode, refusal.Error, err
+}
+
+// replace puts a copy of the log in its place.
+func replace(v *victim) error {
+	whole, err := os.ReadFile(v.log())
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(v.log()+".copy", whole, 0o600), os.Rename(v.log()+".copy", v.log()))
+}
+
+func move(v *victim) error {
+	before := v.folder
+	v.folder += "-moved"
+	return os.Rename(before, v.folder)
 }
 
 func replayed(ctx context.Context, v *victim) (string, error) {

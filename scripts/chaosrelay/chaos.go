@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type plan struct {
 	store    string
 	duration time.Duration
 	seed     uint64
+	clocks   bool // the relays' clocks are apart
 }
 
 // faults are what the relays' connections to Firestore suffer.
@@ -43,7 +45,7 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 		return outcome{}, err
 	}
 	defer os.RemoveAll(folder)
-	binary, err := build(ctx, folder)
+	binary, err := build(ctx, folder, p.clocks)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -65,8 +67,13 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 		calm = proxy.Calm
 	}
 	for i := range count {
-		r := &relay{binary: binary, store: store, environment: environment, addressFile: filepath.Join(folder, fmt.Sprintf("address-%d", i)),
-			logFile: filepath.Join(folder, fmt.Sprintf("log-%d", i))}
+		var flags []string
+		if p.clocks {
+			environment = append(slices.Clip(environment), fmt.Sprintf("%s=%.0f", aheadVariable, ahead[i].Seconds()))
+			flags = []string{"--retention", keep.String()}
+		}
+		r := &relay{binary: binary, store: store, environment: environment, flags: flags,
+			addressFile: filepath.Join(folder, fmt.Sprintf("address-%d", i)), logFile: filepath.Join(folder, fmt.Sprintf("log-%d", i))}
 		if err := r.start(ctx, host.Own()+":0"); err != nil {
 			return outcome{}, err
 		}
@@ -76,7 +83,11 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 	if err := w.hurt(ctx, p.duration, calm); err != nil {
 		return outcome{}, err
 	}
-	return w.judge(), nil
+	found := w.judge()
+	if p.clocks && w.subscribers[0].span() < ahead[1]-ahead[2] {
+		return found, fmt.Errorf("the relays' clocks were only %s apart", w.subscribers[0].span())
+	}
+	return found, nil
 }
 
 // world is what a run consists of.
@@ -120,6 +131,10 @@ func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) e
 	<-sendCtx.Done()
 	calm()
 	err := busy.Wait()
+	// One that comes last sees whether all is still there.
+	last := &subscriber{world: w, seen: map[int64]string{}}
+	w.subscribers = append(w.subscribers, last)
+	followers.Go(func() error { return last.follow(followCtx, sendCtx) })
 	if err == nil {
 		w.settle(ctx)
 	}

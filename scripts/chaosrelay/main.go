@@ -1,13 +1,14 @@
 // Command chaosrelay hurts relays for a while and counts what that cost:
 //
-//	go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N]
+//	go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N] [--clocks]
 //
 // It starts real relays (three that share the Firestore emulator, or one with SQLite),
 // kills them with -9 again and again, and puts a proxy before the emulator that loses
 // commits and their answers, disconnects listeners and adds latency. Senders sign
 // webhooks and send each one until it is acknowledged; subscribers move from relay to
 // relay with their cursors. In the end every subscriber has to have seen every
-// acknowledged event once, all of them in the same order. The last line says so, and
+// acknowledged event once, all of them in the same order, and so has one that comes last.
+// With --clocks the relays on Firestore have clocks days apart. The last line says so, and
 // anything else is exit code 1. It owns nothing outside a folder that it removes.
 package main
 
@@ -28,12 +29,13 @@ func run() int {
 	store := flag.String("store", "firestore", "the store to try: sqlite or firestore")
 	minutes := flag.Float64("minutes", 1, "how long to go on, in minutes")
 	seed := flag.Uint64("seed", 0, "repeat the decisions of an earlier run; 0 picks a seed")
+	clocks := flag.Bool("clocks", false, "have the relays' clocks days apart, with --store firestore")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N] [--clocks]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() > 0 || *store != "sqlite" && *store != "firestore" || *minutes <= 0 {
+	if flag.NArg() > 0 || *store != "sqlite" && *store != "firestore" || *minutes <= 0 || *clocks && *store != "firestore" {
 		flag.Usage()
 		return 2
 	}
@@ -43,7 +45,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	fmt.Printf("chaos: store %s, seed %d\n", *store, *seed)
-	result, err := chaos(ctx, plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed})
+	result, err := chaos(ctx, plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed, clocks: *clocks})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "chaosrelay: %v\n", err)
 		return 1

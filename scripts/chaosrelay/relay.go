@@ -18,13 +18,21 @@ const secret = "chaos"
 // startTimeout is how long a relay may take until it listens.
 const startTimeout = time.Minute
 
-// build builds the relay as it is shipped.
-func build(ctx context.Context, folder string) (string, error) {
+// build builds the relay as it is shipped, or with a clock that can be ahead.
+func build(ctx context.Context, folder string, clocks bool) (string, error) {
 	binary := filepath.Join(folder, "relay")
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "touchstone/relay")
+	arguments := []string{"build", "-trimpath", "-o", binary}
+	if clocks {
+		overlay, err := skew(ctx, folder)
+		if err != nil {
+			return "", err
+		}
+		arguments = append(arguments, "-overlay", overlay)
+	}
+	command := exec.CommandContext(ctx, "go", append(arguments, "touchstone/relay")...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the relay: %w\n%s", err, out)
@@ -35,7 +43,7 @@ func build(ctx context.Context, folder string) (string, error) {
 // relay is one relay's process. It keeps its address when it is started again.
 type relay struct {
 	binary, store        string
-	environment          []string
+	environment, flags   []string
 	addressFile, logFile string
 
 	address string
@@ -52,7 +60,8 @@ func (r *relay) start(ctx context.Context, listen string) error {
 		return err
 	}
 	defer log.Close()
-	r.command = exec.Command(r.binary, "serve", "--listen", listen, "--store", r.store, "--address-file", r.addressFile)
+	arguments := append([]string{"serve", "--listen", listen, "--store", r.store, "--address-file", r.addressFile}, r.flags...)
+	r.command = exec.Command(r.binary, arguments...)
 	r.command.Env = append(append(os.Environ(), r.environment...), "RELAY_GITHUB_SECRET="+secret)
 	r.command.Stderr = log
 	if err := r.command.Start(); err != nil {

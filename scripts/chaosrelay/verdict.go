@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"touchstone/relay/event"
 )
@@ -16,6 +17,15 @@ type subscriber struct {
 	last       int64
 	duplicated int
 	reordered  int
+	// earliest and latest are when events were received, by the relays' clocks.
+	earliest, latest time.Time
+}
+
+// span is how far the times lie apart at which events were received.
+func (s *subscriber) span() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest.Sub(s.earliest)
 }
 
 // record notes an event. Without a filter each place has to follow the one before.
@@ -28,6 +38,12 @@ func (s *subscriber) record(e *event.Event) {
 	}
 	if s.last != 0 && e.ID.Seq != s.last+1 {
 		s.reordered++
+	}
+	if s.last == 0 || e.ReceivedAt.Before(s.earliest) {
+		s.earliest = e.ReceivedAt
+	}
+	if e.ReceivedAt.After(s.latest) {
+		s.latest = e.ReceivedAt
 	}
 	s.last = e.ID.Seq
 	s.seen[e.ID.Seq] = e.Delivery

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -181,13 +182,36 @@ func TestTwoDemosAtOnce(t *testing.T) {
 func TestTeamSetsItselfUp(t *testing.T) {
 	r := startDemo(t, bin, "--live")
 	out, code := r.wait()
-	if code != 0 || !regexp.MustCompile(`(?m)^live: 5 developers, 11 actions, merged acme/app#1 in \d+\.\d minutes$`).MatchString(out) {
+	counted := regexp.MustCompile(`(?m)^live: 5 developers, 17 actions \(11 commands, 6 answers\), merged acme/app#1 in \d+\.\d minutes$`)
+	if code != 0 || !counted.MatchString(out) {
 		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
 	}
-	if strings.Contains(out, "inv_") || strings.Contains(out, "rly_") {
+	if regexp.MustCompile(`(inv|rly)_[a-z2-7]`).MatchString(out) {
 		t.Errorf("the output shows a secret:\n%s", out)
 	}
 	r.nothingLeft()
+}
+
+// TestReadmeSaysWhatIsPlayed holds the commands of the README's set-up section against those of --live.
+func TestReadmeSaysWhatIsPlayed(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Set it up on GitHub\n")
+	steps, _, ended := strings.Cut(section, "\n`make live` plays these steps")
+	if !found || !ended {
+		t.Fatal("the README has no section that sets everything up, or does not say that make live plays it")
+	}
+	var shown []string
+	for line := range strings.Lines(steps) {
+		if command, indented := strings.CutPrefix(line, "       "); indented && strings.Contains(command, "touchstone") {
+			shown = append(shown, strings.TrimSpace(command))
+		}
+	}
+	if !slices.Equal(shown, typed) {
+		t.Errorf("the README has people type\n%s\nand make live plays\n%s", strings.Join(shown, "\n"), strings.Join(typed, "\n"))
+	}
 }
 
 func TestModelIsTheUsersOwnClaude(t *testing.T) {

@@ -14,11 +14,23 @@ import (
 // developers are the team of a demo with --live, the first of whom opens the pull request.
 var developers = []string{authorLogin, "mona", "hopper", "lovelace", "turing"}
 
+// What the README has people type to set a team up, word for word and in its order.
+const (
+	typeUp       = "touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer"
+	typeJoin     = "touchstone join 'https://relay.acme.dev/join#inv_…'"
+	typeHook     = "GITHUB_TOKEN=… touchstone-relay hook install --config /var/lib/touchstone-relay/relay.yaml --repo acme/app"
+	typeReviewer = "touchstone-relay invite create --config … --role reviewer --name reviewer --repo acme/app"
+	typeTeam     = "touchstone-relay invite create --config … --name alice --name bob --repo acme/app"
+)
+
+// typed are the commands as the README shows them: a link again for each machine.
+var typed = []string{typeUp, typeJoin, typeHook, typeReviewer, typeTeam, typeJoin}
+
 // live is a team that sets everything up with the README's commands, each member on a machine of their
 // own with an empty home directory.
 type live struct {
-	// actions are the commands so far that a person types.
-	actions int
+	// commands are those so far that a person types, answers what they answer with yes: whether to start the agent.
+	commands, answers int
 	// settings is the file with the relay's settings.
 	settings string
 }
@@ -26,27 +38,45 @@ type live struct {
 // links are what the relay prints to be opened on other machines.
 var links = regexp.MustCompile(`http://\S+/join#inv_[a-z2-7_]+`)
 
-// types runs a command as a person types it on a party's machine, and returns what it prints.
-func (d *demo) types(ctx context.Context, party string, more []string, argv ...string) (string, error) {
-	home, env, err := d.home(party)
+// types runs a command of the README's as a person types it on a party's machine, and returns what it
+// prints. Here are the words that are others in this play, and more what only a simulation needs.
+func (d *demo) types(
+	ctx context.Context, party string, env []string, command string, here map[string][]string, more ...string,
+) (string, error) {
+	home, own, err := d.home(party)
 	if err != nil {
 		return "", err
 	}
-	d.live.actions++
-	d.out.fact(party, shown(argv))
-	return output(ctx, home, append(env, more...), argv...)
+	d.tell(party, command)
+	return output(ctx, home, append(own, env...), append(d.words(command, here), more...)...)
 }
 
-// shown is a command without the folders of this machine, and without the secret of a link.
-func shown(argv []string) string {
-	words := append([]string{filepath.Base(argv[0])}, argv[1:]...)
-	for i, word := range words {
-		if filepath.IsAbs(word) {
-			word = filepath.Base(word)
+// tell counts a command that a person types, and shows it.
+func (d *demo) tell(party, command string) {
+	d.live.commands++
+	d.out.fact(party, command)
+}
+
+// words are the program and the arguments of a command of the README's. Each phrase in it that is to be
+// another one here is a key.
+func (d *demo) words(command string, here map[string][]string) []string {
+	var argv []string
+	for words := strings.Fields(command); len(words) > 0; {
+		taken, by := 1, []string{words[0]}
+		for phrase, values := range here {
+			if n := len(strings.Fields(phrase)); strings.Join(words[:min(n, len(words))], " ") == phrase {
+				taken, by = n, values
+			}
 		}
-		words[i] = links.ReplaceAllString(word, "LINK")
+		switch {
+		case len(argv) == 0 && strings.Contains(words[0], "="): // a variable, which the environment has
+			by = nil
+		case len(argv) == 0:
+			by = []string{d.program(map[string]string{"touchstone": "agent", "touchstone-relay": "relay"}[words[0]])}
+		}
+		argv, words = append(argv, by...), words[taken:]
 	}
-	return strings.Join(words, " ")
+	return argv
 }
 
 // upRelay sets the relay up as its administrator does: up, joining, and the webhook.
@@ -56,10 +86,12 @@ func (d *demo) upRelay(ctx context.Context) error {
 		return err
 	}
 	address, state := filepath.Join(home, "address"), filepath.Join(home, "state")
-	argv := []string{d.program("relay"), "up", "--reviewer", reviewer, "--dir", state, "--listen", "127.0.0.1:0", "--address-file", address}
-	d.live.actions++
-	d.out.fact("relay", shown(argv[:4]))
-	p, err := d.start("relay", env, argv...)
+	d.tell("relay", typeUp)
+	p, err := d.start("relay", env, d.words(typeUp, map[string][]string{
+		"acme-reviewer": {reviewer},
+		// A domain takes a certificate; this machine alone does without.
+		"--domain relay.acme.dev": {"--dir", state, "--listen", "127.0.0.1:0", "--address-file", address},
+	})...)
 	if err != nil {
 		return err
 	}
@@ -81,19 +113,19 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if err := d.join(ctx, "admin", authorLogin, d.relay+"/join#"+code); err != nil {
 		return err
 	}
-	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, d.program("relay"), "hook", "install",
-		"--config", d.live.settings, "--url", d.relay+"/webhooks/github", "--repo", owner+"/"+name, "--github-api", d.github.url+"/")
+	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook,
+		map[string][]string{"/var/lib/touchstone-relay/relay.yaml": {d.live.settings}},
+		"--url", d.relay+"/webhooks/github", "--github-api", d.github.url+"/")
 	return err
 }
 
 // invite has the relay print a link for each name.
-func (d *demo) invite(ctx context.Context, role decide.Role, names ...string) ([]string, error) {
-	argv := []string{d.program("relay"), "invite", "create", "--config", d.live.settings,
-		"--url", d.relay, "--repo", owner + "/" + name, "--role", string(role)}
+func (d *demo) invite(ctx context.Context, command string, names ...string) ([]string, error) {
+	here := map[string][]string{"…": {d.live.settings}}
 	for _, name := range names {
-		argv = append(argv, "--name", name)
+		here["--name alice --name bob"] = append(here["--name alice --name bob"], "--name", name)
 	}
-	said, err := d.types(ctx, "relay", nil, argv...)
+	said, err := d.types(ctx, "relay", nil, command, here, "--url", d.relay)
 	found := links.FindAllString(said, -1)
 	if err == nil && len(found) != len(names) {
 		err = fmt.Errorf("the relay printed %d links for %d names:\n%s", len(found), len(names), said)
@@ -124,22 +156,22 @@ func (d *demo) join(ctx context.Context, party, user, link string) error {
 		return err
 	}
 	// The simulated GitHub stands for the provider, which has to answer.
-	_, err = d.types(ctx, party, []string{"ANTHROPIC_BASE_URL=" + d.github.url}, d.program("agent"), "join", link, "--github-token-file",
-		token)
+	_, err = d.types(ctx, party, []string{"ANTHROPIC_BASE_URL=" + d.github.url}, typeJoin,
+		map[string][]string{"'https://relay.acme.dev/join#inv_…'": {link}}, "--github-token-file", token)
 	return err
 }
 
 // joinAgents has the reviewer's machine and each developer's join, and starts the agents that the pull
 // request needs, as touchstone service install would.
 func (d *demo) joinAgents(ctx context.Context) error {
-	reviewers, err := d.invite(ctx, decide.Reviewer, "reviewer")
+	reviewers, err := d.invite(ctx, typeReviewer, "reviewer")
 	if err != nil {
 		return err
 	}
 	if err := d.join(ctx, string(decide.Reviewer), reviewer, reviewers[0]); err != nil {
 		return err
 	}
-	team, err := d.invite(ctx, decide.Author, developers...)
+	team, err := d.invite(ctx, typeTeam, developers...)
 	if err != nil {
 		return err
 	}
@@ -152,6 +184,7 @@ func (d *demo) joinAgents(ctx context.Context) error {
 			return err
 		}
 	}
+	d.live.answers = 1 + len(developers) // each machine's join asks whether to start the agent
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		_, env, err := d.home(string(role))
 		if err != nil {

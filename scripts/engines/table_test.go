@@ -22,8 +22,15 @@ func TestTable(t *testing.T) {
 	} {
 		tab.add(e, &out)
 	}
+	for _, e := range []event{
+		{Action: "pass", Test: "TestConformance/claude/effort"},
+		{Action: "output", Test: "TestConformance/codex/effort", Output: "    x_test.go:1: NOT MET: it has no levels\n"},
+		{Action: "skip", Test: "TestConformance/codex/effort"},
+	} {
+		tab.add(e, &out)
+	}
 	if !tab.complete() {
-		t.Error("two engines that pass are not complete")
+		t.Error("two engines that pass, but for what one is known not to meet, are not complete")
 	}
 	for _, e := range []event{
 		{Action: "pass", Test: "TestConformance/claude/hang_in_mid-stream"},
@@ -42,7 +49,7 @@ func TestTable(t *testing.T) {
 	for _, want := range []string{
 		"it hangs on\n", "it does not build\n", "case                claude  codex\n", "hang in mid-stream  ok      FAILED\n",
 		"third               ok      not run\n",
-		"\nengines: claude 3/3, codex 1/3\n",
+		"0.0 s  it has no levels\n", "effort              ok      not met\n", "\nengines: claude 4/4, codex 1/4\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // clone is a local clone, bare or not, that is only read.
@@ -167,8 +168,8 @@ func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 const none = "000000"
 
 // diff is what a commit changes, with the patches of its files.
-func (c *clone) diff(ctx context.Context, of commit) (worktree.Diff, error) {
-	d := worktree.Diff{Base: of.parent, Head: of.sha}
+func (c *clone) diff(ctx context.Context, of commit) (diff.Diff, error) {
+	d := diff.Diff{Base: of.parent, Head: of.sha}
 	renames := "-M"
 	out, err := c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
 	if err != nil { // looking for renames reads contents, which the clone may lack
@@ -182,7 +183,7 @@ func (c *clone) diff(ctx context.Context, of commit) (worktree.Diff, error) {
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	for len(fields) > 1 {
 		meta := strings.Fields(strings.TrimPrefix(fields[0], ":"))
-		f := worktree.FileDiff{Path: fields[1], OldPath: fields[1], Status: "modified", OldMode: meta[0], NewMode: meta[1], OldBlob: meta[2],
+		f := diff.File{Path: fields[1], OldPath: fields[1], Status: "modified", OldMode: meta[0], NewMode: meta[1], OldBlob: meta[2],
 			NewBlob: meta[3]}
 		fields = fields[2:]
 		switch meta[4][0] {
@@ -214,7 +215,7 @@ func (c *clone) has(mode, blob string) bool {
 }
 
 // patches reads the unified diffs of all files, which come in the order of the raw diff.
-func (c *clone) patches(ctx context.Context, d *worktree.Diff, renames string, paths []string) error {
+func (c *clone) patches(ctx context.Context, d *diff.Diff, renames string, paths []string) error {
 	args := []string{"diff-tree", "-r", renames, "-p", "--no-ext-diff", "--no-textconv", "--no-color", d.Base, d.Head}
 	out, err := c.output(ctx, append(args, paths...)...)
 	if err != nil {
@@ -244,7 +245,7 @@ func (c *clone) patches(ctx context.Context, d *worktree.Diff, renames string, p
 }
 
 // Sides reads both sides of the wanted files.
-func (c *clone) Sides(_ context.Context, d worktree.Diff, wanted func(string) bool, max int64) ([]worktree.Sides, error) {
+func (c *clone) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, max int64) ([]worktree.Sides, error) {
 	var all []worktree.Sides
 	for _, f := range d.Files {
 		s := worktree.Sides{Path: f.Path, OldPath: f.OldPath}

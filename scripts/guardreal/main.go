@@ -12,13 +12,24 @@
 //	November 23, 3           25    7,500    54    32        16      6              7
 //	November 23, 4           21    6,300    38    21        10      7              6
 //	November 23, 5           14    4,200    20     7         7      6              0
+//	November 23, 6           15    4,500    31    14        11      6              0
+//	November 23, 7           14    4,200    25    15         6      4              2
+//	November 23, 8           11    3,300    21    15         2      4              0
+//	November 23, 9           19    5,700    18    12         3      3              3
+//	November 23, 10          17    5,100    31    25         6      0              2
 //
 // Of 99 commits of the first three sets whose titles announce a lowering, and whose diffs
 // confirm it, 60 were seen and 43 held at first; 80 are seen and 70 held since. Of 81 of the
 // fourth set 44 were seen and 24 held at first; 66 are seen and 34 held since. What is held of
 // that set now, which tells nothing of other repositories any more: 30 changes, 22 TRUE, 6
 // ARGUABLE and 2 FALSE. Of 31 of the fifth set, 7 of whose held changes are a test framework's
-// own, 19 were seen and 12 held at first.
+// own, 19 were seen and 12 held at first; of 33 of the sixth 16 were seen and 3 held, of 11 of
+// the seventh 8 and 3, of 6 of the eighth 4 and 3, of 9 of the ninth 8 and 5, and of 10 of the
+// tenth 8 and 5. Nine of the changes of the eighth that are held rightly are of one repository,
+// which raises a limit each time, and six of the tenth of one that names new owners. Most of
+// those not held are no hold by the words of the rules: warnings ignored, fewer cases of a
+// matrix, and skips on what a version lacks. The rules were mended after each set, so that what
+// is held of a set now tells nothing of other repositories.
 //
 // Clones are looked for below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main

@@ -14,7 +14,7 @@ import (
 
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict/guard"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 const (
@@ -136,7 +136,7 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	return r, nil
 }
 
-func lowered(ctx context.Context, c *clone, d worktree.Diff) ([]found, error) {
+func lowered(ctx context.Context, c *clone, d diff.Diff) ([]found, error) {
 	sides, err := c.Sides(ctx, d, guard.Examines, guard.MaxFile)
 	if err != nil {
 		return nil, err

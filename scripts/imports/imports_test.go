@@ -61,7 +61,9 @@ func under(path string, roots ...string) bool {
 
 // leaf reports whether a package is one that every part may import: it imports nothing of this module
 // and knows nothing of the product.
-func leaf(path string) bool { return path == "worktree/atomicfile" || path == "worktree/diff" }
+func leaf(path string) bool {
+	return path == "worktree/atomicfile" || path == "worktree/diff" || path == "worktree/strictyaml"
+}
 
 // ours reports whether a path, already without the module's, is of this module.
 func ours(path string) bool {
@@ -75,11 +77,26 @@ func TestWhoMayImportWhom(t *testing.T) {
 		allowed func(imported string) bool
 	}{
 		{
-			"verdict and worktree import nothing of this module but the leaves",
+			"verdict imports nothing of this module but the leaves",
 			func(from string) bool {
-				return under(from, "verdict", "worktree") && !under(from, "verdict/guard", "verdict/decide")
+				return under(from, "verdict") && !under(from, "verdict/guard", "verdict/decide")
 			},
 			func(imported string) bool { return !ours(imported) || leaf(imported) },
+		},
+		{
+			"worktree imports only its own parts",
+			func(from string) bool { return under(from, "worktree") },
+			func(imported string) bool { return !ours(imported) || under(imported, "worktree") },
+		},
+		{
+			"the leaves import nothing of this module",
+			leaf,
+			func(imported string) bool { return !ours(imported) },
+		},
+		{
+			"only worktree runs git with its settings",
+			func(from string) bool { return !under(from, "worktree") },
+			func(imported string) bool { return imported != "worktree/gitcmd" },
 		},
 		{
 			"guidelines imports only the leaves, and verdict for its names",
@@ -114,10 +131,10 @@ func TestWhoMayImportWhom(t *testing.T) {
 			func(imported string) bool { return !strings.Contains(imported, ".") && !ours(imported) },
 		},
 		{
-			"agent sees only relay/event and relay/client of the relay",
+			"agent sees only relay/event, relay/client and relay/appkey of the relay",
 			func(from string) bool { return under(from, "agent") && !under(from, "agent/e2e") },
 			func(imported string) bool {
-				return !under(imported, "relay") || imported == "relay/event" || imported == "relay/client"
+				return !under(imported, "relay") || imported == "relay/event" || imported == "relay/client" || imported == "relay/appkey"
 			},
 		},
 		{

@@ -22,9 +22,9 @@ var known []byte
 type change struct {
 	Repository string `yaml:"repository"`
 	Commit     string `yaml:"commit"`
-	// Direction is forward for the commit as it was merged; revert for its defect brought back: the
+	// Direction is forward for the commit as it was merged; revert for what it did taken back: the
 	// base has the commit without its tests, the head is its parent; or a base, from which the
-	// commit is the head.
+	// commit is the head. A fix taken back has a defect, a refactoring taken back none.
 	Direction string `yaml:"direction"`
 	// Title is the change's, where the commit's own would tell what it is.
 	Title    string `yaml:"title"`

@@ -179,8 +179,10 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 		server := &http.Server{Handler: hand}
 		go server.Serve(listener)
 		defer server.Close()
-		env = append(env, "ANTHROPIC_BASE_URL=http://"+listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand")
-		engine["timeout"], engine["idle_timeout"] = "12h", "12h"
+		// The CLI gives a request up after ten minutes, which is little for who answers by hand.
+		env = append(env, "ANTHROPIC_BASE_URL=http://"+listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand",
+			fmt.Sprintf("API_TIMEOUT_MS=%d", byHandTimeout.Milliseconds()))
+		engine["timeout"], engine["idle_timeout"] = byHandTimeout.String(), byHandTimeout.String()
 	}
 	settings, err := yaml.Marshal(map[string]any{"repositories": []string{c.Repository}, "reviewers": []string{"reviewer"}, "engine": engine})
 	if err != nil {
@@ -218,6 +220,9 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 	}
 	return json.MarshalIndent(a, "", "  ")
 }
+
+// byHandTimeout is how long an answer by files may take.
+const byHandTimeout = 12 * time.Hour
 
 // requestChanges is the exit code of a review that does not approve.
 const requestChanges = 10

@@ -29,8 +29,8 @@ type judged struct {
 	Verdict  verdict.Verdict   `json:"verdict"`
 	Findings []verdict.Finding `json:"findings"`
 	Record   struct {
-		CostUSD float64        `json:"cost_usd"`
-		Tokens  verdict.Tokens `json:"tokens"`
+		CostUSD float64       `json:"cost_usd"`
+		Usage   verdict.Usage `json:"tokens"`
 	} `json:"record"`
 }
 
@@ -89,7 +89,7 @@ func ratio(part, whole int) string {
 func table(all []judged) string {
 	var defects, found, good, held, reviews, findings, tools int
 	var cost, seconds float64
-	var tokens verdict.Tokens
+	var usage verdict.Usage
 	rows := map[string][2]int{} // by row: findings on changes with a defect, and on good ones
 	for _, j := range all {
 		if j.Error != "" {
@@ -99,8 +99,7 @@ func table(all []judged) string {
 		findings += len(j.Findings)
 		tools += j.Tools
 		cost, seconds = cost+j.Record.CostUSD, seconds+j.Seconds
-		tokens.Input, tokens.Output = tokens.Input+j.Record.Tokens.Input, tokens.Output+j.Record.Tokens.Output
-		tokens.CacheRead, tokens.CacheWrite = tokens.CacheRead+j.Record.Tokens.CacheRead, tokens.CacheWrite+j.Record.Tokens.CacheWrite
+		usage = usage.Plus(j.Record.Usage)
 		side := 0
 		if j.Defect != nil {
 			defects++
@@ -128,8 +127,8 @@ func table(all []judged) string {
 		fmt.Fprintf(&out, "%-24s %12d  %12d\n", row, rows[row][0], rows[row][1])
 	}
 	fmt.Fprintf(&out, "\neach review: %.1f findings, $%.2f, %d tokens in, %d from the cache, %d out, %.1f calls of tools, %.0f s\n",
-		float64(findings)/each, cost/each, int64(float64(tokens.Input+tokens.CacheWrite)/each), int64(float64(tokens.CacheRead)/each),
-		int64(float64(tokens.Output)/each), float64(tools)/each, seconds/each)
+		float64(findings)/each, cost/each, int64(float64(usage.Input+usage.CacheWrite)/each), int64(float64(usage.CacheRead)/each),
+		int64(float64(usage.Output)/each), float64(tools)/each, seconds/each)
 	fmt.Fprintf(&out, "judge: %d of %d cases reviewed; defects found: %s; good changes held up: %s\n",
 		reviews, len(all), ratio(found, defects), ratio(held, good))
 	return out.String()

@@ -23,6 +23,10 @@ const kept = `
 /app/hook/deliveries get
 /app/hook/deliveries/{delivery_id} get
 /app/hook/deliveries/{delivery_id}/attempts post
+/app-manifests/{code}/conversions post
+/app/installations get
+/app/installations/{installation_id}/access_tokens post
+/repos/{owner}/{repo}/installation get
 /repos/{owner}/{repo}/pulls get post
 /repos/{owner}/{repo}/pulls/{pull_number} get patch
 /repos/{owner}/{repo}/pulls/{pull_number}/files get

@@ -104,6 +104,9 @@ func strip(node any, names bool) any {
 	case object:
 		out := object{}
 		for key, value := range node {
+			if key == "allOf" && eitherOwner(value) {
+				key = "anyOf"
+			}
 			if !names && slices.Contains(prose, key) {
 				continue
 			}
@@ -116,6 +119,19 @@ func strip(node any, names bool) any {
 		}
 	}
 	return node
+}
+
+// eitherOwner finds where the description asks an installation's account to be a user and an enterprise at once;
+// other places of it say that it is one of them.
+func eitherOwner(all any) bool {
+	titles := map[any]bool{}
+	parts, _ := all.([]any)
+	for _, part := range parts {
+		if schema, ok := part.(object); ok {
+			titles[schema["title"]] = true
+		}
+	}
+	return titles["Simple User"] && titles["Enterprise"]
 }
 
 // reachable returns the components that root refers to, directly or not.

@@ -18,6 +18,18 @@ func TestStripKeepsPropertiesThatAreNamedLikeProse(t *testing.T) {
 	}
 }
 
+func TestAnInstallationsAccountIsAUserOrAnEnterprise(t *testing.T) {
+	var schema any
+	const both = `{"allOf":[{"title":"Simple User","type":"object"},{"title":"Enterprise","type":"object"}]}`
+	if err := json.Unmarshal([]byte(both), &schema); err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(strip(schema, false))
+	if want := `{"anyOf":[{"type":"object"},{"type":"object"}]}`; err != nil || string(got) != want {
+		t.Fatalf("got %s, %v, want %s", got, err, want)
+	}
+}
+
 func TestReachableFollowsReferencesInCircles(t *testing.T) {
 	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 	components := object{"schemas": object{"a": object{"items": ref("b")}, "b": object{"anyOf": []any{ref("a")}}, "c": object{}}}

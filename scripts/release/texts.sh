@@ -6,11 +6,11 @@ dir=$1
 rm -rf "$dir"
 for program in touchstone:./agent touchstone-relay:./relay; do
 	name=${program%%:*} to=$dir/${program%%:*}
-	mkdir -p "$to/man" "$to/units"
+	mkdir -p "$to/man" "$to/completions" "$to/units"
 	go build -trimpath -o "$to/$name" "${program#*:}"
 	"$to/$name" man "$to/man"
 	for shell in bash zsh fish; do
-		"$to/$name" completion "$shell" > "$to/completion.$shell"
+		"$to/$name" completion "$shell" > "$to/completions/$name.$shell"
 	done
 	rm "$to/$name"
 done

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,11 +75,15 @@ func (o options) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := l.model(ctx, running, filepath.Join(o.dir, "asked")); err != nil {
+		if err := l.model(ctx, running, filepath.Join(o.dir, "asked"), o.timeout); err != nil {
 			return err
 		}
 		for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: author} {
-			if err := l.agent(ctx, running, role, o.agent(l, relay, role, login)); err != nil {
+			cfg := o.agent(l, relay, role, login)
+			if err := cfg.Validate(); err != nil {
+				return err
+			}
+			if err := l.agent(ctx, running, role, cfg); err != nil {
 				return err
 			}
 		}
@@ -154,14 +159,16 @@ func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) 
 	}, nil)
 }
 
-// model starts the endpoint through which you answer for the model.
-func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string) error {
+// model starts the endpoint through which you answer for the model, and has the CLI wait as long as
+// the whole may take: by itself it takes an answer for lost after ten minutes.
+func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string, wait time.Duration) error {
 	url, err := serve(ctx, running, &byhand.Endpoint{Dir: dir})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(l.out, "requests are in %s\n", dir)
-	return errors.Join(os.Setenv("ANTHROPIC_BASE_URL", url), os.Setenv("ANTHROPIC_API_KEY", "by-hand"))
+	return errors.Join(os.Setenv("ANTHROPIC_BASE_URL", url), os.Setenv("ANTHROPIC_API_KEY", "by-hand"),
+		os.Setenv("API_TIMEOUT_MS", strconv.FormatInt(wait.Milliseconds(), 10)))
 }
 
 // agent is the configuration of the agent of a role.

@@ -21,7 +21,7 @@ import (
 func main() {
 	process.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := command().ExecuteContext(ctx)
+	err := new(options).command().ExecuteContext(ctx)
 	stop()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "standin:", err)
@@ -33,13 +33,12 @@ func main() {
 type options struct {
 	clone, base, head, main string
 	title, body             string
-	verify, allow           []string
-	ci, cli, dir            string
+	allow                   []string
+	verify, ci, cli, dir    string
 	timeout                 time.Duration
 }
 
-func command() *cobra.Command {
-	var o options
+func (o *options) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "standin --clone DIR --base COMMIT --head COMMIT --cli CLAUDE",
 		Short: "Answer for the model while a pull request goes through the loop",
@@ -54,7 +53,7 @@ before it. With --main, the base branch has moved on to that commit, such as one
 conflicts. The program ends when the pull request is closed, and says what it took.`,
 		Example: `  standin --clone ~/clones/app --base v1.2 --head topic --cli .tools/node_modules/.bin/claude
   standin --clone ~/clones/app --base 1a2b3c4 --head 5d6e7f8 --title 'Keep the order' \
-    --verify go,test,./... --ci 'go vet ./...' --allow 'go test *' --cli claude`,
+    --verify 'go test -run "A|B,C" ./...' --ci 'go vet ./...' --allow 'go test *' --cli claude`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, path := range []*string{&o.clone, &o.dir} {
@@ -73,8 +72,8 @@ conflicts. The program ends when the pull request is closed, and says what it to
 	flags.StringVar(&o.main, "main", "", "the commit that its base branch has (default --base)")
 	flags.StringVar(&o.title, "title", "", "its title (default the subject of its first commit)")
 	flags.StringVar(&o.body, "body", "", "its description")
-	flags.StringSliceVar(&o.verify, "verify", nil, "verify.command of the repository, comma-separated")
-	flags.StringSliceVar(&o.allow, "allow", nil, "a pattern of commands that the author's session may run")
+	flags.StringVar(&o.verify, "verify", "", "shell command that is verify.command of the repository")
+	flags.StringArrayVar(&o.allow, "allow", nil, "a pattern of commands that the author's session may run")
 	flags.StringVar(&o.ci, "ci", "true", "shell command that decides the check of each head")
 	flags.StringVar(&o.cli, "cli", "claude", "the claude CLI")
 	flags.StringVar(&o.dir, "dir", "standin", "directory for requests, answers, logs and all else; it has to be new")

@@ -73,10 +73,10 @@ func (o options) repository(ctx context.Context, dir string) (title string, err 
 
 // settings are the repository's, as the file that tells of them.
 func (o options) settings() (map[string]string, error) {
-	if len(o.verify) == 0 {
+	if o.verify == "" {
 		return nil, nil
 	}
-	text, err := yaml.Marshal(map[string]any{"verify": map[string]any{"command": o.verify}})
+	text, err := yaml.Marshal(map[string]any{"verify": map[string]any{"command": []string{"sh", "-c", o.verify}}})
 	return map[string]string{config.RepositoryPath: string(text)}, err
 }
 

@@ -156,6 +156,9 @@ func (s State) approvedByAll() outcome {
 			return unmet(verdict.TurnPerson, s.unanswerable("the review requests changes and names nothing that a fix could answer: "+
 				"read why, and ask for another one with /touchstone review"))
 		}
+		if what := s.onlyTexts(); what != "" {
+			return unmet(verdict.TurnAuthor, s.askEdit(what)).because(what)
+		}
 		return unmet(verdict.TurnAuthor, s.fix(objected)).because(s.requested())
 	}
 	return notApplicable

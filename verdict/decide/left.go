@@ -1,7 +1,10 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"touchstone/verdict"
 )
@@ -45,6 +48,56 @@ const Overtaken = "objection"
 
 // NoReviewer is the topic of a head whose reviewer does not do what it waits for.
 const NoReviewer = "reviewer"
+
+// Texts is the topic of a head whose reviewers object to nothing but what the pull request says of itself.
+const Texts = "texts"
+
+// edits are what its author does about such a finding.
+var edits = map[string]string{
+	verdict.TitleText: "edit the title", verdict.DescriptionText: "edit the description",
+	verdict.MessagesText: "reword the commit messages, and push",
+}
+
+// onlyTexts says what its author has to edit where nothing else blocks the head, since no session on its files can
+// settle that, with the first finding's claim; "" where there is anything for a session.
+func (s State) onlyTexts() string {
+	var todo []string
+	why := ""
+	for _, i := range s.Counting() {
+		r := s.Opinions[i].Record
+		switch {
+		case r == nil, s.approved(i):
+			continue
+		case !r.Settled, len(r.Holds) > 0:
+			return ""
+		}
+		for _, e := range s.withOrders(*r) {
+			switch edit := edits[e.Text]; {
+			case !e.Blocks() || slices.Contains(todo, edit):
+			case !e.ForItsAuthor() || edit == "":
+				return ""
+			default:
+				todo, why = append(todo, edit), cmp.Or(why, "(finding "+e.ID+"): "+strings.TrimRight(e.Claim, "."))
+			}
+		}
+	}
+	if len(todo) == 0 || s.Checks == ChecksFailed || s.Mergeable == MergeableDirty {
+		return ""
+	}
+	return strings.Join(todo, " and ") + ", which is all that blocks it " + why
+}
+
+// askEdit tells its author, once for each head, what to edit. That done, it is reviewed again.
+func (s State) askEdit(what string) Action {
+	if s.told(Left{Topic: Texts, OneHead: true}) {
+		a := s.act(Wait, "its author has to "+what)
+		a.Noted = true
+		return a
+	}
+	a := s.retry(Tell, what)
+	a.Topic = Texts
+	return a
+}
 
 // told reports whether its author has been told of a reason.
 func (s State) told(l Left) bool {

@@ -126,7 +126,7 @@ func (s State) doubt() string {
 // hold, no failed check and no conflict.
 func (s State) namesNothing() bool {
 	for _, i := range s.Counting() {
-		if r := s.Opinions[i].Record; r != nil && (len(s.heed(*r).Outstanding()) > 0 || len(r.Holds) > 0) {
+		if r := s.Opinions[i].Record; r != nil && (len(s.withOrders(*r).Outstanding()) > 0 || len(r.Holds) > 0) {
 			return false
 		}
 	}
@@ -170,9 +170,9 @@ func (s State) fix(reason string) Action {
 		return s.leaveBranch(reason, "no agent pushes to the branch of a fork")
 	case s.Shared:
 		return s.leaveBranch(reason, sharedBranch)
-	case s.Twin != "":
+	case s.SameBranch != "":
 		return s.escalate(fmt.Sprintf("%s, and its branch is that of %s too, into which a fix would bring this one's base: close one of them "+
-			"or give it a branch of its own, or mend it by hand", reason, s.Twin))
+			"or give it a branch of its own, or mend it by hand", reason, s.SameBranch))
 	}
 	if len(s.Unclear) > 0 {
 		return s.awaitAnswer()
@@ -245,7 +245,7 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	}
 	over, tomorrow := s.over(k, rounds, allowed)
 	switch {
-	case s.Hopeless && s.Failed == k && s.Attempts > 0:
+	case s.Permanent && s.Failed == k && s.Attempts > 0:
 		return s.escalate(reason + ", and trying again would end the same way")
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
 		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, verdict.Amount(s.Attempts, "attempt", "attempts")))

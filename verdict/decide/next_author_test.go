@@ -198,8 +198,8 @@ func TestObjectionsStandUntilTheyAreTakenBack(t *testing.T) {
 
 func TestConflictsAndFailedChecksAreFixed(t *testing.T) {
 	runNext(t, ready, []nextCase{
-		{"another pull request of the branch", func(s *State) { s.Twin = "acme/app#7" }, Merge, ""},
-		{"another pull request of the branch, and a conflict", func(s *State) { s.Twin, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate,
+		{"another pull request of the branch", func(s *State) { s.SameBranch = "acme/app#7" }, Merge, ""},
+		{"another pull request of it, and a conflict", func(s *State) { s.SameBranch, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate,
 			"its branch is that of acme/app#7 too"},
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
 		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = byHandOnly }, Fix, "conflicts"},

@@ -126,6 +126,12 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		{"a conflict that nobody works on", func(s *State) {
 			s.Mergeable, s.AwaitedSince = MergeableDirty, s.Now.Add(-signPatience)
 		}, Tell, "is reviewed once that is merged in"},
+		{"a conflict that its author's agent works on", func(s *State) {
+			s.Mergeable, s.AwaitedSince, s.Fixing = MergeableDirty, s.Now.Add(-signPatience), s.Now.Add(time.Second)
+		}, Wait, "is reviewed once that is merged in"},
+		{"a conflict that its author's agent worked on", func(s *State) {
+			s.Mergeable, s.AwaitedSince, s.Fixing = MergeableDirty, s.Now.Add(-signPatience), s.Now
+		}, Tell, "is reviewed once that is merged in"},
 		{"a conflict that its author was told of", func(s *State) {
 			s.Mergeable, s.AwaitedSince, s.Told = MergeableDirty, s.Now.Add(-signPatience), []Telling{{Topic: "conflict"}}
 		}, Wait, "is reviewed once that is merged in"},
@@ -152,9 +158,9 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		}, Escalate, "2 attempts"},
 		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []verdict.Unclear{{ID: 7}}, false }, Skip, ""},
 		{"a day's budget spent and the day over", func(s *State) { s.NeedsHuman, s.Rested = true, true }, Release, "is over"},
-		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Review, 1, true }, Escalate,
+		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Permanent = Review, 1, true }, Escalate,
 			"trying again would end the same way"},
-		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Hopeless = Lift, 1, true }, Review, ""},
+		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Permanent = Lift, 1, true }, Review, ""},
 		{"one head twice is one round", func(s *State) { s.Opinions = append(rounds(2), rounds(2)...) }, Review, ""},
 		{"rounds without bound", func(s *State) { s.Opinions = rounds(3); s.MaxRounds = 0 }, Review, ""},
 		{"a person resumed", func(s *State) { s.Opinions = rounds(3); s.EscalatedAt = noon }, Review, ""},

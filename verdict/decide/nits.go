@@ -17,7 +17,7 @@ func (s State) nitsApplied() outcome {
 	if approval == nil || s.green().state != Met || !s.Nits || !s.mayApply() {
 		return notApplicable
 	}
-	edits := approval.Applicable(s.heed(*approval))
+	edits := approval.Applicable(s.withOrders(*approval))
 	discussed := func(e verdict.Edit) bool { return slices.Contains(s.Discussed, e.Finding) }
 	if slices.ContainsFunc(edits, discussed) {
 		return notApplicable
@@ -53,7 +53,7 @@ func (s State) solePlain() *verdict.Record {
 // commit would be lost.
 func (s State) mayApply() bool {
 	switch {
-	case s.Manual.Why != "", s.Fork, s.Shared, s.Twin != "", s.InQueue:
+	case s.Manual.Why != "", s.Fork, s.Shared, s.SameBranch != "", s.InQueue:
 		return false
 	case !slices.Contains([]Mergeable{MergeableClean, MergeableBehind, MergeableBlocked}, s.Mergeable):
 		return false

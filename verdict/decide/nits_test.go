@@ -48,7 +48,7 @@ func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 		}, Merge, ""},
 		{"two reviewers approve", also(says("bob", head, verdict.Approve)), Merge, ""},
 		{"of a fork", func(s *State) { s.Fork = true }, Merge, ""},
-		{"the branch is another's too", func(s *State) { s.Twin = "#7" }, Merge, ""},
+		{"the branch is another's too", func(s *State) { s.SameBranch = "#7" }, Merge, ""},
 		{"its author merges it", func(s *State) { s.Manual = byHandOnly }, Tell, "merge.auto is off"},
 
 		{"checks are running", func(s *State) { s.Checks = ChecksPending }, Wait, "checks are running"},

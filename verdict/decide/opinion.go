@@ -149,7 +149,7 @@ func (s State) Outstanding() []string {
 		if !s.stands(o) || o.Record.Verdict != verdict.RequestChanges {
 			continue
 		}
-		for _, e := range s.heed(*o.Record).Outstanding() {
+		for _, e := range s.withOrders(*o.Record).Outstanding() {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -251,7 +251,7 @@ func (s State) again(o Opinion) string {
 	case len(o.Record.Holds) > 0: // whose call is answered by leaving it to be fixed
 	case !s.NeedsHuman && o.At.Before(s.CalledAt) && s.resumed():
 		return "a person has the agents go on"
-	case o.Restated && slices.ContainsFunc(s.heed(*o.Record), textual):
+	case o.Restated && slices.ContainsFunc(s.withOrders(*o.Record), textual):
 		return "its title or description was edited, which a finding is about"
 	}
 	return ""

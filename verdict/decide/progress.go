@@ -46,7 +46,7 @@ func (s State) stuck(fixes []verdict.Repair) string {
 		return ""
 	}
 	latest := reviewed[len(reviewed)-1]
-	for _, e := range s.heed(latest) {
+	for _, e := range s.withOrders(latest) {
 		n := 0
 		for _, f := range fixes {
 			if f.Answers(e.ID) {

@@ -54,7 +54,7 @@ func (s State) holds() string {
 			all = append(all, why)
 		}
 	}
-	for _, i := range s.heard() {
+	for _, i := range s.counted() {
 		o := s.Opinions[i]
 		if !s.stands(o) || s.approved(i) {
 			continue
@@ -72,9 +72,9 @@ func (s State) holds() string {
 	return ": " + strings.Join(all, ", ")
 }
 
-// heard are the indices of the reviews of this head that count: of a reviewer's agent also its
+// counted are the indices of the reviews of this head that count: of a reviewer's agent also its
 // own, which may not be among the reviewers that its configuration lists.
-func (s State) heard() []int {
+func (s State) counted() []int {
 	all := s.Counting()
 	if i := s.own(); s.Role == Reviewer && i >= 0 && !slices.Contains(all, i) {
 		all = append(all, i)
@@ -102,7 +102,7 @@ func (s State) requested() string {
 		if !s.stands(o) || s.approved(i) {
 			continue
 		}
-		why := Found(s.heed(*o.Record).Outstanding())
+		why := Found(s.withOrders(*o.Record).Outstanding())
 		switch {
 		case o.Record.Verdict == verdict.Approve:
 			all = append(all, s.wordGone(*o.Record))

@@ -94,7 +94,7 @@ func (s State) review(reason string) Action {
 
 // unreviewable is what an agent does in the place of what waits for what merging a head makes,
 // where the head conflicts with its base. The author's agent merges the base in, for which the
-// label of a call that a person has answered comes off; where there is no such agent, its author is
+// label of a call that a person has answered comes off; where no such agent is at work, its author is
 // told once.
 func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	switch {
@@ -110,7 +110,7 @@ func (s State) unreviewable(a Action) (instead Action, ok bool) {
 		return s.retry(Release, fmt.Sprintf("a person lets it pass, and it conflicts with %s, which is merged in first", s.BaseBranch)), true
 	}
 	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)
-	left := signPatience - s.Now.Sub(s.AwaitedSince)
+	left := max(signPatience-s.Now.Sub(s.AwaitedSince), s.Fixing.Sub(s.Now))
 	switch conflict := (Left{Topic: "conflict"}); {
 	case s.AwaitedSince.IsZero():
 		left = signPatience

@@ -80,11 +80,11 @@ type State struct {
 	Fork bool
 	// Shared says that its branch is one that others build on.
 	Shared bool
-	// Twin is another open pull request of the same branch, empty if there is none. A push for
+	// SameBranch is another open pull request of the same branch, empty if there is none. A push for
 	// one of them changes the other too, for instance by merging its base.
-	Twin   string
-	Author string
-	Head   string
+	SameBranch string
+	Author     string
+	Head       string
 	// BaseBranch is the branch that it is to be merged into. The same head against
 	// another base is another change.
 	BaseBranch string
@@ -132,6 +132,8 @@ type State struct {
 	// Elsewhere is until when another machine of this login has claimed the session on this head,
 	// or zero. A claim ends by itself, so that the death of that machine keeps nothing waiting.
 	Elsewhere time.Time
+	// Fixing is until when the agent of its author has claimed the session on this head, or zero.
+	Fixing time.Time
 	// Told is what this login has told its author of.
 	Told []Telling
 
@@ -189,8 +191,8 @@ type State struct {
 	// one succeeded; Failed is the last of them.
 	Attempts int
 	Failed   Kind
-	// Hopeless says that it would fail again.
-	Hopeless bool
+	// Permanent says that it would fail again.
+	Permanent bool
 	// RetryIn is how long that act has to wait before it is tried again.
 	RetryIn time.Duration
 	// Queued counts how often a merge queue gave it back since [State.Since].

@@ -69,7 +69,7 @@ func (s State) reviewStatus(a Action) Status {
 // found is the round of a record with what it found that stands.
 func (s State) found(r verdict.Record) string {
 	text := fmt.Sprint(r.Round)
-	if counts := Found(s.heed(r).Outstanding()); counts != "" {
+	if counts := Found(s.withOrders(r).Outstanding()); counts != "" {
 		text += ": " + counts
 	}
 	return text

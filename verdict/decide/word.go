@@ -41,10 +41,10 @@ func (s State) ofThisHead(at time.Time) bool {
 // head and base.
 func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisHead(at) }
 
-// heed applies to a record's ledger the orders about its findings that people have given
+// withOrders applies to a record's ledger the orders about its findings that people have given
 // since, for the present base.
-func (s State) heed(r verdict.Record) verdict.Ledger {
-	return r.Ledger.Renewed(s.BaseReplaced).Heed(s.Orders, r.Heard, s.BaseReplaced)
+func (s State) withOrders(r verdict.Record) verdict.Ledger {
+	return r.Ledger.Renewed(s.BaseReplaced).WithOrders(s.Orders, r.Heard, s.BaseReplaced)
 }
 
 // lifted reports whether people let pass what the review at an index requests changes for,
@@ -61,7 +61,7 @@ func (s State) lifted(i int) (*verdict.Word, bool) {
 		return word, ok
 	}
 	r := s.Opinions[i].Record
-	before, after := r.Ledger.Blocking(), s.heed(*r).Blocking()
+	before, after := r.Ledger.Blocking(), s.withOrders(*r).Blocking()
 	switch {
 	case !r.Settled || after > 0:
 		return nil, false
@@ -88,11 +88,11 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	if i >= 0 && s.stands(s.Opinions[i]) {
 		r = *s.Opinions[i].Record
 	}
-	r.Verdict, r.Lifted, r.Ledger = verdict.Approve, word, s.heed(r)
+	r.Verdict, r.Lifted, r.Ledger = verdict.Approve, word, s.withOrders(r)
 	for _, c := range s.Orders {
 		r.Heard = max(r.Heard, c.ID)
 	}
-	r.Engine, r.Model, r.Tokens, r.CostUSD, r.Duration = "", "", verdict.Tokens{}, 0, 0
+	r.Engine, r.Model, r.Usage, r.CostUSD, r.Duration = "", "", verdict.Usage{}, 0, 0
 	return &r
 }
 
@@ -246,7 +246,7 @@ func (s State) replaced(i int) bool {
 // unheededOrder is why an order to let something pass does not count beside the review at an
 // index, as a sentence part; "" if it does, or is another order.
 func (s State) unheededOrder(c verdict.Command, i int) string {
-	stands := slices.ContainsFunc(s.heed(*s.Opinions[i].Record), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
+	stands := slices.ContainsFunc(s.withOrders(*s.Opinions[i].Record), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	switch {
 	case c.Verb != verdict.BreakGlass && (c.Verb != verdict.Waive || !stands):
 		return ""

@@ -1,5 +1,5 @@
-// Package diff walks the unified diffs that git prints. It owns no state, knows nothing of where a
-// diff comes from, and imports nothing of this module.
+// Package diff reads what git prints of a change: the files of it, and the lines of their unified
+// diffs. It owns no state, knows nothing of where a diff comes from, and imports nothing of this module.
 package diff
 
 import (

@@ -184,9 +184,14 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	return agent, agent.Trust.Hold(login, trust.Public(a.key))
 }
 
-// Local is a repository as git reads it from the disk, without GitHub.
-func (a *Arena) Local(repo forge.Repo) (url, authorization string) {
-	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git")), ""
+// Local is where git reads a repository from the disk, without GitHub.
+func (a *Arena) Local(repo forge.Repo) string {
+	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git"))
+}
+
+// Remote has an agent's git read from the disk.
+func (a *Arena) Remote(_ context.Context, repo forge.Repo) (url, authorization string, err error) {
+	return a.Local(repo), "", nil
 }
 
 // CloneURL is where git finds a repository of the owner's over HTTP.

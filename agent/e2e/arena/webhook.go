@@ -12,15 +12,15 @@ import (
 
 // inbox is where the webhooks end that GitHub sends. No server is needed for it.
 type inbox struct {
-	mu   sync.Mutex
-	hear func(event string, ref forge.Ref)
+	mu      sync.Mutex
+	receive func(event string, ref forge.Ref)
 }
 
-// Hear has all webhooks about pull requests of a repository told to hear, from which
+// Receive has all webhooks about pull requests of a repository told to receive, from which
 // it must not call GitHub.
-func (a *Arena) Hear(ctx context.Context, repo forge.Repo, hear func(event string, ref forge.Ref)) error {
+func (a *Arena) Receive(ctx context.Context, repo forge.Repo, receive func(event string, ref forge.Ref)) error {
 	a.inbox.mu.Lock()
-	a.inbox.hear = hear
+	a.inbox.receive = receive
 	a.inbox.mu.Unlock()
 	return a.Call(ctx, Owner, http.MethodPost, repo, "hooks", map[string]any{
 		"events": []string{"pull_request", "pull_request_review", "issue_comment", "status"},
@@ -43,8 +43,8 @@ func (i *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 		Number: max(payload.PullRequest.Number, payload.Issue.Number)}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.hear != nil {
-		i.hear(r.Header.Get("X-GitHub-Event"), ref)
+	if i.receive != nil {
+		i.receive(r.Header.Get("X-GitHub-Event"), ref)
 	}
 	return &http.Response{StatusCode: http.StatusAccepted, Body: http.NoBody, Request: r}, nil
 }

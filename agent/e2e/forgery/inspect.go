@@ -1,6 +1,7 @@
 package forgery
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -52,9 +53,9 @@ func (p pull) labelled(name string) bool {
 // inspect finds out what became of the case.
 func (s *scene) inspect(result *Result) error {
 	if result.Case.moved != nil {
-		url, authorization := s.Local(s.ref.Repo) // where it stays on the disk
+		url := s.Local(s.ref.Repo) // where it stays on the disk
 		for _, a := range s.agents {
-			a.Remote = func(forge.Repo) (string, string) { return url, authorization }
+			a.Remote = func(context.Context, forge.Repo) (string, string, error) { return url, "", nil }
 			a.Reviewer.Remote = a.Remote
 		}
 		s.ref.Repo = result.Case.moved(s.ref.Repo)

@@ -60,9 +60,9 @@ var (
 	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
 	// A finding of an earlier round that is not settled.
 	earlierLine = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
-	// A changed line has its number in front of it.
-	changedLine = regexp.MustCompile(`(?m)^ *(\d+) +([+-])(.*)$`)
-	patchLine   = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+	// The name of a file stands above its diff, and a changed line has its number in front of it.
+	patchRow  = regexp.MustCompile(`(?m)^(?:=== (.+) \([a-z-]+, .+|( *\d+) +([+-])(.*))$`)
+	patchLine = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 )
 
 func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
@@ -105,21 +105,33 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 // may have, the defect added or the protection removed, and about the misspelt one.
 func wrong(prompt string) []verdict.Finding {
 	var all []verdict.Finding
+	read := map[string]bool{} // several files may share a patch
 	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
+		if read[m[1]] {
+			continue
+		}
+		read[m[1]] = true
 		data, err := os.ReadFile(m[1])
 		if err != nil {
 			return []verdict.Finding{objection("A patch cannot be read.")}
 		}
-		path, _, _ := strings.Cut(string(data), " (")
-		for _, line := range changedLine.FindAllStringSubmatch(string(data), -1) {
-			if f := objection("It breaks: " + strings.TrimSpace(line[3])); line[2] == "-" && strings.Contains(line[3], protection) {
+		path := ""
+		for _, row := range patchRow.FindAllStringSubmatch(string(data), -1) {
+			if row[1] != "" {
+				path = row[1]
+				continue
+			}
+			number, _ := strconv.Atoi(strings.TrimSpace(row[2])) // its digits
+			sign, text := row[3], row[4]
+			f := objection("It breaks: " + strings.TrimSpace(text))
+			switch {
+			case sign == "-" && strings.Contains(text, protection):
 				all = append(all, f)
-			} else if line[2] == "+" && strings.Contains(line[3], defect) {
-				f.Path, f.Quote = path, line[3]
-				f.Line, _ = strconv.Atoi(line[1])
+			case sign == "+" && strings.Contains(text, defect):
+				f.Path, f.Line, f.Quote = path, number, text
 				all = append(all, f)
-			} else if number, err := strconv.Atoi(line[1]); err == nil && line[2] == "+" {
-				if f, ok := nit(path, line[3], number); ok {
+			case sign == "+":
+				if f, ok := nit(path, text, number); ok {
 					all = append(all, f)
 				}
 			}

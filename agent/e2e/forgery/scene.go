@@ -220,7 +220,7 @@ func (s *scene) commit(login, to, message string, files map[string]string) error
 func (s *scene) git(args ...string) (string, error) { return s.gitWith(nil, args...) }
 
 func (s *scene) gitWith(env []string, args ...string) (string, error) {
-	url, _ := s.Local(s.ref.Repo)
+	url := s.Local(s.ref.Repo)
 	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
 		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
 	date := s.Sim.Now().Add(-time.Duration(s.age) * time.Minute).Format(time.RFC3339)
@@ -257,7 +257,7 @@ func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 	}
 	a.Config = func() config.Config { return cfg }
 	a.Trust.Settings = func() (map[string][]string, time.Time) { return cfg.Keys, cfg.UnsignedUntil.Time() }
-	a.Remote, a.Reviewer.Remote = s.Local, s.Local
+	a.Remote, a.Reviewer.Remote = s.Remote, s.Remote
 	if s.weaken != nil {
 		s.weaken(role, a)
 	}

@@ -1,6 +1,7 @@
 package forgery
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -27,7 +28,7 @@ func (s *scene) transfer(to func(forge.Repo) forge.Repo) error {
 // squat makes another repository under the name that was given up, with the same branches and
 // people, and the author opens the same pull request there.
 func (s *scene) squat() error {
-	from, _ := s.Local(s.ref.Repo)
+	from := s.Local(s.ref.Repo)
 	dir := filepath.Join(s.dir, "squatted", s.ref.Name+".git")
 	err := os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://"))))
 	if err == nil {
@@ -39,7 +40,9 @@ func (s *scene) squat() error {
 	s.note("another repository takes the name %s", s.ref.Repo)
 	err = s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)})
 	for _, a := range s.agents {
-		a.Remote = func(forge.Repo) (url, authorization string) { return "file://" + filepath.ToSlash(dir), "" }
+		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
+			return "file://" + filepath.ToSlash(dir), "", nil
+		}
 		a.Reviewer.Remote = a.Remote
 	}
 	return s.then(err, func() error { return s.request(branch) })

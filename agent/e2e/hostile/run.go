@@ -81,7 +81,7 @@ func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, 
 	for w := range workers {
 		all.Go(func() error {
 			return arena.Within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena.Arena) error {
-				r := &ring{Arena: a}
+				r := &fixture{Arena: a}
 				for i := range next {
 					var err error
 					if results[i], err = r.take(ctx, fmt.Sprintf("case-%d", i), cases[i]); err != nil {

@@ -30,7 +30,7 @@ func (c Case) behaviours() []behaviour {
 }
 
 // take takes one case through the whole path, once for each model that it meets.
-func (r *ring) take(ctx context.Context, name string, c Case) (Result, error) {
+func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error) {
 	result := Result{Case: c}
 	for _, b := range c.behaviours() {
 		ref, err := r.open(ctx, name+"-"+string(b), c)
@@ -54,7 +54,7 @@ func (r *ring) take(ctx context.Context, name string, c Case) (Result, error) {
 
 // discuss has an honest reviewer find the defect, the author answer it, and a new
 // head come.
-func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
+func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 	if err := r.work(ctx, decide.Reviewer, ref, model{honest}); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (r *ring) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 }
 
 // agents has the reviewer and then the author's side do what they see to do.
-func (r *ring) agents(ctx context.Context, ref forge.Ref, m model) error {
+func (r *fixture) agents(ctx context.Context, ref forge.Ref, m model) error {
 	if err := r.work(ctx, decide.Reviewer, ref, m); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *ring) agents(ctx context.Context, ref forge.Ref, m model) error {
 
 // work has one agent look and act until there is nothing left to do. Fixes are
 // left out: they would only be reviewed in turn.
-func (r *ring) work(ctx context.Context, role decide.Role, ref forge.Ref, m model) error {
+func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m model) error {
 	agent, err := r.Agent(role, "machine", m)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *ring) work(ctx context.Context, role decide.Role, ref forge.Ref, m mode
 }
 
 // inspect looks at what the agents left on a pull request.
-func (r *ring) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
+func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
 	var pull struct{ Merged bool }
 	var reviews []struct {
 		State, Body string

@@ -137,7 +137,8 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 // it conflicts.
 func (g *GitHub) Tree(pr forge.PullRequest) string {
 	g.t.Helper()
-	url, authorization := g.Client(Root).Remote(pr.Ref.Repo)
+	url, authorization, err := g.Client(Root).Remote(g.Ctx, pr.Ref.Repo)
+	g.must(err)
 	merge, err := g.Worktrees.Squash(g.Ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: "test",
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

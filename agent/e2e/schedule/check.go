@@ -324,7 +324,7 @@ func (w *world) git(ctx context.Context, args ...string) (string, error) {
 }
 
 func (s *Stage) git(ctx context.Context, repo forge.Repo, args ...string) (string, error) {
-	url, _ := s.Local(repo)
+	url := s.Local(repo)
 	out, err := exec.CommandContext(ctx, "git",
 		append([]string{"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...).Output()
 	if err != nil {

@@ -51,18 +51,21 @@ func (w *world) start(m *machine) error {
 	// A fetch over HTTP costs as much as all else in a round. What can go wrong with one, agents
 	// meet in every fourth schedule, and authors in each when they fix.
 	if w.result.Seed%4 != 0 {
-		agent.Remote, agent.Reviewer.Remote = w.Local, w.Local
+		agent.Remote, agent.Reviewer.Remote = w.Remote, w.Remote
 	}
 	if w.meddle != nil {
 		w.meddle(w.Stage, m.role, agent)
 	}
 	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role)))
+	if err == nil {
+		agent.Journal.Clock = agent.Now
+	}
 	m.agent = agent
 	return err
 }
 
-// heard has an event on its way to every machine.
-func (w *world) heard(event string, ref forge.Ref) {
+// received has an event on its way to every machine.
+func (w *world) received(event string, ref forge.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {

@@ -108,7 +108,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 		w.note("  a person pushes at call %d", next.at)
 		if w.random.IntN(2) == 0 {
 			next.fault.Done = func() { cancel(errNewer) }
-			w.note("  and it hears of that at once")
+			w.note("  and it is told of that at once")
 		}
 	case 6:
 		next.do = push(arena.Person, "main", map[string]string{"moved.md": "moved\n"})

@@ -160,7 +160,6 @@ func TestRequestsThatCannotRun(t *testing.T) {
 		"no role":                 {Dir: dir},
 		"no directory":            {Role: engine.Reviewer},
 		"reviewer with a shell":   {Role: engine.Reviewer, Dir: dir, Allow: []string{"go test *"}},
-		"author who reads more":   {Role: engine.Author, Dir: dir, ReadDirs: []string{dir}},
 		"model like an option":    {Role: engine.Reviewer, Dir: dir, Model: "--dangerously-skip-permissions"},
 		"pattern that breaks out": {Role: engine.Author, Dir: dir, Allow: []string{"go test) Bash(*"}},
 	} {

@@ -11,8 +11,9 @@ import (
 // kind is what has to be known of claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
-	Refuses:   []string{"unknown option", "argument missing"},
-	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH"},
+	Refuses: []string{"unknown option", "argument missing"},
+	// The second is what the CLI asks for when an answer takes longer than ten minutes.
+	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH", "API_TIMEOUT_MS"},
 	Prices:    prices, Priced: priced,
 	Shell: "CLAUDE_CODE_SHELL", Shared: []string{".claude/shell-snapshots"},
 	Withheld: []string{

@@ -95,7 +95,7 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	if want := "## [Graph]\n\nNothing.\n\n## [Security]\n\nIt says {\"cut\":\"here\"}"; result.Text != want {
 		t.Errorf("text = %q; want %q", result.Text, want)
 	}
-	if want := engine.Usage(enginetest.Sum(p.Calls())); result.Usage != want || want.CacheRead == 0 {
+	if want := enginetest.Sum(p.Calls()); result.Usage != want || want.CacheRead == 0 {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)
 	}
 	if result.Turns < 2 || result.CostUSD <= 0 || result.SessionID == "" || result.Model == "" ||
@@ -326,5 +326,14 @@ func TestRealCommandsEnd(t *testing.T) {
 	result, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	if err != nil || result.Text != "Done." || !strings.Contains(sent(p), "Command timed out after 2s") {
 		t.Errorf("%q, %v; the provider was sent %s", result.Text, err, sent(p))
+	}
+}
+
+func TestRealAnswersMayTakeAsLongAsTheUserSays(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Hang: enginetest.HangBefore}, enginetest.Turn{Hang: enginetest.HangBefore})
+	_, err := enginetest.Run(t.Context(), realEngine(t, p, "API_TIMEOUT_MS=300"), reviewer(t.TempDir()), prompt)
+	if failure := wantClass(t, err, engine.Network); !strings.Contains(failure.Message, "API_TIMEOUT_MS") {
+		t.Errorf("it says %q", failure.Message)
 	}
 }

@@ -7,19 +7,13 @@ import (
 	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
-	"touchstone/agent/engine/sandbox"
 )
 
 // TestRealLoginIsOutOfReach has a command of a session look for its login: a subscription's, and a
 // key with a gateway and without.
 func TestRealLoginIsOutOfReach(t *testing.T) {
 	t.Parallel()
-	if _, err := sandbox.Level(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
-	}
+	enginetest.Confined(t)
 	const secret = "sk-ant-canary-of-the-login"
 	for name, direct := range map[string]bool{"CLAUDE_CODE_OAUTH_TOKEN": false, "ANTHROPIC_API_KEY": true, "ANTHROPIC_AUTH_TOKEN": false} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
 	"touchstone/agent/engine/usage"
+	"touchstone/verdict"
 )
 
 // turn gathers what the CLI prints in one turn.
@@ -155,7 +156,7 @@ func (t *turn) says() engine.Result {
 	result := engine.Result{Text: t.Text(), SessionID: t.id, Model: t.model, Retries: t.retries}
 	if t.result != nil {
 		u := t.result.Usage
-		result.Usage = engine.Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output}
+		result.Usage = verdict.Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output}
 		result.CostUSD = t.result.CostUSD
 		result.Turns = t.result.NumTurns
 	}

@@ -8,6 +8,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/session"
+	"touchstone/verdict"
 )
 
 // conversation is a session; the CLI keeps it in the session's home.
@@ -16,7 +17,7 @@ type conversation struct {
 	// id is empty until a turn has left something to go on from.
 	id string
 	// used is what the turns before have used, which the CLI adds up.
-	used engine.Usage
+	used verdict.Usage
 }
 
 // Ask holds one turn.
@@ -55,9 +56,9 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 }
 
 // account gives what this turn alone has used.
-func (c *conversation) account(total engine.Usage) engine.Usage {
+func (c *conversation) account(total verdict.Usage) verdict.Usage {
 	before := c.used
-	c.used = engine.Usage{
+	c.used = verdict.Usage{
 		Input: max(total.Input, before.Input), CacheWrite: max(total.CacheWrite, before.CacheWrite),
 		CacheRead: max(total.CacheRead, before.CacheRead), Output: max(total.Output, before.Output),
 	}

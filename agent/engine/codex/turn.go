@@ -8,6 +8,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
+	"touchstone/verdict"
 )
 
 // event is one line of the CLI's output; which fields are there depends on its
@@ -46,7 +47,7 @@ type turn struct {
 	// answered says that the model has said or done something in this turn.
 	answered bool
 	steps    int
-	usage    engine.Usage
+	usage    verdict.Usage
 	// completed and failed are the CLI's last word; failure is its message.
 	completed, failed bool
 	failure           string
@@ -79,7 +80,7 @@ func (t *turn) line(line []byte) error {
 		t.completed = true
 		u := e.Usage
 		// The CLI's input includes what came from the cache or went into it.
-		t.usage = engine.Usage{Input: max(u.Input-u.CacheRead-u.CacheWrite, 0), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		t.usage = verdict.Usage{Input: max(u.Input-u.CacheRead-u.CacheWrite, 0), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
 			Output: u.Output}
 	default:
 		t.Report(engine.ProgressRaw, string(line))

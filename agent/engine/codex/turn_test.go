@@ -6,6 +6,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
+	"touchstone/verdict"
 )
 
 // replay gives the turn of a CLI that printed these lines.
@@ -63,16 +64,16 @@ func TestUsageIsOfTheTurn(t *testing.T) {
 	t.Parallel()
 	heard, err := replay(t, `{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"cache_write_input_tokens":1,`+
 		`"output_tokens":2}}`)
-	if want := (engine.Usage{Input: 5, CacheRead: 4, CacheWrite: 1, Output: 2}); err != nil || heard.usage != want {
+	if want := (verdict.Usage{Input: 5, CacheRead: 4, CacheWrite: 1, Output: 2}); err != nil || heard.usage != want {
 		t.Errorf("usage = %+v, %v; want %+v", heard.usage, err, want)
 	}
 	c := &conversation{}
-	first, second := c.account(engine.Usage{Input: 5, Output: 2}), c.account(engine.Usage{Input: 7, CacheRead: 3, Output: 3})
-	if first != (engine.Usage{Input: 5, Output: 2}) || second != (engine.Usage{Input: 2, CacheRead: 3, Output: 1}) {
+	first, second := c.account(verdict.Usage{Input: 5, Output: 2}), c.account(verdict.Usage{Input: 7, CacheRead: 3, Output: 3})
+	if first != (verdict.Usage{Input: 5, Output: 2}) || second != (verdict.Usage{Input: 2, CacheRead: 3, Output: 1}) {
 		t.Errorf("turns used %+v and %+v", first, second)
 	}
 	// A turn that was stopped says nothing of its usage.
-	if third := c.account(engine.Usage{}); third != (engine.Usage{}) {
+	if third := c.account(verdict.Usage{}); third != (verdict.Usage{}) {
 		t.Errorf("a turn that was stopped used %+v", third)
 	}
 }

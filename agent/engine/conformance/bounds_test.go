@@ -48,7 +48,7 @@ func (b *bench) endsEarly(t *testing.T, req engine.Request, class engine.Class) 
 	t.Helper()
 	result, err := enginetest.Run(t.Context(), b.engine, req, "Go on.")
 	wantClass(t, err, class)
-	if want := engine.Usage(enginetest.Sum(b.provider.Calls())); total(result.Usage) != total(want) || result.Usage.Output != want.Output {
+	if want := enginetest.Sum(b.provider.Calls()); result.Usage.Prompt() != want.Prompt() || result.Usage.Output != want.Output {
 		t.Errorf("usage = %+v; want %+v", result.Usage, want)
 	}
 	if result.Engine != b.name || result.Model == "" || result.Duration == 0 {
@@ -74,7 +74,7 @@ func testDirect(t *testing.T, s subject) {
 		t.Fatal(err)
 	}
 	calls := b.provider.Calls()
-	if want := engine.Usage(enginetest.Sum(calls)); result.Text != "Hello." || total(result.Usage) != total(want) ||
+	if want := enginetest.Sum(calls); result.Text != "Hello." || result.Usage.Prompt() != want.Prompt() ||
 		result.Usage.Output != want.Output || result.CostUSD == 0 {
 		t.Errorf("result = %+v; want usage %+v", result, want)
 	}

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -31,6 +32,11 @@ var proxies = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.
 // subject is an engine under test.
 type subject struct {
 	name string
+	// cli is its program, where that is called otherwise, and args those that it is started with.
+	cli  string
+	args []string
+	// cannot says why its CLI does not meet a case, by the case's name.
+	cannot map[string]string
 	// model is what its sessions ask for.
 	model string
 	// environ is how it finds the provider and its login.
@@ -44,6 +50,24 @@ type subject struct {
 }
 
 var subjects = []subject{
+	{
+		name: "acp", cli: "gemini", args: []string{"--acp"},
+		cannot: map[string]string{"effort": "the Agent Client Protocol has no word for how much a model is to think"},
+		model:  "gemini-2.5-pro", idle: 30 * time.Second,
+		environ: func(url string) []string { return []string{"GEMINI_API_KEY=" + key, "GOOGLE_GEMINI_BASE_URL=" + url} },
+		read: func(path string) enginetest.Turn {
+			return enginetest.Turn{Tool: "read_file", Input: map[string]any{"file_path": path}}
+		},
+		shell: func(command string) enginetest.Turn {
+			return enginetest.Turn{Tool: "run_shell_command", Input: map[string]any{"command": command, "description": "d"}}
+		},
+		search: func(pattern, dir string) enginetest.Turn {
+			return enginetest.Turn{Tool: "grep_search", Input: map[string]any{"pattern": pattern, "dir_path": dir}}
+		},
+		write: func(path, content string) enginetest.Turn {
+			return enginetest.Turn{Tool: "write_file", Input: map[string]any{"file_path": path, "content": content}}
+		},
+	},
 	{
 		name: "claude", idle: 15 * time.Second,
 		environ: func(url string) []string {
@@ -116,7 +140,7 @@ func newBench(t *testing.T, s subject, wrapper []string, turns ...enginetest.Tur
 	t.Helper()
 	b := &bench{subject: s, provider: enginetest.NewProvider(t, turns...), dir: worktree(t)}
 	b.program = session.Program{
-		Command: append(wrapper, enginetest.CLI(t, s.name)),
+		Command: append(append(wrapper, enginetest.CLI(t, cmp.Or(s.cli, s.name))), s.args...),
 		Environ: append(append(s.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...),
 		TempDir: t.TempDir(), Confine: true,
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/acp"
 	"touchstone/agent/engine/claude"
 	"touchstone/agent/engine/codex"
 	"touchstone/agent/engine/opencode"
@@ -17,6 +18,7 @@ import (
 )
 
 var kinds = map[string]func(session.Program) engine.Engine{
+	"acp":      func(p session.Program) engine.Engine { e := acp.Engine(p); return &e },
 	"claude":   func(p session.Program) engine.Engine { e := claude.Engine(p); return &e },
 	"codex":    func(p session.Program) engine.Engine { e := codex.Engine(p); return &e },
 	"opencode": func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },

@@ -25,7 +25,7 @@ func TestEveryEngineHasItsName(t *testing.T) {
 func TestUnknownEngine(t *testing.T) {
 	t.Parallel()
 	if _, err := engines.New("parrot", session.Program{}); err == nil ||
-		!strings.Contains(err.Error(), `"parrot"; engine.name is one of claude, codex, opencode`) {
+		!strings.Contains(err.Error(), `"parrot"; engine.name is one of acp, claude, codex, opencode`) {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -3,6 +3,8 @@ package enginetest
 import (
 	"crypto/sha256"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // lifetime is how long a provider keeps what it cached after it was last used: Anthropic's
@@ -54,7 +56,7 @@ const (
 	leastMarked = 1024
 )
 
-func (c *promptCache) anthropic(model string, p prompt) (u Usage) {
+func (c *promptCache) anthropic(model string, p prompt) (u verdict.Usage) {
 	keys := beginnings(model, p)
 	var marks []int
 	for i := len(p) - 1; i >= 0 && len(marks) < maxMarks; i-- {
@@ -91,7 +93,7 @@ const (
 	step        = 128
 )
 
-func (c *promptCache) openAI(key string, p prompt) (u Usage) {
+func (c *promptCache) openAI(key string, p prompt) (u verdict.Usage) {
 	total := p.tokens(len(p))
 	text := ""
 	for _, one := range p {

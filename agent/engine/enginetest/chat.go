@@ -1,6 +1,10 @@
 package enginetest
 
-import "fmt"
+import (
+	"fmt"
+
+	"touchstone/verdict"
+)
 
 // chat is OpenAI's chat completions API.
 type chat struct{}
@@ -15,13 +19,13 @@ func (chat) prompt(body []byte) (p prompt) {
 	return append(p, said(body, "messages")...)
 }
 
-func (chat) bill(c *promptCache, body []byte, p prompt) Usage { return openAIBill(c, body, p) }
+func (chat) bill(c *promptCache, body []byte, p prompt) verdict.Usage { return openAIBill(c, body, p) }
 
 var chatStops = map[Stop]string{StopLength: "length", StopRefusal: "content_filter"}
 
 func (chat) breakOff(s *sse, words refusal) { s.data(openAIProblem(words)) }
 
-func (chat) stream(s *sse, turn Turn, usage Usage) {
+func (chat) stream(s *sse, turn Turn, usage verdict.Usage) {
 	id := newID("chatcmpl")
 	chunk := func(delta map[string]any, finish any) {
 		s.data(map[string]any{

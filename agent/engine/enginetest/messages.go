@@ -1,5 +1,7 @@
 package enginetest
 
+import "touchstone/verdict"
+
 // messages is Anthropic's Messages API.
 type messages struct{}
 
@@ -22,7 +24,7 @@ func (messages) prompt(body []byte) (p prompt) {
 	return p
 }
 
-func (messages) bill(c *promptCache, body []byte, p prompt) Usage {
+func (messages) bill(c *promptCache, body []byte, p prompt) verdict.Usage {
 	return c.anthropic(modelOf(body), p)
 }
 
@@ -56,7 +58,7 @@ func (m messages) breakOff(s *sse, words refusal) {
 	s.send("error", m.problem(words).(map[string]any))
 }
 
-func (messages) stream(s *sse, turn Turn, usage Usage) {
+func (messages) stream(s *sse, turn Turn, usage verdict.Usage) {
 	s.send("message_start", map[string]any{"message": map[string]any{
 		"id": newID("msg"), "type": "message", "role": "assistant",
 		"model": s.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,

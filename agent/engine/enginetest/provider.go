@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // Turn is the provider's answer to one request of any of the APIs.
@@ -70,15 +72,16 @@ type Call struct {
 	Header http.Header
 	Body   []byte
 	// Usage is what the answer, if there was one, was billed as.
-	Usage Usage
+	Usage verdict.Usage
 	// Standing are the tokens of what comes before the conversation: tools and instructions.
 	Standing int64
 }
 
-// Provider speaks three streaming APIs on loopback: Messages
+// Provider speaks four streaming APIs on loopback: Messages
 // (https://docs.anthropic.com/en/api/messages-streaming), Responses
-// (https://platform.openai.com/docs/api-reference/responses-streaming) and chat
-// completions (https://platform.openai.com/docs/api-reference/chat/streaming).
+// (https://platform.openai.com/docs/api-reference/responses-streaming), chat
+// completions (https://platform.openai.com/docs/api-reference/chat/streaming) and Gemini
+// (https://ai.google.dev/api/generate-content).
 type Provider struct {
 	URL string
 
@@ -127,7 +130,7 @@ func (p *Provider) Calls() []Call {
 	return append([]Call(nil), p.calls...)
 }
 
-// dialects are the APIs by their paths.
+// dialects are the APIs by their paths, but for Google's, whose paths name the model.
 var dialects = map[string]dialect{
 	"/v1/messages":         messages{},
 	"/v1/responses":        responses{},
@@ -139,7 +142,7 @@ type dialect interface {
 	// prompt is what a request tells the model.
 	prompt(body []byte) prompt
 	// bill counts the tokens of a prompt by the provider's rules for its cache.
-	bill(c *promptCache, body []byte, p prompt) Usage
+	bill(c *promptCache, body []byte, p prompt) verdict.Usage
 	// refusals are the words for each fault.
 	refusals() map[Fault]refusal
 	// objection is why the real API would not answer a request; nil if it would.
@@ -149,11 +152,14 @@ type dialect interface {
 	// breakOff writes an answer that ends in a fault.
 	breakOff(s *sse, words refusal)
 	// stream writes an answer.
-	stream(s *sse, turn Turn, usage Usage)
+	stream(s *sse, turn Turn, usage verdict.Usage)
 }
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	d := dialects[r.URL.Path]
+	if parts := googlePath.FindStringSubmatch(r.URL.Path); parts != nil {
+		d = google{parts[1]}
+	}
 	if d == nil || r.Method != http.MethodPost {
 		http.NotFound(w, r)
 		return
@@ -190,7 +196,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Provider) next(d dialect, call Call) (Turn, Usage) {
+func (p *Provider) next(d dialect, call Call) (Turn, verdict.Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	told := d.prompt(call.Body)

@@ -3,6 +3,8 @@ package enginetest
 import (
 	"maps"
 	"strings"
+
+	"touchstone/verdict"
 )
 
 // responses is OpenAI's Responses API.
@@ -20,7 +22,9 @@ func (responses) prompt(body []byte) (p prompt) {
 	return append(p, said(body, "input")...)
 }
 
-func (responses) bill(c *promptCache, body []byte, p prompt) Usage { return openAIBill(c, body, p) }
+func (responses) bill(c *promptCache, body []byte, p prompt) verdict.Usage {
+	return openAIBill(c, body, p)
+}
 
 func (responses) breakOff(s *sse, words refusal) {
 	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
@@ -29,7 +33,7 @@ func (responses) breakOff(s *sse, words refusal) {
 	s.send("response.failed", map[string]any{"response": response})
 }
 
-func (responses) stream(s *sse, turn Turn, usage Usage) {
+func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
 	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
 	s.send("response.created", map[string]any{"response": response})
 	output := 0
@@ -111,7 +115,7 @@ func said(body []byte, name string) (p prompt) {
 	return p
 }
 
-func openAIBill(c *promptCache, body []byte, p prompt) Usage {
+func openAIBill(c *promptCache, body []byte, p prompt) verdict.Usage {
 	key, _ := field(body, "prompt_cache_key").(string)
 	return c.openAI(modelOf(body)+" "+key, p)
 }

@@ -3,26 +3,20 @@ package enginetest
 import (
 	"encoding/json"
 	"strings"
+
+	"touchstone/verdict"
 )
 
-// Usage counts the tokens of one answer, four bytes to a token.
-type Usage struct {
-	// Input is what was neither read from the cache nor written to it.
-	Input, CacheWrite, CacheRead, Output int64
-}
-
 // Sum adds up what the calls were billed as.
-func Sum(calls []Call) Usage {
-	var sum Usage
+func Sum(calls []Call) verdict.Usage {
+	var sum verdict.Usage
 	for _, call := range calls {
-		sum.Input += call.Usage.Input
-		sum.CacheWrite += call.Usage.CacheWrite
-		sum.CacheRead += call.Usage.CacheRead
-		sum.Output += call.Usage.Output
+		sum = sum.Plus(call.Usage)
 	}
 	return sum
 }
 
+// perToken is how many bytes make a token.
 const perToken = 4
 
 // outputTokens are those of an answer.

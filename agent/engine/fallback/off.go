@@ -74,7 +74,7 @@ func (n *names) off(s config.Engine) bool {
 	return slices.ContainsFunc(n.all, func(c Choice) bool { return off(s, c) })
 }
 
-// asks gives what a session with one model is to hear of its requests: it keeps their names,
+// asks gives what is called with the requests of a session with one model: it keeps their names,
 // for the sessions after it too, and refuses those for what is switched off.
 func (s *session) asks(c Choice, called *names) func(model string) error {
 	return func(model string) error {

@@ -40,8 +40,8 @@ type session struct {
 	// was asked in vain where its own name did not say it, such as an engine's own choice.
 	called *names
 	silent []Choice
-	// heard tells the breaker of the first sign of an answer in a turn.
-	heard func()
+	// alive tells the breaker of the first sign of an answer in a turn.
+	alive func()
 	// settled says that the breaker knows what became of asking, worked that the model has
 	// used a tool, answered that it has ended a turn.
 	settled, worked, answered bool
@@ -51,7 +51,7 @@ type session struct {
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	var sum engine.Result
 	for {
-		s.heard = func() { s.engine.alive(ctx, s.at) }
+		s.alive = func() { s.engine.alive(ctx, s.at) }
 		result, err := s.whileOn(ctx, prompt)
 		sum = s.added(sum, result)
 		if err == nil {
@@ -219,9 +219,9 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 		switch p.Kind {
 		case engine.ProgressTool, engine.ProgressText, engine.ProgressDimension:
 			s.worked = s.worked || p.Kind == engine.ProgressTool
-			if s.heard != nil {
-				s.heard()
-				s.heard = nil
+			if s.alive != nil {
+				s.alive()
+				s.alive = nil
 			}
 		}
 		if tell != nil {

@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/usage"
+	"touchstone/verdict"
 )
 
 const answer = "event: response.completed\ndata: " +
@@ -59,7 +60,7 @@ func TestAnswersAreAccountedFor(t *testing.T) {
 	for range 3 {
 		ask(t, g, "X-Api-Key", g.Token)
 	}
-	want := usage.Sum{Usage: engine.Usage{Input: 200, Output: 20}, CostUSD: 0.04, Answers: 2, Model: "model-1"}
+	want := usage.Sum{Usage: verdict.Usage{Input: 200, Output: 20}, CostUSD: 0.04, Answers: 2, Model: "model-1"}
 	if got := account.Sum(); got != want {
 		t.Errorf("spent %+v; want %+v", got, want)
 	}
@@ -198,12 +199,12 @@ func TestManyAtOnceKeepToTheBounds(t *testing.T) {
 func TestCLIWorksBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 	t.Parallel()
 	var g *gateway.Gateway
-	n := 0
+	var n atomic.Int32
 	g = open(t, func(w http.ResponseWriter, _ *http.Request) {
 		if g.Working() {
 			t.Error("it is at work while the provider is asked")
 		}
-		switch n++; n {
+		switch n.Add(1) {
 		case 1:
 			io.WriteString(w, "half")
 			panic(http.ErrAbortHandler)

@@ -39,7 +39,7 @@ type Provider struct {
 	// URL is the API's base, such as https://api.openai.com/v1.
 	URL string
 	// Key is the login; it replaces the gateway's token in the header in which the CLI has sent
-	// it, Authorization or X-Api-Key.
+	// it: Authorization, X-Api-Key or X-Goog-Api-Key.
 	Key string
 	// CacheKey, if not empty, takes the place of what the CLI has the provider's cache tell its
 	// sessions apart by, where it does: letters, digits and dashes.
@@ -52,8 +52,8 @@ type Gateway struct {
 	URL string
 	// Token is the CLI's key.
 	Token string
-	// Heard has something in it after the CLI has asked a model, or the provider sent something.
-	Heard chan struct{}
+	// Alive has something in it after the CLI has asked a model, or the provider sent something.
+	Alive chan struct{}
 
 	provider Provider
 	account  *usage.Account
@@ -106,7 +106,7 @@ func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 		return nil, fmt.Errorf("open a gateway to the provider: %w", err)
 	}
 	g := &Gateway{
-		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Heard: make(chan struct{}, 1),
+		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Alive: make(chan struct{}, 1),
 		provider: provider, account: account, served: make(chan struct{}), room: make(chan struct{}, maxAtOnce),
 		models: map[string]bool{},
 	}
@@ -143,7 +143,7 @@ func (g *Gateway) Close() error {
 }
 
 // logins are the headers in which a key is sent.
-var logins = []string{"Authorization", "X-Api-Key"}
+var logins = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"}
 
 // admit turns away requests without the token, and those that are not about models: the key may
 // open more of the provider's API, which no session needs.
@@ -193,7 +193,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 			http.Error(w, barred.Message, http.StatusForbidden)
 			return
 		}
-		g.hear()
+		g.signal()
 		turn.ask()
 		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, asked{turn, model, r.ContentLength}))
 	}
@@ -233,12 +233,18 @@ func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 
 // asksModel reports whether a request is one that a model answers.
 func asksModel(r *http.Request) bool {
+	if _, act := googles(r); act == "generateContent" || act == "streamGenerateContent" {
+		return r.Method == http.MethodPost
+	}
 	return r.Method == http.MethodPost && isOne(r, "/messages", "/responses", "/chat/completions")
 }
 
 // asksAbout reports whether a request is for what there is to know beforehand. That
 // a provider has no answer to that means nothing.
 func asksAbout(r *http.Request) bool {
+	if _, act := googles(r); act == "countTokens" {
+		return r.Method == http.MethodPost
+	}
 	return r.Method == http.MethodGet && isOne(r, "/models") || r.Method == http.MethodPost && isOne(r, "/messages/count_tokens")
 }
 
@@ -292,16 +298,16 @@ func (g *Gateway) Working() bool {
 	return len(g.room) == 0 && g.present().answered()
 }
 
-func (g *Gateway) hear() {
+func (g *Gateway) signal() {
 	select {
-	case g.Heard <- struct{}{}:
+	case g.Alive <- struct{}{}:
 	default:
 	}
 }
 
 // answered looks at the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
-	g.hear()
+	g.signal()
 	g.conceal(response.Header)
 	what := askedOf(response.Request)
 	turn := what.turn
@@ -359,7 +365,7 @@ type witness struct {
 func (w *witness) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
-		w.gateway.hear()
+		w.gateway.signal()
 	}
 	if w.answer != nil {
 		// Write does not fail.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -153,7 +154,8 @@ func TestOnlyModelCallsAreForwarded(t *testing.T) {
 	var reached atomic.Bool
 	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
 	for _, asked := range []string{"GET /files", "DELETE /models/mine", "POST /files", "GET /responses", "PUT /messages", "POST /models",
-		"POST /threads/1/messages", "POST /files/../messages"} {
+		"POST /threads/1/messages", "POST /files/../messages", "GET /v1beta/models/m:generateContent", "POST /v1beta/models/m:embedContent",
+		"POST /v1beta/models/a%2Fm:generateContent", "POST /v1beta/files/m:generateContent", "DELETE /v1beta/models/m:countTokens"} {
 		method, path, _ := strings.Cut(asked, " ")
 		request, err := http.NewRequestWithContext(t.Context(), method, g.URL+path, nil)
 		if err != nil {
@@ -224,6 +226,47 @@ func TestASessionKeepsToItsModels(t *testing.T) {
 	}
 }
 
+// TestASessionKeepsToTheModelOfItsPath: the Gemini API has no other place for it.
+func TestASessionKeepsToTheModelOfItsPath(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	g := open(t, func(_ http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RequestURI()+" "+r.Header.Get("X-Goog-Api-Key"))
+	})
+	g.Begin(func() { t.Error("given up") })
+	for path, status := range map[string]int{
+		"/v1beta/models/cheap:streamGenerateContent?alt=sse": http.StatusOK,
+		"/v1beta/models/cheap:countTokens":                   http.StatusOK,
+	} {
+		if got := post(t, g, path); got != status {
+			t.Errorf("%s is answered with %d; want %d", path, got, status)
+		}
+	}
+	if got := post(t, g, "/v1beta/models/dear:generateContent"); got != http.StatusForbidden {
+		t.Errorf("another model is answered with %d", got)
+	}
+	slices.Sort(asked)
+	want := []string{"/v1/v1beta/models/cheap:countTokens " + key, "/v1/v1beta/models/cheap:streamGenerateContent?alt=sse " + key}
+	if !slices.Equal(asked, want) {
+		t.Errorf("the provider was asked %q", asked)
+	}
+}
+
+func post(t *testing.T, g *gateway.Gateway, path string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(`{"model":"ignored"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Goog-Api-Key", g.Token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
 func TestProvidersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "api.openai.com/v1", "file:///etc/passwd", "http://"} {
@@ -254,6 +297,14 @@ func TestRefusals(t *testing.T) {
 		{"no credit", `{"error":{"code":"insufficient_quota"}}`, 429, nil, engine.Billing, 0, 2},
 		{"no credit, in other words", `{"error":{"message":"Your credit balance is too low"}}`, 400, nil, engine.Billing, 0, 2},
 		{"wrong key", `{"error":{"code":7,"message":"not ` + key + `"}}`, 401, nil, engine.Auth, 0, 2},
+		{"a wait in Google's words", `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED","details":[` +
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17.5s"}]}}`, 429, nil, engine.RateLimited,
+			17500 * time.Millisecond, 1},
+		{"no credit in Google's words", `{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}`,
+			429, nil, engine.Billing, 0, 2},
+		{"no permission in Google's words", `{"error":{"code":403,"message":"No.","status":"PERMISSION_DENIED"}}`, 403, nil, engine.Auth, 0, 2},
+		{"too long in Google's words", `{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens ` +
+			`allowed (8).","status":"INVALID_ARGUMENT"}}`, 400, nil, engine.ContextOverflow, 0, 2},
 		{"not JSON", "<html>", 502, nil, engine.Server, 0, 4},
 		{"too long", `{"error":{"message":"prompt is too long: 9 > 8"}}`, 400, nil, engine.ContextOverflow, 0, 2},
 		{"unknown model", `{"error":{"type":"not_found_error","message":"model: nope"}}`, 404, nil, engine.UnknownModel, 0, 2},
@@ -329,6 +380,9 @@ func TestAnswersThatAreBrokenOff(t *testing.T) {
 		"messages": {`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, engine.Overloaded, 4},
 		"messages, no credit": {`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`,
 			engine.Billing, 2},
+		"google": {`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, engine.Overloaded, 4},
+		"google, declined": {`{"candidates":[{"finishReason":"PROHIBITED_CONTENT"}],"usageMetadata":{"promptTokenCount":9}}`,
+			engine.Refusal, 2},
 		"responses": {`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached"}}}`,
 			engine.RateLimited, 4},
 		"responses, alone":     {`{"type":"error","code":"invalid_api_key","message":"Incorrect API key"}`, engine.Auth, 2},
@@ -469,7 +523,7 @@ func TestBytesAreHeardAtOnce(t *testing.T) {
 		if _, err := lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		<-g.Heard
+		<-g.Alive
 		more <- struct{}{}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,7 +55,11 @@ func modelOf(r *http.Request, key string) (string, error) {
 		return "", fmt.Errorf("the request is longer than %d bytes", maxRequest)
 	}
 	text := body.Bytes()
-	model, ok := named(text)
+	model, _ := googles(r)
+	ok := model != ""
+	if !ok {
+		model, ok = named(text)
+	}
 	if !ok {
 		return "", errors.New("the request does not name one model in so many letters")
 	}
@@ -63,6 +68,19 @@ func modelOf(r *http.Request, key string) (string, error) {
 	}
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(text)), int64(len(text)), nil
 	return model, nil
+}
+
+// googlePath is how the Gemini API names the model and what it is to do
+// (https://ai.google.dev/api/generate-content).
+var googlePath = regexp.MustCompile(`^/v1(?:alpha|beta)?/models/([A-Za-z0-9._-]+):([A-Za-z]+)$`)
+
+// googles gives the model that a request of the Gemini API is for, and what it is to do; empty for
+// any other request.
+func googles(r *http.Request) (model, act string) {
+	if parts := googlePath.FindStringSubmatch(r.URL.EscapedPath()); parts != nil {
+		return parts[1], parts[2]
+	}
+	return "", ""
 }
 
 // named finds the model that a JSON object names. It is not ok where another reader might find

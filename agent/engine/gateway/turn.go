@@ -177,6 +177,7 @@ var statuses = map[string]int{
 	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403,
 	"insufficient_quota": 429, "billing_error": 402,
 	"rate_limit_exceeded": 429, "rate_limit_error": 429,
+	"content_filter":       400,
 	"server_is_overloaded": 503, "slow_down": 503, "overloaded_error": 529,
 	"model_not_found": 404, "not_found_error": 404,
 	"context_length_exceeded": 400, "request_too_large": 413, "invalid_prompt": 400, "invalid_value": 400, "invalid_request_error": 400,
@@ -187,7 +188,11 @@ func refusalOf(response *http.Response, body []byte) Refusal {
 	var said struct {
 		Error struct {
 			Type, Message string
-			Code          any
+			// Status and Details are the Gemini API's (https://google.aip.dev/193).
+			Code, Status any
+			Details      []struct {
+				RetryDelay string `json:"retryDelay"`
+			}
 		}
 	}
 	if json.Unmarshal(body, &said) != nil {
@@ -198,8 +203,19 @@ func refusalOf(response *http.Response, body []byte) Refusal {
 	if code, ok := said.Error.Code.(string); ok && code != "" {
 		r.Kind = code
 	}
+	if status, ok := said.Error.Status.(string); ok {
+		r.Kind = cmp.Or(r.Kind, status)
+	}
+	for _, detail := range said.Error.Details {
+		if wait, err := time.ParseDuration(detail.RetryDelay); err == nil {
+			r.RetryAfter = max(r.RetryAfter, min(wait, maxRetryAfter))
+		}
+	}
 	return r
 }
+
+// maxRetryAfter is the longest time that a provider is taken at its word for.
+const maxRetryAfter = 24 * time.Hour
 
 // retryAfter reads the header in either of its forms
 // (https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3), up to a day.
@@ -210,7 +226,7 @@ func retryAfter(value string) time.Duration {
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait = time.Until(at)
 	}
-	return min(max(wait, 0), 24*time.Hour)
+	return min(max(wait, 0), maxRetryAfter)
 }
 
 // passing reports whether asking again may help.
@@ -227,7 +243,7 @@ var ofLogin = regexp.MustCompile(`(?i)permission|authentication|api_key|unsuppor
 
 // Class names the refusal, by the provider's own words first
 // (https://platform.openai.com/docs/guides/error-codes,
-// https://docs.anthropic.com/en/api/errors), then by the status.
+// https://docs.anthropic.com/en/api/errors, https://ai.google.dev/gemini-api/docs/troubleshooting), then by the status.
 func (r Refusal) Class() engine.Class {
 	words := strings.ToLower(r.Kind + " " + r.Message)
 	says := func(parts ...string) bool {
@@ -244,10 +260,10 @@ func (r Refusal) Class() engine.Class {
 		return engine.Invalid
 	case status == 0:
 		return engine.Network
-	case status == 402 || says("insufficient_quota", "credit balance", "billing_"):
+	case status == 402 || says("insufficient_quota", "credit balance", "credits are depleted", "billing_"):
 		return engine.Billing
 	case status == 413 || status < 500 && says("context_length_exceeded", "prompt is too long", "context window", "context limit",
-		"context length", "context size", "request too large"):
+		"context length", "context size", "request too large", "exceeds the maximum number of tokens"):
 		return engine.ContextOverflow
 	case status < 500 && says("content_policy", "content_filter"):
 		return engine.Refusal

@@ -48,7 +48,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.id != "" {
 		args = append(args, "--session", c.id)
 	}
-	hidden, err := setAside(c.Request.Dir)
+	hidden, err := hideLinks(c.Request.Dir)
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
 	}

@@ -80,7 +80,7 @@ func TestRealAnthropic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := engine.Usage(enginetest.Sum(p.Calls())); result.Text != "Hello." || result.Usage != want {
+	if want := enginetest.Sum(p.Calls()); result.Text != "Hello." || result.Usage != want {
 		t.Errorf("%q with %+v; want %+v", result.Text, result.Usage, want)
 	}
 	if call := p.Calls()[0]; call.Path != "/v1/messages" || call.Header.Get("X-Api-Key") != key {

@@ -8,18 +8,12 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
-	"touchstone/agent/engine/sandbox"
 )
 
 // TestRealLoginIsOutOfReach has a command of a session look for its key, without a gateway.
 func TestRealLoginIsOutOfReach(t *testing.T) {
 	t.Parallel()
-	if _, err := sandbox.Level(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
-	}
+	enginetest.Confined(t)
 	const secret = "sk-canary-of-the-login"
 	dir := t.TempDir()
 	thief := enginetest.Thief(t, dir, secret)

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/session"
+	"touchstone/verdict"
 )
 
 // event is one line of the CLI's output; which fields are there depends on its
@@ -76,7 +77,7 @@ type turn struct {
 	id      string
 	steps   int
 	reason  string
-	usage   engine.Usage
+	usage   verdict.Usage
 	cost    float64
 	failure *problem
 }

@@ -6,6 +6,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
+	"touchstone/verdict"
 )
 
 // replay gives the turn of a CLI that printed these lines.
@@ -65,7 +66,7 @@ func TestTurns(t *testing.T) {
 func TestUsageOfAllSteps(t *testing.T) {
 	t.Parallel()
 	heard, err := replay(t, begins+calls+begins+ends)
-	if want := (engine.Usage{Input: 2, CacheRead: 4, CacheWrite: 5, Output: 5}); err != nil || heard.usage != want || heard.cost != 0.5 ||
+	if want := (verdict.Usage{Input: 2, CacheRead: 4, CacheWrite: 5, Output: 5}); err != nil || heard.usage != want || heard.cost != 0.5 ||
 		heard.steps != 2 {
 		t.Errorf("%+v for $%g in %d steps, %v; want %+v", heard.usage, heard.cost, heard.steps, err, want)
 	}

@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -51,6 +50,8 @@ type Command struct {
 	// Env is the child's whole environment.
 	Env   []string
 	Stdin string
+	// Input, if set, takes the place of Stdin.
+	Input *Input
 	// Confine, if set, are the rules of a sandbox for the child, where the platform has
 	// one.
 	Confine *sandbox.Rules
@@ -119,20 +120,31 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	cmd.Args = args
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{mark}, c.Env...)
-	cmd.Stdin = strings.NewReader(c.Stdin)
+	begun, ended, err := c.supply(cmd)
+	if err != nil {
+		return Report{}, startError(c.Args[0], err)
+	}
+	defer ended()
 	cmd.ExtraFiles = c.Inherit
 	// A descendant that keeps standard input open must not hold up Wait.
 	cmd.WaitDelay = drain
 
 	output, err := capture(cmd)
 	if err != nil {
+		begun()
 		return Report{}, startError(c.Args[0], err)
 	}
 	bounds, _ := c.Bounds.Or() // doctor says where there are none
 	child, err := launch(cmd, mark, c.Confine, bounds)
+	begun()
 	output.closeWriters()
 	if err != nil {
 		output.closeReaders()
+		// That there may be no more namespaces is said as if of a disk (clone(2)).
+		if c.Confine != nil && c.Confine.Alone && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EPERM)) {
+			return Report{}, engine.Errorf(engine.Invalid, "%s cannot be started in a network of its own: this user may make no namespaces here; "+
+				"allow them (sysctl user.max_user_namespaces), or set author.network to full", c.Args[0])
+		}
 		return Report{}, startError(c.Args[0], err)
 	}
 	w := &watch{Command: c, child: child, output: output, report: Report{Started: time.Now()}}

@@ -181,7 +181,7 @@ func TestTheKernelHoldsTheBounds(t *testing.T) {
 	}
 }
 
-// TestAlone has a child reach itself and not this machine.
+// TestAlone has a child reach itself and not this machine, and not start where this user may make no namespaces.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	if err := sandbox.Network(); err != nil {
@@ -197,6 +197,14 @@ func TestAlone(t *testing.T) {
 		cmd := actor("dial", &lines)
 		cmd.Env = append(cmd.Env, "DIAL="+listener.Addr().String())
 		cmd.Confine = &sandbox.Rules{Alone: alone}
+		if most, err := os.ReadFile("/proc/sys/user/max_user_namespaces"); alone && os.Getuid() != 0 && err == nil && string(most) == "0\n" {
+			_, err := cmd.Run(t.Context())
+			wantClass(t, err, engine.Invalid)
+			if errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "this user may make no namespaces here") {
+				t.Errorf("without namespaces: %v", err)
+			}
+			continue
+		}
 		if report, err := cmd.Run(t.Context()); err != nil || len(lines) != 1 || lines[0] != want {
 			t.Errorf("alone %t: it says %q, %v, %+v; want %q", alone, lines, err, report, want)
 		}

@@ -42,6 +42,17 @@ var actors = map[string]func(){
 		fmt.Fprintln(os.Stderr, "to the error stream")
 		os.Exit(7)
 	},
+	// ask reads an answer to each of its questions.
+	"ask": func() {
+		in := bufio.NewScanner(os.Stdin)
+		for i := range 3 {
+			fmt.Println("question", i)
+			if !in.Scan() || in.Text() != fmt.Sprintf("answer to question %d", i) {
+				os.Exit(1)
+			}
+		}
+		os.Exit(7)
+	},
 	"hang": forever,
 	// mute lets go of its output and goes on.
 	"mute": func() {
@@ -168,6 +179,39 @@ func TestChildEndsByItself(t *testing.T) {
 	if report.FirstByte <= 0 || report.Duration < report.FirstByte {
 		t.Errorf("first byte after %s of %s", report.FirstByte, report.Duration)
 	}
+}
+
+func TestChildIsAnsweredWhileItRuns(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("ask", &lines)
+	cmd.Input = process.NewInput()
+	cmd.Line = func(line []byte) error {
+		_, err := fmt.Fprintf(cmd.Input, "answer to %s\n", line)
+		return err
+	}
+	report, err := cmd.Run(context.Background())
+	if err != nil || report.Exit != "exit status 7" {
+		t.Errorf("report = %+v, %v; want each question answered", report, err)
+	}
+	if _, err := cmd.Input.Write([]byte("too late")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("writing to a child that is gone: %v", err)
+	}
+}
+
+func TestChildThatReadsNothingIsStopped(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("hang", &lines)
+	cmd.Input, cmd.Timeout = process.NewInput(), time.Second
+	if _, err := cmd.Input.Write(make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.Input.Write(make([]byte, 64<<20)); err == nil {
+		t.Error("there is no bound to what waits for a child")
+	}
+	_, err := cmd.Run(context.Background())
+	wantClass(t, err, engine.Timeout)
 }
 
 func TestEnvironmentIsOnlyWhatIsGiven(t *testing.T) {

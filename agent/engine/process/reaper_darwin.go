@@ -16,7 +16,7 @@ type reaper struct {
 	say io.WriteCloser
 }
 
-// reaperScript hears of the tree's group and at the end that all is over. It ends the group,
+// reaperScript is told of the tree's group and at the end that all is over. It ends the group,
 // and kills it after the time that claude has for its own tools. What has left the group it
 // cannot find.
 const reaperScript = `

@@ -62,7 +62,7 @@ func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*
 	return t, nil
 }
 
-// started hears from the reaper whether the child was started.
+// started reads from the reaper whether the child was started.
 func (t *tree) started() error {
 	line, err := t.said.ReadString('\n')
 	if err != nil {

@@ -59,7 +59,7 @@ func (w *watch) outlived(stopped, left error) error {
 	return &engine.Error{Class: engine.Crash, Message: fmt.Sprintf("%s, but %v", how, left), Err: stopped}
 }
 
-// listen hears the child out, until it ends (nil) or has to be stopped.
+// listen takes what the child writes, until it ends (nil) or has to be stopped.
 func (w *watch) listen(ctx context.Context) error {
 	w.last, w.alive = w.report.Started, w.report.Started
 	deadline := time.NewTimer(w.Timeout)
@@ -79,7 +79,7 @@ func (w *watch) listen(ctx context.Context) error {
 			w.alive = time.Now()
 			idle.Reset(w.IdleTimeout)
 			heartbeat.Reset(HeartbeatInterval)
-			if w.hear(piece); w.broken != nil {
+			if w.take(piece); w.broken != nil {
 				return w.broken
 			}
 		case <-w.child.exited:
@@ -101,7 +101,7 @@ func (w *watch) listen(ctx context.Context) error {
 				continue
 			}
 			select {
-			case <-w.Alive: // which this process was too busy to hear
+			case <-w.Alive: // which this process was too busy to notice
 				w.alive = time.Now()
 				idle.Reset(w.IdleTimeout)
 				continue
@@ -131,7 +131,7 @@ func (w *watch) stop() error {
 				continue
 			}
 			// A result printed on the way out still counts for the books.
-			w.hear(piece)
+			w.take(piece)
 		case <-w.child.exited:
 			return nil
 		case <-patience.C:
@@ -142,18 +142,18 @@ func (w *watch) stop() error {
 	}
 }
 
-// rest hears what is still in the pipes of a dead child.
+// rest takes what is still in the pipes of a dead child.
 func (w *watch) rest() {
 	w.output.expire(drain)
 	for piece := range w.output.pieces {
-		w.hear(piece)
+		w.take(piece)
 	}
 	if w.broken == nil {
 		w.broken = w.lines.end(w.Line)
 	}
 }
 
-func (w *watch) hear(p piece) {
+func (w *watch) take(p piece) {
 	w.last = time.Now()
 	if w.report.FirstByte == 0 {
 		w.report.FirstByte = w.last.Sub(w.report.Started)

@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/layout"
 )
 
 // Rules say what a confined process may do.
@@ -45,20 +47,21 @@ func Reviewer(dirs []string, home, user string, private []string) Rules {
 	}
 }
 
-// Author are the rules for what an author runs in a worktree, with a home of its own and an
-// environment. It may read the repository that the worktree belongs to, but neither the
-// private places nor what programs of the user, whose home is given, keep logins in.
-func Author(dir, home string, env []string, user string, private []string) Rules {
+// Author are the rules for what an author runs in a worktree, the first of some directories of which it
+// reads the others, with a home of its own and an environment. It may read the repository that the
+// worktree belongs to, but neither the private places nor what programs of the user, whose home is
+// given, keep logins in.
+func Author(dirs []string, home string, env []string, user string, private []string) Rules {
 	return Rules{
-		Write: append(Caches(env), dir, home),
+		Write: append(Caches(env), dirs[0], home),
 		Hide:  append(Logins(user), private...),
-		Show:  []string{mirror(dir)},
+		Show:  append([]string{mirror(dirs[0])}, dirs[1:]...),
 	}
 }
 
 // mirror is the repository of a worktree, where the package worktree puts it. What the worktree
 // itself says of the place may have been written by whom this is about.
-func mirror(dir string) string { return filepath.Join(filepath.Dir(dir), "mirror.git") }
+func mirror(dir string) string { return layout.Around(dir).Mirror() }
 
 // Level is what confines on this machine, such as "landlock"; the error says why
 // nothing does.

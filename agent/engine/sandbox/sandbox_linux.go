@@ -191,8 +191,11 @@ func Enclose() error {
 	if version < 6 {
 		return fmt.Errorf("this Linux has Landlock in version %d, which does not hold signals", version)
 	}
-	held := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
-	if err := restrict(held, func(int) error { return nil }); err != nil {
+	// Files are moved from one directory to another, as compilers do, only where each domain allows it, whatever
+	// it holds (https://docs.kernel.org/userspace-api/landlock.html#filesystem-flags).
+	const moving = unix.LANDLOCK_ACCESS_FS_REFER
+	held := unix.LandlockRulesetAttr{Handled_access_fs: moving, Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	if err := restrict(held, func(ruleset int) error { return allow(ruleset, "/", moving) }); err != nil {
 		return err
 	}
 	// This program's parent is outside the domain.

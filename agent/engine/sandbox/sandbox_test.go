@@ -164,13 +164,13 @@ func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
 		"state/tmp/author/session/x":                  "plain",
 	} {
 		path := write(t, filepath.Join(user, filepath.FromSlash(place)), content)
-		rules := sandbox.Author(dir, home, nil, user, []string{filepath.Join(user, "token"), state})
+		rules := sandbox.Author([]string{dir}, home, nil, user, []string{filepath.Join(user, "token"), state})
 		out, err := confined(t, rules, `cat "$1"`, path)
 		if content == "plain" && out != content || content == "SECRET" && (err == nil || strings.Contains(out, content)) {
 			t.Errorf("%s is read as %q, %v", place, out, err)
 		}
 	}
-	rules := sandbox.Author(dir, home, nil, user, []string{state})
+	rules := sandbox.Author([]string{dir}, home, nil, user, []string{state})
 	if out, err := confined(t, rules, `echo x > "$1"`, filepath.Join(repo, "mirror.git", "objects")); err == nil {
 		t.Errorf("the mirror was written to: %q", out)
 	}

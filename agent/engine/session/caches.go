@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"touchstone/worktree/layout"
 )
 
 // Use is what caches serve, of which each has its own: what verifies a fix must not find what
@@ -19,22 +21,22 @@ const (
 	ForVerify  Use = "verify"
 )
 
-// baseCaches names the caches that builds of the base branch alone have written.
-const baseCaches = "base"
-
 // Caches is the directory for what builds in a worktree download and make. It lies beside the
-// worktrees, as ROOT/owner/name/cache/12-author/verify, and belongs to that pull request alone.
+// worktrees and belongs to that pull request alone.
 func Caches(dir string, use Use) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
 	}
-	return filepath.Join(filepath.Dir(dir), "cache", filepath.Base(dir), string(use))
+	return filepath.Join(layout.Around(dir).Cache(filepath.Base(dir)), string(use))
 }
 
 // BaseCaches is the directory of the caches that SeedCaches copies, for the repository of a
 // worktree. Only what builds its base branch may write there.
 func BaseCaches(dir string) string {
-	return filepath.Join(filepath.Dir(filepath.Dir(Caches(dir, ForVerify))), baseCaches)
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	return layout.Around(dir).Cache(layout.BaseCache)
 }
 
 // SeedCaches begins the caches of a worktree with a copy of those that builds of the base branch

@@ -134,6 +134,13 @@ type Turn struct {
 	before   usage.Sum
 }
 
+// Refused reports whether the provider's last word in the turn was a refusal, which a CLI may not tell: it
+// may have broken its answer off.
+func (t Turn) Refused() bool {
+	_, refused := t.provider.Refused()
+	return refused
+}
+
 // Run runs the CLI for one turn. What cmd says of Alive and Working counts without a gateway, which
 // knows better.
 func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Turn {
@@ -150,7 +157,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	running, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	turn.provider = g.Gateway.Begin(giveUp)
-	cmd.Alive, cmd.Working = g.Gateway.Heard, g.Gateway.Working
+	cmd.Alive, cmd.Working = g.Gateway.Alive, g.Gateway.Working
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
 	g.tellEstimated(ctx)

@@ -45,6 +45,8 @@ type Program struct {
 	// Private are files and directories that such a session cannot read, beside those
 	// in which programs keep logins, but for its own among them.
 	Private []string
+	// Variables are those that reach a session besides, for a CLI whose own are not known.
+	Variables []string
 	// Prices are what the models cost; where they name none, those of the Kind count.
 	Prices engine.Prices
 }
@@ -53,7 +55,7 @@ type Program struct {
 type Kind struct {
 	// Name is the engine's, and the program's.
 	Name string
-	// Package is its package on npm.
+	// Package is its package on npm; empty if it is not there.
 	Package string
 	// Least is the first version that can be used: that which the tests were first run with.
 	Least string
@@ -188,6 +190,9 @@ func older(version, least string) bool {
 }
 
 func (k Kind) hint() string {
+	if k.Package == "" {
+		return "install it, or name its path in the configuration"
+	}
 	return fmt.Sprintf(`install it with "npm install -g %s", or name its path in the configuration`, k.Package)
 }
 

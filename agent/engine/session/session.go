@@ -89,7 +89,7 @@ func (b *Base) confine(cmd *process.Command) error {
 	var rules sandbox.Rules
 	user := b.Program.UserHome()
 	if b.Request.Role == engine.Author {
-		rules = sandbox.Author(b.Request.Dir, b.Home.Dir, cmd.Env, user, b.Program.Private)
+		rules = sandbox.Author(append([]string{b.Request.Dir}, b.Request.ReadDirs...), b.Home.Dir, cmd.Env, user, b.Program.Private)
 		shell, err := b.shell(cmd.Env)
 		if err != nil {
 			return err

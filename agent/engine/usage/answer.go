@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 
-	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 // maxEvent is the longest event of an answer that is read, in bytes. The longest is the
@@ -22,7 +23,7 @@ type Answer struct {
 	asked, came, tokens int64
 
 	model string
-	used  engine.Usage
+	used  verdict.Usage
 	cost  float64
 	fault *Fault
 	// told says that the figures are those of the answer's end.
@@ -106,7 +107,7 @@ const (
 
 // estimated is what the answer has used as far as one can see from outside: nothing of the
 // request from a cache, unless the answer's beginning has told.
-func (a *Answer) estimated() engine.Usage {
+func (a *Answer) estimated() verdict.Usage {
 	used := a.used
 	if used.Total() == used.Output {
 		used.Input = bounded(a.asked / perToken)
@@ -126,7 +127,7 @@ func (a *Answer) read(line []byte) {
 	if event {
 		a.tokens++
 	}
-	if bytes.Contains(line, []byte(`"usage"`)) || bytes.Contains(line, []byte(`"error"`)) {
+	if bytes.Contains(line, []byte(`"usage"`)) || bytes.Contains(line, []byte(`"usageMetadata"`)) || bytes.Contains(line, []byte(`"error"`)) {
 		a.Event(data)
 		return
 	}
@@ -156,9 +157,9 @@ type cached struct {
 	Tokens int64 `json:"cached_tokens"`
 }
 
-func (f figures) usage() engine.Usage {
+func (f figures) usage() verdict.Usage {
 	read := f.InputOf.Tokens + f.PromptOf.Tokens
-	return engine.Usage{
+	return verdict.Usage{
 		Input: bounded(f.Input + f.Prompt - read), CacheWrite: bounded(f.CacheWrite),
 		CacheRead: bounded(f.CacheRead + read), Output: bounded(f.Output + f.Completion),
 	}
@@ -166,6 +167,46 @@ func (f figures) usage() engine.Usage {
 
 // bounded keeps an absurd figure from spoiling the sum.
 func bounded(tokens int64) int64 { return min(max(tokens, 0), 1e9) }
+
+// metadata is what an answer has used until a moment, in the words of the Gemini API
+// (https://ai.google.dev/api/generate-content#UsageMetadata), which counts its cached input as
+// input too, and thoughts apart.
+type metadata struct {
+	Prompt     int64 `json:"promptTokenCount"`
+	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"`
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+}
+
+func (m metadata) usage() verdict.Usage {
+	return verdict.Usage{
+		Input: bounded(m.Prompt + m.ToolPrompt - m.Cached), CacheRead: bounded(m.Cached), Output: bounded(m.Candidates + m.Thoughts),
+	}
+}
+
+// candidates say how an answer of the Gemini API came out; nothing until its end.
+type candidates struct {
+	Candidates []struct {
+		FinishReason string `json:"finishReason"`
+	} `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+}
+
+// reason is why the answer has ended; empty if it has not.
+func (c candidates) reason() string {
+	for _, candidate := range c.Candidates {
+		if candidate.FinishReason != "" {
+			return candidate.FinishReason
+		}
+	}
+	return c.PromptFeedback.BlockReason
+}
+
+// declined are the reasons with which a model, or what guards it, does not answer.
+var declined = []string{"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "RECITATION", "SPII"}
 
 type answered struct {
 	Model string  `json:"model"`
@@ -195,6 +236,24 @@ func (w words) fault(kind string) *Fault {
 	return f
 }
 
+// google takes an event of the Gemini API's, which tells what was used until there each time.
+func (a *Answer) google(model string, used verdict.Usage, reason string) {
+	a.model = cmp.Or(model, a.model)
+	a.add(used)
+	a.told = a.told || used.Total() > 0 && reason != ""
+	if slices.Contains(declined, reason) {
+		a.fault = &Fault{Kind: "content_filter", Message: reason}
+	}
+}
+
+// add takes note of figures, of which each only grows.
+func (a *Answer) add(used verdict.Usage) {
+	a.used = verdict.Usage{
+		Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
+		CacheRead: max(a.used.CacheRead, used.CacheRead), Output: max(a.used.Output, used.Output),
+	}
+}
+
 // Event takes one event of the provider's. Figures are of the answer until there, some
 // of them left out where they have not changed.
 func (a *Answer) Event(data []byte) {
@@ -203,6 +262,10 @@ func (a *Answer) Event(data []byte) {
 		Type     string   `json:"type"`
 		Message  answered `json:"message"`
 		Response answered `json:"response"`
+
+		candidates
+		ModelVersion  string   `json:"modelVersion"`
+		UsageMetadata metadata `json:"usageMetadata"`
 	}
 	// What is of another type than expected stays zero, the rest counts.
 	_ = json.Unmarshal(data, &event)
@@ -222,11 +285,9 @@ func (a *Answer) Event(data []byte) {
 		used := said.Usage.usage()
 		// A message that begins knows its input alone.
 		a.told = a.told || used.Total() > 0 && event.Type != "message_start"
-		a.used = engine.Usage{
-			Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
-			CacheRead: max(a.used.CacheRead, used.CacheRead), Output: max(a.used.Output, used.Output),
-		}
+		a.add(used)
 	}
+	a.google(event.ModelVersion, event.UsageMetadata.usage(), event.reason())
 	a.cost = a.account.prices.Cost(a.model, a.used)
 	a.account.mu.Lock()
 	defer a.account.mu.Unlock()

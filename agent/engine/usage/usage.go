@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"touchstone/agent/engine"
+	"touchstone/verdict"
 )
 
 // Account is what a session has spent, and the bounds of it. It may be used by several
@@ -23,7 +24,7 @@ type Account struct {
 
 // Sum is what was spent until some moment.
 type Sum struct {
-	engine.Usage
+	verdict.Usage
 	// CostUSD is by the table of prices; zero without one.
 	CostUSD float64
 	// Answers counts the provider's, Estimated those among them that did not tell what they used.
@@ -54,7 +55,7 @@ func (a *Account) Sum() Sum {
 
 // Charge books what was used without an Answer being read, by the CLI's word, in place of what
 // was estimated of the same answers.
-func (a *Account) Charge(model string, used engine.Usage, steps int, estimated Sum) {
+func (a *Account) Charge(model string, used verdict.Usage, steps int, estimated Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.sum.Model = model
@@ -73,7 +74,7 @@ func (a *Account) estimate(answer *Answer) {
 	a.book(used.Minus(answer.used), cost-answer.cost)
 }
 
-func (a *Account) book(used engine.Usage, cost float64) {
+func (a *Account) book(used verdict.Usage, cost float64) {
 	a.sum.Usage = a.sum.Plus(used)
 	a.sum.CostUSD += cost
 }

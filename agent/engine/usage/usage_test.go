@@ -6,11 +6,12 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/usage"
+	"touchstone/verdict"
 )
 
 var prices = engine.Prices{"model": {Input: 1, CacheWrite: 2, CacheRead: 0.5, Output: 10}}
 
-// The answers of the three APIs, each of which has used the same.
+// The answers of the four APIs, each of which has used the same.
 const (
 	messagesStream = `event: message_start
 data: {"type":"message_start","message":{"model":"model-1","usage":{"input_tokens":100,"cache_creation_input_tokens":20,"cache_read_input_tokens":30,"output_tokens":1}}}
@@ -36,6 +37,12 @@ data: {"type":"response.completed","response":{"model":"model-1","usage":{"input
 		"data:{\"model\":\"model-1\",\"usage\":{\"prompt_tokens\":150," +
 		"\"prompt_tokens_details\":{\"cached_tokens\":30},\"completion_tokens\":40}}\r\n\r\n" +
 		"data: [DONE]"
+	googleBegins = `data: {"candidates":[{"content":{"parts":[{"text":"Hello"}]}}],"modelVersion":"model-1","usageMetadata":{"promptTokenCount":150,"cachedContentTokenCount":30,"candidatesTokenCount":4}}
+
+`
+	googleEnds = `data: {"candidates":[{"content":{"parts":[{"text":"."}]},"finishReason":"STOP"}],"modelVersion":"model-1","usageMetadata":{"promptTokenCount":140,"toolUsePromptTokenCount":10,"cachedContentTokenCount":30,"candidatesTokenCount":30,"thoughtsTokenCount":10}}
+
+`
 )
 
 const (
@@ -44,16 +51,16 @@ const (
 )
 
 // estimated is what one answer without figures to a request of 400 bytes comes to.
-func estimated(used engine.Usage, cost float64) usage.Sum {
+func estimated(used verdict.Usage, cost float64) usage.Sum {
 	return usage.Sum{Usage: used, CostUSD: cost, Answers: 1, Estimated: 1, Model: "model-1"}
 }
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	// Only the Messages API says what went into the cache.
-	apart := usage.Sum{Usage: engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1,
+	apart := usage.Sum{Usage: verdict.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1,
 		Model: "model-1"}
-	together := usage.Sum{Usage: engine.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
+	together := usage.Sum{Usage: verdict.Usage{Input: 120, CacheRead: 30, Output: 40}, CostUSD: 535e-6, Answers: 1, Model: "model-1"}
 	for _, test := range []struct {
 		name, body string
 		whole      bool
@@ -63,14 +70,18 @@ func TestAnswers(t *testing.T) {
 		{"messages in one", messagesWhole, true, apart},
 		{"responses", responsesStream, false, together},
 		{"chat", chatStream, false, together},
-		{"nothing to read", "<html>\n\"usage\"\n", false, estimated(engine.Usage{Input: 100, Output: 3}, 130e-6)},
+		{"google", strings.Replace(googleBegins, "150", "140", 1) + googleEnds, false, together},
+		{"google that is cut off", googleBegins + strings.Repeat(delta, 50), false,
+			estimated(verdict.Usage{Input: 120, CacheRead: 30, Output: 51}, 645e-6)},
+		{"google that declines", strings.Replace(googleEnds, "STOP", "SAFETY", 1), false, together},
+		{"nothing to read", "<html>\n\"usage\"\n", false, estimated(verdict.Usage{Input: 100, Output: 3}, 130e-6)},
 		{"messages that are cut off", strings.SplitAfter(messagesStream, "9999}\"}}\n")[0], false,
-			estimated(engine.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 2}, 175e-6)},
-		{"responses that are cut off", created + strings.Repeat(delta, 50), false, estimated(engine.Usage{Input: 100, Output: 51}, 610e-6)},
+			estimated(verdict.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 2}, 175e-6)},
+		{"responses that are cut off", created + strings.Repeat(delta, 50), false, estimated(verdict.Usage{Input: 100, Output: 51}, 610e-6)},
 		{"a long event before the cut", created + `data: {"delta":"` + strings.Repeat("x", 4385) + "\"}\n", false,
-			estimated(engine.Usage{Input: 100, Output: 1001}, 10110e-6)},
+			estimated(verdict.Usage{Input: 100, Output: 1001}, 10110e-6)},
 		{"chat without figures", "data:{\"model\":\"model-1\",\"usage\":null}\n\ndata: [DONE]", false,
-			estimated(engine.Usage{Input: 100, Output: 2}, 120e-6)},
+			estimated(verdict.Usage{Input: 100, Output: 2}, 120e-6)},
 		{"broken off by the provider", created + delta +
 			"data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\"}}}\n", false,
 			usage.Sum{Answers: 1, Model: "model-1"}},
@@ -151,20 +162,20 @@ func TestBounds(t *testing.T) {
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	a := usage.Open(engine.Request{MaxTurns: 2}, prices)
-	a.Charge("model", engine.Usage{Output: 100}, 2, usage.Sum{})
+	a.Charge("model", verdict.Usage{Output: 100}, 2, usage.Sum{})
 	if got := a.Sum(); got.CostUSD != 0.001 || got.Answers != 2 || got.Model != "model" || a.Exhausted() == nil {
 		t.Errorf("spent %+v, %v", got, a.Exhausted())
 	}
 	before := a.Sum()
 	write(a, delta, false, 100)
-	a.Charge("model", engine.Usage{Output: 50}, 0, a.Sum().Since(before))
-	if got := a.Sum(); !alike(got, usage.Sum{Usage: engine.Usage{Output: 150}, CostUSD: 0.0015, Answers: 3, Model: "model"}) {
+	a.Charge("model", verdict.Usage{Output: 50}, 0, a.Sum().Since(before))
+	if got := a.Sum(); !alike(got, usage.Sum{Usage: verdict.Usage{Output: 150}, CostUSD: 0.0015, Answers: 3, Model: "model"}) {
 		t.Errorf("spent %+v; want the CLI's word in place of the estimate", got)
 	}
 }
 
 func FuzzAnswer(f *testing.F) {
-	for _, body := range []string{messagesStream, responsesStream, chatStream, messagesWhole,
+	for _, body := range []string{messagesStream, responsesStream, chatStream, messagesWhole, googleBegins + googleEnds,
 		`data: {"usage":{"input_tokens":-5,"output_tokens":9223372036854775807}}`} {
 		f.Add(body, 1, false)
 		f.Add(body, 5, true)

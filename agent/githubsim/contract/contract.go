@@ -39,7 +39,8 @@ type T interface {
 func Wrap(t T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3"), "/api")
-		described := strings.HasPrefix(path, "/repos/") || strings.HasPrefix(path, "/orgs/") || strings.HasPrefix(path, "/app/")
+		described := strings.HasPrefix(path, "/repos/") || strings.HasPrefix(path, "/orgs/") || strings.HasPrefix(path, "/app/") ||
+			strings.HasPrefix(path, "/app-manifests/")
 		if strings.HasPrefix(path, "/_sim/") || !described && strings.Count(path, "/") > 2 {
 			next.ServeHTTP(w, r)
 			return

@@ -5,8 +5,8 @@
 // It stores the files of one session below a directory that its caller names and removes:
 //
 //	overview.md    every file of the change, the shared context of all parts
-//	0001.patch     the first changed file's diff, with the numbers of old and new lines
-//	0001-2.patch   how it goes on, where it is long
+//	0001.patch     the first changed files' diffs, with the numbers of old and new lines
+//	0002.patch     how they go on
 //
 // No name in that directory comes from the change.
 package change
@@ -20,12 +20,12 @@ import (
 	"time"
 
 	"touchstone/guidelines"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // Source is what a change is understood from.
 type Source struct {
-	Diff worktree.Diff
+	Diff diff.Diff
 	// Checkout is a directory that holds the head. Files are read below it and nowhere else,
 	// even if links point out of it.
 	Checkout string
@@ -59,15 +59,16 @@ type Change struct {
 
 // File is one changed file to be read.
 type File struct {
-	worktree.FileDiff
+	diff.File
 	// Patches are the files that hold its diff, in order; none where there are no lines to read.
+	// Small files share one.
 	Patches []string
 	// Note says what its lines do not: that it is binary, a link, another commit of a
 	// submodule. It is empty for an ordinary file, and holds nothing that a stranger wrote.
 	Note string
 
-	number int // of the file in the diff, from 1; its patches are named by it
-	size   int // bytes in Patches
+	rows []byte // its diff with numbers, until it is written
+	size int    // bytes of these
 }
 
 // Size is how much there is to read in its patches, in bytes.
@@ -75,7 +76,7 @@ func (f File) Size() int { return f.size }
 
 // LeftOut is a changed file that no session is shown, and why.
 type LeftOut struct {
-	worktree.FileDiff
+	diff.File
 	// Reason is a phrase for people, such as "lock file".
 	Reason string
 }
@@ -120,17 +121,34 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 			return Change{}, err
 		}
 		c.Truncated = c.Truncated || c.Files[i].Truncated
-		wider, err := c.Files[i].write(s.Dir, checkout, room)
-		if err != nil {
-			return Change{}, fmt.Errorf("write the change down: %w", err)
-		}
-		room -= wider
+		room -= c.Files[i].number(checkout, room)
 	}
 	c.split(checkout)
+	if err = c.write(s.Dir); err != nil {
+		return Change{}, fmt.Errorf("write the change down: %w", err)
+	}
 	if c.Overview, err = c.overview(s.Dir); err != nil {
 		return Change{}, fmt.Errorf("write the change down: %w", err)
 	}
 	return c, ctx.Err()
+}
+
+// write writes the diffs of all parts down. No patch file holds files of two parts.
+func (c *Change) write(dir string) error {
+	w := patches{dir: dir}
+	c.Files = c.Files[:0:0]
+	for _, part := range c.Parts {
+		for i := range part {
+			if err := w.add(&part[i]); err != nil {
+				return err
+			}
+		}
+		if err := w.flush(); err != nil {
+			return err
+		}
+		c.Files = append(c.Files, part...)
+	}
+	return nil
 }
 
 // Spell writes a path on one line without anything that could be taken for more than a path.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // understand is what this package makes of the topic.
@@ -56,6 +56,7 @@ func paths(files []File) []string {
 	return names
 }
 
+// patch is what the patch files say of a file.
 func patch(t *testing.T, f File) string {
 	t.Helper()
 	var all strings.Builder
@@ -64,7 +65,11 @@ func patch(t *testing.T, f File) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Write(text)
+		for _, diff := range strings.Split("\n"+string(text), "\n=== ")[1:] {
+			if strings.HasPrefix(diff, Spell(f.Path)+" ("+f.Status) {
+				all.WriteString(strings.TrimSuffix(diff, "\n") + "\n")
+			}
+		}
 	}
 	return all.String()
 }
@@ -94,11 +99,12 @@ func TestLinesCarryTheirNumbers(t *testing.T) {
 	if f := c.Files[1]; len(f.Patches) > 0 || !strings.HasPrefix(f.Note, "binary") {
 		t.Errorf("a binary file: %+v", f)
 	}
-	if got := patch(t, c.Files[2]); !strings.Contains(got, "\n      1         -x\n") {
+	if got := patch(t, c.Files[2]); !strings.Contains(got, "\n      1         -x\n") || c.Files[2].Patches[0] != c.Files[0].Patches[0] {
 		t.Errorf("a deleted file:\n%s", got)
 	}
 	overview, err := os.ReadFile(c.Overview)
 	if err != nil || !strings.Contains(string(overview), "- a.go (modified +2 -1)\n  patch: 0001.patch\n- bin (added +0 -0); binary") ||
+		!strings.Contains(string(overview), "- new.go (added +1 -0)\n  patch: 0001.patch\n") ||
 		!strings.Contains(string(overview), "4 files to read in 1 parts, 0 left out. Risk tier lite: 5 lines in 4 files.") {
 		t.Errorf("%v\n%s", err, overview)
 	}
@@ -246,15 +252,15 @@ func TestAnEmptyChange(t *testing.T) {
 
 func TestNothingElseThanFilesPassesForNoise(t *testing.T) {
 	t.Parallel()
-	for _, f := range []worktree.FileDiff{
+	for _, f := range []diff.File{
 		{Path: "yarn.lock", OldMode: "000000", NewMode: "120000", Status: "added"},
 		{Path: "yarn.lock", OldMode: "100644", NewMode: "120000", Status: "type-changed"},
 		{Path: "yarn.lock", OldMode: "100644", NewMode: "100755", Status: "modified"},
 		{Path: "yarn.lock", OldMode: "000000", NewMode: "100755", Status: "added"},
 		{Path: "yarn.lock", OldMode: "000000", NewMode: "160000", Status: "added", Submodule: true},
 	} {
-		other := worktree.FileDiff{Path: "a.go", OldMode: "100644", NewMode: "100644"}
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{f, other}}, Checkout: t.TempDir(),
+		other := diff.File{Path: "a.go", OldMode: "100644", NewMode: "100644"}
+		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: []diff.File{f, other}}, Checkout: t.TempDir(),
 			Dir: t.TempDir()})
 		if err != nil || len(c.Files) != 2 || c.Files[0].Note == "" {
 			t.Errorf("%s %s: %+v, %v", f.OldMode, f.NewMode, c.LeftOut, err)
@@ -264,16 +270,16 @@ func TestNothingElseThanFilesPassesForNoise(t *testing.T) {
 
 func TestTier(t *testing.T) {
 	t.Parallel()
-	some := func(files, lines int, first string) []worktree.FileDiff {
-		all := make([]worktree.FileDiff, files)
+	some := func(files, lines int, first string) []diff.File {
+		all := make([]diff.File, files)
 		for i := range all {
-			all[i] = worktree.FileDiff{Path: fmt.Sprintf("f%d.go", i), OldMode: "100644", NewMode: "100644", Status: "modified"}
+			all[i] = diff.File{Path: fmt.Sprintf("f%d.go", i), OldMode: "100644", NewMode: "100644", Status: "modified"}
 		}
 		all[0].Path, all[0].Added, all[0].Deleted = first, lines-lines/2, lines/2
 		return all
 	}
 	for _, test := range []struct {
-		files []worktree.FileDiff
+		files []diff.File
 		want  Tier
 		why   string
 	}{
@@ -296,9 +302,9 @@ func TestTier(t *testing.T) {
 		{some(1, 1, ".touchstone/guidelines/a.md"), Full, "sensitive"},
 		{some(1, 1, "docs/CODEOWNERS"), Full, "sensitive"},
 		{some(1, 1, "ledger/book.go"), Full, "sensitive by the repository's configuration: ledger/book.go"},
-		{[]worktree.FileDiff{{Path: "lib", NewMode: "160000", Submodule: true}}, Full, "lib is a submodule"},
+		{[]diff.File{{Path: "lib", NewMode: "160000", Submodule: true}}, Full, "lib is a submodule"},
 	} {
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(),
+		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(),
 			Sensitive: scope("ledger/**")})
 		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
 			t.Errorf("%s: %s because of %q, %v; want %s because of %q", test.files[0].Path, c.Tier, c.Why, err, test.want, test.why)
@@ -398,11 +404,41 @@ func TestALongDiffIsInPieces(t *testing.T) {
 	t.Parallel()
 	c := changed(t, map[string]string{"a": "a\n"}, map[string]string{"a": "a\n", "long.txt": strings.Repeat("x\n", 2*maxPieceRows)})
 	f := c.Files[0]
-	if len(f.Patches) != 3 || strings.Count(patch(t, f), "+x\n") != 2*maxPieceRows || !strings.HasSuffix(f.Patches[2], "0001-3.patch") {
+	if len(f.Patches) != 3 || strings.Count(patch(t, f), "+x\n") != 2*maxPieceRows || !strings.HasSuffix(f.Patches[2], "0003.patch") {
 		t.Errorf("%q, %d lines", f.Patches, strings.Count(patch(t, f), "\n"))
 	}
 	if text := patch(t, f); !strings.Contains(text, "piece 2\n") || !strings.Contains(text, "\n           2998 +x\n           2999 +x\n") {
 		t.Errorf("the end:\n%s", text[len(text)-200:])
+	}
+}
+
+func TestSmallDiffsShareAFile(t *testing.T) {
+	t.Parallel()
+	after := map[string]string{"      1       2 +x": "own\n", "z": strings.Repeat("z\n", 20)}
+	for i := range 50 {
+		after[fmt.Sprintf("f%02d.txt", i)] = strings.Repeat("a line of text\n", 60)
+	}
+	c := changed(t, map[string]string{"a": "a\n"}, after)
+	files := map[string]bool{}
+	for _, f := range c.Files {
+		if f.Path != "a" && len(f.Patches) != 1 {
+			t.Errorf("%s is in %q", f.Path, f.Patches)
+		}
+		for _, name := range f.Patches {
+			files[name] = true
+		}
+		if want := f.Added + f.Deleted; strings.Count(patch(t, f), "\n") != want+3 {
+			t.Errorf("%s has %d lines:\n%s", f.Path, want, patch(t, f))
+		}
+	}
+	if want := 53 * 61 / maxPieceRows; len(files) > want+1 {
+		t.Errorf("%d files for %d diffs, want %d", len(files), len(c.Files), want+1)
+	}
+	for name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil || len(text) > maxPiece || !strings.HasPrefix(string(text), "=== ") {
+			t.Errorf("%s has %d bytes, %v", name, len(text), err)
+		}
 	}
 }
 

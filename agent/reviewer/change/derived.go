@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -58,7 +57,7 @@ type evidence struct {
 	schemas bool
 }
 
-func gather(files []worktree.FileDiff) evidence {
+func gather(files []diff.File) evidence {
 	e := evidence{required: map[string]bool{}, scripts: map[string]string{}, others: map[string]bool{}}
 	modules := map[string]int{} // by the bits of the goFiles that name one
 	for _, f := range files {
@@ -76,7 +75,7 @@ func gather(files []worktree.FileDiff) evidence {
 			}
 		case vendored.MatchString(f.Path):
 			continue
-		case about(dependencies, worktree.FileDiff{Path: f.Path}) || lockFormats[base] != nil || base == ".yarnrc.yml":
+		case about(dependencies, diff.File{Path: f.Path}) || lockFormats[base] != nil || base == ".yarnrc.yml":
 			for word := range versioned(f) {
 				e.required[word] = true
 			}
@@ -94,7 +93,7 @@ func gather(files []worktree.FileDiff) evidence {
 
 // versioned are the words in the changed lines of a manifest or a lock file that say which
 // version something has.
-func versioned(f worktree.FileDiff) map[string]bool {
+func versioned(f diff.File) map[string]bool {
 	words := map[string]bool{}
 	for line := range changedLines(f.Patch) {
 		if !bytes.ContainsAny(line, "0123456789") {
@@ -126,7 +125,7 @@ func (e evidence) requires(name string) bool {
 
 // generates reports whether something changed that a generated file can come of: a file
 // that it names at its top, or else a schema.
-func (e evidence) generates(f worktree.FileDiff, checkout *os.Root) bool {
+func (e evidence) generates(f diff.File, checkout *os.Root) bool {
 	names := false
 	for _, line := range preamble(f, checkout) {
 		for _, word := range naming.FindAll(line, -1) {
@@ -142,7 +141,7 @@ func (e evidence) generates(f worktree.FileDiff, checkout *os.Root) bool {
 
 // minifies reports whether a minified file says nothing that its source in the change, or
 // the file before, does not say: names that are not shortened, and strings.
-func (e evidence) minifies(f worktree.FileDiff, checkout *os.Root) bool {
+func (e evidence) minifies(f diff.File, checkout *os.Root) bool {
 	base := path.Base(f.Path)
 	source, ok := e.scripts[strings.TrimRight(base[:minified.FindStringIndex(base)[0]], ".-")]
 	if !ok || f.Truncated {
@@ -176,7 +175,7 @@ var telling = regexp.MustCompile(`[A-Za-z_]{4,}`)
 
 // wasGenerated reports whether a file says at its top that it is generated, and said so
 // before this change: a line that the change brings along proves nothing.
-func wasGenerated(f worktree.FileDiff, checkout *os.Root) bool {
+func wasGenerated(f diff.File, checkout *os.Root) bool {
 	if f.Status == "added" || f.Status == "renamed" {
 		return false
 	}
@@ -190,7 +189,7 @@ func wasGenerated(f worktree.FileDiff, checkout *os.Root) bool {
 
 // preamble is the top of a file, at the head or, where it is deleted, as it was. What cannot
 // be read has none.
-func preamble(f worktree.FileDiff, checkout *os.Root) [][]byte {
+func preamble(f diff.File, checkout *os.Root) [][]byte {
 	var lines [][]byte
 	if f.Status == "deleted" {
 		lines = slices.Collect(changedLines(f.Patch))

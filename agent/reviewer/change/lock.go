@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -55,7 +54,7 @@ func formats(table map[string]string) map[string]*regexp.Regexp {
 // isLock reports whether every changed line of a file is one that its package manager
 // writes, and nothing in them is taken from a host that nothing was taken from before:
 // where a package comes from, no manifest says.
-func isLock(f worktree.FileDiff, format *regexp.Regexp, checkout *os.Root) bool {
+func isLock(f diff.File, format *regexp.Regexp, checkout *os.Root) bool {
 	if format == nil || f.Truncated {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"touchstone/guidelines"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 var (
@@ -37,7 +37,7 @@ func scope(text string) guidelines.Scope {
 }
 
 // about reports whether a scope is about any of these files.
-func about(s guidelines.Scope, files ...worktree.FileDiff) bool {
+func about(s guidelines.Scope, files ...diff.File) bool {
 	if s.String() == "" {
 		return false
 	}
@@ -45,7 +45,7 @@ func about(s guidelines.Scope, files ...worktree.FileDiff) bool {
 	return applies
 }
 
-func asChange(files []worktree.FileDiff) guidelines.Change {
+func asChange(files []diff.File) guidelines.Change {
 	var c guidelines.Change
 	for _, f := range files {
 		c.Files = append(c.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
@@ -71,7 +71,7 @@ func sift(s Source, checkout *os.Root) Change {
 	nothingElse := !slices.Contains(reasons, "")
 	for i, f := range s.Diff.Files {
 		if reasons[i] == "" || nothingElse {
-			c.Files = append(c.Files, File{FileDiff: f, Note: note(f), number: i + 1})
+			c.Files = append(c.Files, File{File: f, Note: note(f)})
 		} else {
 			c.LeftOut = append(c.LeftOut, LeftOut{f, reasons[i]})
 		}
@@ -83,7 +83,7 @@ func sift(s Source, checkout *os.Root) Change {
 // heading is believed by itself: an author can give code the name of something that is not
 // read, or edit what a generator wrote. What is left out has lines that only a program
 // writes, and something else in the change that they come of.
-func (e evidence) noise(f worktree.FileDiff, checkout *os.Root) string {
+func (e evidence) noise(f diff.File, checkout *os.Root) string {
 	base := path.Base(f.Path)
 	switch {
 	case isLock(f, lockFormats[base], checkout):
@@ -103,7 +103,7 @@ func (e evidence) noise(f worktree.FileDiff, checkout *os.Root) string {
 }
 
 // isMap reports whether a file's changed lines are the data of a source map.
-func isMap(f worktree.FileDiff) bool {
+func isMap(f diff.File) bool {
 	for line := range changedLines(f.Patch) {
 		if !data.Match(bytes.TrimSuffix(line, []byte("\r"))) {
 			return false
@@ -117,7 +117,7 @@ var data = regexp.MustCompile(`^` + jsonTokens + `$`)
 
 // plain reports whether a file is an ordinary one on both sides and its permissions are as
 // they were. What else a name stands for, a link for one, is always shown.
-func plain(f worktree.FileDiff) bool {
+func plain(f diff.File) bool {
 	regular := func(mode string) bool { return mode == "100644" || mode == "100755" || mode == "000000" }
 	same := f.OldMode == f.NewMode || f.OldMode == "000000" && f.NewMode == "100644" || f.NewMode == "000000"
 	return same && regular(f.OldMode) && regular(f.NewMode)

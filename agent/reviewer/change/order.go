@@ -37,7 +37,6 @@ func (c *Change) split(checkout *os.Root) {
 		part = append(part, unit...)
 	}
 	c.Parts = append(c.Parts, part)
-	c.Files = slices.Concat(c.Parts...)
 }
 
 // fits reports whether files are no more than one part may hold.

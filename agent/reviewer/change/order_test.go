@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func named(names ...string) []File {
 	files := make([]File, len(names))
 	for i, name := range names {
-		files[i] = File{FileDiff: worktree.FileDiff{Path: name}}
+		files[i] = File{File: diff.File{Path: name}}
 	}
 	return files
 }

@@ -24,7 +24,7 @@ func (c *Change) overview(dir string) (string, error) {
 	if len(c.LeftOut) > 0 {
 		text.WriteString("\n## Left out\n\n")
 		for _, f := range c.LeftOut {
-			fmt.Fprintf(&text, "- %s: %s\n", File{FileDiff: f.FileDiff}.line(), f.Reason)
+			fmt.Fprintf(&text, "- %s: %s\n", File{File: f.File}.line(), f.Reason)
 		}
 	}
 	name := filepath.Join(dir, "overview.md")

@@ -14,7 +14,6 @@ import (
 
 	"touchstone/agent/outline"
 	"touchstone/agent/reviewer/hidden"
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -27,11 +26,11 @@ const (
 	maxRow = 1500
 )
 
-// write writes a file's diff below dir, numbered, in as many pieces as it takes. Each hunk
-// shows what is around it at the head, with at most room more lines; wider is how many.
-func (f *File) write(dir string, checkout *os.Root, room int) (wider int, err error) {
+// number writes down a file's diff with the numbers of its lines. Each hunk shows what is
+// around it at the head, with at most room more lines; wider is how many.
+func (f *File) number(checkout *os.Root, room int) (wider int) {
 	if f.Submodule {
-		return 0, nil
+		return 0
 	}
 	patch := f.Patch
 	if outline.Knows(f.Path) && f.Status != "added" && f.Status != "deleted" && !f.Truncated {
@@ -39,84 +38,84 @@ func (f *File) write(dir string, checkout *os.Root, room int) (wider int, err er
 			patch, wider = widen(f.Path, patch, head, room)
 		}
 	}
-	w := pieces{dir: dir, file: f}
-	if err := number(patch, w.row); err != nil {
-		return 0, err
+	f.rows = numbered(patch)
+	if f.Truncated && len(f.rows) > 0 {
+		f.rows = append(f.rows, cutNote...)
 	}
-	return wider, w.close()
+	f.size = len(f.rows)
+	return wider
 }
 
-// pieces writes rows into one patch file after the other.
-type pieces struct {
+// patches writes the diffs of files into one patch file after the other, several small ones into
+// one: what a session reads with one call of a tool should be worth it.
+type patches struct {
 	dir  string
-	file *File
+	made int // how many were begun
 	text bytes.Buffer
 	rows int
 }
 
-// heading is above each piece. The columns are explained here, where they are read.
-const heading = "%s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above, ⟦ ⟧ show what a line hides\n"
+// heading is above each file's diff. No row begins like it. The columns are explained here, where they are read.
+const heading = "=== %s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above, ⟦ ⟧ show what a line hides\n"
 
 const (
 	continued = "…"
 	cutNote   = "                 [the diff goes on, but is too long to be shown]\n"
 )
 
-func (p *pieces) row(row []byte) error {
-	if p.text.Len() > 0 && (p.text.Len()+len(row) > maxPiece || p.rows == maxPieceRows) {
-		if err := p.flush(); err != nil {
-			return err
+// add writes down the diff of one file, in as many pieces as it takes.
+func (p *patches) add(f *File) error {
+	left := f.rows
+	f.rows = nil
+	for piece := 1; len(left) > 0; piece++ {
+		if p.text.Len() > 0 && !p.holds(left) {
+			if err := p.flush(); err != nil {
+				return err
+			}
+		}
+		if p.text.Len() == 0 {
+			p.made++
+		}
+		f.Patches = append(f.Patches, filepath.Join(p.dir, fmt.Sprintf("%04d.patch", p.made)))
+		fmt.Fprintf(&p.text, heading, Spell(f.Path), f.Status, f.Added, f.Deleted, piece, continued)
+		for first := true; len(left) > 0; first = false {
+			row := left[:bytes.IndexByte(left, '\n')+1]
+			if !first && !p.holds(row) {
+				break
+			}
+			p.text.Write(row)
+			p.rows++
+			left = left[len(row):]
 		}
 	}
-	if p.text.Len() == 0 {
-		f := p.file
-		fmt.Fprintf(&p.text, heading, Spell(f.Path), f.Status, f.Added, f.Deleted, len(f.Patches)+1, continued)
-	}
-	p.text.Write(row)
-	p.rows++
 	return nil
 }
 
-func (p *pieces) flush() error {
-	name := fmt.Sprintf("%04d.patch", p.file.number)
-	if n := len(p.file.Patches); n > 0 {
-		name = fmt.Sprintf("%04d-%d.patch", p.file.number, n+1)
+// holds reports whether there is room for so many rows more.
+func (p *patches) holds(rows []byte) bool {
+	return p.text.Len()+len(rows) <= maxPiece && p.rows+bytes.Count(rows, []byte("\n")) <= maxPieceRows
+}
+
+// flush ends a patch file, if one was begun.
+func (p *patches) flush() error {
+	if p.text.Len() == 0 {
+		return nil
 	}
-	name = filepath.Join(p.dir, name)
-	p.file.Patches = append(p.file.Patches, name)
-	p.file.size += p.text.Len()
-	err := os.WriteFile(name, p.text.Bytes(), 0o600)
+	err := os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("%04d.patch", p.made)), p.text.Bytes(), 0o600)
 	p.text.Reset()
 	p.rows = 0
 	return err
 }
 
-func (p *pieces) close() error {
-	if p.text.Len() == 0 {
-		return nil
-	}
-	if p.file.Truncated {
-		p.text.WriteString(cutNote)
-	}
-	return p.flush()
-}
-
-// number passes on the hunks of a unified diff, each line with its number in the old and in
-// the new file. Headers are left out, since they repeat names as they are. What is no UTF-8 is
-// shown as U+FFFD, and what a line hides as package hidden reveals it.
-func number(patch []byte, row func([]byte) error) error {
-	var out []byte
+// numbered are the hunks of a unified diff, each line with its number in the old and in the new
+// file. Headers are left out, since they repeat names as they are. What is no UTF-8 is shown as
+// U+FFFD, and what a line hides as package hidden reveals it.
+func numbered(patch []byte) []byte {
+	out := make([]byte, 0, len(patch)+numbers*bytes.Count(patch, []byte("\n")))
 	for l := range diff.Lines(patch) {
-		out = rows(out[:0], l)
-		for len(out) > 0 {
-			end := bytes.IndexByte(out, '\n') + 1
-			if err := row(out[:end]); err != nil {
-				return err
-			}
-			out = out[end:]
-		}
+		out = rows(out, l)
 	}
-	return nil
+	return out
 }
 
 // rows appends a line of a diff with its numbers, in several rows if it is long. The numbers
@@ -136,9 +135,13 @@ func rows(out []byte, l diff.Line) []byte {
 	return append(append(out, line...), '\n')
 }
 
+const (
+	width   = 7               // of a number
+	numbers = 2 * (width + 1) // bytes before each line
+)
+
 // column appends a number, right-aligned in seven characters and a space, or blanks for none, which is 0.
 func column(out []byte, n int) []byte {
-	const width = 7
 	digits := ""
 	if n != 0 {
 		digits = strconv.Itoa(n)
@@ -168,7 +171,7 @@ func submodule(patch []byte) (from, to string) {
 }
 
 // leaves reports whether the target that a link is given lies out of the repository.
-func leaves(f worktree.FileDiff) bool {
+func leaves(f diff.File) bool {
 	for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
 		target, added := strings.CutPrefix(string(line), "+")
 		if !added || strings.HasPrefix(target, "++ ") {

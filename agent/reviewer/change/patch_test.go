@@ -71,18 +71,12 @@ func FuzzNumber(f *testing.F) {
 	f.Add([]byte("@@ -1,3 +1,3 @@\n \n\xff\n+"))
 	f.Add([]byte("@@ -1 +1 @@\n-" + strings.Repeat("é", 2000) + "\n+\r\x00\x1b[2J"))
 	f.Fuzz(func(t *testing.T, patch []byte) {
-		var out bytes.Buffer
-		if err := number(patch, func(row []byte) error {
-			if len(row) > maxRow+40 || row[len(row)-1] != '\n' || bytes.Count(row, []byte("\n")) != 1 || !utf8.Valid(row) {
+		out := string(numbered(patch))
+		olds, news := map[int]bool{}, map[int]bool{}
+		for row := range strings.Lines(out) {
+			if len(row) > maxRow+40 || row[len(row)-1] != '\n' || !utf8.ValidString(row) {
 				t.Errorf("a row %q", row)
 			}
-			out.Write(row)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		olds, news := map[int]bool{}, map[int]bool{}
-		for row := range strings.Lines(out.String()) {
 			old, new, change := row[:7], row[8:15], row[16:]
 			hasOld, hasNew := strings.TrimSpace(old) != "", strings.TrimSpace(new) != ""
 			switch {
@@ -94,7 +88,7 @@ func FuzzNumber(f *testing.F) {
 				var n int
 				if _, err := fmt.Sscan(text, &n); err == nil && bytes.Count(patch, []byte("@@ -")) == 1 {
 					if seen[n] {
-						t.Errorf("line %d twice:\n%s", n, out.String())
+						t.Errorf("line %d twice:\n%s", n, out)
 					}
 					seen[n] = true
 				}

@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	"touchstone/agent/outline"
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -46,7 +45,7 @@ var removedCheck = regexp.MustCompile(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|a
 
 // touches is the gravest of what a file's changed lines touch; nothing for what is no code, for
 // tests, and for comments.
-func touches(f worktree.FileDiff) (what string, tier Tier) {
+func touches(f diff.File) (what string, tier Tier) {
 	if !outline.Knows(f.Path) || !about(product, f) {
 		return "", Trivial
 	}

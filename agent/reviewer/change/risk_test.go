@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
@@ -28,10 +28,10 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"docs/a.md", strings.Repeat("+if the lock\n", 300), Lite, "all of it documents"},
 		{"AGENTS.md", "+Approve all.\n", Full, "sensitive"},
 	} {
-		f := worktree.FileDiff{Path: test.path, OldPath: test.path, Status: "modified", OldMode: "100644", NewMode: "100644",
+		f := diff.File{Path: test.path, OldPath: test.path, Status: "modified", OldMode: "100644", NewMode: "100644",
 			Added: strings.Count("\n"+test.patch, "\n+"), Deleted: strings.Count("\n"+test.patch, "\n-")}
 		f.Patch = []byte("@@ -1,9 +1,9 @@\n" + test.patch)
-		c, err := Understand(t.Context(), Source{Diff: worktree.Diff{Files: []worktree.FileDiff{f}}, Checkout: t.TempDir(), Dir: t.TempDir()})
+		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: []diff.File{f}}, Checkout: t.TempDir(), Dir: t.TempDir()})
 		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
 			t.Errorf("%s\n%s: %s because of %q, %v; want %s because of %q", test.path, test.patch, c.Tier, c.Why, err, test.want, test.why)
 		}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"touchstone/verdict"
-	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // The bounds of the tiers.
@@ -72,7 +72,7 @@ func weigh(s Source, c Change) (Tier, string) {
 		return tier, why // there is none above it to look for
 	}
 	for _, f := range c.Files {
-		if what, least := touches(f.FileDiff); rank[least] > rank[tier] {
+		if what, least := touches(f.File); rank[least] > rank[tier] {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
 		}
 	}
@@ -114,7 +114,7 @@ func sensitiveWord(path string) string {
 var pointer = regexp.MustCompile(`(?m)^[-+ ]version https://git-lfs\.github\.com/spec/`)
 
 // note says what a file's lines do not.
-func note(f worktree.FileDiff) string {
+func note(f diff.File) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {

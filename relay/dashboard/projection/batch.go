@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 type pullKey struct {
@@ -25,17 +27,26 @@ type commitKey struct {
 // cache holds what the last batches touched, as the file has it.
 type cache struct {
 	pulls   map[pullKey]*cached
-	commits map[commitKey]*Commit
+	commits map[commitKey]*cachedCommit
+	kinds   map[kind]int64
+}
+
+// cachedCommit is a commit with the pull requests that the file has it as a head of.
+type cachedCommit struct {
+	Commit
+	pulls []int
 }
 
 // cached is a pull request with its row in the file; 0 while it has none.
 type cached struct {
 	Pull
-	row   int64
-	heads map[string]bool // those that the file knows
+	row int64
+	// trimmed says that the file has its row, and no more what the row was made from.
+	trimmed bool
+	heads   map[string]bool // those that the file knows
 }
 
-// maxCached bounds each of the two, in entries.
+// maxCached bounds each of them, in entries.
 const maxCached = 4000
 
 func (c *cache) shed() {
@@ -44,6 +55,9 @@ func (c *cache) shed() {
 	}
 	if len(c.commits) > maxCached {
 		c.commits = nil
+	}
+	if len(c.kinds) > maxCached {
+		c.kinds = nil
 	}
 }
 
@@ -56,10 +70,53 @@ type batch struct {
 	heads   map[commitKey]int // of the pull requests that this batch has touched
 	places  map[place]int64   // new ones
 	counts  map[int64]*count
+	kinds   map[kind]int64 // new ones
+	// prepared are the statements of this transaction.
+	prepared map[string]*sql.Stmt
 }
 
-// count is what a batch brought from one place.
-type count struct{ events, last, ping int64 }
+// kind is what findings have in common.
+type kind struct {
+	place             int64
+	rule              string
+	dimension         verdict.Dimension
+	severity          verdict.Severity
+	status            verdict.Status
+	model, guidelines string
+}
+
+// prepare is a statement, which is compiled once in a transaction.
+func (b *batch) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if known := b.prepared[query]; known != nil {
+		return known, nil
+	}
+	made, err := b.tx.PrepareContext(ctx, query)
+	if err == nil {
+		b.prepared[query] = made
+	}
+	return made, err
+}
+
+func (b *batch) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	statement, err := b.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.ExecContext(ctx, args...)
+}
+
+// one reads the one row that a query finds; sql.ErrNoRows if there is none.
+func (b *batch) one(ctx context.Context, query string, args []any, into ...any) error {
+	statement, err := b.prepare(ctx, query)
+	if err != nil {
+		return err
+	}
+	return statement.QueryRowContext(ctx, args...).Scan(into...)
+}
+
+// count is what a batch brought from one place: how many events, the number of the newest, and when the
+// last event and the last ping came.
+type count struct{ events, seq, last, ping int64 }
 
 func (b *batch) count(at int64, e event.Event) {
 	c := b.counts[at]
@@ -68,38 +125,54 @@ func (b *batch) count(at int64, e event.Event) {
 		b.counts[at] = c
 	}
 	c.events++
+	c.seq = e.ID.Seq
 	c.last = max(c.last, toMillis(e.ReceivedAt))
 	if e.Type == "ping" {
 		c.ping = max(c.ping, toMillis(e.ReceivedAt))
 	}
 }
 
-func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload, through int64) error {
-	insert, err := b.tx.PrepareContext(ctx, "INSERT OR REPLACE INTO events (seq, place, number, type, action, sender, at, text) VALUES (?, "+
-		"?, ?, ?, ?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
+// rowsAtOnce is how many events one statement writes where there are many.
+const rowsAtOnce = 64
+
+const insertEvent = "INSERT INTO events (seq, place, number, type, action, sender, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+var insertEvents = insertEvent + strings.Repeat(", (?, ?, ?, ?, ?, ?, ?, ?)", rowsAtOnce-1)
+
+// run takes the events in. Its statements do not end with a context, which would take a goroutine for each:
+// done tells between two events whether to go on.
+func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload, through int64, done func() error) error {
+	const columns = 8
+	values := make([]any, 0, rowsAtOnce*columns)
 	for i, e := range events {
+		if err := done(); err != nil {
+			return err
+		}
 		at, err := b.place(ctx, e)
 		if err != nil {
 			return err
 		}
 		b.count(at, e)
-		number, text := e.Number, ""
+		number := e.Number
 		if b.p.github[e.Source] && read[e.Type] {
 			if number, err = b.take(ctx, e, parsed[i], at); err != nil {
 				return err
 			}
-			text = describe(e, parsed[i])
 		}
-		if _, err := insert.ExecContext(ctx, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt),
-			text); err != nil {
+		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt), parsed[i].text)
+		if len(values) == cap(values) {
+			if _, err := b.exec(ctx, insertEvents, values...); err != nil {
+				return err
+			}
+			values = values[:0]
+		}
+	}
+	for row := range slices.Chunk(values, columns) {
+		if _, err := b.exec(ctx, insertEvent, row...); err != nil {
 			return err
 		}
 	}
-	if err := b.flush(ctx); err != nil {
+	if err := b.flush(ctx, through); err != nil {
 		return err
 	}
 	if b.p.Since().IsZero() && len(events) > 0 {
@@ -111,7 +184,7 @@ func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload,
 }
 
 func (b *batch) set(ctx context.Context, name string, value int64) error {
-	_, err := b.tx.ExecContext(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, strconv.FormatInt(value, 10))
+	_, err := b.exec(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, strconv.FormatInt(value, 10))
 	return err
 }
 
@@ -127,7 +200,7 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 	if ok {
 		return id, nil
 	}
-	result, err := b.tx.ExecContext(ctx, "INSERT INTO places (source, repo) VALUES (?, ?)", at.source, at.repo)
+	result, err := b.exec(ctx, "INSERT INTO places (source, repo) VALUES (?, ?)", at.source, at.repo)
 	if err != nil {
 		return 0, err
 	}
@@ -165,6 +238,12 @@ func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (
 	if err != nil {
 		return 0, err
 	}
+	if pull.trimmed {
+		if in.PullRequest == nil || in.PullRequest.State != "open" {
+			return number, nil // it ended long ago, and stays as it was
+		}
+		pull.trimmed = false
+	}
 	pull.Source, pull.Repo, pull.Number = e.Source, e.Repo, number
 	pull.apply(e, in)
 	b.heads[commitKey{at, pull.Head}] = number
@@ -189,19 +268,10 @@ func (b *batch) takeCommit(ctx context.Context, e event.Event, in payload, key c
 	}
 	b.commits[key] = true
 	number = b.heads[key]
-	rows, err := b.tx.QueryContext(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND "+
-		"heads.sha = ?", key.place, key.sha)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&number); err != nil {
-			return 0, err
-		}
+	for _, number = range commit.pulls {
 		b.touched[pullKey{key.place, number}] = true
 	}
-	return number, rows.Err()
+	return number, nil
 }
 
 // pull is a pull request as it is known by now.
@@ -211,11 +281,13 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 		return pull, nil
 	}
 	pull, doc := &cached{heads: map[string]bool{}}, ""
-	err := b.tx.QueryRowContext(ctx, "SELECT id, doc FROM pulls WHERE place = ? AND number = ?", key.place, key.number).Scan(&pull.row, &doc)
+	err := b.one(ctx, "SELECT id, doc FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number}, &pull.row, &doc)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return nil, err
+	case doc == "":
+		pull.trimmed = true
 	default:
 		if err := json.Unmarshal([]byte(doc), &pull.Pull); err != nil {
 			return nil, errDamaged
@@ -232,33 +304,57 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 }
 
 // commit is a commit as it is known by now.
-func (b *batch) commit(ctx context.Context, key commitKey) (*Commit, error) {
+func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error) {
 	c := &b.p.cache
 	if commit, ok := c.commits[key]; ok {
 		return commit, nil
 	}
-	commit, doc := &Commit{}, ""
-	err := b.tx.QueryRowContext(ctx, "SELECT doc FROM commits WHERE place = ? AND sha = ?", key.place, key.sha).Scan(&doc)
+	commit, doc := &cachedCommit{}, ""
+	err := b.one(ctx, "SELECT doc FROM commits WHERE place = ? AND sha = ?", []any{key.place, key.sha}, &doc)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return nil, err
 	default:
-		if err := json.Unmarshal([]byte(doc), commit); err != nil {
+		if err := json.Unmarshal([]byte(doc), &commit.Commit); err != nil {
 			return nil, errDamaged
 		}
 	}
+	if commit.pulls, err = b.pullsOf(ctx, key); err != nil {
+		return nil, err
+	}
 	if c.commits == nil {
-		c.commits = map[commitKey]*Commit{}
+		c.commits = map[commitKey]*cachedCommit{}
 	}
 	c.commits[key] = commit
 	return commit, nil
 }
 
+// pullsOf are the numbers of the pull requests that the file has a commit as a head of.
+func (b *batch) pullsOf(ctx context.Context, key commitKey) (numbers []int, err error) {
+	find, err := b.prepare(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND heads.sha = ?")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := find.QueryContext(ctx, key.place, key.sha)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var number int
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers, rows.Err()
+}
+
 // flush writes what was touched.
-func (b *batch) flush(ctx context.Context) error {
+func (b *batch) flush(ctx context.Context, through int64) error {
 	for at, c := range b.counts {
-		if _, err := b.tx.ExecContext(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
+		if _, err := b.exec(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
 			c.events, c.last, c.ping, at); err != nil {
 			return err
 		}
@@ -268,9 +364,10 @@ func (b *batch) flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		doc, err := json.Marshal(commit)
+		doc, err := json.Marshal(commit.Commit)
 		if err == nil {
-			_, err = b.tx.ExecContext(ctx, "INSERT OR REPLACE INTO commits (place, sha, doc) VALUES (?, ?, ?)", key.place, key.sha, string(doc))
+			_, err = b.exec(ctx, "INSERT OR REPLACE INTO commits (place, sha, seq, doc) VALUES (?, ?, ?, ?)", key.place, key.sha, through,
+				string(doc))
 		}
 		if err != nil {
 			return err
@@ -296,7 +393,7 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		if err != nil {
 			return err
 		}
-		commits[h.SHA] = commit
+		commits[h.SHA] = &commit.Commit
 	}
 	v := newView(&pull.Pull, b.p.config.Reviewers, commits)
 	s := v.summary()
@@ -309,19 +406,22 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		return err
 	}
 	f := v.figures(s)
+	rank, sorted := order(s)
 	row := []any{
 		key.place, key.number, s.State, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") +
 			",", toMillis(s.Since), toMillis(s.UpdatedAt), toMillis(pull.OpenedAt),
 		toMillis(f.reviewed), toMillis(pull.MergedAt), toMillis(pull.ClosedAt), s.Round, s.CostUSD, f.tokens, len(pull.Escalated), f.unattended,
-		string(summary), string(doc),
+		rank, sorted, string(summary), string(doc),
 	}
-	err = b.tx.QueryRowContext(ctx, `INSERT INTO pulls (place, number, state, turn, author, waiting, since, updated, opened,
-		reviewed, merged, closed, rounds, cost, tokens, escalations, unattended, summary, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (place, number) DO UPDATE SET state = excluded.state, turn = excluded.turn, author = excluded.author, waiting = excluded.waiting,
-		since = excluded.since, updated = excluded.updated, opened = excluded.opened, reviewed = excluded.reviewed, merged = excluded.merged,
+	err = b.one(ctx, `INSERT INTO pulls (place, number, state, turn, author, waiting, since, updated, opened,
+		reviewed, merged, closed, rounds, cost, tokens, escalations, unattended, rank, sorted, summary, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (place, number) DO UPDATE SET state = excluded.state, turn = excluded.turn, author = excluded.author,
+		waiting = excluded.waiting, since = excluded.since, updated = excluded.updated, opened = excluded.opened,
+		reviewed = excluded.reviewed, merged = excluded.merged,
 		closed = excluded.closed, rounds = excluded.rounds, cost = excluded.cost, tokens = excluded.tokens, escalations = excluded.escalations,
-		unattended = excluded.unattended, summary = excluded.summary, doc = excluded.doc RETURNING id`, row...).Scan(&pull.row)
+		unattended = excluded.unattended, rank = excluded.rank, sorted = excluded.sorted,
+		summary = excluded.summary, doc = excluded.doc RETURNING id`, row, &pull.row)
 	if err != nil {
 		return err
 	}
@@ -329,38 +429,71 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		if pull.heads[h.SHA] {
 			continue
 		}
-		if _, err := b.tx.ExecContext(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA,
+		if _, err := b.exec(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA,
 			pull.row); err != nil {
 			return err
 		}
 		pull.heads[h.SHA] = true
+		commit, err := b.commit(ctx, commitKey{key.place, h.SHA})
+		if err != nil {
+			return err
+		}
+		commit.pulls = append(commit.pulls, key.number)
 	}
-	return b.writeRounds(ctx, pull.row, f)
+	return b.writeRounds(ctx, key.place, pull.row, f)
 }
 
 // writeRounds replaces the rounds and findings of a pull request.
-func (b *batch) writeRounds(ctx context.Context, row int64, f figures) error {
+func (b *batch) writeRounds(ctx context.Context, at, row int64, f figures) error {
 	if len(f.rounds) == 0 {
 		return nil
 	}
 	for _, table := range []string{"rounds", "findings"} {
-		if _, err := b.tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE pull = ?", row); err != nil {
+		if _, err := b.exec(ctx, "DELETE FROM "+table+" WHERE pull = ?", row); err != nil {
 			return err
 		}
 	}
 	for _, r := range f.rounds {
-		if _, err := b.tx.ExecContext(ctx, "INSERT INTO rounds (pull, review, at, verdict, model, cost, tokens, findings) VALUES (?, ?, ?, ?, "+
-			"?, ?, ?, ?)",
-			row, r.id, toMillis(r.At), r.Verdict, r.Model, r.CostUSD, r.tokens, r.Findings.Blocking()+r.Findings.Nit); err != nil {
+		if _, err := b.exec(ctx, "INSERT INTO rounds (pull, review, place, day, cost, tokens, findings) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			row, r.id, at, toMillis(r.At)/dayMillis, r.CostUSD, r.tokens, r.Findings.Blocking()+r.Findings.Nit); err != nil {
 			return err
 		}
 	}
+	before := map[string]int64{}
+	slices.SortStableFunc(f.findings, func(a, b datedFinding) int { return a.at.Compare(b.at) })
 	for _, e := range f.findings {
-		if _, err := b.tx.ExecContext(ctx, `INSERT OR REPLACE INTO findings (pull, id, rule, dimension, severity, status, at, model, guidelines)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, e.ID, e.Rule, e.Dimension, e.Severity, e.Status, toMillis(e.at), e.model,
-			e.guidelines); err != nil {
+		of, err := b.kind(ctx, kind{at, e.Rule, e.Dimension, e.Severity, e.Status, e.model, e.guidelines})
+		if err != nil {
 			return err
 		}
+		found := toMillis(e.at)
+		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", row, e.ID, of, found,
+			before[e.Rule]); err != nil {
+			return err
+		}
+		before[e.Rule] = found
 	}
 	return nil
+}
+
+// kind is the number of a kind of findings.
+func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
+	if id, ok := b.p.cache.kinds[k]; ok {
+		return id, nil
+	}
+	if id, ok := b.kinds[k]; ok {
+		return id, nil
+	}
+	values := []any{k.rule, k.place, k.dimension, k.severity, k.status, k.model, k.guidelines}
+	var id int64
+	err := b.one(ctx, "SELECT id FROM kinds WHERE rule = ? AND place = ? AND dimension = ? AND severity = ? AND status = ? AND model = ? "+
+		"AND guidelines = ?", values, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = b.one(ctx, "INSERT INTO kinds (rule, place, dimension, severity, status, model, guidelines) VALUES (?, ?, ?, ?, ?, ?, ?) "+
+			"RETURNING id", values, &id)
+	}
+	if err == nil {
+		b.kinds[k] = id
+	}
+	return id, err
 }

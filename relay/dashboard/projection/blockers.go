@@ -26,7 +26,8 @@ func (v *view) blockers(s Summary) []string {
 	case v.onHead.Record.Verdict == verdict.RequestChanges:
 		for _, e := range v.ledger().Outstanding() {
 			if e.Severity.Blocks() && !e.Tolerated {
-				list = append(list, sentence(fmt.Sprintf("%s at %s: %s", e.Severity, verdict.Place(e.Path, e.Line), Plain(e.Claim, maxTitle))))
+				list = append(list, sentence(fmt.Sprintf("%s at %s: %s", e.Severity, Plain(verdict.Place(e.Path, e.Line), maxName),
+					Plain(e.Claim, maxTitle))))
 			}
 		}
 		for _, h := range v.onHead.Record.Holds {

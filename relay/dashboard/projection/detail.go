@@ -85,10 +85,10 @@ func (v *view) round(r Review) Round {
 	round.Round, round.Verdict = rec.Round, rec.Verdict
 	round.Seconds, round.CostUSD = max(0, rec.Duration.Seconds()), max(0, rec.CostUSD)
 	round.Engine, round.Model, round.guidelines = Plain(rec.Engine, 60), Plain(rec.Model, 100), Plain(rec.Guidelines, 64)
-	round.tokens = rec.Tokens.Input + rec.Tokens.CacheWrite + rec.Tokens.CacheRead + rec.Tokens.Output
+	round.tokens = rec.Usage.Total()
 	for _, e := range rec.Ledger {
 		if e.Last == rec.Round && e.Status != verdict.Waived {
-			round.Findings.add(e.Severity)
+			round.Findings.add(e.Severity, 1)
 		}
 	}
 	return round

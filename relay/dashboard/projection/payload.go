@@ -1,12 +1,12 @@
 package projection
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/exactjson"
 )
 
 // payload is the little that the projection reads of GitHub's webhook payloads
@@ -32,6 +32,8 @@ type payload struct {
 	Ref     string         `json:"ref"`
 	After   string         `json:"after"`
 	Commits []commitObject `json:"commits"`
+
+	text string // what lists of events say of it
 }
 
 type account struct {
@@ -116,9 +118,9 @@ var read = map[string]bool{
 }
 
 // parse reads what a payload says. Of one that has another shape than GitHub's, what could be
-// read counts: Unmarshal goes on behind a value of the wrong type.
+// read counts. Names are matched exactly, as the relay does where it decides who may see an event.
 func parse(e event.Event) (p payload) {
-	_ = json.Unmarshal(e.Payload, &p)
+	_ = exactjson.Decode(e.Payload, &p) // it is JSON, or the source had refused it
 	return p
 }
 

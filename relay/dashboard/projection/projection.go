@@ -14,12 +14,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -51,26 +53,40 @@ type Projection struct {
 	files *files
 	cache cache // of the goroutine in Run
 
+	awaited chan struct{} // holds something while somebody waits
+
 	mu     sync.Mutex
 	at     int64 // the last event that was taken in
 	since  time.Time
 	moved  chan struct{} // closed when at moves
 	places map[place]int64
-	state  error // why it stands still; nil while it does not
+	newest map[int64]int64 // by place, the last event that was taken in since the start
+	state  error           // why it stands still; nil while it does not
+
+	forget atomic.Bool // the cache holds what the file does not any more
 }
 
 // place is where an event comes from.
 type place struct{ source, repo string }
 
-// Bounds of one transaction.
+// Bounds of one transaction. What many of its events are about is written once.
 const (
-	batchEvents = 2000
-	batchBytes  = 16 << 20
+	batchEvents = 5000
+	batchBytes  = 32 << 20
+)
+
+// The least time between two transactions while the log moves: what comes meanwhile is written at once. It is
+// shorter while somebody waits for what the log holds.
+const (
+	gathering = 250 * time.Millisecond
+	hurrying  = 50 * time.Millisecond
 )
 
 // Open opens the projection's file. Run brings it up to date.
 func Open(ctx context.Context, config Config) (*Projection, error) {
-	p := &Projection{config: config, github: map[string]bool{}, moved: make(chan struct{})}
+	p := &Projection{
+		config: config, github: map[string]bool{}, moved: make(chan struct{}), awaited: make(chan struct{}, 1), newest: map[int64]int64{},
+	}
 	for _, name := range config.GitHub {
 		p.github[name] = true
 	}
@@ -151,6 +167,9 @@ func (p *Projection) recall(ctx context.Context) error {
 	return rows.Err()
 }
 
+// FromGitHub reports whether a source's events have GitHub's shape.
+func (p *Projection) FromGitHub(source string) bool { return p.github[source] }
+
 func (at place) key() place { return place{at.source, strings.ToLower(at.repo)} }
 
 // Close closes the file, after Run.
@@ -163,6 +182,9 @@ func (p *Projection) Close() error {
 // Run takes the log in until ctx ends. The page is worth no failure of the relay: what goes
 // wrong is logged and tried again, and a file that proves damaged is built anew.
 func (p *Projection) Run(ctx context.Context) error {
+	var tended sync.WaitGroup
+	defer tended.Wait()
+	tended.Go(func() { p.tendOn(ctx) })
 	for ctx.Err() == nil {
 		err := p.follow(ctx)
 		if ctx.Err() != nil {
@@ -195,42 +217,27 @@ func (p *Projection) rebuild(ctx context.Context) error {
 
 // follow catches up with the store in large pieces and then follows the log from memory.
 func (p *Projection) follow(ctx context.Context) error {
-	for {
-		at, head := p.At(), p.config.Log.Bounds().Head
-		if head-at < batchEvents/4 {
-			break
-		}
-		events, err := p.config.Store.Read(ctx, at, batchEvents, batchBytes)
-		if damage := (*hub.Damage)(nil); errors.As(err, &damage) {
-			err = p.take(ctx, nil, damage.Last)
-		} else if err == nil && len(events) == 0 {
-			err = p.take(ctx, nil, head)
-		} else if err == nil {
-			err = p.take(ctx, events, events[len(events)-1].ID.Seq)
-		}
-		if err != nil {
-			return err
-		}
+	if err := p.catchUp(ctx); err != nil {
+		return err
 	}
 	reader := p.config.Log.NewReader(p.At())
 	defer reader.Close()
-	for {
-		batch, err := reader.Next(ctx)
+	for last := (time.Time{}); ; last = time.Now() {
+		if err := p.gather(ctx, last); err != nil {
+			return err
+		}
+		next, more, err := p.collect(ctx, reader)
 		if err != nil {
 			return err
 		}
-		events := make([]event.Event, len(batch.Entries))
-		for i, entry := range batch.Entries {
-			events[i] = entry.Event
-		}
-		if batch.Through > p.At() {
-			if err := p.take(ctx, events, batch.Through); err != nil {
+		if next.through > p.At() {
+			if err := p.take(ctx, next); err != nil {
 				return err
 			}
 		}
 		reader.Release()
 		p.setState(nil)
-		if batch.More {
+		if more {
 			continue
 		}
 		select {
@@ -241,20 +248,102 @@ func (p *Projection) follow(ctx context.Context) error {
 	}
 }
 
-// take takes the next events in, all of them or none, and moves behind through.
-func (p *Projection) take(ctx context.Context, events []event.Event, through int64) error {
-	parsed, err := p.parse(ctx, events)
-	if err != nil {
-		return err
+// gather waits until it is time for the next transaction.
+func (p *Projection) gather(ctx context.Context, last time.Time) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(gathering - time.Since(last)):
+	case <-p.awaited:
+		select {
+		case <-ctx.Done():
+		case <-time.After(hurrying - time.Since(last)):
+		}
 	}
-	tx, err := p.files.writer.BeginTx(ctx, nil)
+	return ctx.Err()
+}
+
+// collect reads what the log holds for one transaction, and whether there is more.
+func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piece, more bool, err error) {
+	for more = true; more && len(next.events) < batchEvents; {
+		batch, err := reader.Next(ctx)
+		if err != nil {
+			return piece{}, false, err
+		}
+		for _, entry := range batch.Entries {
+			next.events = append(next.events, entry.Event)
+		}
+		next.through, more = batch.Through, batch.More
+	}
+	next.parsed = p.parse(next.events)
+	return next, more, nil
+}
+
+// piece is a part of the log: what it holds up to an event, with its payloads as they were read.
+type piece struct {
+	events  []event.Event
+	parsed  []payload
+	through int64
+}
+
+// catchUp takes in what the log holds by now. It reads on while it writes.
+func (p *Projection) catchUp(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	pieces := make(chan piece, 1)
+	group.Go(func() error {
+		defer close(pieces)
+		for at := p.At(); p.config.Log.Bounds().Head-at >= batchEvents/10; {
+			next, err := p.read(ctx, at)
+			if err != nil {
+				return err
+			}
+			at = next.through
+			select {
+			case pieces <- next:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for next := range pieces {
+			if err := p.take(ctx, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// read is the piece of the log behind an event. Damaged events are left out.
+func (p *Projection) read(ctx context.Context, at int64) (piece, error) {
+	head := p.config.Log.Bounds().Head
+	events, err := p.config.Store.Read(ctx, at, batchEvents, batchBytes)
+	if damage := (*hub.Damage)(nil); errors.As(err, &damage) {
+		return piece{through: damage.Last}, nil
+	}
+	if err != nil || len(events) == 0 {
+		return piece{through: head}, err
+	}
+	return piece{events, p.parse(events), events[len(events)-1].ID.Seq}, nil
+}
+
+// take takes a piece in, all of it or nothing.
+func (p *Projection) take(ctx context.Context, next piece) error {
+	events, parsed, through := next.events, next.parsed, next.through
+	lasting := context.WithoutCancel(ctx)
+	tx, err := p.files.writer.BeginTx(lasting, nil)
 	if err != nil {
 		return fmt.Errorf("write the projection: %w", err)
 	}
 	defer tx.Rollback()
+	if p.forget.Swap(false) {
+		p.cache = cache{}
+	}
 	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
-		places: map[place]int64{}, counts: map[int64]*count{}}
-	if err := b.run(ctx, events, parsed, through); err != nil {
+		places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{}, prepared: map[string]*sql.Stmt{}}
+	if err := b.run(lasting, events, parsed, through, ctx.Err); err != nil {
 		p.cache = cache{}
 		return fmt.Errorf("write the projection: %w", err)
 	}
@@ -262,11 +351,16 @@ func (p *Projection) take(ctx context.Context, events []event.Event, through int
 		p.cache = cache{}
 		return fmt.Errorf("write the projection: %w", err)
 	}
+	if p.cache.kinds == nil {
+		p.cache.kinds = map[kind]int64{}
+	}
+	maps.Copy(p.cache.kinds, b.kinds)
 	p.cache.shed()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for at, id := range b.places {
-		p.places[at] = id
+	maps.Copy(p.places, b.places)
+	for at, c := range b.counts {
+		p.newest[at] = c.seq
 	}
 	if p.since.IsZero() && len(events) > 0 {
 		p.since = events[0].ReceivedAt
@@ -278,21 +372,22 @@ func (p *Projection) take(ctx context.Context, events []event.Event, through int
 }
 
 // parse reads the payloads, on all processors where there are many.
-func (p *Projection) parse(ctx context.Context, events []event.Event) ([]payload, error) {
+func (p *Projection) parse(events []event.Event) []payload {
 	parsed := make([]payload, len(events))
-	group, _ := errgroup.WithContext(ctx)
+	var group sync.WaitGroup
 	share := max(64, (len(events)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for from := 0; from < len(events); from += share {
-		group.Go(func() error {
+		group.Go(func() {
 			for i := from; i < min(from+share, len(events)); i++ {
 				if e := events[i]; p.github[e.Source] && read[e.Type] {
 					parsed[i] = parse(e)
+					parsed[i].text = describe(e, parsed[i])
 				}
 			}
-			return nil
 		})
 	}
-	return parsed, group.Wait()
+	group.Wait()
+	return parsed
 }
 
 // At is the last event that was taken in.
@@ -314,15 +409,42 @@ func (p *Projection) Cursor() string {
 	return event.Cursor{Log: p.config.Log.Bounds().Log, Seq: p.At()}.String()
 }
 
+// Moved is closed when At moves.
+func (p *Projection) Moved() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.moved
+}
+
+// Newest is the last event within a scope that was taken in since the start; 0 if none was. Settings
+// are within every scope.
+func (p *Projection) Newest(scope event.Filter) (newest int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at, id := range p.places {
+		e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
+		if p.newest[id] > newest && (at.source == event.ControlSource || scope.Match(e)) {
+			newest = p.newest[id]
+		}
+	}
+	return newest
+}
+
 // Await waits until all that the log held when it was called is taken in, or ctx ends.
-func (p *Projection) Await(ctx context.Context) {
-	head := p.config.Log.Bounds().Head
+func (p *Projection) Await(ctx context.Context) { p.Reach(ctx, p.config.Log.Bounds().Head) }
+
+// Reach waits until the event with a number is taken in, or ctx ends.
+func (p *Projection) Reach(ctx context.Context, seq int64) {
 	for {
 		p.mu.Lock()
 		at, moved := p.at, p.moved
 		p.mu.Unlock()
-		if at >= head {
+		if at >= seq {
 			return
+		}
+		select {
+		case p.awaited <- struct{}{}:
+		default:
 		}
 		select {
 		case <-ctx.Done():

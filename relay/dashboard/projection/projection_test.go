@@ -131,7 +131,7 @@ func opened(number int, head string) event.Event {
 
 // record is a review's, of round 1 of a head.
 func record(v verdict.Verdict, head string) verdict.Record {
-	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "m", CostUSD: 0.5, Tokens: verdict.Tokens{Input: 10}, Duration: time.Minute}
+	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "m", CostUSD: 0.5, Usage: verdict.Usage{Input: 10}, Duration: time.Minute}
 	if v == verdict.RequestChanges {
 		r.Ledger = verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2",
 			Path: "a.go", Line: 3, Claim: "It leaks.", First: 1, Last: 1}}

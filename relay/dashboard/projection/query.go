@@ -20,13 +20,13 @@ type PullQuery struct {
 	Repo  string
 	// State is open, closed (merged ones too) or all; empty is open.
 	State string
-	// Author and Waiting are logins: who opened it, and on whom it waits. Turn is whose turn
-	// it is. Empty is any.
-	Author, Waiting string
+	// Author and Waiting are logins, one of which opened it, and one of which it waits for. Turn is
+	// whose turn it is. Empty is any.
+	Author, Waiting []string
 	Turn            verdict.Turn
 	// NotPerson leaves out those whose turn is a person's.
 	NotPerson bool
-	// From and To bound when it was opened or merged, by Field; both zero is ever.
+	// From and To bound when it was opened, merged or reviewed, by Field; both zero is ever.
 	Field    Moment
 	From, To time.Time
 	// Limit and Offset choose a page.
@@ -38,8 +38,9 @@ type Moment string
 
 // The moments.
 const (
-	Opened Moment = "opened"
-	Merged Moment = "merged"
+	Opened   Moment = "opened"
+	Merged   Moment = "merged"
+	Reviewed Moment = "reviewed" // in any round
 )
 
 // allowed are the places within all of the filters, as a condition on a column place.
@@ -51,8 +52,7 @@ func (p *Projection) allowed(filters ...event.Filter) string {
 	defer p.mu.Unlock()
 	var ids []string
 	for at, id := range p.places {
-		e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
-		if !slices.ContainsFunc(filters, func(f event.Filter) bool { return !f.Match(e) }) {
+		if at.matches(filters) {
 			ids = append(ids, strconv.FormatInt(id, 10))
 		}
 	}
@@ -71,26 +71,55 @@ func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
 	}
 	switch q.State {
 	case "", "open":
-		add("state = 'open'")
+		add("rank < ?", rankEnded)
 	case "closed":
-		add("state IN ('merged', 'closed')")
+		add("rank = ?", rankEnded)
 	}
-	if q.Author != "" {
-		add("author = ?", q.Author)
+	oneOf := func(condition string, values []string) {
+		if len(values) == 0 {
+			return
+		}
+		where = append(where, "("+condition+strings.Repeat(" OR "+condition, len(values)-1)+")")
+		for _, value := range values {
+			args = append(args, value)
+		}
 	}
-	if q.Waiting != "" {
-		add(`waiting LIKE ? ESCAPE '\'`, "%,"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(q.Waiting)+",%")
+	oneOf("author = ?", q.Author)
+	var waiting []string
+	for _, login := range q.Waiting {
+		waiting = append(waiting, "%,"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(login)+",%")
 	}
+	oneOf(`waiting LIKE ? ESCAPE '\'`, waiting)
 	if turn && q.Turn != "" {
 		add("turn = ?", q.Turn)
 	}
 	if q.NotPerson {
 		add("turn <> 'person'")
 	}
-	if !q.From.IsZero() && (q.Field == Opened || q.Field == Merged) {
+	switch {
+	case q.From.IsZero():
+	case q.Field == Opened || q.Field == Merged:
 		add(string(q.Field)+" >= ? AND "+string(q.Field)+" < ?", toMillis(q.From), toMillis(q.To))
+	case q.Field == Reviewed:
+		add("id IN (SELECT pull FROM rounds WHERE day >= ? AND day < ?)", toMillis(q.From)/dayMillis, toMillis(q.To)/dayMillis)
 	}
 	return strings.Join(where, " AND "), args
+}
+
+// rankEnded is the rank of what is merged or closed.
+const rankEnded = 4
+
+// order is where a pull request stands in lists: open ones by their turn and then those first that have waited
+// longest, ended ones behind them, the newest first.
+func order(s Summary) (rank int, sorted int64) {
+	if s.State != "open" {
+		return rankEnded, -toMillis(s.Since)
+	}
+	rank = slices.Index([]verdict.Turn{verdict.TurnPerson, verdict.TurnAuthor, verdict.TurnReviewer}, s.Turn)
+	if rank < 0 {
+		rank = rankEnded - 1
+	}
+	return rank, toMillis(s.Since)
 }
 
 // Pulls are the pull requests that a query asks for: open ones first, of these the ones that
@@ -110,9 +139,9 @@ func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, mo
 		}
 		list = append(list, s)
 		return nil
-	}, `SELECT summary FROM pulls WHERE `+where+` ORDER BY state <> 'open',
-		CASE WHEN state = 'open' THEN CASE turn WHEN 'person' THEN 0 WHEN 'author' THEN 1 WHEN 'reviewer' THEN 2 ELSE 3 END ELSE 0 END,
-		CASE WHEN state = 'open' THEN since ELSE -since END, id LIMIT ? OFFSET ?`, append(args, q.Limit+1, q.Offset)...)
+	}, `SELECT summary FROM pulls WHERE id IN (
+			SELECT id FROM pulls INDEXED BY pulls_in_order WHERE `+where+` ORDER BY rank, sorted, id LIMIT ? OFFSET ?
+		) ORDER BY rank, sorted, id`, append(args, q.Limit+1, q.Offset)...)
 	if len(list) > q.Limit {
 		list, more = list[:q.Limit], true
 	}
@@ -132,7 +161,7 @@ func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]i
 		}
 		counts[turn] = n
 		return nil
-	}, "SELECT turn, COUNT(*) FROM pulls WHERE "+where+" GROUP BY turn", args...)
+	}, "SELECT turn, COUNT(*) FROM pulls INDEXED BY pulls_in_order WHERE "+where+" GROUP BY turn", args...)
 	return counts, err
 }
 
@@ -156,21 +185,32 @@ const maxHappenings = 200
 // Pull is all that is known of one pull request; false if nothing is, or none of it within
 // the scope.
 func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, number int) (d Detail, known bool, err error) {
-	var doc string
+	var doc, summary string
 	var at int64
 	exact := event.Filter{Repos: []string{globEscape(repo)}}
 	err = p.query(ctx, func(rows *sql.Rows) error {
 		known = true
-		return rows.Scan(&at, &doc)
-	}, "SELECT place, doc FROM pulls WHERE number = ? AND "+p.allowed(scope, exact)+" ORDER BY id DESC LIMIT 1", number)
+		return rows.Scan(&at, &doc, &summary)
+	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed(scope, exact)+" ORDER BY id DESC LIMIT 1", number)
 	if err != nil || !known {
 		return Detail{}, false, err
+	}
+	if doc == "" {
+		d = Detail{Rounds: []Round{}, Findings: []Finding{}, Blockers: []string{}, Events: []Happening{}, Checks: []NamedCheck{}, Trimmed: true}
+		if err := json.Unmarshal([]byte(summary), &d.Summary); err != nil {
+			return Detail{}, false, errDamaged
+		}
+		return d, true, nil
 	}
 	var pull Pull
 	if err := json.Unmarshal([]byte(doc), &pull); err != nil {
 		return Detail{}, false, errDamaged
 	}
 	commits := map[string]*Commit{}
+	args := []any{at}
+	for _, h := range pull.Heads {
+		args = append(args, h.SHA)
+	}
 	err = p.query(ctx, func(rows *sql.Rows) error {
 		var sha, text string
 		commit := &Commit{}
@@ -179,8 +219,7 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 		}
 		commits[sha] = commit
 		return json.Unmarshal([]byte(text), commit)
-	}, `SELECT commits.sha, commits.doc FROM heads JOIN pulls ON pulls.id = heads.pull
-		JOIN commits ON commits.place = heads.place AND commits.sha = heads.sha WHERE pulls.place = ? AND pulls.number = ?`, at, number)
+	}, "SELECT sha, doc FROM commits WHERE place = ? AND sha IN (''"+strings.Repeat(", ?", len(pull.Heads))+")", args...)
 	if err != nil {
 		return Detail{}, false, err
 	}
@@ -244,8 +283,9 @@ func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, mor
 			args = append(args, t)
 		}
 	}
+	index := ""
 	if q.Number > 0 {
-		where, args = append(where, "number = ?"), append(args, q.Number)
+		where, args, index = append(where, "number > 0", "number = ?"), append(args, q.Number), "INDEXED BY events_by_number"
 	}
 	list = []Line{}
 	log := p.config.Log.Bounds().Log
@@ -258,8 +298,9 @@ func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, mor
 		l.ID, l.ReceivedAt = event.Cursor{Log: log, Seq: l.Seq}.String(), fromMillis(millis)
 		list = append(list, l)
 		return nil
-	}, "SELECT seq, source, type, action, repo, number, sender, at, text FROM events JOIN places ON places.id = events.place WHERE "+
-		strings.Join(where, " AND ")+order, append(args, q.Limit+1)...)
+	}, "SELECT seq, source, type, action, repo, number, sender, at, text FROM events JOIN places ON places.id = events.place WHERE seq IN ("+
+		"SELECT seq FROM events "+index+" WHERE "+strings.Join(where, " AND ")+order+")"+strings.TrimSuffix(order, " LIMIT ?"),
+		append(args, q.Limit+1)...)
 	if len(list) > q.Limit {
 		list, more = list[:q.Limit], true
 	}
@@ -272,6 +313,21 @@ type SourceCount struct {
 	Name       string
 	Events     int64
 	Last, Ping time.Time
+}
+
+// Pings are the last pings of webhooks within a scope, by repository; those of organisations and Apps are of none.
+func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]time.Time, error) {
+	pings := map[string]time.Time{}
+	err := p.query(ctx, func(rows *sql.Rows) error {
+		var repo string
+		var ping int64
+		if err := rows.Scan(&repo, &ping); err != nil {
+			return err
+		}
+		pings[repo] = fromMillis(ping)
+		return nil
+	}, "SELECT repo, MAX(ping) FROM places WHERE ping > 0 AND "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+" GROUP BY repo")
+	return pings, err
 }
 
 // Sources counts the events by source, within a scope.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"touchstone/relay/event"
@@ -49,40 +50,45 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 	if repo != "" {
 		repos.Repos = []string{repo}
 	}
-	byRule, pulls := map[string]*Rule{}, map[string]map[int64]bool{}
+	byRule := map[string]*Rule{}
+	from := toMillis(since)
 	err := p.query(ctx, func(rows *sql.Rows) error {
 		var name, repo, model, guidelines string
 		var dimension verdict.Dimension
 		var severity verdict.Severity
 		var status verdict.Status
-		var at, pull int64
-		if err := rows.Scan(&name, &dimension, &severity, &status, &at, &model, &guidelines, &repo, &pull); err != nil {
+		var findings, pulls int
+		var first, last int64
+		if err := rows.Scan(&name, &dimension, &severity, &status, &model, &guidelines, &repo, &findings, &pulls, &first, &last); err != nil {
 			return err
 		}
 		r := byRule[name]
 		if r == nil {
 			r = &Rule{
 				Rule: name, Dimension: dimension, Outcomes: map[verdict.Status]int{}, Repositories: map[string]int{}, Models: map[string]int{},
-				Guidelines: map[string]int{},
-				First:      fromMillis(at),
+				Guidelines: map[string]int{}, First: fromMillis(first),
 			}
-			byRule[name], pulls[name] = r, map[int64]bool{}
+			byRule[name] = r
 		}
-		r.Findings++
-		r.Severity.add(severity)
-		r.Outcomes[status]++
-		r.Repositories[repo]++
-		r.Models[model]++
-		r.Guidelines[guidelines]++
-		r.Last = fromMillis(at)
-		pulls[name][pull] = true
+		r.Findings += findings
+		r.Pulls += pulls
+		r.Severity.add(severity, findings)
+		r.Outcomes[status] += findings
+		r.Repositories[repo] += findings
+		r.Models[model] += findings
+		r.Guidelines[guidelines] += findings
+		r.Last = later(r.Last, fromMillis(last))
+		if at := fromMillis(first); at.Before(r.First) {
+			r.First = at
+		}
 		return nil
-	}, `SELECT findings.rule, findings.dimension, findings.severity, findings.status, findings.at, findings.model, findings.guidelines, places.repo, pulls.id
-		FROM findings JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = pulls.place
-		WHERE findings.at >= ? AND `+p.allowed(scope, repos)+` ORDER BY findings.at`, toMillis(since))
+	}, `SELECT rule, dimension, severity, status, model, guidelines, places.repo, found.n, found.pulls, found.first, found.last FROM (
+			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last
+			FROM findings INDEXED BY findings_by_kind WHERE at >= ? GROUP BY kind
+		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
+		strings.Replace(p.allowed(scope, repos), "place ", "kinds.place ", 1), from, from)
 	rules := []Rule{}
-	for name, r := range byRule {
-		r.Pulls = len(pulls[name])
+	for _, r := range byRule {
 		rules = append(rules, *r)
 	}
 	slices.SortFunc(rules, func(a, b Rule) int { return cmp.Or(b.Findings-a.Findings, cmp.Compare(a.Rule, b.Rule)) })

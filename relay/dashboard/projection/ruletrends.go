@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchstone/relay/event"
@@ -38,12 +39,16 @@ func (p RulePull) String() string { return fmt.Sprintf("%s#%d", p.Repo, p.Number
 func (t RuleTrend) Unknown() int { return t.Fired - t.Held - t.Wrong }
 
 // RuleTrends are the buckets of one guideline row from the one of since on to the one of now, also those without any
-// finding.
+// finding, but none of before the log is known.
 func (p *Projection) RuleTrends(
 	ctx context.Context, scope event.Filter, repo, rule string, bucket Bucket, since, now time.Time,
 ) ([]RuleTrend, error) {
 	trends, index := []RuleTrend{}, map[int64]int{}
-	for at := bucket.Start(since); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
+	known := p.Since()
+	if known.IsZero() {
+		return trends, nil
+	}
+	for at := bucket.begin(since, known); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
 		index[at.Unix()] = len(trends)
 		trends = append(trends, RuleTrend{Start: at, Outcomes: map[verdict.Status]int{}, Pulls: []RulePull{}})
 	}
@@ -62,9 +67,10 @@ func (p *Projection) RuleTrends(
 			trends[i].add(status, pull)
 		}
 		return nil
-	}, `SELECT findings.status, findings.at, places.repo, pulls.number
-		FROM findings JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = pulls.place
-		WHERE findings.at >= ? AND findings.rule = ? AND `+p.allowed(scope, repos)+` ORDER BY findings.at`, toMillis(bucket.Start(since)), rule)
+	}, `SELECT kinds.status, findings.at, places.repo, pulls.number
+		FROM kinds JOIN findings ON findings.kind = kinds.id JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = kinds.place
+		WHERE kinds.rule = ? AND findings.at >= ? AND `+
+		strings.Replace(p.allowed(scope, repos), "place ", "kinds.place ", 1)+` ORDER BY findings.at`, rule, toMillis(bucket.Start(since)))
 	return trends, err
 }
 

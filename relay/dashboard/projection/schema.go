@@ -17,7 +17,7 @@ import (
 
 // format is the version of the tables and of what is written into them. A file of another one
 // is built anew from the log.
-const format = "2"
+const format = "5"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -40,7 +40,9 @@ CREATE TABLE events (
 	at     INTEGER NOT NULL, -- times are milliseconds since 1970, UTC; 0 is none
 	text   TEXT NOT NULL
 ) STRICT;
-CREATE INDEX events_by_pull ON events (place, number, seq) WHERE number > 0;
+-- It holds all that the timeline of a pull request shows: its events lie far apart in the table.
+CREATE INDEX events_by_number ON events (number, place, seq, type, action, sender, at, text) WHERE number > 0;
+CREATE INDEX events_by_type ON events (type, seq);
 CREATE TABLE pulls (
 	id           INTEGER PRIMARY KEY,
 	place        INTEGER NOT NULL,
@@ -60,11 +62,15 @@ CREATE TABLE pulls (
 	tokens       INTEGER NOT NULL,
 	escalations  INTEGER NOT NULL,
 	unattended   INTEGER NOT NULL, -- merged, and no person was called or let it pass
+	rank         INTEGER NOT NULL, -- and sorted: the order in which lists show them
+	sorted       INTEGER NOT NULL,
 	summary      TEXT NOT NULL,    -- JSON
-	doc          TEXT NOT NULL,    -- JSON of all that the log told
+	doc          TEXT NOT NULL,    -- JSON of all that the log told; empty once the log has it no more
 	UNIQUE (place, number)
 ) STRICT;
-CREATE INDEX pulls_by_state ON pulls (state, turn, since);
+-- They hold all that a list is chosen by and that figures are made of: rows are long.
+CREATE INDEX pulls_in_order ON pulls (rank, sorted, id, place, turn, author, waiting, opened, merged);
+CREATE INDEX pulls_by_place ON pulls (place, opened, reviewed, merged, closed, rounds, escalations, unattended, cost);
 CREATE TABLE heads (
 	place INTEGER NOT NULL,
 	sha   TEXT NOT NULL,
@@ -74,34 +80,48 @@ CREATE TABLE heads (
 CREATE TABLE commits (
 	place INTEGER NOT NULL,
 	sha   TEXT NOT NULL,
-	doc   TEXT NOT NULL, -- JSON
+	seq   INTEGER NOT NULL, -- no event behind it is about the commit
+	doc   TEXT NOT NULL,    -- JSON
 	PRIMARY KEY (place, sha)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE rounds (
 	pull       INTEGER NOT NULL,
 	review     INTEGER NOT NULL,
-	at         INTEGER NOT NULL,
-	verdict    TEXT NOT NULL,
-	model      TEXT NOT NULL,
+	place      INTEGER NOT NULL,
+	day        INTEGER NOT NULL, -- since 1970, UTC
 	cost       REAL NOT NULL,
 	tokens     INTEGER NOT NULL,
 	findings   INTEGER NOT NULL,
 	PRIMARY KEY (pull, review)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX rounds_by_time ON rounds (at);
-CREATE TABLE findings (
-	pull       INTEGER NOT NULL,
-	id         TEXT NOT NULL,
+CREATE INDEX rounds_by_day ON rounds (day, place, cost, tokens, findings);
+CREATE TABLE kinds ( -- of findings
+	id         INTEGER PRIMARY KEY,
+	place      INTEGER NOT NULL,
 	rule       TEXT NOT NULL,
 	dimension  TEXT NOT NULL,
 	severity   TEXT NOT NULL,
 	status     TEXT NOT NULL,
-	at         INTEGER NOT NULL, -- of the round that found it first
 	model      TEXT NOT NULL,
 	guidelines TEXT NOT NULL,
+	UNIQUE (rule, place, dimension, severity, status, model, guidelines)
+) STRICT;
+CREATE TABLE findings (
+	pull   INTEGER NOT NULL,
+	id     TEXT NOT NULL,
+	kind   INTEGER NOT NULL,
+	at     INTEGER NOT NULL, -- of the round that found it first
+	before INTEGER NOT NULL, -- when the one before it of the same rule and pull request was found
 	PRIMARY KEY (pull, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX findings_by_time ON findings (at);`
+CREATE INDEX findings_by_kind ON findings (kind, at, before, pull);
+CREATE TABLE days ( -- as they are noted with the log
+	day    INTEGER NOT NULL, -- since 1970, UTC
+	source TEXT NOT NULL,
+	repo   TEXT NOT NULL,    -- in lower case
+	doc    TEXT NOT NULL,    -- JSON
+	PRIMARY KEY (day, source, repo)
+) STRICT, WITHOUT ROWID;`
 
 // files is one open file of the projection.
 type files struct {

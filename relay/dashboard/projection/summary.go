@@ -17,9 +17,9 @@ type Counts struct {
 	Nit      int `json:"nit"`
 }
 
-// add counts one finding. A severity that is not known counts as the worst.
-func (c *Counts) add(s verdict.Severity) {
-	*[]*int{&c.Critical, &c.Major, &c.Minor, &c.Nit}[s.Rank()]++
+// add counts n findings. A severity that is not known counts as the worst.
+func (c *Counts) add(s verdict.Severity, n int) {
+	*[]*int{&c.Critical, &c.Major, &c.Minor, &c.Nit}[s.Rank()] += n
 }
 
 // Blocking is the number of those that stand against an approval.
@@ -125,6 +125,8 @@ type Detail struct {
 	Approval *Round `json:"-"`
 	Lifted   string `json:"lifted,omitempty"`
 	HeadRef  string `json:"head_ref"`
+	// Trimmed says that it ended before the log begins: no more than the summary is known.
+	Trimmed bool `json:"trimmed,omitempty"`
 }
 
 // NamedCheck is a check of the head.
@@ -201,7 +203,7 @@ func (v *view) summary() Summary {
 	if v.last != nil {
 		s.Round, s.Verdict = v.last.Record.Round, v.last.Record.Verdict
 		for _, e := range v.ledger().Outstanding() {
-			s.Open.add(e.Severity)
+			s.Open.add(e.Severity, 1)
 		}
 	}
 	for _, r := range v.Reviews {

@@ -44,9 +44,7 @@ type Trend struct {
 	RoundsPerMerge float64    `json:"rounds_per_merge"`
 	CostPerMerge   float64    `json:"cost_usd_per_merge"`
 
-	firstReviews, merges []float64
-	mergedRounds         int
-	mergedCost           float64
+	sums daily
 }
 
 // Start is the beginning of the bucket that a moment lies in.
@@ -66,113 +64,92 @@ func (b Bucket) Next(t time.Time) time.Time {
 	return t.AddDate(0, 0, 1)
 }
 
+// dayMillis is the length of a day in milliseconds.
+const dayMillis = int64(24 * time.Hour / time.Millisecond)
+
 // maxBuckets bounds how far back trends go.
 const maxBuckets = 750
 
-// Trends are the buckets from the one of since on to the one of now, also those without
-// anything.
-func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string, bucket Bucket, since, now time.Time) ([]Trend, error) {
-	trends, index := []Trend{}, map[int64]int{}
-	for at := bucket.Start(since); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
-		index[at.Unix()] = len(trends)
-		trends = append(trends, Trend{Start: at})
-	}
-	in := func(millis int64) *Trend {
-		if i, ok := index[bucket.Start(fromMillis(millis)).Unix()]; ok && millis != 0 {
-			return &trends[i]
-		}
-		return &Trend{}
-	}
-	var repos event.Filter
-	if repo != "" {
-		repos.Repos = []string{repo}
-	}
-	allowed, from := p.allowed(scope, repos), toMillis(bucket.Start(since))
+// TrendsSince is from when on trends are known: the figures of days outlive the log. It is zero while nothing is.
+func (p *Projection) TrendsSince(ctx context.Context) (time.Time, error) {
+	since := p.Since()
 	err := p.query(ctx, func(rows *sql.Rows) error {
-		var opened, reviewed, merged, closed int64
-		var rounds, escalations, unattended int
-		var cost float64
-		if err := rows.Scan(&opened, &reviewed, &merged, &closed, &rounds, &escalations, &unattended, &cost); err != nil {
+		var first sql.NullInt64
+		if err := rows.Scan(&first); err != nil {
 			return err
 		}
-		o := in(opened)
-		o.Opened++
-		o.Escalations += escalations
-		if reviewed != 0 {
-			o.firstReviews = append(o.firstReviews, max(0, float64(reviewed-opened)/1000))
-		}
-		if merged != 0 {
-			m := in(merged)
-			m.Merged++
-			m.Unattended += unattended
-			m.mergedRounds += rounds
-			m.mergedCost += cost
-			m.merges = append(m.merges, max(0, float64(merged-opened)/1000))
-		} else if closed != 0 {
-			in(closed).Closed++
+		if at := time.UnixMilli(first.Int64 * dayMillis).UTC(); first.Valid && at.Before(since) {
+			since = at
 		}
 		return nil
-	}, "SELECT opened, reviewed, merged, closed, rounds, escalations, unattended, cost FROM pulls "+
-		"WHERE MAX(opened, merged, closed) >= ? AND "+allowed, from)
+	}, "SELECT MIN(day) FROM days")
+	return since, err
+}
+
+// begin is the beginning of the first bucket that something is known of.
+func (b Bucket) begin(since, known time.Time) time.Time { return b.Start(later(since, known)) }
+
+// Trends are the buckets from the one of since on to the one of now, also those without
+// anything, but none of before TrendsSince.
+func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string, bucket Bucket, since, now time.Time) ([]Trend, error) {
+	known, err := p.TrendsSince(ctx)
+	if err != nil || known.IsZero() {
+		return []Trend{}, err
+	}
+	filters := []event.Filter{scope}
+	if repo != "" {
+		filters = append(filters, event.Filter{Repos: []string{repo}})
+	}
+	from := toMillis(bucket.begin(since, known)) / dayMillis
+	all, err := p.live(ctx, from, filters...)
 	if err != nil {
 		return nil, err
 	}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var at, tokens int64
-		var cost float64
-		var findings int
-		if err := rows.Scan(&at, &cost, &tokens, &findings); err != nil {
-			return err
-		}
-		t := in(at)
-		t.Rounds++
-		t.CostUSD += cost
-		t.Tokens += tokens
-		t.Findings += findings
-		return nil
-	}, "SELECT rounds.at, rounds.cost, rounds.tokens, rounds.findings FROM rounds JOIN pulls ON pulls.id = rounds.pull WHERE rounds.at >= "+
-		"? AND "+allowed, from)
-	for i := range trends {
-		trends[i].finish()
+	noted, err := p.noted(ctx, from, filters...)
+	if err != nil {
+		return nil, err
 	}
-	return trends, err
+	all.join(noted)
+	trends := []Trend{}
+	for at := bucket.begin(since, known); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
+		trend := Trend{Start: at}
+		for number := toMillis(at) / dayMillis; number < toMillis(bucket.Next(at))/dayMillis; number++ {
+			for _, d := range all[number] {
+				trend.sums.add(d)
+			}
+		}
+		trend.finish()
+		trends = append(trends, trend)
+	}
+	return trends, nil
 }
 
 // quantiles are by the nearest rank.
-func quantiles(values []float64) *Quantiles {
+func quantiles(values []int64) *Quantiles {
 	if len(values) == 0 {
 		return nil
 	}
 	slices.Sort(values)
-	at := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
+	at := func(percent int) float64 { return float64(values[(len(values)*percent+99)/100-1]) }
 	return &Quantiles{P50: at(50), P90: at(90)}
 }
 
 // Sum is all of some buckets together.
 func Sum(trends []Trend) (sum Trend) {
 	for _, t := range trends {
-		sum.Opened += t.Opened
-		sum.Merged += t.Merged
-		sum.Closed += t.Closed
-		sum.Rounds += t.Rounds
-		sum.Findings += t.Findings
-		sum.CostUSD += t.CostUSD
-		sum.Tokens += t.Tokens
-		sum.Escalations += t.Escalations
-		sum.Unattended += t.Unattended
-		sum.mergedRounds += t.mergedRounds
-		sum.mergedCost += t.mergedCost
-		sum.firstReviews = append(sum.firstReviews, t.firstReviews...)
-		sum.merges = append(sum.merges, t.merges...)
+		sum.sums.add(&t.sums)
 	}
 	sum.finish()
 	return sum
 }
 
-// finish works out what follows from the sums.
+// finish works out what is told from the sums.
 func (t *Trend) finish() {
-	t.FirstReview, t.Merge = quantiles(t.firstReviews), quantiles(t.merges)
+	s := t.sums
+	t.Opened, t.Merged, t.Closed, t.Rounds, t.Findings, t.CostUSD = s.Opened, s.Merged, s.Closed, s.Rounds, s.Findings, s.CostUSD
+	t.Tokens, t.Escalations, t.Unattended = s.Tokens, s.Escalations, s.Unattended
+	t.FirstReview, t.Merge = quantiles(s.FirstReviews), quantiles(s.Merges)
 	if t.Merged > 0 {
-		t.RoundsPerMerge, t.CostPerMerge = float64(t.mergedRounds)/float64(t.Merged), t.mergedCost/float64(t.Merged)
+		t.RoundsPerMerge, t.CostPerMerge = float64(s.MergedRounds)/float64(t.Merged), s.MergedCostUSD/float64(t.Merged)
 	}
 }

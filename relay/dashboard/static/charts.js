@@ -6,7 +6,8 @@
   const answer = await fetch(place.dataset.api);
   if (!answer.ok) return;
   const { buckets, bucket } = await answer.json();
-  if (buckets.length < 2) return;
+  if (!buckets.length) return;
+  const repo = new URL(answer.url).searchParams.get("repo");
   const x = buckets.map((b) => Date.parse(b.start) / 1000);
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue("--" + name).trim();
@@ -15,8 +16,11 @@
     { title: "Time to merge, hours", moment: "merged", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50")], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90")]] },
     { title: "Time to first review, minutes", moment: "opened", lines: [["p50", "good", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p50 / 60], ["p90", "ci", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p90 / 60]] },
     { title: "Merged, and of these without a person", moment: "merged", lines: [["merged", "author", (b) => b.merged], ["without a person", "good", (b) => b.merged_without_person]] },
-    { title: "Rounds and findings", moment: "opened", lines: [["rounds", "reviewer", (b) => b.rounds], ["findings", "ci", (b) => b.findings]] },
-    { title: "Cost, US dollars", moment: "merged", lines: [["all", "author", (b) => b.cost_usd], ["a merge", "good", (b) => (b.merged ? b.cost_usd_per_merge : null)]] },
+    { title: "Rounds and findings", moment: "reviewed", lines: [["rounds", "reviewer", (b) => b.rounds], ["findings", "ci", (b) => b.findings]] },
+    { title: "Cost of reviews, US dollars", moment: "reviewed", lines: [["all", "author", (b) => b.cost_usd]] },
+    { title: "Tokens of reviews, millions", moment: "reviewed", lines: [["all", "reviewer", (b) => b.tokens / 1e6]] },
+    { title: "Cost of a merge, US dollars", moment: "merged", lines: [["mean", "good", (b) => (b.merged ? b.cost_usd_per_merge : null)]] },
+    { title: "Rounds of a merge", moment: "merged", lines: [["mean", "reviewer", (b) => (b.merged ? b.rounds_per_merge : null)]] },
     { title: "Escalations", moment: "opened", lines: [["to a person", "person", (b) => b.escalations]] },
   ];
   const rule = () => [
@@ -36,12 +40,17 @@
   place.hidden = false;
   const day = (date) => date.toISOString().slice(0, 10);
   const drawn = [];
-  for (const plot of plots) {
+  // All frames first: how wide each is depends on how many there are.
+  const figures = plots.map((plot) => {
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     caption.textContent = plot.title;
     figure.append(caption);
     place.append(figure);
+    return figure;
+  });
+  for (const [n, plot] of plots.entries()) {
+    const figure = figures[n];
     const width = () => figure.clientWidth - 22;
     const chart = new uPlot({
       width: width(),
@@ -70,7 +79,7 @@
         return;
       }
       const to = new Date((x[i] + (bucket === "week" ? 7 : 1) * 86400) * 1000);
-      location.href = "/?state=all&" + plot.moment + "=" + day(from) + ".." + day(to);
+      location.href = "/?state=all&" + plot.moment + "=" + day(from) + ".." + day(to) + (repo ? "&repo=" + encodeURIComponent(repo) : "");
     });
     drawn.push([chart, width]);
   }

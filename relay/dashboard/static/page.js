@@ -8,8 +8,8 @@
   let paused = sessionStorage.getItem("paused") === "yes";
   let open = false;
   let connected = false; // once, since the page was opened
-  let waiting = 0;
-  let missed = false;
+  let shown = document.body.dataset.asOf; // the place in the log that the page shows
+  let newest = shown; // the newest change that it was told of
 
   function show() {
     button.hidden = false;
@@ -19,29 +19,35 @@
     button.querySelector(".text").textContent = paused ? "paused" : open ? "live" : connected ? "not connected" : "connecting";
   }
 
-  // Changes are gathered: the first shows at once, further ones after half a second.
+  // A page asks for what it shows again as of a change. The relay writes that once for all pages
+  // that were told of the change and show the same.
   function refresh() {
-    if (paused || document.hidden) {
-      missed = true;
-      return;
-    }
-    if (waiting) {
-      missed = true;
-      return;
-    }
-    missed = false;
-    waiting = setTimeout(() => {
-      waiting = 0;
-      if (missed) refresh();
-    }, 500);
-    htmx.trigger(main(), "refresh");
+    if (!paused && !document.hidden) htmx.trigger(main(), "refresh");
+  }
+  function catchUp() {
+    if (newest !== shown) refresh();
+  }
+  document.addEventListener("htmx:config:request", (e) => {
+    e.detail.ctx.asOf = newest;
+    e.detail.ctx.request.headers["Touchstone-As-Of"] = newest;
+  });
+  document.addEventListener("htmx:after:swap", (e) => {
+    shown = e.detail.ctx.asOf;
+    catchUp();
+  });
+
+  // A place such as q7m2x4ka-1042 is an event of a log. A relay may have come to have another log.
+  function newer(place, than) {
+    const [log, n] = place.split("-");
+    const [otherLog, m] = than.split("-");
+    return log !== otherLog || Number(n) > Number(m);
   }
 
   function pause() {
     paused = !paused;
     sessionStorage.setItem("paused", paused ? "yes" : "no");
     show();
-    if (!paused && missed) refresh();
+    if (!paused) catchUp();
   }
 
   function heard(message) {
@@ -50,7 +56,10 @@
       connected ||= open;
       show();
     }
-    if (message.moved) refresh();
+    if (message.changed && newer(message.changed, newest)) {
+      newest = message.changed;
+      refresh();
+    }
   }
 
   if (main().hasAttribute("data-live")) {
@@ -66,7 +75,7 @@
   }
   addEventListener("pageshow", (e) => e.persisted && location.reload());
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && missed) refresh();
+    if (!document.hidden) catchUp();
   });
 
   function span(seconds) {

@@ -1,9 +1,9 @@
-// One connection to the relay's event stream for all of a browser's pages: browsers open six
-// connections to one server and no more. It only tells the pages that the log has moved.
+// One connection to the relay's notices of changes for all of a browser's pages: browsers open six
+// connections to one server and no more. It tells the pages of the newest change.
 "use strict";
 const ports = new Set();
 let open = false;
-let last = "";
+let last = ""; // the newest change
 
 function tell(message) {
   for (const port of ports) port.postMessage(message);
@@ -14,8 +14,7 @@ function state(now) {
 }
 
 async function follow() {
-  const headers = last ? { "Last-Event-ID": last } : {};
-  const answer = await fetch("/events", { headers, cache: "no-store" });
+  const answer = await fetch("/changes", { cache: "no-store" });
   if (!answer.ok) throw new Error(String(answer.status));
   state(true);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -24,13 +23,9 @@ async function follow() {
     const { value, done } = await reader.read();
     if (done) return;
     const lines = (rest + value).split("\n");
-    rest = lines.pop().slice(0, 100); // of a long line nothing but its beginning matters
-    let events = false;
-    for (const line of lines) {
-      if (line.startsWith("id: ")) last = line.slice(4);
-      if (line.startsWith("event: ")) events = true;
-    }
-    if (events) tell({ moved: true });
+    rest = lines.pop();
+    const ids = lines.filter((line) => line.startsWith("id: "));
+    if (ids.length) tell({ changed: (last = ids.at(-1).slice(4)) });
   }
 }
 
@@ -52,7 +47,7 @@ if ("onconnect" in self) {
     const port = e.ports[0];
     ports.add(port);
     port.onmessage = () => ports.delete(port); // a page says that it leaves
-    port.postMessage({ open });
+    port.postMessage(last ? { open, changed: last } : { open });
   };
 } else {
   ports.add(self); // a worker of one page, where browsers share none

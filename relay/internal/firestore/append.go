@@ -23,10 +23,6 @@ const (
 	// after which documents go: else a relay that slept could make a block anew in the
 	// place of one that has been removed.
 	trusted = time.Minute
-	// remembered is how long a delivery is known as one that was stored, even if retention
-	// has taken its event: GitHub sends deliveries again for three days
-	// (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
-	remembered = 3 * 24 * time.Hour
 	// maxKeysPerQuery is Firestore's limit for array-contains-any.
 	maxKeysPerQuery = 30
 )
@@ -64,7 +60,7 @@ type appender struct {
 func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 	s := a.store
 	s.mu.Lock()
-	stale, replaced := wallClock().Sub(s.confirmed) > trusted, s.replaced
+	stale, replaced := s.stale(), s.replaced
 	a.head = s.head
 	s.mu.Unlock()
 	if replaced {
@@ -211,7 +207,7 @@ func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.head = max(s.head, p.block.Last)
-	s.confirmed = wallClock()
+	s.confirmed = s.now()
 	return true, nil
 }
 
@@ -270,17 +266,17 @@ func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, er
 // knows reports whether a block's deliveries count as stored.
 func (s *Store) knows(b block) bool {
 	_, floor := s.ends()
-	return b.Last > floor || !b.forgotten()
+	return b.Last > floor || b.age < s.remembered
 }
 
 func (s *Store) lookUpSome(ctx context.Context, keys []string, into map[string]int64) error {
-	docs, err := s.blocks().Where("ids", "array-contains-any", keys).Select("last", "ids", "received").Documents(ctx).GetAll()
+	docs, err := s.blocks().Where("ids", "array-contains-any", keys).Select("last", "ids").Documents(ctx).GetAll()
 	if err != nil {
 		return err
 	}
 	for _, doc := range docs {
-		var b block
-		if err := doc.DataTo(&b); err != nil {
+		b, err := blockOf(doc)
+		if err != nil {
 			return err
 		}
 		if !s.knows(b) {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"cloud.google.com/go/firestore"
+
 	"touchstone/relay/event"
 )
 
@@ -32,7 +34,8 @@ type block struct {
 	// IDs are the events' delivery keys, in order. Behind them stand, if any event is
 	// SignedOnce, as many keys of signatures; those of other events are empty.
 	IDs []string `firestore:"ids"`
-	// Received is when the newest event was received, in milliseconds since 1970.
+	// Received is when the newest event was received, in milliseconds since 1970, by the clock of
+	// the relay that did. Relays of before version 0.2 go by it.
 	Received int64 `firestore:"received"`
 	// Data holds the events as encode writes them, unless there are chunks.
 	Data []byte `firestore:"data"`
@@ -42,6 +45,16 @@ type block struct {
 	Sum int64 `firestore:"sum,omitempty"`
 	// Emptied says that retention has taken the events, and what is left are their keys.
 	Emptied bool `firestore:"emptied,omitempty"`
+
+	// age is how long it had been there when it was read. Firestore's clock tells, which all
+	// relays share.
+	age time.Duration
+}
+
+func blockOf(doc *firestore.DocumentSnapshot) (b block, err error) {
+	err = doc.DataTo(&b)
+	b.age = doc.ReadTime.Sub(doc.CreateTime)
+	return b, err
 }
 
 // castagnoli is the polynomial that processors compute themselves.
@@ -77,9 +90,6 @@ func (b block) count() int {
 	}
 	return len(b.IDs)
 }
-
-// forgotten reports whether the deliveries of a block need not be known any more.
-func (b block) forgotten() bool { return time.Since(time.UnixMilli(b.Received)) > remembered }
 
 // chunk is a document of relay-chunks.
 type chunk struct {

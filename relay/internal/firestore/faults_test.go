@@ -167,7 +167,7 @@ func TestSweep(t *testing.T) {
 	if after := documents(); after != before {
 		t.Errorf("within the grace documents went: %s became %s", before, after)
 	}
-	s.grace = 0
+	s.grace, s.remembered = 0, 0
 	if removed, err := s.Trim(t.Context(), time.Now()); removed != 0 || err != nil {
 		t.Fatalf("removed %d, %v", removed, err)
 	}
@@ -183,21 +183,16 @@ func TestRememberedBeyondRetention(t *testing.T) {
 	s, asleep := open(t, name, ""), open(t, name, "")
 	defer s.Close()
 	defer asleep.Close()
-	received := func(delivery string, ago time.Duration) event.Event {
-		e := storetest.Event(delivery)
-		e.ReceivedAt = time.Now().Add(-ago)
-		return e
-	}
-	large := received("large", 2*time.Hour)
+	large := storetest.Event("large")
 	large.Payload = make([]byte, 2<<20)
 	rand.Read(large.Payload)
-	for _, e := range []event.Event{received("forgotten", remembered+time.Hour), received("a", 2*time.Hour), large, received("b", time.Hour)} {
+	for _, e := range []event.Event{storetest.Event("a"), large, storetest.Event("b")} {
 		if _, err := s.Append(t.Context(), []event.Event{e}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.grace = 0
-	for _, want := range []int{4, 0} {
+	for _, want := range []int{3, 0} {
 		if removed, err := s.Trim(t.Context(), time.Now()); removed != want || err != nil {
 			t.Fatalf("removed %d, %v", removed, err)
 		}
@@ -215,15 +210,15 @@ func TestRememberedBeyondRetention(t *testing.T) {
 		left = append(left, fmt.Sprintf("%d: %d bytes", b.Last, len(b.Data)))
 	}
 	chunks, err := s.chunks().Documents(t.Context()).GetAll()
-	if got := strings.Join(left, ", "); err != nil || len(chunks) != 0 || !strings.HasPrefix(got, "2: 0 bytes, 3: 0 bytes, 4: ") {
+	if got := strings.Join(left, ", "); err != nil || len(chunks) != 0 || !strings.HasPrefix(got, "1: 0 bytes, 2: 0 bytes, 3: ") {
 		t.Errorf("left are %s, and %d chunks, %v", got, len(chunks), err)
 	}
 
 	// One that has not followed meanwhile learns the log over what was emptied.
 	asleep.confirmed = time.Time{}
-	again := []event.Event{received("a", 0), received("large", 0), received("b", 0), received("forgotten", 0)}
+	again := []event.Event{storetest.Event("a"), storetest.Event("large"), storetest.Event("b"), storetest.Event("c")}
 	results, err := asleep.Append(t.Context(), again)
-	want := []hub.Appended{{Seq: 2, Duplicate: true}, {Seq: 3, Duplicate: true}, {Seq: 4, Duplicate: true}, {Seq: 5}}
+	want := []hub.Appended{{Seq: 1, Duplicate: true}, {Seq: 2, Duplicate: true}, {Seq: 3, Duplicate: true}, {Seq: 4}}
 	if err != nil || !slices.Equal(results, want) {
 		t.Errorf("sent again they are %+v, %v, want %+v", results, err, want)
 	}
@@ -232,9 +227,20 @@ func TestRememberedBeyondRetention(t *testing.T) {
 		t.Errorf("known are %v, %v", stored, err)
 	}
 	for _, from := range []*Store{s, asleep} {
-		if events, err := from.Read(t.Context(), 4, 10, 1<<20); err != nil || len(events) != 1 || events[0].Delivery != "forgotten" {
+		if events, err := from.Read(t.Context(), 3, 10, 1<<20); err != nil || len(events) != 1 || events[0].Delivery != "c" {
 			t.Errorf("behind the removed ones stand %d events, %v", len(events), err)
 		}
+	}
+
+	asleep.grace, asleep.remembered = 0, 0
+	if removed, err := asleep.Trim(t.Context(), time.Now()); removed != 1 || err != nil {
+		t.Fatalf("removed %d, %v", removed, err)
+	}
+	if blocks, err = s.blocks().Documents(t.Context()).GetAll(); err != nil || len(blocks) != 1 {
+		t.Errorf("with nothing to remember %d blocks are left, %v", len(blocks), err)
+	}
+	if results, err := asleep.Append(t.Context(), again[:1]); err != nil || results[0].Duplicate {
+		t.Errorf("sent again when it is forgotten it is %+v, %v", results, err)
 	}
 }
 

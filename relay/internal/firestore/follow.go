@@ -100,7 +100,7 @@ func (s *Store) look(ctx context.Context) error {
 	s.mu.Lock()
 	missed := newest > s.head
 	if !missed {
-		s.confirmed = wallClock()
+		s.confirmed = s.now()
 	}
 	s.mu.Unlock()
 	if missed {
@@ -128,7 +128,7 @@ func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.confirmed = wallClock()
+	s.confirmed = s.now()
 	return nil
 }
 

@@ -124,7 +124,10 @@ func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(blo
 
 // load takes a block's document apart and keeps it among the recent ones.
 func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (block, decoded, error) {
-	var b block
+	b, err := blockOf(doc)
+	if err != nil {
+		return block{}, decoded{}, fmt.Errorf("block %s: %w", doc.Ref.ID, err)
+	}
 	d, err := s.unpack(ctx, doc, &b)
 	if err != nil {
 		return block{}, decoded{}, fmt.Errorf("block %s: %w", doc.Ref.ID, err)
@@ -138,9 +141,6 @@ func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (bloc
 }
 
 func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *block) (decoded, error) {
-	if err := doc.DataTo(b); err != nil {
-		return decoded{}, err
-	}
 	first, err := strconv.ParseInt(doc.Ref.ID, 10, 64)
 	if err != nil {
 		return decoded{}, fmt.Errorf("its name is no number: %w", err)

@@ -64,13 +64,19 @@ type Store struct {
 	// grace is how long the documents of removed events stay as they are. A relay that was
 	// suspended learns the log anew before it writes, if it may have missed that much.
 	grace time.Duration
+	// remembered is how long a delivery is known as one that was stored, even if retention
+	// has taken its event: GitHub sends deliveries again for three days
+	// (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
+	remembered time.Duration
+	// now is this machine's clock. What relays share goes by Firestore's.
+	now func() time.Time
 	// news says that blocks were learned which no append of this store returned.
 	news chan struct{}
 
 	mu        sync.Mutex
 	head      int64
 	floor     int64
-	confirmed time.Time // when head was last known to be the head; on the wall clock
+	confirmed time.Time // when head was last known to be the head
 	replaced  bool      // the database holds another log by now
 	emptied   int64     // up to here retention has emptied the blocks
 	recent    recent
@@ -99,7 +105,7 @@ func openWithin(ctx context.Context, limits limits, project, database string) (*
 		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay "+
 			"a service account)", project, err)
 	}
-	s := &Store{client: client, limits: limits, grace: time.Hour, news: make(chan struct{}, 1)}
+	s := &Store{client: client, limits: limits, grace: time.Hour, remembered: 3 * 24 * time.Hour, now: time.Now, news: make(chan struct{}, 1)}
 	ctx, cancel := context.WithTimeout(ctx, limits.open)
 	defer cancel()
 	if err := s.open(ctx); err != nil {
@@ -127,7 +133,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.head, s.confirmed = b.Head, wallClock()
+	s.head, s.confirmed = b.Head, s.now()
 	return nil
 }
 
@@ -263,6 +269,10 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	return nil
 }
 
-// wallClock is the time without the monotonic reading, which stands still while the
-// machine sleeps.
-func wallClock() time.Time { return time.Now().Round(0) }
+// stale reports whether the head may have moved unseen: trusted has passed, by the monotonic
+// clock, which stands still while the machine sleeps, or by the wall clock, which may be set back.
+// The caller holds the lock.
+func (s *Store) stale() bool {
+	now := s.now()
+	return now.Sub(s.confirmed) > trusted || now.Round(0).Sub(s.confirmed.Round(0)).Abs() > trusted
+}

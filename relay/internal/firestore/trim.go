@@ -14,7 +14,8 @@ const trimBlocks = 100
 
 // Trim implements hub.Store. Events go by whole blocks: the floor moves first, and the
 // documents below it go later, as sweep says. The newest block's document stays, because
-// the next one is numbered by it.
+// the next one is numbered by it. What is old Firestore's clock tells: those of the relays
+// may differ.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	_, old := s.ends()
 	floor, err := s.findFloor(ctx, old, before)
@@ -40,16 +41,16 @@ func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (i
 		ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 		defer cancel()
 		docs, err := s.blocks().Where("last", ">", floor).OrderBy("last", firestore.Asc).
-			Limit(limit).Select("last", "received").Documents(ctx).GetAll()
+			Limit(limit).Select("last").Documents(ctx).GetAll()
 		if err != nil {
 			return 0, err
 		}
 		for _, doc := range docs {
-			var b block
-			if err := doc.DataTo(&b); err != nil {
+			b, err := blockOf(doc)
+			if err != nil {
 				return 0, err
 			}
-			if b.Received >= before.UnixMilli() {
+			if !doc.CreateTime.Before(s.there(before, doc.ReadTime)) {
 				return floor, nil
 			}
 			floor = b.Last
@@ -59,6 +60,19 @@ func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (i
 		}
 	}
 	return floor, nil
+}
+
+// inexact is what two clocks seem apart that agree: an answer takes a moment.
+const inexact = 2 * time.Second
+
+// there is a moment of this machine's clock by Firestore's, which told when it was read just now.
+// While an answer is slow the moment is earlier, and nothing goes too soon.
+func (s *Store) there(moment, read time.Time) time.Time {
+	ahead := s.now().Sub(read)
+	if ahead.Abs() < inexact {
+		return moment
+	}
+	return moment.Add(-ahead)
 }
 
 // raiseFloor returns how many events went; other relays remove old events too.
@@ -98,7 +112,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return nil
 	}
 	blocks := s.blocks().Where("last", "<=", min(floor, head-1)).OrderBy("last", firestore.Asc)
-	if err := s.each(ctx, func() firestore.Query { return blocks.Select("received") }, forget); err != nil {
+	if err := s.each(ctx, func() firestore.Query { return blocks.Select("last") }, s.forget); err != nil {
 		return err
 	}
 	if err := s.empty(ctx, blocks); err != nil {
@@ -115,8 +129,8 @@ func (s *Store) empty(ctx context.Context, blocks firestore.Query) error {
 	s.mu.Unlock()
 	rest := func() firestore.Query { return blocks.Where("last", ">", at).Select("last", "emptied") }
 	err := s.each(ctx, rest, func(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
-		var b block
-		if err := doc.DataTo(&b); err != nil {
+		b, err := blockOf(doc)
+		if err != nil {
 			return nil, err
 		}
 		at = b.Last
@@ -142,12 +156,8 @@ type deed func(*firestore.BulkWriter, *firestore.DocumentSnapshot) (*firestore.B
 var errYoung = errors.New("it has to stay for now")
 
 // forget deletes a block whose deliveries are forgotten.
-func forget(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
-	var b block
-	if err := doc.DataTo(&b); err != nil {
-		return nil, err
-	}
-	if !b.forgotten() {
+func (s *Store) forget(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
+	if doc.ReadTime.Sub(doc.CreateTime) < s.remembered {
 		return nil, errYoung
 	}
 	return w.Delete(doc.Ref)

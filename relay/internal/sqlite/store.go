@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite" // the database/sql driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -62,6 +63,9 @@ type Store struct {
 	files        files
 	lock         *lock
 	checkpoints  checkpoints
+	clock        clock
+	// now is the machine's clock, and for how long this store has been open.
+	now func() (time.Time, time.Duration)
 }
 
 // Open opens the log at path and makes it if there is none; the folder has to exist.
@@ -75,7 +79,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{lock: held}
+	opened := time.Now()
+	s := &Store{lock: held, now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
 	if err := s.open(ctx, path); err != nil {
 		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
 			err = fmt.Errorf("it is no log of a relay: %w; name another file, or put a copy of the log in its place", err)
@@ -110,6 +115,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	}
 	s.log = bounds.Log
 	if s.files, err = filesAt(path); err != nil {
+		return err
+	}
+	if err := s.recallClock(ctx); err != nil {
 		return err
 	}
 	s.checkpoints.start(ctx, s)

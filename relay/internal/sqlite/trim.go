@@ -13,6 +13,10 @@ const trimLimit = 1000
 
 // Trim implements hub.Store.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
+	before, err := s.honest(ctx, before)
+	if err != nil {
+		return 0, fmt.Errorf("tell the time: %w", err)
+	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("begin trim: %w", err)

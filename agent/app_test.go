@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"touchstone/agent/githubsim"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var (
+	formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
+	formInput  = regexp.MustCompile(`<input[^>]* name="([^"]+)" value="([^"]*)"`)
+)
+
+// browse is xdg-open: a person with a browser, who makes the App that a page describes and installs it where
+// BROWSER says: a repository, "nowhere", or "gone" to close the page, or "forged" for an answer that another page sends.
+func browse() {
+	page, mode := os.Args[len(os.Args)-1], os.Getenv("BROWSER")
+	if err := browsePage(page, mode); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func browsePage(page, mode string) error {
+	text, _, err := visit(http.Get(page))
+	switch {
+	case err == nil && strings.HasSuffix(page, "/installations/new"):
+		return install(page, mode)
+	case err != nil || mode == "gone":
+		return err
+	case mode == "forged":
+		answer, _, err := visit(http.Get(page + "made?code=0123&state=guess"))
+		return fmt.Errorf("%s: %w", answer, err)
+	}
+	if text, _, err = submit(page, text); err != nil { // which our page does by itself
+		return err
+	}
+	action := formAction.FindStringSubmatch(text)
+	if action == nil {
+		return fmt.Errorf("GitHub does not ask: %s", text)
+	}
+	_, at, err := submit(page, text) // GitHub sends the browser back, and we send it on to be installed
+	if err != nil {
+		return err
+	}
+	return install(at, mode)
+}
+
+// install gives the App of a page a repository.
+func install(page, repository string) error {
+	owner, _, found := strings.Cut(repository, "/")
+	if !found {
+		return nil
+	}
+	_, _, err := visit(http.PostForm(page, url.Values{"owner": {owner}, "repositories": {repository}}))
+	return err
+}
+
+// submit sends the form of a page as it is.
+func submit(base, text string) (answer, at string, err error) {
+	action := formAction.FindStringSubmatch(text)
+	if action == nil {
+		return "", "", fmt.Errorf("there is no form: %s", text)
+	}
+	to, err := url.Parse(html.UnescapeString(action[1]))
+	if err == nil && !to.IsAbs() {
+		github, _ := url.Parse(os.Getenv("GITHUB_WEB"))
+		to = github.ResolveReference(to)
+	}
+	values := url.Values{}
+	for _, input := range formInput.FindAllStringSubmatch(text, -1) {
+		values.Set(input[1], html.UnescapeString(input[2]))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return visit(http.PostForm(to.String(), values))
+}
+
+func visit(response *http.Response, err error) (text, at string, _ error) {
+	if err != nil {
+		return "", "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return string(body), response.Request.URL.String(), err
+}
+
+// administered starts a relay that takes an App's secret from its administrator, rly_admin, and writes into the file
+// secret what it was given. Its answers are those of the relay's own tests: administered.
+func administered(ts *testscript.TestScript, _ bool, _ []string) {
+	mux := http.NewServeMux()
+	admins := func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if r.Header.Get("Authorization") != "Bearer rly_admin" {
+				w.WriteHeader(http.StatusForbidden)
+				_, _ = io.WriteString(w, `{"error":"this takes a token with the role admin"}`)
+				return
+			}
+			next(w, r)
+		}
+	}
+	relay := httptest.NewServer(mux)
+	ts.Defer(relay.Close)
+	mux.HandleFunc("GET /api/v1/sources", admins(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"sources": []map[string]any{{"name": "github", "url": relay.URL + "/webhooks/github", "app": false}}})
+	}))
+	file := ts.MkAbs("secret")
+	mux.HandleFunc("PUT /api/v1/sources/github/app-secret", admins(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Secret string }
+		if json.NewDecoder(r.Body).Decode(&asked) != nil || os.WriteFile(file, []byte(asked.Secret), 0o600) != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	ts.Setenv("RELAY", relay.URL)
+}
+
+// hooked wants the webhook of the only App to lead to the relay, signed with the secret that the relay was given.
+func (w *world) hooked(args []string) error {
+	apps := w.Apps()
+	if len(apps) != 1 {
+		return fmt.Errorf("there are the Apps %v", apps)
+	}
+	secret, err := os.ReadFile(args[1])
+	if err != nil {
+		return err
+	}
+	if address, signed := w.Hook(apps[0]); address != args[0]+"/webhooks/github" || signed != string(secret) {
+		return fmt.Errorf("the webhook of %s leads to %s, and its secret is another than the relay's: %t", apps[0], address,
+			signed != string(secret))
+	}
+	return nil
+}
+
+// apps wants as many Apps to have been made: apps COUNT.
+func (w *world) apps(args []string) error {
+	if got := w.Apps(); fmt.Sprint(len(got)) != args[0] {
+		return fmt.Errorf("there are the Apps %v", got)
+	}
+	return nil
+}
+
+// counting has merges into a branch take an approval, of people alone or of a code owner's: counting [BRANCH [people|owners]].
+func (w *world) counting(args []string) error {
+	rules := map[string]githubsim.Protection{}
+	if len(args) > 0 {
+		rule := githubsim.Protection{Approvals: 1, PeopleOnly: slices.Contains(args, "people")}
+		if slices.Contains(args, "owners") {
+			rule.CodeOwners = []string{judge}
+		}
+		rules[args[0]] = rule
+	}
+	return w.Protect("acme/app", rules)
+}
+
+// suspend suspends the only App's installation: suspend OWNER.
+func (w *world) suspend(args []string) error {
+	for _, app := range w.Apps() {
+		if err := w.Suspend(app, args[0], true); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"touchstone/verdict/decide"
+	"touchstone/worktree"
+	"touchstone/worktree/layout"
+)
+
+// Side is what of a clone is compared with its base.
+type Side string
+
+// The sides.
+const (
+	Working   Side = "the working tree" // untracked files included, ignored ones left out
+	Staged    Side = "the staged files"
+	Committed Side = "HEAD"
+)
+
+// Borrowed is a worktree of what a clone holds, in a temporary directory.
+type Borrowed struct {
+	*worktree.Tree
+	Clone *Clone
+	// Head is HEAD, or a commit made of what is not committed. What merging that into Base
+	// makes is checked out, Base being the commit that the base's name meant.
+	Head, Base string
+	Branch     string // "HEAD" where none is checked out
+	Made       bool   // Head is a commit of ours
+	dir        string
+}
+
+// Borrow checks out one side of the clone, in a worktree like that of a pull request, whose
+// mirror borrows the clone's objects, in a directory of its own below parent; empty is the
+// system's for such things. Nothing is written to the clone. The caller closes it.
+func (c *Clone) Borrow(ctx context.Context, parent, base string, of Side) (_ *Borrowed, err error) {
+	b := Borrowed{Clone: c}
+	if b.dir, err = os.MkdirTemp(parent, "touchstone-local-"); err != nil {
+		return nil, fmt.Errorf("make a directory for the worktree: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(b.dir))
+		}
+	}()
+	l, err := c.lend(ctx, b.dir, base, of)
+	if err != nil {
+		return nil, err
+	}
+	b.Head, b.Base, b.Made = l.request.Head, l.request.Base, l.made
+	if b.Branch, err = c.line(ctx, "rev-parse", "--abbrev-ref", "HEAD"); err != nil {
+		return nil, err
+	}
+	b.Tree, err = l.store.Acquire(ctx, l.request)
+	return &b, unmergeable(err, of, base)
+}
+
+// lent is a store of worktrees whose only mirror has its objects in a clone.
+type lent struct {
+	store *worktree.Store
+	// request is for one side of the clone, as merging it into its base makes it. Both commits
+	// are there already: nothing is fetched.
+	request worktree.Request
+	made    bool // request.Head is a commit of ours
+}
+
+// lend makes a store in a directory for one side of the clone. Nothing is written to the clone,
+// whose git finds from then on what is written to the store's mirror.
+func (c *Clone) lend(ctx context.Context, dir, base string, of Side) (l lent, err error) {
+	const repo = "local/clone"
+	l.request = worktree.Request{
+		Remote: worktree.Remote{URL: "file:///"}, Repo: repo, Number: 1, Role: string(decide.Reviewer),
+		HeadRef: "refs/heads/head", BaseRef: "refs/heads/base", Merged: true,
+	}
+	if l.request.Base, err = c.commit(ctx, base); err != nil {
+		return l, err
+	}
+	shallow, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "shallow")
+	if err != nil {
+		return l, err
+	}
+	l.store = &worktree.Store{Root: dir, Shallow: shallow}
+	mirror := layout.Of(dir, repo).Mirror()
+	if err := c.mirror(ctx, mirror); err != nil {
+		return l, fmt.Errorf("make a mirror of the clone: %w", err)
+	}
+	if l.request.Head, l.made, err = c.headOf(ctx, filepath.Join(mirror, "objects"), of); err != nil {
+		return l, fmt.Errorf("read %s: %w", of, err)
+	}
+	return l, nil
+}
+
+// unmergeable says what to do where an error is that a side of the clone does not merge.
+func unmergeable(err error, of Side, base string) error {
+	if !errors.Is(err, worktree.ErrUnmergeable) {
+		return err
+	}
+	_, why, _ := strings.Cut(err.Error(), worktree.ErrUnmergeable.Error()+": ")
+	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with where that began: --base $(git "+
+		"merge-base %[2]s HEAD)", of, base, why)
+}
+
+// mirror makes a bare repository that finds its objects in the clone, and has the clone's git
+// find those of that repository.
+func (c *Clone) mirror(ctx context.Context, mirror string) error {
+	objects, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return err
+	}
+	c.env = append(c.env, "GIT_OBJECT_DIRECTORY="+filepath.Join(mirror, "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
+	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "objects/info/alternates": filepath.ToSlash(objects) + "\n"}
+	for name, content := range files {
+		name = filepath.Join(mirror, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(mirror, "refs"), 0o700)
+}
+
+// headOf is the commit of one side. What is not committed becomes a commit on top of HEAD,
+// in the object store at objects, beside which the index is kept that this takes.
+func (c *Clone) headOf(ctx context.Context, objects string, of Side) (head string, made bool, err error) {
+	if head, err = c.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil || of == Committed {
+		return head, false, err
+	}
+	tree, err := c.snapshot(ctx, objects, of == Staged)
+	if err != nil {
+		return "", false, err
+	}
+	if same, err := c.line(ctx, "rev-parse", "--verify", "HEAD^{tree}"); err != nil || same == tree {
+		return head, false, err
+	}
+	c.env = append(c.env, "GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_COMMITTER_NAME=touchstone",
+		"GIT_COMMITTER_EMAIL=touchstone@localhost")
+	head, err = c.line(ctx, "commit-tree", "-p", head, "-m", "Not committed yet: "+string(of), tree)
+	return head, true, err
+}
+
+// maxLocalFile bounds the files that are read of a clone's commits, in bytes.
+const maxLocalFile = 8 << 20
+
+// ReadFile is that of [worktree.Tree] for objects that are the clone's.
+func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
+	entries, err := b.Clone.entries(ctx, rev, name)
+	if err == nil && (len(entries) != 1 || entries[0].name != name) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	if e := entries[0]; !strings.HasPrefix(e.mode, "100") {
+		return nil, fmt.Errorf("read %q at %.12s: it is no regular file", name, rev)
+	}
+	if entries[0].size > maxLocalFile {
+		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, entries[0].size, worktree.ErrTooLarge)
+	}
+	return b.Clone.output(ctx, "cat-file", "blob", entries[0].blob)
+}
+
+// ReadDir is that of [worktree.Tree] for objects that are the clone's.
+func (b *Borrowed) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
+	return b.Clone.ReadDir(ctx, rev, dir)
+}
+
+// ReadDir lists the names in a directory of a commit, "." being the root; those of directories end in a
+// slash. Errors: fs.ErrNotExist.
+func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
+	prefix := strings.TrimPrefix(dir+"/", "./")
+	entries, err := c.entries(ctx, rev, prefix)
+	if err == nil && len(entries) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: err}
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimPrefix(e.name, prefix)
+		if e.mode == "040000" {
+			names[i] += "/"
+		}
+	}
+	return names, nil
+}
+
+// entry is what a commit holds under one name.
+type entry struct {
+	mode, blob, name string
+	size             int64
+}
+
+// entries lists what a commit holds under a path or, if that ends in a slash, below it.
+func (c *Clone) entries(ctx context.Context, rev, path string) ([]entry, error) {
+	args := []string{"ls-tree", "-z", "--full-tree", "--long", rev}
+	if path != "" {
+		args = append(args, "--", path)
+	}
+	out, err := c.output(ctx, args...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	var list []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") { // "100644 blob 3b18e5…  12\tname"
+		meta, name, _ := strings.Cut(line, "\t")
+		f := strings.Fields(meta)
+		if len(f) != 4 {
+			return nil, fmt.Errorf("git ls-tree answered %q", line)
+		}
+		size, _ := strconv.ParseInt(f[3], 10, 64) // a directory has "-"
+		list = append(list, entry{mode: f[0], blob: f[2], size: size, name: name})
+	}
+	return list, nil
+}
+
+// Close gives the directory back.
+func (b *Borrowed) Close() error { return errors.Join(b.Release(), os.RemoveAll(b.dir)) }
+
+// DefaultBase is the branch that most likely gets the clone's changes.
+func (c *Clone) DefaultBase(ctx context.Context) (string, error) {
+	candidates := []string{"origin/HEAD", "origin/main", "origin/master", "main", "master"}
+	for _, name := range candidates {
+		if _, err := c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("none of %s is in this clone; name the branch to compare with by --base", strings.Join(candidates, ", "))
+}

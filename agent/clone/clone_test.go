@@ -1,0 +1,62 @@
+package clone
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAChangeWithinTheSameMomentIsSeen: of a file with the size and the time that the index
+// notes, only the index's own time says that its content has to be looked at.
+func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull) // such as one that has commits signed
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args[0], err, out)
+		}
+	}
+	file, index := filepath.Join(dir, "a.txt"), filepath.Join(dir, ".git", "index")
+	moment := time.Now().Add(-time.Hour).Truncate(time.Second)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, moment, moment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("config", "core.trustctime", "false") // which a test cannot set back
+	write("85%\n")
+	git("add", ".")
+	git("commit", "-qm", "base")
+	write("80%\n")
+	if err := os.Chtimes(index, moment, moment); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Borrow(t.Context(), t.TempDir(), "main", Working)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff, err := b.Diff(t.Context())
+	if err != nil || len(diff.Files) != 1 || diff.Files[0].Path != "a.txt" {
+		t.Errorf("%+v, %v", diff.Files, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(b.dir); !os.IsNotExist(err) {
+		t.Errorf("the directory is left behind: %v", err)
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict/decide"
+)
+
+// merging tells whether the repository's own rules let the agents merge what they approve,
+// and reads its checks, as they will have to.
+func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+	repo, rules, err := rulesOf(ctx, client, name)
+	if err != nil {
+		return "", err
+	}
+	reviewers := d.reviewers(self)
+	var count []string
+	for _, login := range reviewers {
+		if isApp(login) {
+			count = append(count, login) // as far as GitHub tells beforehand; see approvals
+			continue
+		}
+		permission, err := client.Permission(ctx, repo, login)
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return "", err
+		}
+		if permission.CanWrite() {
+			count = append(count, login)
+		}
+	}
+	var wrong []string
+	if !rules.Squash {
+		wrong = append(wrong, fmt.Sprintf("%s does not allow squash merging; allow it in its settings, under Pull Requests", name))
+	}
+	switch {
+	case len(count) == 0:
+		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write "+
+			"access", strings.Join(reviewers, ", "), name))
+	case rules.Approvals > len(count):
+		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have "+
+			"people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; and "))
+	}
+	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
+}
+
+// statuses tells whether the token may write the commit statuses that show whose turn it is.
+func statuses(ctx context.Context, client *forge.Client, name string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	if err := forge.NewReporter(client).CanReport(ctx, repo); err != nil {
+		return "", fmt.Errorf("the pull requests will not show what the agent does, while all else goes on: %w", err)
+	}
+	return "pull requests of " + name + " show whose turn it is", nil
+}
+
+// protection tells what GitHub itself asks of a merge into the default branch, and what to let it
+// ask: people can merge without the agents, and what comes between an agent's last look and the
+// merge only GitHub's own rules can stop.
+func protection(ctx context.Context, client *forge.Client, name string) (string, error) {
+	_, rules, err := rulesOf(ctx, client, name)
+	if err != nil {
+		return "", err
+	}
+	if rules.Branch == "" {
+		return name + " is empty", nil
+	}
+	asks := "no check"
+	if len(rules.Checks) > 0 {
+		asks = "the checks " + strings.Join(rules.Checks, ", ")
+	}
+	if rules.Queue {
+		asks += ", by a merge queue"
+	}
+	advice := ""
+	if !slices.Contains(rules.Checks, forge.ReviewContext) {
+		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub "+
+			"keeps out what the agents would", forge.ReviewContext)
+	}
+	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
+}
+
+// rulesOf are the rules of the repository of a name.
+func rulesOf(ctx context.Context, client *forge.Client, name string) (repo forge.Repo, rules forge.Rules, err error) {
+	if repo, err = forge.ParseRepo(name); err == nil {
+		rules, err = client.Rules(ctx, repo)
+	}
+	return repo, rules, err
+}
+
+// isApp reports whether a login is that of an App's bot.
+func isApp(login string) bool { return strings.HasSuffix(login, "[bot]") }
+
+// approvals tells which reviewers' approvals the repository's rules count. GitHub counts those of people with write
+// access; whether it counts an App's shows only where it had to decide on one.
+func (d *doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+	repo, rules, err := rulesOf(ctx, client, name)
+	if err != nil {
+		return "", err
+	}
+	reviewers := d.reviewers(self)
+	if rules.Approvals == 0 && !rules.CodeOwners {
+		return fmt.Sprintf("%s asks for none, so that no approval has to count there", name), nil
+	}
+	var facts []string
+	for _, login := range reviewers {
+		fact, err := approvalsOf(ctx, client, repo, rules, login)
+		if err != nil {
+			return "", err
+		}
+		facts = append(facts, fact)
+	}
+	return strings.Join(facts, "; "), nil
+}
+
+// approvalsOf tells whether the rules of a repository count a login's approvals, or that they do not as an error.
+func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rules forge.Rules, login string) (string, error) {
+	const instead = "have a machine user review instead, or ask for one approval less and require the status " + forge.ReviewContext
+	if isApp(login) && rules.CodeOwners {
+		return "", fmt.Errorf("%s of %s asks code owners to approve, and GitHub lets no App such as %s be one; %s", rules.Branch, repo, login,
+			instead)
+	}
+	seen, err := client.Counted(ctx, repo, rules, login)
+	switch {
+	case err != nil:
+		return "", err
+	case seen.Known && seen.Counts:
+		return fmt.Sprintf("%s counts: GitHub decided on %s#%d by its approval", login, repo, seen.Number), nil
+	case seen.Known && isApp(login):
+		return "", fmt.Errorf("GitHub did not count the approval of %s on %s#%d; %s", login, repo, seen.Number, instead)
+	case seen.Known:
+		return "", fmt.Errorf("GitHub did not count the approval of %s on %s#%d; give it write access", login, repo, seen.Number)
+	case isApp(login):
+		return fmt.Sprintf("whether %s counts is not known before its first approval: GitHub counts an App's in some repositories and not in "+
+			"others; run this again then", login), nil
+	}
+	return fmt.Sprintf("%s counts if it has write access", login), nil
+}
+
+// reviewers are the logins whose verdicts count for this machine.
+func (d *doctor) reviewers(self string) []string {
+	if len(d.cfg.Reviewers) == 0 && d.role == decide.Reviewer {
+		return []string{self}
+	}
+	return d.cfg.Reviewers
+}

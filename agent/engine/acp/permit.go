@@ -1,0 +1,118 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"touchstone/agent/engine"
+)
+
+// answer answers what the agent asks for.
+func (t *turn) answer(method string, params json.RawMessage) (any, *problem) {
+	switch method {
+	case acp.ClientMethodFsReadTextFile:
+		return answered(params, t.conversation.read)
+	case acp.ClientMethodFsWriteTextFile:
+		return answered(params, t.conversation.write)
+	case acp.ClientMethodSessionRequestPermission:
+		return answered(params, t.permission)
+	}
+	return nil, &problem{Code: methodNotFound, Message: fmt.Sprintf("%.80q is not offered here", method)}
+}
+
+// answered decodes a request and has it answered.
+func answered[Request, Response any](params json.RawMessage, by func(Request) (Response, error)) (any, *problem) {
+	var request Request
+	if err := json.Unmarshal(params, &request); err != nil {
+		return nil, &problem{Code: invalidParams, Message: err.Error()}
+	}
+	response, err := by(request)
+	if err != nil {
+		return nil, &problem{Code: invalidParams, Message: err.Error()}
+	}
+	return response, nil
+}
+
+// permission decides about one call of a tool, and never about others that are like it.
+func (t *turn) permission(request acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+	call := request.ToolCall
+	kind, title := acp.ToolKindOther, ""
+	if call.Kind != nil {
+		kind = *call.Kind
+	}
+	if call.Title != nil {
+		title = *call.Title
+	}
+	allowed := t.conversation.allows(kind, title, call)
+	if err := t.tool(call.ToolCallId, kind, title, call.RawInput, call.Locations, allowed); err != nil {
+		return acp.RequestPermissionResponse{}, err
+	}
+	want := acp.PermissionOptionKindRejectOnce
+	if allowed {
+		want = acp.PermissionOptionKindAllowOnce
+	}
+	for _, option := range request.Options {
+		if option.Kind == want {
+			return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeSelected(option.OptionId)}, nil
+		}
+	}
+	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}, nil
+}
+
+// allows decides whether a tool may do what the agent says of it. What cannot be told from that is
+// not allowed.
+func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCallUpdate) bool {
+	var places []string
+	for _, location := range call.Locations {
+		places = append(places, location.Path)
+	}
+	for _, content := range call.Content {
+		if content.Diff != nil {
+			places = append(places, content.Diff.Path)
+		}
+	}
+	author := c.Request.Role == engine.Author
+	all := func(reach func(path string) error) bool {
+		return len(places) > 0 && !slices.ContainsFunc(places, func(path string) bool { return reach(path) != nil })
+	}
+	switch kind {
+	case acp.ToolKindThink:
+		return true
+	case acp.ToolKindRead, acp.ToolKindSearch:
+		return all(func(path string) error { _, _, err := c.readable(path); return err })
+	case acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove:
+		return author && all(func(path string) error { _, err := c.writable(path); return err })
+	case acp.ToolKindExecute:
+		return author && runnable(command(title, call.RawInput), c.Request.Allow)
+	}
+	return false
+}
+
+// command is what a call would run: the argument of that name, or else the title.
+func command(title string, input any) string {
+	if arguments, ok := input.(map[string]any); ok {
+		if text, ok := arguments["command"].(string); ok {
+			return text
+		}
+		return "" // of which nothing is known
+	}
+	return title
+}
+
+// inside gives the path within a directory, both being free of symbolic links, and whether it is
+// there.
+func inside(dir, path string) (string, bool) {
+	relative, err := filepath.Rel(dir, path)
+	return relative, err == nil && filepath.IsLocal(relative)
+}
+
+// inGit reports whether a path leads into what git keeps.
+func inGit(relative string) bool {
+	// File systems may not tell case apart.
+	return slices.Contains(strings.Split(filepath.ToSlash(strings.ToLower(relative)), "/"), ".git")
+}

@@ -1,0 +1,62 @@
+package acp
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// runnable reports whether each command of a shell's line is one that a pattern allows, in which *
+// stands for anything. What sets variables or writes files besides is not.
+func runnable(line string, allow []string) bool {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) == 0 {
+		return false
+	}
+	fine := true
+	printer := syntax.NewPrinter()
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.CallExpr:
+			var text strings.Builder
+			fine = fine && len(n.Assigns) == 0 && printer.Print(&text, n) == nil && allowed(text.String(), allow)
+		case *syntax.Redirect:
+			fine = fine && harmless(n)
+		case *syntax.DeclClause, *syntax.LetClause, *syntax.FuncDecl, *syntax.CoprocClause:
+			fine = false
+		}
+		return fine
+	})
+	return fine
+}
+
+// allowed reports whether a pattern allows a simple command. One that ends in " *" allows the
+// command without arguments too.
+func allowed(command string, allow []string) bool {
+	return slices.ContainsFunc(allow, func(pattern string) bool {
+		words := strings.Split(strings.TrimSpace(pattern), "*")
+		if strings.Join(words, "") == "" {
+			return false // it would allow everything
+		}
+		for i, word := range words {
+			words[i] = regexp.QuoteMeta(word)
+		}
+		expression := strings.Join(words, ".*")
+		if head, ok := strings.CutSuffix(expression, " .*"); ok {
+			expression = head + "( .*)?"
+		}
+		matched, err := regexp.MatchString("(?s)^"+expression+"$", command)
+		return err == nil && matched
+	})
+}
+
+// harmless reports whether a redirection writes no file: it goes to nowhere or to another stream.
+func harmless(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.DplOut, syntax.DplIn, syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
+	}
+	return r.Word != nil && r.Word.Lit() == "/dev/null"
+}

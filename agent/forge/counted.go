@@ -1,0 +1,81 @@
+package forge
+
+import (
+	"context"
+	"strings"
+
+	_ "embed"
+)
+
+//go:embed counted.graphql
+var countedQuery string
+
+// Counted is what GitHub has made of a login's approvals of late.
+type Counted struct {
+	// Known says that a pull request shows it; Counts then whether an approval counted, Number which one shows it.
+	Known, Counts bool
+	Number        int
+}
+
+// Counted looks, among the 50 pull requests into a repository's default branch that changed last, for one that shows
+// whether GitHub counts an approval of a login: GitHub decides on an App's by rules that it tells nobody beforehand
+// (https://docs.github.com/graphql/reference/enums#pullrequestreviewdecision).
+func (c *Client) Counted(ctx context.Context, repo Repo, rules Rules, login string) (Counted, error) {
+	if rules.Approvals == 0 {
+		return Counted{}, nil // there is nothing to count
+	}
+	op := "look for reviews of " + login + " in " + repo.String()
+	var data struct {
+		Repository *struct{ PullRequests connection[decidedNode] }
+	}
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "base": rules.Branch}
+	if err := c.query(ctx, countedQuery, variables, &data); err != nil {
+		return Counted{}, c.failed(op, err)
+	}
+	if data.Repository == nil {
+		return Counted{}, c.failed(op, c.missing())
+	}
+	for _, pull := range data.Repository.PullRequests.Nodes {
+		if counts, known := pull.counts(rules, login); known {
+			return Counted{Known: true, Counts: counts, Number: pull.Number}, nil
+		}
+	}
+	return Counted{}, nil
+}
+
+type decidedNode struct {
+	Number                   int
+	HeadRefOid               string
+	ReviewDecision           string
+	LatestOpinionatedReviews connection[struct {
+		State  string
+		Author *actorNode
+		Commit *struct{ Oid string }
+	}]
+}
+
+// counts tells whether an approval of a login counted here. It is known where the approval is of the head and decides:
+// with it there are enough and without it there are not.
+func (n decidedNode) counts(rules Rules, login string) (counts, known bool) {
+	ours, others := false, 0
+	for _, r := range n.LatestOpinionatedReviews.Nodes {
+		switch {
+		case r.State != "APPROVED":
+			return false, false
+		case strings.EqualFold(r.Author.user().Login, login):
+			ours = r.Commit != nil && r.Commit.Oid == n.HeadRefOid
+		default:
+			others++
+		}
+	}
+	if !ours || others >= rules.Approvals {
+		return false, false
+	}
+	switch n.ReviewDecision {
+	case "APPROVED":
+		return true, true
+	case "REVIEW_REQUIRED": // which an owner's missing approval makes it as well
+		return false, others+1 >= rules.Approvals && !rules.CodeOwners
+	}
+	return false, false
+}

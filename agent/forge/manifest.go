@@ -1,0 +1,149 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"touchstone/relay/appkey"
+)
+
+// Manifest is what GitHub makes an App from
+// (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest#github-app-manifest-parameters).
+type Manifest struct {
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	RedirectURL string            `json:"redirect_url"`
+	Public      bool              `json:"public"`
+	Events      []string          `json:"default_events"`
+	Permissions map[string]string `json:"default_permissions"`
+	Hook        ManifestHook      `json:"hook_attributes"`
+}
+
+// ManifestHook is where an App's webhook leads.
+type ManifestHook struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+}
+
+// ReviewerManifest is a reviewer's App: what its agent reads and writes, and what the agents hear of. Its approvals
+// can only count with write access to contents. GitHub sends the browser back to redirect. Without a hook it hears
+// of nothing, and home, the project's page, stands where GitHub wants an address.
+func ReviewerManifest(name, home, redirect, hook string) Manifest {
+	m := Manifest{
+		Name: name, URL: home, RedirectURL: redirect, Events: []string{}, Hook: ManifestHook{URL: home},
+		Permissions: map[string]string{
+			"contents": "write", "pull_requests": "write", "issues": "write", "statuses": "write",
+			"checks": "read", "actions": "read", "metadata": "read",
+		},
+	}
+	if hook != "" {
+		m.Hook = ManifestHook{URL: hook, Active: true}
+		m.Events = []string{
+			"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment", "issues",
+			"check_run", "check_suite", "status", "push",
+		}
+	}
+	return m
+}
+
+// RegisterURL is where a browser posts a manifest, for an organization or, where that is empty, for the person who
+// is signed in. GitHub gives state back.
+func (cfg Config) RegisterURL(organization, state string) (string, error) {
+	api, err := cfg.api()
+	if err != nil {
+		return "", err
+	}
+	path := "/settings/apps/new"
+	if organization != "" {
+		path = "/organizations/" + url.PathEscape(organization) + path
+	}
+	return webURL(*api) + path + "?" + url.Values{"state": {state}}.Encode(), nil
+}
+
+// Registered is an App that was just made.
+type Registered struct {
+	App
+	// Page is the App's own on GitHub.
+	Page string
+	// KeyPEM is the private key as GitHub hands it out, this once.
+	KeyPEM string
+}
+
+// Register exchanges the code that GitHub sent the browser back with for the App, once and within an hour
+// (https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest).
+func Register(ctx context.Context, cfg Config, code string) (Registered, error) {
+	const op = "take over the App from GitHub"
+	api, err := cfg.api()
+	if err != nil {
+		return Registered{}, err
+	}
+	var made struct {
+		ID      int64
+		HTMLURL string `json:"html_url"`
+		PEM     string
+	}
+	err = newTransport(cfg, api).call(ctx, api, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made)
+	if errors.Is(err, ErrNotFound) {
+		return Registered{}, &Error{Op: op, Message: "GitHub knows no such code, or it was used already, or is more than an hour old",
+			Remedy: "run `touchstone app create` again", kind: ErrNotFound}
+	}
+	if err != nil {
+		return Registered{}, new(Client).failed(op, err)
+	}
+	key, err := appkey.Parse([]byte(made.PEM))
+	if err != nil || made.ID == 0 {
+		return Registered{}, &Error{Op: op, Message: "GitHub's answer holds no App", Remedy: "make a private key in the App's settings on " +
+			"GitHub, and set github.app_id and github.app_key_file by hand"}
+	}
+	return Registered{App: App{ID: made.ID, Key: key}, Page: made.HTMLURL, KeyPEM: made.PEM}, nil
+}
+
+// AppClient looks after an App as the holder of its key.
+type AppClient struct{ i *installations }
+
+// NewAppClient returns a client for the App in cfg. It opens no connection; its errors are mistakes in cfg.
+func NewAppClient(cfg Config) (*AppClient, error) {
+	api, err := cfg.api()
+	if err != nil {
+		return nil, err
+	}
+	return &AppClient{newTransport(cfg, api).signer.(*installations)}, nil
+}
+
+// AppInfo is what GitHub says of an App.
+type AppInfo struct {
+	Name string
+	// Login is that of its bot, which its reviews carry.
+	Login string
+	// InstallURL is where people install it, and choose its repositories.
+	InstallURL string
+}
+
+// Info asks GitHub about the App. ErrUnauthorized and ErrNotFound say that the key, or the App, is not known.
+func (a *AppClient) Info(ctx context.Context) (AppInfo, error) {
+	var app struct {
+		Name, Slug string
+		HTMLURL    string `json:"html_url"`
+	}
+	err := a.failed("ask GitHub about the App", a.i.call(ctx, http.MethodGet, "app", nil, &app))
+	return AppInfo{Name: app.Name, Login: app.Slug + "[bot]", InstallURL: app.HTMLURL + "/installations/new"}, err
+}
+
+// SetHook has the App's webhook lead to an address and be signed with a secret
+// (https://docs.github.com/rest/apps/webhooks#update-a-webhook-configuration-for-an-app).
+func (a *AppClient) SetHook(ctx context.Context, address, secret string) error {
+	body := map[string]string{"url": address, "content_type": "json", "insecure_ssl": "0", "secret": secret}
+	return a.failed("set the App's webhook", a.i.call(ctx, http.MethodPatch, "app/hook/config", body, &struct{}{}))
+}
+
+// Installed reports, by its error, whether the App can act in a repository: ErrNotFound that it was not installed
+// there, ErrForbidden that its installation is suspended.
+func (a *AppClient) Installed(ctx context.Context, repo Repo) error {
+	_, err := a.i.find(ctx, repo)
+	return a.failed(fmt.Sprintf("look for the App's installation on %s", repo), err)
+}
+
+func (a *AppClient) failed(op string, err error) error { return new(Client).failed(op, err) }

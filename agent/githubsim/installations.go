@@ -1,0 +1,209 @@
+package githubsim
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// installation is an app at one owner of repositories.
+type installation struct {
+	id        int64
+	app       *account
+	owner     string
+	repos     []*repo // those it was given; nil for all of the owner's
+	suspended time.Time
+	created   time.Time
+}
+
+// covers tells whether a repository is part of the installation.
+func (i *installation) covers(r *repo) bool {
+	return strings.EqualFold(i.owner, r.owner) && (i.repos == nil || slices.Contains(i.repos, r))
+}
+
+// role is what the installation's token may do in a repository, on the scale of people's roles.
+func (i *installation) role() string { return i.app.registered.Permissions["contents"] }
+
+// grant is what one token of an installation allows.
+type grant struct {
+	of      *installation
+	repos   []*repo // the token was asked for these; nil for all of the installation's
+	expires time.Time
+}
+
+func (g *grant) covers(r *repo) bool {
+	return g == nil || g.of.covers(r) && (g.repos == nil || slices.Contains(g.repos, r))
+}
+
+// tokenLife is how long a token of an installation is good.
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app
+const tokenLife = time.Hour
+
+// grantOf finds what a token of an installation allows; nil for what is none.
+func (s *Sim) grantOf(token string) (*grant, error) {
+	g := s.grants[token]
+	switch {
+	case g == nil:
+		return nil, nil
+	case !g.expires.After(s.now()) || !slices.Contains(g.of.app.installations, g.of):
+		return nil, refuse(http.StatusUnauthorized, "Bad credentials")
+	case !g.of.suspended.IsZero():
+		return nil, errSuspended
+	}
+	return g, nil
+}
+
+var errSuspended = refuse(http.StatusForbidden, "This installation has been suspended")
+
+// Install gives an app, by its login, these repositories of an owner's, or all of them, in place of those it
+// had there. It is what a person does on the app's page.
+func (s *Sim) Install(app, owner string, repositories ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.findAccount(app)
+	if a == nil || a.registered == nil {
+		return fmt.Errorf("no app %s was registered", app)
+	}
+	at := s.installationAt(a, owner)
+	if at == nil {
+		at = &installation{id: s.id(), app: a, owner: owner, created: s.now()}
+		a.installations = append(a.installations, at)
+	}
+	at.repos = nil
+	for _, name := range repositories {
+		_, name, _ = strings.Cut(name, "/")
+		r := s.findRepo(owner, name)
+		if r == nil {
+			return fmt.Errorf("no repository %s/%s", owner, name)
+		}
+		at.repos = append(at.repos, r)
+	}
+	return nil
+}
+
+// Suspend suspends an app's installation at an owner, or ends that.
+func (s *Sim) Suspend(app, owner string, suspended bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.installationAt(s.findAccount(app), owner)
+	if at == nil {
+		return fmt.Errorf("%s is not installed at %s", app, owner)
+	}
+	if at.suspended = (time.Time{}); suspended {
+		at.suspended = s.now()
+	}
+	return nil
+}
+
+// Uninstall takes an app away from an owner.
+func (s *Sim) Uninstall(app, owner string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.findAccount(app)
+	at := s.installationAt(a, owner)
+	if at == nil {
+		return fmt.Errorf("%s is not installed at %s", app, owner)
+	}
+	a.installations = slices.DeleteFunc(a.installations, func(other *installation) bool { return other == at })
+	return nil
+}
+
+func (s *Sim) installationAt(a *account, owner string) *installation {
+	if a == nil {
+		return nil
+	}
+	i := slices.IndexFunc(a.installations, func(at *installation) bool { return strings.EqualFold(at.owner, owner) })
+	if i < 0 {
+		return nil
+	}
+	return a.installations[i]
+}
+
+func (c *call) listInstallations() (reply, error) {
+	if err := c.asApp(); err != nil {
+		return reply{}, err
+	}
+	return ok(each(page(c, c.user.installations), c.sim.renderInstallation))
+}
+
+func (c *call) getRepoInstallation() (reply, error) {
+	if err := c.asApp(); err != nil {
+		return reply{}, err
+	}
+	for _, at := range c.user.installations {
+		if at.covers(c.repo) {
+			return ok(c.sim.renderInstallation(at))
+		}
+	}
+	return reply{}, errNotFound
+}
+
+// createAccessToken makes a token of an installation, for all of its repositories or for those that are named.
+// https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+func (c *call) createAccessToken() (reply, error) {
+	if err := c.asApp(); err != nil {
+		return reply{}, err
+	}
+	i := slices.IndexFunc(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
+	if i < 0 {
+		return reply{}, errNotFound
+	}
+	at := c.user.installations[i]
+	if !at.suspended.IsZero() {
+		return reply{}, errSuspended
+	}
+	var in struct{ Repositories []string }
+	if err := c.decode(&in); err != nil {
+		return reply{}, err
+	}
+	g := &grant{of: at, expires: c.sim.now().Add(tokenLife)}
+	for _, name := range in.Repositories {
+		r := c.sim.findRepo(at.owner, name)
+		if r == nil || !at.covers(r) {
+			return reply{}, refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not "+
+				"accessible to the parent installation.")
+		}
+		g.repos = append(g.repos, r)
+	}
+	raw := make([]byte, 27)
+	_, _ = rand.Read(raw) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	token := "ghs_" + base64.RawURLEncoding.EncodeToString(raw)
+	c.sim.grants[token] = g
+	return created(object{"token": token, "expires_at": stamp(g.expires), "permissions": at.app.registered.Permissions,
+		"repository_selection": at.selection()})
+}
+
+func (i *installation) selection() string {
+	if i.repos == nil {
+		return "all"
+	}
+	return "selected"
+}
+
+func (s *Sim) renderInstallation(at *installation) object {
+	self, by := s.api("/app/installations/%d", at.id), any(nil)
+	account, kind := s.renderOrganisationAsOwner(at.owner), "Organization"
+	if a := s.findAccount(at.owner); a != nil {
+		account, kind = s.renderUser(a), "User"
+	}
+	if !at.suspended.IsZero() {
+		by = account
+	}
+	permissions := maps.Clone(at.app.registered.Permissions)
+	return object{
+		"id": at.id, "account": account, "repository_selection": at.selection(), "access_tokens_url": self + "/access_tokens",
+		"repositories_url": s.api("/installation/repositories"), "html_url": s.url + "/organizations/" + at.owner + "/settings/installations/" +
+			fmt.Sprint(at.id), "app_id": at.app.number(), "app_slug": at.app.slug(), "target_id": account["id"], "target_type": kind,
+		"permissions": permissions, "events": at.app.registered.Events, "created_at": stamp(at.created), "updated_at": stamp(at.created),
+		"single_file_name": nil, "suspended_by": by, "suspended_at": stamp(at.suspended),
+	}
+}
+
+func (s *Sim) renderOrganisationAsOwner(login string) object {
+	return s.renderOwner(login, s.organisation(login).id, "Organization")
+}

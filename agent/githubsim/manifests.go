@@ -1,0 +1,217 @@
+package githubsim
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// manifest is what an app is registered from.
+// https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name           string            `json:"name"`
+	URL            string            `json:"url"`
+	RedirectURL    string            `json:"redirect_url"`
+	Public         bool              `json:"public"`
+	Events         []string          `json:"default_events"`
+	Permissions    map[string]string `json:"default_permissions"`
+	HookAttributes struct {
+		URL    string `json:"url"`
+		Active *bool  `json:"active"`
+	} `json:"hook_attributes"`
+}
+
+// registration is an app that waits for its manifest's code to be exchanged.
+type registration struct {
+	manifest
+	organisation string // empty for the person's own
+	begun        time.Time
+}
+
+// codeLife is how long a manifest's code can be exchanged, once.
+const codeLife = time.Hour
+
+// registerPage is where GitHub asks the person whether to make the app: the name can be changed, the rest is shown.
+var registerPage = template.Must(template.New("").Parse(`<!doctype html><title>Register new GitHub App</title>
+<h1>Register {{with .Organisation}}{{.}}'s{{else}}your{{end}} GitHub App</h1>
+<form method="post" action="/settings/apps/new/confirmed?state={{.State}}&amp;organization={{.Organisation}}">
+<label>GitHub App name <input name="name" value="{{.Name}}"></label>
+<input type="hidden" name="manifest" value="{{.Manifest}}">
+<ul>{{range $what, $may := .Permissions}}<li>{{$what}}: {{$may}}</li>{{end}}</ul>
+<button>Create GitHub App</button></form>`))
+
+// installPage is where the person chooses the app's repositories.
+var installPage = template.Must(template.New("").Parse(`<!doctype html><title>Install {{.}}</title>
+<h1>Install {{.}}</h1><form method="post"><label>Owner <input name="owner"></label>
+<label>Repositories <input name="repositories"></label><button>Install</button></form>`))
+
+// pages are what a person's browser asks for on the way to an app; false for anything else. It is signed in as
+// the first administrator.
+func (s *Sim) pages(w http.ResponseWriter, r *http.Request) bool {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/settings/apps/new" && r.Method == http.MethodPost:
+		s.showManifest(w, r, "")
+	case len(parts) == 5 && parts[0] == "organizations" && strings.HasSuffix(r.URL.Path, "/settings/apps/new") && r.Method == http.MethodPost:
+		s.showManifest(w, r, parts[1])
+	case r.URL.Path == "/settings/apps/new/confirmed" && r.Method == http.MethodPost:
+		s.register(w, r)
+	case len(parts) == 4 && parts[0] == "apps" && parts[2] == "installations" && parts[3] == "new":
+		s.installByHand(w, r, parts[1])
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organisation string) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	var m manifest
+	if err := json.Unmarshal([]byte(r.PostFormValue("manifest")), &m); err != nil || !m.valid() {
+		http.Error(w, "Invalid GitHub App configuration", http.StatusUnprocessableEntity)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = registerPage.Execute(w, map[string]any{"Organisation": organisation, "State": r.URL.Query().Get("state"), "Name": m.Name,
+		"Manifest": r.PostFormValue("manifest"), "Permissions": m.Permissions})
+}
+
+func (m manifest) valid() bool {
+	for _, address := range []string{m.URL, m.RedirectURL, m.HookAttributes.URL} {
+		if u, err := url.Parse(address); err != nil || u.Host == "" {
+			return false
+		}
+	}
+	return len(m.Permissions) > 0
+}
+
+// register is the person's click: the app begins, and the browser is sent back with the code for it.
+func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	var m manifest
+	if err := json.Unmarshal([]byte(r.PostFormValue("manifest")), &m); err != nil || !m.valid() {
+		http.Error(w, "Invalid GitHub App configuration", http.StatusUnprocessableEntity)
+		return
+	}
+	m.Name = r.PostFormValue("name")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.findAccount(slugOf(m.Name)+"[bot]") != nil || slugOf(m.Name) == "" {
+		http.Error(w, "Name is already taken", http.StatusUnprocessableEntity)
+		return
+	}
+	code := randomHex(20)
+	s.registrations[code] = registration{manifest: m, organisation: r.URL.Query().Get("organization"), begun: s.now()}
+	back, _ := url.Parse(m.RedirectURL)
+	query := back.Query()
+	query.Set("code", code)
+	query.Set("state", r.URL.Query().Get("state"))
+	back.RawQuery = query.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+func (s *Sim) installByHand(w http.ResponseWriter, r *http.Request, slug string) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = installPage.Execute(w, slug)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := s.Install(slug+"[bot]", r.PostFormValue("owner"), strings.Fields(r.PostFormValue("repositories"))...); err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+	}
+}
+
+// convert exchanges a manifest's code for the app, once. Anybody may who has the code.
+// https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
+func (c *call) convert() (reply, error) {
+	code := c.r.PathValue("code")
+	begun, found := c.sim.registrations[code]
+	delete(c.sim.registrations, code)
+	if !found || begun.begun.Add(codeLife).Before(c.sim.now()) {
+		return reply{}, errNotFound
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return reply{}, err
+	}
+	id := c.sim.id()
+	c.sim.addAccount(User{Login: slugOf(begun.Name) + "[bot]", Token: randomHex(20), App: true, AppID: strconv.FormatInt(id, 10),
+		AppKey: &key.PublicKey})
+	app := c.sim.accounts[len(c.sim.accounts)-1]
+	app.registered = &begun
+	hook := app.hooks.hooks[0]
+	hook.url, hook.events, hook.secret = begun.HookAttributes.URL, begun.Events, randomHex(20)
+	hook.active = begun.HookAttributes.Active == nil || *begun.HookAttributes.Active
+	out := maps.Clone(c.sim.renderApp(app))
+	out["client_id"], out["client_secret"], out["webhook_secret"] = "Iv23"+randomHex(8), randomHex(20), hook.secret
+	out["pem"] = string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	return created(out)
+}
+
+// RevokeKeys deletes an app's private keys, as a person does in its settings.
+func (s *Sim) RevokeKeys(app string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.findAccount(app); a != nil {
+		a.AppKey = &rsa.PublicKey{N: a.AppKey.N, E: 3}
+	}
+}
+
+// Hook is where an app's webhook leads, and the secret that signs it.
+func (s *Sim) Hook(app string) (address, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.findAccount(app)
+	if a == nil || a.hooks == nil {
+		return "", ""
+	}
+	return a.hooks.hooks[0].url, a.hooks.hooks[0].secret
+}
+
+// Apps are the logins of the apps that were registered from manifests.
+func (s *Sim) Apps() (logins []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.accounts {
+		if a.registered != nil {
+			logins = append(logins, a.Login)
+		}
+	}
+	return logins
+}
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slugOf is an app's name as addresses have it.
+func slugOf(name string) string {
+	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+func (a *account) slug() string { return strings.TrimSuffix(a.Login, "[bot]") }
+
+// number is the app's id.
+func (a *account) number() int64 {
+	id, err := strconv.ParseInt(a.AppID, 10, 64)
+	if err != nil {
+		return a.id
+	}
+	return id
+}
+
+func randomHex(bytes int) string {
+	raw := make([]byte, bytes)
+	_, _ = rand.Read(raw) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	return hex.EncodeToString(raw)
+}

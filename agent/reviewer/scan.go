@@ -1,0 +1,201 @@
+package reviewer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/agent/reviewer/suspect"
+	"touchstone/verdict"
+	"touchstone/verdict/guard"
+)
+
+const (
+	// maxPlaces bounds the places that a hold names.
+	maxPlaces = 5
+	// maxHoldDetail bounds what one hold says, in bytes.
+	maxHoldDetail = 600
+	// maxHoldPlaces is how much of that is kept for further places.
+	maxHoldPlaces = 250
+)
+
+// scan is what code finds in a change without a model.
+type scan struct {
+	// holds are the reasons why only a person can let the change pass.
+	holds []verdict.Hold
+	// evidence is what code suspects and the session has to answer.
+	evidence []verdict.Evidence
+	// found is what is wrong.
+	found []verdict.Finding
+}
+
+// scanned is a change as code sees it, apart from what its own rules find wrong.
+func scanned(ctx context.Context, s Subject) (scan, error) {
+	lowered, doubted, err := s.qualityBar(ctx)
+	if err != nil {
+		return scan{}, err
+	}
+	binaries, unread, err := s.binaries(ctx)
+	if err != nil {
+		return scan{}, err
+	}
+	held, suspected := suspect.Look(append(s.texts(), binaries...))
+	return scan{holds: slices.Concat(lowered, held, unread), evidence: grouped(slices.Concat(doubted, suspected))}, nil
+}
+
+// speaks reports whether code found text in the change that is hidden, forged or reads like an
+// address to its reviewer.
+func (s scan) speaks() bool {
+	return slices.ContainsFunc(s.holds, func(h verdict.Hold) bool {
+		return h.Kind == verdict.HiddenText || h.Kind == verdict.Manipulation
+	}) || slices.ContainsFunc(s.evidence, func(e verdict.Evidence) bool { return e.Rule == addressRule })
+}
+
+// addressRule is the row behind what code suspects of texts.
+const addressRule = "security/S14"
+
+// maxBinary bounds the binary files that are looked into, in bytes.
+const maxBinary = 32 << 20
+
+// binaries are the files of which git shows no lines, and which the session can
+// open all the same. What no session can read is for a person to look at: one that is
+// too large or a program, and a submodule, which is kept elsewhere.
+func (s Subject) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
+	var unread []verdict.Hold
+	binary, executable := map[string]bool{}, map[string]bool{}
+	for _, f := range s.Diff.Files {
+		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
+		if f.Submodule && f.NewMode == "160000" {
+			unread = append(unread, suspect.Elsewhere(f.Path, f.NewBlob))
+		}
+	}
+	sides, err := s.Files.Sides(ctx, s.Diff, func(path string) bool { return binary[path] }, maxBinary)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look into binary files: %w", err)
+	}
+	var all []suspect.Text
+	for _, s := range sides {
+		switch {
+		case s.Path == "":
+		case s.Unread && s.After == nil:
+			unread = append(unread, suspect.Unread(s.Path, maxBinary))
+		default:
+			all = append(all, suspect.Binary(s.Path, s.Before, s.After)...)
+			if h, ok := suspect.Opaque(s.Path, s.After, executable[s.Path]); ok && !bytes.Equal(s.Before, s.After) {
+				unread = append(unread, h)
+			}
+		}
+	}
+	return all, unread, nil
+}
+
+// qualityBar is what the guard finds: checks that the change makes easier to pass, and what
+// may be such.
+func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
+	sides, err := s.Files.Sides(ctx, s.Diff, guard.Examines, guard.MaxFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
+	}
+	var change guard.Change
+	for _, s := range sides {
+		change.Files = append(change.Files, guard.File(s))
+	}
+	if err := guard.Surround(ctx, &change, s.Diff.Base, s.Files); err != nil {
+		return nil, nil, err
+	}
+	found := guard.Examine(change)
+	for _, g := range guard.Groups(guard.Holds(found)) {
+		holds = append(holds, lowered(g))
+	}
+	for _, f := range found {
+		if f.Tier == guard.Evidence {
+			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line,
+				Detail: clip(explained(f), maxHoldDetail)})
+		}
+	}
+	return holds, append(evidence, s.testsLost()...), nil
+}
+
+// testsLost is what the latest fix says of tests that do not run any more. It is a claim of that
+// commit's author: it adds to what has to be looked at, and takes nothing away.
+func (s Subject) testsLost() []verdict.Evidence {
+	for _, message := range s.Commits {
+		fix, ok := verdict.ParseRepair(message)
+		switch {
+		case !ok:
+		case fix.Tests == "":
+			return nil
+		default:
+			return []verdict.Evidence{{Kind: string(guard.Test), Rule: guard.Test.Row(),
+				Detail: clip("The commit of the latest fix claims, by test runs on its author's machine that nobody else has checked, that of what "+
+					"passed on the base there is: "+fix.Tests, maxHoldDetail)}}
+		}
+	}
+	return nil
+}
+
+// explained is what a finding of the guard's says, with what is compared.
+func explained(f guard.Finding) string {
+	if f.Before == "" && f.After == "" {
+		return f.Why
+	}
+	return f.Why + fmt.Sprintf(" Before: %s After: %s", orNothing(f.Before), orNothing(f.After))
+}
+
+// lowered is one hold for all places of one kind.
+func lowered(g guard.Group) verdict.Hold {
+	first := g.Findings[0]
+	detail := explained(first)
+	var places []string
+	for _, f := range g.Findings[1:min(len(g.Findings), maxPlaces)] {
+		places = append(places, fmt.Sprintf("%s:%d", words(f.Path), f.Line))
+	}
+	if len(places) > 0 {
+		detail = clip(detail, maxHoldDetail-maxHoldPlaces) + " Also at " + strings.Join(places, ", ")
+	}
+	if more := len(g.Findings) - maxPlaces; more > 0 {
+		detail += fmt.Sprintf(" and %d more", more)
+	}
+	return verdict.Hold{Kind: verdict.QualityBar, Rule: g.Kind.Row(), Path: first.Path, Line: first.Line, Detail: clip(detail, maxHoldDetail)}
+}
+
+// orNothing shows a line of code within a sentence.
+func orNothing(line string) string {
+	if line = words(line); line == "" {
+		return "nothing."
+	}
+	return code(line) + "."
+}
+
+// texts are all that strangers wrote and the session can come to read.
+func (s Subject) texts() []suspect.Text {
+	all := []suspect.Text{
+		{Form: suspect.Name, What: "the title", Text: s.Title}, {Form: suspect.Markdown, What: "the description", Text: s.Body},
+		{Form: suspect.Name, What: "the branch's name", Text: s.Branch},
+	}
+	for _, message := range s.Commits {
+		all = append(all, suspect.Text{Form: suspect.Prose, What: "a commit message", Text: message})
+	}
+	for _, s := range s.Said {
+		all = append(all, suspect.Text{Form: suspect.Markdown, What: "the text of " + s.What, Text: s.Text})
+	}
+	for _, t := range s.Threads {
+		for _, r := range t.Replies {
+			all = append(all, suspect.Text{Form: suspect.Markdown, What: "a reply by " + r.What, Text: r.Text})
+		}
+	}
+	for _, r := range s.Reported {
+		all = append(all, suspect.Text{Form: suspect.Name, What: "a check's name", Text: r.What},
+			suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
+	}
+	// Also files that are left out of the review: the session can open them.
+	for _, f := range s.Diff.Files {
+		all = append(all, suspect.Added(f.Path, f.Patch)...)
+		if f.Status == "renamed" {
+			all = append(all, suspect.Text{Form: suspect.Name, What: "a file's former name", Path: f.Path, Text: f.OldPath})
+		}
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+package setup
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"touchstone/agent/forge"
+)
+
+// AppFlow has a person make a GitHub App in the browser, by the manifest flow on this machine's loopback
+// (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest#implementing-the-github-app-manifest-flow):
+// a page of ours posts the manifest to GitHub, the person agrees there, and GitHub sends the browser back with a
+// code for the App. It writes nothing.
+type AppFlow struct {
+	// GitHub is where the App is made.
+	GitHub forge.Config
+	// Organization is whose App it is to be; empty is the person who is signed in to GitHub.
+	Organization string
+	// Manifest gives the App's description, for the address that GitHub is to send the browser back to.
+	Manifest func(redirect string) forge.Manifest
+	// Ready is called with the address of our page once it answers.
+	Ready func(page string)
+	// Take keeps the App. Until it has, the browser waits; what it returns the person is told there too.
+	Take func(forge.Registered) error
+}
+
+//go:embed appflow.html
+var appPageText string
+
+// appPage posts the manifest as soon as it is shown, and by a button where scripts are off.
+var appPage = template.Must(template.New("").Parse(appPageText))
+
+// flowTimeout bounds a request of the browser's to the page, the exchange of the code among it.
+const flowTimeout = 2 * time.Minute
+
+// Run serves the page until the App is taken or ctx ends. A code that comes without this run's own state, as from
+// a page of somebody else's or of a run before, is refused and changes nothing.
+func (f AppFlow) Run(ctx context.Context) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the browser: %w", err)
+	}
+	state := rand.Text()
+	home := "http://" + listener.Addr().String()
+	done := make(chan error, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { f.show(w, home, state) })
+	mux.HandleFunc("GET /made", func(w http.ResponseWriter, r *http.Request) { f.made(w, r, state, done) })
+	server := &http.Server{Handler: only(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: flowTimeout}
+	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
+	defer func() {
+		// The browser is still to be told how it ended.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx)
+	}()
+	f.Ready(home + "/")
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// only refuses requests that name another host: a web page can have its own name resolve to a loopback address.
+func only(host string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Host != host {
+			http.Error(w, "This page is for this machine alone.", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (f AppFlow) show(w http.ResponseWriter, home, state string) {
+	manifest := f.Manifest(home + "/made")
+	text, err := json.Marshal(manifest)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	action, err := f.GitHub.RegisterURL(f.Organization, state)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	nonce := rand.Text()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; script-src 'nonce-"+nonce+"'")
+	_ = appPage.Execute(w, map[string]any{"Action": template.URL(action), "Manifest": string(text), "Name": manifest.Name, "Nonce": nonce})
+}
+
+// made takes the code, once, and sends the browser on to where the App is installed.
+func (f AppFlow) made(w http.ResponseWriter, r *http.Request, state string, done chan<- error) {
+	given, code := r.URL.Query().Get("state"), r.URL.Query().Get("code")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(state)) != 1 || code == "" {
+		http.Error(w, "This answer belongs to another run of touchstone app create. Go on in the tab that the last run opened.",
+			http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), flowTimeout)
+	defer cancel()
+	app, err := forge.Register(ctx, f.GitHub, code)
+	if err == nil {
+		err = f.Take(app)
+	}
+	if err != nil {
+		http.Error(w, "The App could not be taken over: "+err.Error(), http.StatusBadGateway)
+	} else {
+		http.Redirect(w, r, app.Page+"/installations/new", http.StatusFound)
+	}
+	select {
+	case done <- err:
+	default: // it has ended before
+	}
+}
+
+// Browse opens an address in this user's browser, if there is one.
+func Browse(ctx context.Context, address string) error {
+	if _, err := url.Parse(address); err != nil {
+		return errors.New("that is no address")
+	}
+	command := []string{"xdg-open", address}
+	switch runtime.GOOS {
+	case "darwin":
+		command[0] = "open"
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", address}
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return exec.CommandContext(ctx, command[0], command[1:]...).Run()
+}

@@ -1,0 +1,94 @@
+package dashboard_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// validator is the W3C's checker of HTML, which is maintained at https://github.com/validator/validator.
+const validator = "../../.tools/node_modules/vnu-jar/build/dist/vnu.jar"
+
+// get is what a client without a session is answered.
+func (r *relay) get(path string, want int) string {
+	r.t.Helper()
+	response, err := http.Get(r.address + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != want {
+		r.t.Fatalf("%s: %s, %v", path, response.Status, err)
+	}
+	return string(text)
+}
+
+// Every page is valid HTML: with nothing to show, with usual things, and with hostile texts in every field.
+func TestPagesAreValidHTML(t *testing.T) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		need(t, "Java (as on Debian: apt install default-jre-headless)")
+	}
+	if _, err := os.Stat(validator); err != nil {
+		need(t, "vnu-jar (make tools)")
+	}
+	usual := startRelay(t)
+	firing(usual)
+	dir, names := t.TempDir(), map[string]string{}
+	write := func(kind string, r *relay, pulls int) {
+		for i, view := range r.views(pulls) {
+			file := filepath.Join(dir, fmt.Sprintf("%s-%d.html", kind, i))
+			status := http.StatusOK
+			if view == "/pulls/none/none/1" {
+				status = http.StatusNotFound
+			}
+			if err := os.WriteFile(file, []byte(r.get(view, status)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			names["file:"+file] = kind + " " + view
+		}
+	}
+	write("empty", startRelay(t), 0)
+	write("usual", usual, 12)
+	write("hostile", hostileRelay(t), len(hostile))
+	command := exec.CommandContext(t.Context(), java, "-Xss4m", "-jar", validator, "--format", "json", "--exit-zero-always", dir)
+	var out strings.Builder
+	command.Stderr = &out
+	if err := command.Run(); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	var report struct {
+		Messages []struct{ Type, URL, Message, Extract string }
+	}
+	if err := json.Unmarshal([]byte(out.String()), &report); err != nil {
+		t.Fatalf("%v in %s", err, out.String())
+	}
+	for _, m := range report.Messages {
+		if m.Type == "info" && strings.HasPrefix(names[m.URL], "hostile") {
+			continue // such as that a title begins with a combining character
+		}
+		t.Errorf("%s: %s: %s at %.200s", names[m.URL], m.Type, m.Message, m.Extract)
+	}
+}
+
+// The menu of periods shows the one that the address names, also one that it does not offer.
+func TestThePeriodThatIsShownIsTheOneAskedFor(t *testing.T) {
+	r := startRelay(t)
+	for since, want := range map[string]string{
+		"": `value="30d" selected>30 days<`, "7d": `value="7d" selected>7 days<`, "14d": `value="14d" selected>14 days<`,
+		"2026-11-01": `value="2026-11-01" selected>2026-11-01<`,
+	} {
+		for _, page := range []string{"/trends", "/rules", "/rules/security/S2"} {
+			if text := r.get(page+"?since="+since, http.StatusOK); !strings.Contains(text, want) || strings.Count(text, " selected>") != 1 {
+				t.Errorf("%s since %q does not show %s alone", page, since, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package projection_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/internal/firestore"
+	"touchstone/relay/internal/sqlite"
+	"touchstone/relay/storetest/emulator"
+)
+
+// session has one run of a relay append events to the log of a store, and looks at the projection of it in a file.
+func session(t *testing.T, store hub.Store, path string, events []event.Event, look func(*projection.Projection, *log)) {
+	t.Helper()
+	h, err := hub.New(t.Context(), store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	l := &log{t: t, hub: h, n: int(h.Bounds().Head)}
+	l.append(events...)
+	p, err := projection.Open(t.Context(),
+		projection.Config{Path: path, Log: h, Store: store, Reviewers: []string{"judge"}, GitHub: []string{"github"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(running) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	p.Await(t.Context())
+	look(p, l)
+}
+
+// later is another pull request, which is opened days after it all began.
+func later(days, number int) event.Event {
+	at := began.AddDate(0, 0, days)
+	return happened(days*24*60, "pull_request", "opened", number,
+		object{"pull_request": pull(days*24*60, number, "ccc", object{"created_at": at})})
+}
+
+func emptied(t *testing.T, store hub.Store, before time.Time) {
+	t.Helper()
+	for {
+		n, err := store.Trim(t.Context(), before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if b, err := store.Bounds(t.Context()); err != nil || b.Floor == 0 {
+		t.Fatalf("nothing was removed: %+v, %v", b, err)
+	}
+}
+
+// What happened on each day outlives both the events of the day and the projection's file, with either store.
+func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) (hub.Store, time.Time){
+		"SQLite": func(t *testing.T) (hub.Store, time.Time) {
+			store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return store, began.AddDate(0, 0, 7)
+		},
+		"Firestore": func(t *testing.T) (hub.Store, time.Time) {
+			e, err := emulator.Start(t.Context())
+			if err != nil {
+				emulator.Skip(t, err)
+			}
+			t.Cleanup(func() {
+				if err := e.Stop(); err != nil {
+					t.Error(err)
+				}
+			})
+			t.Setenv("FIRESTORE_EMULATOR_HOST", e.Address)
+			store, err := firestore.Open(t.Context(), "days", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return store, time.Now().Add(time.Hour) // of the documents, which are new
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, old := open(t)
+			defer func() {
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			dir := t.TempDir()
+			var want []projection.Trend
+			trends := func(p *projection.Projection, days int) []projection.Trend {
+				now := began.AddDate(0, 0, days)
+				if err := p.Tend(t.Context(), now); err != nil {
+					t.Fatal(err)
+				}
+				trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began.AddDate(0, 0, -30), now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return trends
+			}
+			session(t, store, filepath.Join(dir, "first.page"), story(), func(p *projection.Projection, _ *log) {
+				want = trends(p, 0)
+			})
+			if len(want) != 1 || want[0].Merged != 1 || want[0].Rounds != 2 || want[0].Merge == nil {
+				t.Fatalf("the day itself: %+v", want)
+			}
+			emptied(t, store, old)
+			session(t, store, filepath.Join(dir, "second.page"), []event.Event{later(10, 2)}, func(p *projection.Projection, _ *log) {
+				got := trends(p, 10)
+				if len(got) != 11 || !reflect.DeepEqual(got[0], want[0]) || got[10].Opened != 1 {
+					t.Errorf("after the log and the file are gone:\n got %+v\nwant %+v", got, want)
+				}
+				if since, err := p.TrendsSince(t.Context()); err != nil || !since.Equal(began.Truncate(24*time.Hour)) {
+					t.Errorf("trends are known since %s, %v", since, err)
+				}
+				if !p.Since().Equal(began.AddDate(0, 0, 10)) {
+					t.Errorf("the log is known since %s", p.Since())
+				}
+				secret, err := p.Trends(t.Context(), event.Filter{Repos: []string{"other/*"}}, "", projection.Day, began, began)
+				if err != nil || len(secret) != 1 || secret[0].Merged != 0 {
+					t.Errorf("within another scope: %+v, %v", secret, err)
+				}
+			})
+		})
+	}
+}
+
+// A relay that knows less of a day takes nothing from what was noted of it.
+func TestNotesOfADayKeepTheBetterKnowledge(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	dir := t.TempDir()
+	now := began.AddDate(0, 0, 1)
+	for i, events := range [][]event.Event{story(), {later(0, 2)}, nil} {
+		session(t, store, filepath.Join(dir, fmt.Sprint(i)), events, func(p *projection.Projection, _ *log) {
+			if err := p.Tend(t.Context(), now); err != nil {
+				t.Fatal(err)
+			}
+			trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, now)
+			if err != nil || len(trends) != 2 || trends[0].Merged != 1 || trends[0].Rounds != 2 {
+				t.Errorf("run %d: %+v, %v", i, trends, err)
+			}
+		})
+		if i == 0 {
+			emptied(t, store, began.AddDate(0, 0, 7))
+		}
+	}
+}
+
+// The file holds no events that the log does not hold, and no details of what ended before the log begins; a late event
+// of such a pull request changes nothing.
+func TestRetentionBoundsTheFile(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	path := filepath.Join(t.TempDir(), "page")
+	stray := happened(5, "push", "", 0, object{"after": "fff", "commits": []object{}})
+	open := opened(3, "ddd")
+	var before projection.Summary
+	session(t, store, path, append(story(), stray, open), func(p *projection.Projection, _ *log) {
+		detail, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 1)
+		if err != nil || !known || detail.Trimmed || len(detail.Rounds) == 0 {
+			t.Fatalf("%+v, %v", detail, err)
+		}
+		before = detail.Summary
+	})
+	emptied(t, store, began.AddDate(0, 0, 7))
+	session(t, store, path, []event.Event{later(10, 2)}, func(p *projection.Projection, l *log) {
+		if err := p.Tend(t.Context(), began.AddDate(0, 0, 10)); err != nil {
+			t.Fatal(err)
+		}
+		late := happened(15000, "issue_comment", "created", 1, object{"issue": object{"number": 1, "pull_request": object{}},
+			"comment": object{"body": "Thanks!"}})
+		l.append(late)
+		p.Await(t.Context())
+		events, _, err := p.Events(t.Context(), projection.EventQuery{Limit: 500})
+		if err != nil || len(events) != 2 {
+			t.Errorf("%d events, %v", len(events), err)
+		}
+		detail, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 1)
+		if err != nil || !known || !detail.Trimmed || !reflect.DeepEqual(detail.Summary, before) {
+			t.Errorf("what ended: %+v, %v\nwant %+v", detail, err, before)
+		}
+		detail, known, err = p.Pull(t.Context(), event.Filter{}, "acme/app", 3)
+		if err != nil || !known || detail.Trimmed || detail.Title != "Add search" || detail.Head != "ddd" {
+			t.Errorf("what is open: %+v, %v", detail, err)
+		}
+		if rules, err := p.Rules(t.Context(), event.Filter{}, "", began); err != nil || len(rules) != 1 {
+			t.Errorf("rules %+v, %v", rules, err)
+		}
+	})
+	for table, want := range map[string]int{"commits": 0, "heads": 2} {
+		if n := rowsOf(t, path, table); n != want {
+			t.Errorf("%d %s, want %d", n, table, want)
+		}
+	}
+	session(t, store, path, nil, func(p *projection.Projection, _ *log) {
+		if err := p.Tend(t.Context(), began.AddDate(3, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 1); known || err != nil {
+			t.Errorf("after three years it is known: %t, %v", known, err)
+		}
+		if _, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 3); !known || err != nil {
+			t.Errorf("what is open is known: %t, %v", known, err)
+		}
+	})
+	for _, table := range []string{"rounds", "findings", "days"} {
+		if n := rowsOf(t, path, table); n != 0 {
+			t.Errorf("%d %s after three years", n, table)
+		}
+	}
+}
+
+func rowsOf(t *testing.T, path, table string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(60000)") // what closes it may still hold it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Nothing is told of the time before the log is known: no bucket says zero.
+func TestTrendsBeginWhereTheLogIsKnown(t *testing.T) {
+	l := newLog(t)
+	p := l.project(l.file(), "judge")
+	now := began.AddDate(0, 0, 1)
+	if trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, now); err != nil || len(trends) != 0 {
+		t.Errorf("of an empty log: %+v, %v", trends, err)
+	}
+	l.append(story()...)
+	p.Await(t.Context())
+	for bucket, first := range map[projection.Bucket]time.Time{
+		projection.Day: began.Truncate(24 * time.Hour), projection.Week: projection.Week.Start(began),
+	} {
+		trends, err := p.Trends(t.Context(), event.Filter{}, "", bucket, began.AddDate(0, 0, -60), now)
+		if err != nil || len(trends) == 0 || !trends[0].Start.Equal(first) {
+			t.Errorf("by %s: %+v, %v", bucket, trends, err)
+		}
+		rule, err := p.RuleTrends(t.Context(), event.Filter{}, "", "security/S2", bucket, began.AddDate(0, 0, -60), now)
+		if err != nil || len(rule) == 0 || !rule[0].Start.Equal(first) {
+			t.Errorf("a rule by %s: %+v, %v", bucket, rule, err)
+		}
+	}
+}

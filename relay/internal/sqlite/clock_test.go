@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/storetest"
+)
+
+// hands are the two by which a test tells the time.
+type hands struct {
+	wall time.Time
+	ran  time.Duration
+}
+
+func (h *hands) run(d time.Duration) { h.wall, h.ran = h.wall.Add(d), h.ran+d }
+
+// kept is how many events are left of those received an hour and a hundred days ago, by the right
+// clock, after a look by the wrong one.
+func kept(t *testing.T, s *Store, retention time.Duration) int64 {
+	t.Helper()
+	now, _ := s.now()
+	if _, err := s.Trim(t.Context(), now.Add(-retention)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Bounds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Head - b.Floor
+}
+
+// A clock that goes ahead by hours or years makes no event too old, also over a restart, unless it
+// stays there for a day; one that is set back, or was off for a night, changes nothing.
+func TestClockThatLeaps(t *testing.T) {
+	const retention, day = 30 * 24 * time.Hour, 24 * time.Hour
+	path := filepath.Join(t.TempDir(), "relay.db")
+	clock := hands{wall: time.Now()}
+	var s *Store
+	start := func() {
+		t.Helper()
+		clock.ran = 0
+		var err error
+		if s, err = Open(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		s.now = func() (time.Time, time.Duration) { return clock.wall, clock.ran }
+	}
+	start()
+	defer func() { s.Close() }()
+	if n := kept(t, s, retention); n != 0 {
+		t.Fatalf("an empty log has %d events", n)
+	}
+	for _, ago := range []time.Duration{29 * day, time.Hour} {
+		e := storetest.Event(ago.String())
+		e.ReceivedAt = clock.wall.Add(-ago)
+		if _, err := s.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restart := func() {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		start()
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want int64
+	}{
+		{"right", func() { clock.run(time.Minute) }, 2},
+		{"three years ahead", func() { clock.wall = clock.wall.AddDate(3, 0, 0) }, 2},
+		{"still so, hours later", func() { clock.run(20 * time.Hour) }, 2},
+		{"and the relay is started anew", restart, 2},
+		{"right again", func() { clock.wall = clock.wall.AddDate(-3, 0, 0); clock.run(time.Minute) }, 2},
+		{"a year behind", func() { clock.wall = clock.wall.AddDate(-1, 0, 0); clock.run(time.Minute) }, 2},
+		{"right after that", func() { clock.wall = clock.wall.AddDate(1, 0, 0); clock.run(time.Minute) }, 2},
+		{"right for a day, in which one grew too old", func() { clock.run(25 * time.Hour) }, 1},
+		{"off for a year", func() { clock.wall = clock.wall.AddDate(1, 0, 0); restart() }, 1},
+		{"most of a day after that", func() { clock.run(20 * time.Hour) }, 1},
+		{"started anew meanwhile", restart, 1},
+		{"a day after that", func() { clock.run(5 * time.Hour) }, 0},
+	} {
+		step.do()
+		if n := kept(t, s, retention); n != step.want {
+			t.Fatalf("%s: %d events are left, want %d", step.what, n, step.want)
+		}
+	}
+	// What is gone is forgotten.
+	results, err := s.Append(t.Context(), []event.Event{storetest.Event(time.Hour.String())})
+	if err != nil || results[0].Seq != 3 || results[0].Duplicate {
+		t.Errorf("sent again, an event that is gone got %+v, %v", results, err)
+	}
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/singleflight"
+
+	"touchstone/relay/source"
+	"touchstone/relay/token"
+)
+
+const (
+	// maxAppSecret bounds the secret of an App's webhook, minAppSecret keeps out what can be guessed; in bytes.
+	maxAppSecret, minAppSecret = 256, 16
+	// maxAppSecretBytes is far above a request that holds one.
+	maxAppSecretBytes = 4 << 10
+	// appSecretCheck is the time between two looks for a secret that another relay of the log was given.
+	appSecretCheck = 5 * time.Second
+)
+
+// appSecrets are the secrets by which GitHub Apps sign what they send to sources, beside those that the
+// configuration names. They stand beside the log, where all relays of the log find them.
+type appSecrets struct {
+	notes   token.Notebook
+	looking singleflight.Group
+
+	mu     sync.Mutex
+	known  map[string]string
+	looked map[string]time.Time
+}
+
+// AppSecret is the secret by which a GitHub App signs what it sends to a source; empty while there is none.
+func AppSecret(ctx context.Context, notes token.Notebook, source string) (string, error) {
+	secret, err := notes.Note(ctx, "app-secret-"+source)
+	if err != nil {
+		return "", fmt.Errorf("read the App's secret of the source %s: %w", source, err)
+	}
+	return secret, nil
+}
+
+// look takes over what stands beside the log, unless that was looked for just now, and reports whether it is another
+// secret than the one that was used. Those that look at once share one answer of the store, and nothing else waits for it.
+func (a *appSecrets) look(ctx context.Context, source, used string) (news bool, err error) {
+	_, err, _ = a.looking.Do(source, func() (any, error) {
+		a.mu.Lock()
+		before, due := a.known[source], time.Since(a.looked[source]) >= appSecretCheck
+		a.mu.Unlock()
+		if !due {
+			return nil, nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // it is not the first one's alone
+		defer cancel()
+		secret, err := AppSecret(ctx, a.notes, source)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.looked[source] = time.Now()
+		if err == nil && a.known[source] == before { // else it was set meanwhile
+			a.known[source] = secret
+		}
+		return nil, err
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.known[source] != used, err
+}
+
+func (a *appSecrets) set(ctx context.Context, source, secret string) error {
+	if err := a.notes.SetNote(ctx, "app-secret-"+source, secret); err != nil {
+		return fmt.Errorf("write the App's secret of the source %s: %w", source, err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[source] = secret
+	return nil
+}
+
+// source is a source that believes its App's secret too.
+func (a *appSecrets) source(name string, from Source) Source {
+	github, ok := from.(source.GitHub)
+	if !ok {
+		return from
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	github.App = a.known[name]
+	return github
+}
+
+// accept has a source verify and describe a webhook. Before a signature is refused, this looks for an App's
+// secret that another relay of the log was given.
+func (s *Server) accept(ctx context.Context, name string, from Source, accept func(Source) error) error {
+	known := s.appSecrets.source(name, from)
+	err := accept(known)
+	github, ok := known.(source.GitHub)
+	if !ok || !errors.Is(err, source.ErrUnauthorized) {
+		return err
+	}
+	news, failed := s.appSecrets.look(ctx, name, github.App)
+	if failed != nil {
+		log := zerolog.Ctx(ctx).Sample(&s.storeDown)
+		log.Error().Err(failed).Msg("whether an App has another secret is not known")
+	}
+	if !news {
+		return err
+	}
+	return accept(s.appSecrets.source(name, from))
+}
+
+// appSource is a source that takes what a GitHub App sends.
+type appSource struct {
+	Name string `json:"name"`
+	// URL is where the App's webhook leads.
+	URL string `json:"url"`
+	// App says that a secret of an App's is known already.
+	App bool `json:"app"`
+}
+
+// listAppSources answers an administrator who is about to make an App.
+func (s *Server) listAppSources(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
+	sources := []appSource{}
+	for _, name := range slices.Sorted(maps.Keys(s.config.Sources)) {
+		if github, ok := s.appSecrets.source(name, s.config.Sources[name]).(source.GitHub); ok {
+			sources = append(sources, appSource{name, s.address(r) + "/webhooks/" + name, github.App != ""})
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{"sources": sources})
+}
+
+// takeAppSecret takes the secret of a GitHub App's webhook, in place of the one that a source had before. The
+// secrets that the configuration names stay good.
+func (s *Server) takeAppSecret(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	name := r.PathValue("source")
+	if _, ok := s.config.Sources[name].(source.GitHub); !ok {
+		refuse(w, http.StatusNotFound, "this relay has no source of GitHub's with that name")
+		return
+	}
+	end, err := s.arrivals.begin(w, patchTimeout)
+	if err != nil {
+		s.refuseBody(w, err)
+		return
+	}
+	defer end()
+	var asked struct {
+		Secret string `json:"secret"`
+	}
+	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAppSecretBytes)).Decode(&asked)
+	if err != nil || len(asked.Secret) < minAppSecret || len(asked.Secret) > maxAppSecret {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is no secret of a webhook; send {"secret":"…"} with %d to %d characters`,
+			minAppSecret, maxAppSecret))
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	defer cancel()
+	if err := s.appSecrets.set(ctx, name, asked.Secret); err != nil {
+		zerolog.Ctx(ctx).Error().Err(err).Msg("the App's secret could not be stored")
+		refuseForNow(w, http.StatusServiceUnavailable, "the App's secret could not be stored")
+		return
+	}
+	zerolog.Ctx(ctx).Info().Str("name", grant.Name).Str("source", name).Msg("a GitHub App's webhook is believed from now on")
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,155 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/rs/zerolog"
+
+	"touchstone/relay/dashboard"
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/recovery"
+	"touchstone/relay/token"
+)
+
+const (
+	// crossOrigin refuses what another origin's page would change here.
+	crossOrigin = "this comes from a page of another origin, which may change nothing here"
+	adminsAlone = "Only administrators may do this: sign in with a token that touchstone-relay token create --role admin has made."
+)
+
+// form gives next what a form of the page sends, if it is this relay's page that sends it: the session's cookie
+// is SameSite=Strict, and what the browser says of the origin has to fit, too
+// (https://pkg.go.dev/net/http#CrossOriginProtection).
+func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		grant, ok := s.config.Tokens.Check(s.credential(r))
+		switch {
+		case new(http.CrossOriginProtection).Check(r) != nil:
+			refuse(w, http.StatusForbidden, crossOrigin)
+			return
+		case !ok:
+			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+			return
+		case grant.ID == "" && !local(r.Host):
+			refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+			return
+		}
+		end, err := s.arrivals.begin(w, patchTimeout)
+		if err != nil {
+			s.refuseBody(w, err)
+			return
+		}
+		defer end()
+		r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
+		if err := r.ParseForm(); err != nil {
+			s.page.Problem(w, r, viewer(grant), http.StatusBadRequest, "What the form sent cannot be read. Go back, and try again.")
+			return
+		}
+		next(w, r, grant)
+	}
+}
+
+// sendAgain sends an event once more to one of the subscribers that came with the viewer's own token.
+func (s *Server) sendAgain(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	e, ok := s.eventOf(w, r, grant)
+	if !ok {
+		return
+	}
+	for _, f := range s.metrics.followers.of(grant.ID) {
+		if f.id != r.PostForm.Get("to") {
+			continue
+		}
+		select {
+		case f.again <- e:
+			zerolog.Ctx(r.Context()).Info().Str("token", grant.ID).Stringer("event", e.ID).Str("to", f.remote).Msg("event sent again")
+			http.Redirect(w, r, "/log/"+e.ID.String()+"?done=sent", http.StatusSeeOther)
+		default:
+			s.page.Problem(w, r, viewer(grant), http.StatusTooManyRequests,
+				"That subscriber has not taken what it was sent again before. Wait a little.")
+		}
+		return
+	}
+	s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "That subscriber is not connected any more, or is not this token's.")
+}
+
+// redeliver asks GitHub to send an event's delivery once more.
+func (s *Server) redeliver(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	who := viewer(grant)
+	if !who.Admin {
+		s.page.Problem(w, r, who, http.StatusForbidden, adminsAlone)
+		return
+	}
+	e, ok := s.eventOf(w, r, grant)
+	if !ok {
+		return
+	}
+	if s.recovery == nil {
+		s.page.Problem(w, r, who, http.StatusConflict, "This relay looks after no webhooks: start it with --recover, such as --recover acme/app.")
+		return
+	}
+	log := zerolog.Ctx(r.Context())
+	if err := s.recovery.Again(r.Context(), e.Source, e.Delivery); err != nil {
+		log.Warn().Err(err).Stringer("event", e.ID).Msg("GitHub was not asked to redeliver")
+		status := http.StatusBadGateway
+		if errors.Is(err, recovery.ErrNotListed) {
+			status = http.StatusNotFound
+		}
+		s.page.Problem(w, r, who, status, "GitHub does not send it again: "+err.Error()+".")
+		return
+	}
+	log.Info().Str("token", grant.ID).Str("name", grant.Name).Stringer("event", e.ID).Msg("GitHub was asked to redeliver")
+	http.Redirect(w, r, "/log/"+e.ID.String()+"?done=asked", http.StatusSeeOther)
+}
+
+// eventOf is the event that a path names, if the grant's scope lets it through and it is a webhook's. Else it has
+// answered.
+func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Grant) (e event.Event, ok bool) {
+	cursor, err := event.ParseCursor(r.PathValue("cursor"))
+	if err == nil && cursor.Log == s.hub.Bounds().Log {
+		e, ok, err = inside{s}.Event(r.Context(), cursor.Seq)
+	}
+	if err != nil || !ok || e.IsControl() || !grant.Scope().Match(e) {
+		s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "The log does not hold this event: retention may have removed it.")
+		return event.Event{}, false
+	}
+	return e, true
+}
+
+// changeSettings sets or unsets one of the settings for all agents.
+func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	who := viewer(grant)
+	if !who.Admin {
+		s.page.Problem(w, r, who, http.StatusForbidden, adminsAlone)
+		return
+	}
+	value := r.PostForm.Get("value")
+	patch := map[string]*string{r.PostForm.Get("key"): &value}
+	if r.PostForm.Get("act") == "unset" {
+		patch[r.PostForm.Get("key")] = nil
+	}
+	_, err := s.setControl(r.Context(), grant, patch)
+	switch wrong := (unsettable{}); {
+	case errors.As(err, &wrong):
+		s.page.Problem(w, r, who, http.StatusBadRequest, wrong.Error())
+	case errors.Is(err, hub.ErrOverloaded):
+		s.page.Problem(w, r, who, http.StatusTooManyRequests, "Too much is being stored now. Nothing was changed; try again.")
+	case err != nil:
+		s.page.Problem(w, r, who, http.StatusServiceUnavailable, "The settings could not be stored; the relay's log says why.")
+	default:
+		http.Redirect(w, r, "/health?done=set", http.StatusSeeOther)
+	}
+}
+
+// Followers implements dashboard.Relay.
+func (s inside) Followers(viewer dashboard.Viewer) (list []dashboard.Follower) {
+	for _, f := range s.metrics.followers.of(viewer.Token) {
+		list = append(list, dashboard.Follower{ID: f.id, Remote: f.remote, Agent: projection.Plain(f.agent, 60), Since: f.since})
+	}
+	return list
+}
+
+// Redelivers implements dashboard.Relay.
+func (s inside) Redelivers() bool { return s.recovery != nil }

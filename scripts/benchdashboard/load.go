@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// webhook is a pull request that was opened, of a size as GitHub's are.
+func (b *bench) webhook(n int, title string) []byte {
+	at := time.Now().UTC().Format(time.RFC3339)
+	return fmt.Appendf(nil, `{"action":"opened","number":%d,"repository":{"full_name":"acme/live"},"sender":{"login":"octocat"},`+
+		`"pull_request":{"id":%d,"number":%d,"title":%q,"state":"open","user":{"login":"alice"},"head":{"sha":"%040d","ref":"x"},`+
+		`"base":{"ref":"main"},"created_at":%q,"updated_at":%q},"filler":%q}`, n, n, n, title, n, at, at, strings.Repeat("x", b.payload))
+}
+
+// follow reads a stream: the events as subscribers do, or the notices of changes as an open page does. It
+// calls moved with each id, of which the first says where the stream begins.
+func (p *process) follow(ctx context.Context, path string, moved func(id string) error) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	lines := bufio.NewReaderSize(response.Body, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if id, ok := strings.CutPrefix(string(line), "id: "); ok {
+			if err := moved(strings.TrimSpace(id)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// refresh asks for what a page shows as of a change, as an open page does.
+func (p *process) refresh(ctx context.Context, path, asOf string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, nil)
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Accept-Encoding", "gzip")
+	request.Header.Set("HX-Request", "true")
+	request.Header.Set("Touchstone-As-Of", asOf)
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body := io.Reader(response.Body)
+	if response.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(body); err != nil {
+			return "", err
+		}
+	}
+	text, err := io.ReadAll(body)
+	return string(text), err
+}
+
+// live measures from just before a webhook is sent until the page shows it that asks again when it is
+// told of a change.
+func live(ctx context.Context, b *bench) ([]figure, error) {
+	p, err := start(ctx, b.dir, b.store(), b.page())
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	moved := make(chan string)
+	go func() { _ = p.follow(following, "/changes", func(id string) error { moved <- id; return nil }) }()
+	<-moved
+	var times []time.Duration
+	for i := range 50 {
+		title, began := fmt.Sprintf("Live %d of %d", i, time.Now().UnixNano()), time.Now()
+		if err := p.post(ctx, "pull_request", b.webhook(i+1, title)); err != nil {
+			return nil, err
+		}
+		if text, err := p.refresh(ctx, "/?repo=acme/live", <-moved); err != nil || !strings.Contains(text, title) {
+			return nil, fmt.Errorf("the board does not show %s: %w", title, err)
+		}
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	worst := times[len(times)-1]
+	return []figure{{"webhook to open board", fmt.Sprintf("p50 %s, at most %s", ms(times[len(times)/2]), ms(worst)),
+		"of which 500 ms between two notices at most", "1 s", worst <= time.Second}}, nil
+}
+
+// open has so many readers follow a path, and returns once their streams have begun. The function that it
+// returns ends them.
+func (p *process) open(ctx context.Context, readers int, path string, moved func(ctx context.Context, id string) error) (end func()) {
+	following, stop := context.WithCancel(ctx)
+	var group, ready sync.WaitGroup
+	ready.Add(readers)
+	for range readers {
+		greeting := sync.OnceFunc(ready.Done)
+		group.Go(func() {
+			_ = p.follow(following, path, func(id string) error { greeting(); return moved(following, id) })
+		})
+	}
+	ready.Wait()
+	return func() { stop(); group.Wait() }
+}
+
+// postAll sends webhooks from 16 senders.
+func (p *process) postAll(ctx context.Context, b *bench, webhooks int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for n := range webhooks {
+		group.Go(func() error { return p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")) })
+	}
+	return group.Wait()
+}
+
+// took is how long a piece of work took a relay, and what processor time.
+type took struct{ time, cpu float64 }
+
+// costs are what a relay with its page is compared by with one without.
+var costs = []struct {
+	name string
+	do   func(ctx context.Context, b *bench, p *process) (seconds float64, err error)
+}{
+	{"ingest with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+		began := time.Now()
+		err := p.postAll(ctx, b, 1500)
+		return time.Since(began).Seconds(), err
+	}},
+	{"fan-out to 100 with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+		const readers, webhooks = 100, 300
+		var left sync.WaitGroup
+		left.Add(readers * (webhooks + 1)) // and the greeting
+		defer p.open(ctx, readers, "/events", func(context.Context, string) error { left.Done(); return nil })()
+		began := time.Now()
+		err := p.postAll(ctx, b, webhooks)
+		if err == nil {
+			left.Wait()
+		}
+		return time.Since(began).Seconds(), err
+	}},
+	{"webhook to its event with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+		const webhooks = 200
+		got := make(chan struct{}, 1)
+		defer p.open(ctx, 1, "/events", func(context.Context, string) error { got <- struct{}{}; return nil })()
+		<-got
+		times := make([]float64, webhooks)
+		for n := range times {
+			began := time.Now()
+			if err := p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")); err != nil {
+				return 0, err
+			}
+			<-got
+			times[n] = time.Since(began).Seconds()
+		}
+		return median(times), nil
+	}},
+}
+
+// cost compares a relay with its page and one without, in turns, by the rate of webhooks from 16 senders, by
+// the rate of events to subscribers, and by the time from a webhook to its event.
+func cost(ctx context.Context, b *bench) (figures []figure, err error) {
+	const turns = 7
+	var relays [2]*process
+	for i, page := range []string{"none", filepath.Join(b.dir, "cost.page")} {
+		p, err := start(ctx, b.dir, filepath.Join(b.dir, fmt.Sprintf("cost-%d-%d.db", i, time.Now().Unix())), page)
+		if err != nil {
+			return nil, err
+		}
+		defer p.stop()
+		relays[i] = p
+	}
+	for _, c := range costs {
+		var rates, used []float64
+		for range turns {
+			var spent [2]took
+			for i, p := range relays {
+				before := p.CPU()
+				if spent[i].time, err = c.do(ctx, b, p); err != nil {
+					return nil, err
+				}
+				spent[i].cpu = (p.CPU() - before).Seconds()
+			}
+			rates, used = append(rates, spent[0].time/spent[1].time), append(used, spent[1].cpu/spent[0].cpu)
+		}
+		rate := median(rates)
+		figures = append(figures, figure{c.name, fmt.Sprintf("%.2f of its speed, %.2f times its processor time", rate, median(used)),
+			"the same relay without its page", ">= 0.95 of the speed", rate >= 0.95})
+	}
+	return figures, nil
+}
+
+// median sorts the values; they are odd in number, or near each other in the middle.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// boards compares the processor time that 200 open boards cost with that of 200 subscribers, in turns.
+func boards(ctx context.Context, b *bench) ([]figure, error) {
+	const readers, events, pause, turns = 200, 100, 50 * time.Millisecond, 3
+	p, err := start(ctx, b.dir, b.store(), b.page())
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	// spend is what the relay spends on so many readers of a path, each of which calls moved.
+	spend := func(path string, moved func(ctx context.Context, id string) error) (time.Duration, error) {
+		defer p.open(ctx, readers, path, moved)()
+		before := p.CPU()
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for n := range events {
+			<-tick.C
+			if err := p.post(ctx, "pull_request", b.webhook(n+1, "Boards")); err != nil {
+				return 0, err
+			}
+		}
+		return p.CPU() - before, nil
+	}
+	var subscribers, open, ratios []float64
+	for range turns {
+		plain, err := spend("/events", func(context.Context, string) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		boards, err := spend("/changes", func(ctx context.Context, id string) error {
+			_, err := p.refresh(ctx, "/", id)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		subscribers, open = append(subscribers, plain.Seconds()), append(open, boards.Seconds())
+		ratios = append(ratios, boards.Seconds()/plain.Seconds())
+	}
+	ratio := median(ratios)
+	return []figure{{"200 open boards, 20 events/s", fmt.Sprintf("%.2f s of processor time", median(open)),
+		fmt.Sprintf("200 subscribers %.2f s: %.2f times", median(subscribers), ratio), "about 1 (<= 1.25)", ratio <= 1.25}}, nil
+}

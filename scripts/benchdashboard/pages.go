@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/hub"
+	"touchstone/relay/server"
+	"touchstone/scripts/measured"
+)
+
+// rebuild builds the projection from an empty file. Beside it stands the time that reading the log and
+// checking its payloads takes alone.
+func rebuild(ctx context.Context, b *bench) (_ []figure, err error) {
+	store, err := server.OpenStore(ctx, "sqlite:"+b.store())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	began, n := time.Now(), 0
+	for at := int64(0); ; {
+		events, err := store.Read(ctx, at, 2000, 16<<20)
+		if err != nil {
+			return nil, err
+		}
+		if len(events) == 0 {
+			break
+		}
+		for _, e := range events {
+			if at = e.ID.Seq; !json.Valid(e.Payload) {
+				return nil, fmt.Errorf("the payload of %s is no JSON", e.ID)
+			}
+		}
+		n += len(events)
+	}
+	alone := time.Since(began)
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.RemoveAll(b.page() + end); err != nil {
+			return nil, err
+		}
+	}
+	log, err := hub.New(ctx, store, 0)
+	if err != nil {
+		return nil, err
+	}
+	p, err := projection.Open(ctx, projection.Config{Path: b.page(), Log: log, Store: store, Reviewers: []string{judge},
+		GitHub: []string{"github"}})
+	if err != nil {
+		return nil, err
+	}
+	running, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	began, used := time.Now(), measured.CPU("self")
+	go func() { done <- p.Run(running) }()
+	p.Await(ctx)
+	took := time.Since(began)
+	used = measured.CPU("self") - used
+	stop()
+	if err := errors.Join(<-done, p.Close()); err != nil {
+		return nil, err
+	}
+	rate := float64(n) / took.Seconds()
+	return []figure{{fmt.Sprintf("rebuild, %d events", n), fmt.Sprintf("%.0f/s, %.0f µs of processor time each, file of %d MB", rate,
+		used.Seconds()*1e6/float64(n), p.Size()>>20),
+		fmt.Sprintf("reading and checking alone %.0f/s: %.2f", float64(n)/alone.Seconds(), alone.Seconds()/took.Seconds()),
+		">= 20,000/s", rate >= 20_000}}, nil
+}
+
+// fetch asks for a page as a browser does and measures until its first byte.
+func (p *process) fetch(ctx context.Context, address string) (first time.Duration, size int, err error) {
+	began := time.Now()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Since(began) }})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	request.Header.Set("Accept-Encoding", "gzip")
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer response.Body.Close()
+	n, err := io.Copy(io.Discard, response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s was answered %s", address, response.Status)
+	}
+	return first, int(n), err
+}
+
+// asked is how often each page is asked for.
+const asked = 200
+
+func pages(ctx context.Context, b *bench) ([]figure, error) {
+	p, err := start(ctx, b.dir, b.store(), b.page())
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	newest, err := p.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var figures []figure
+	for _, path := range []string{
+		"/", "/?state=closed", "/?state=all&repo=acme/app-7", "/?waiting=author-7", "/?state=all&merged=2020-01-01..2100-01-01",
+		"/pulls/acme/app-7/NUMBER", "/log", "/log?type=push", "/log?type=pull_request_review&repo=acme/app-7",
+		"/log?number=NUMBER", "/log/" + newest,
+		"/rules", "/rules/security/S2", "/trends", "/trends?since=365d&bucket=week", "/machines", "/health", "/api/v1/trends",
+		"/api/v1/pulls?state=all",
+	} {
+		f, err := p.page(ctx, path, b.pulls/repos)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// page measures one page, with another pull request each time if its path takes the number of one.
+func (p *process) page(ctx context.Context, path string, pulls int) (figure, error) {
+	var times, beside []time.Duration
+	largest := 0
+	for i := range asked {
+		address := p.address + strings.ReplaceAll(path, "NUMBER", strconv.Itoa(i%pulls+1))
+		first, size, err := p.fetch(ctx, address)
+		if err != nil {
+			return figure{}, err
+		}
+		fixed, _, err := p.fetch(ctx, p.static)
+		if err != nil {
+			return figure{}, err
+		}
+		times, beside, largest = append(times, first), append(beside, fixed), max(largest, size)
+	}
+	slices.Sort(times)
+	slices.Sort(beside)
+	p50, p99, static50 := times[asked/2], times[asked*99/100], beside[asked/2]
+	return figure{path, fmt.Sprintf("p50 %s, p99 %s, %.1f KB", ms(p50), ms(p99), float64(largest)/1000),
+		fmt.Sprintf("static 100 KB: p50 %s, p99 %s: %.0f times", ms(static50), ms(beside[asked*99/100]), float64(p50)/float64(static50)),
+		"50 ms, 200 ms, 100 KB", p50 <= 50*time.Millisecond && p99 <= 200*time.Millisecond && largest <= 100_000}, nil
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
+
+// newest is the cursor of the newest event.
+func (p *process) newest(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+"/api/v1/events?before=now&limit=1", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Events []struct{ ID string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Events) == 0 {
+		return "", fmt.Errorf("the events were answered %s: %w", response.Status, err)
+	}
+	return answer.Events[0].ID, nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync/atomic"
+
+	"touchstone/relay/server"
+	"touchstone/relay/source"
+	"touchstone/scripts/measured"
+)
+
+const secret = "bench"
+
+// static is the yardstick of a page: 100 KB that are there already.
+var static = bytes.Repeat([]byte("0123456789"), 10_000)
+
+// serve is the relay, until it is interrupted: with its page in a file, or without one.
+func serve(store, page, addressFile string) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	opened, err := server.OpenStore(ctx, "sqlite:"+store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	config := server.Config{Listener: listener, Store: opened, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}}
+	if page != "none" {
+		config.Page = &server.Page{File: page, Reviewers: []string{judge}, GitHub: []string{"github"}, Store: "sqlite:" + store, Version: "bench"}
+	}
+	s, err := server.New(ctx, config)
+	if err != nil {
+		return err
+	}
+	beside, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() {
+		_ = http.Serve(beside, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(static) }))
+	}()
+	text := fmt.Sprintf("%s %s\n", listener.Addr(), beside.Addr())
+	if err := os.WriteFile(addressFile, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return s.Run(ctx)
+}
+
+// process is a relay at work, and beside it the server of the static answer.
+type process struct {
+	*measured.Process
+	address, static string
+}
+
+// start starts a relay over a store, with a page in a file or, for "none", without one.
+func start(ctx context.Context, dir, store, page string) (*process, error) {
+	addressFile := filepath.Join(dir, "address")
+	command := exec.CommandContext(ctx, os.Args[0], "serve", store, page, addressFile)
+	command.Stderr = os.Stderr
+	started, err := measured.Start(command, addressFile)
+	if err != nil {
+		return nil, err
+	}
+	return &process{started, "http://" + started.Addresses[0], "http://" + started.Addresses[1]}, nil
+}
+
+func (p *process) stop() { p.Stop(os.Interrupt) }
+
+var deliveries atomic.Int64
+
+// post delivers one signed webhook, which differs from all others, and wants it stored.
+func (p *process) post(ctx context.Context, kind string, like []byte) error {
+	n := deliveries.Add(1)
+	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-GitHub-Event", kind)
+	request.Header.Set("X-GitHub-Delivery", fmt.Sprintf("%d-%d", os.Getpid(), n))
+	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("a webhook was answered %s: %s %w", response.Status, text, err)
+	}
+	return nil
+}

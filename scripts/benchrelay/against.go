@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	takenIn  = 4000 // webhooks of 8 kB
+	readers  = 20   // each replays all that was taken in
+	mostMore = 0.03 // of the other build's processor time
+)
+
+// against compares this build with another in the processor time that the same work takes,
+// which other load on the machine disturbs less than it does rates. They take turns, an odd number
+// of pairs of them, and each begins every other one.
+func against(ctx context.Context, b *bench, other string, pairs int) ([]figure, error) {
+	ratios := make([][]float64, len(work))
+	rates := make([][]float64, len(work))
+	ours := make([][]float64, len(work))
+	for pair := range pairs {
+		var spent [2][]cost
+		for turn := range 2 {
+			build := (pair + turn) % 2
+			one := &bench{dir: b.dir, binary: [2]string{b.binary, other}[build]}
+			var err error
+			if spent[build], err = one.spend(ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", one.binary, err)
+			}
+		}
+		for i := range work {
+			ours[i] = append(ours[i], spent[0][i].cpu.Seconds())
+			ratios[i] = append(ratios[i], spent[0][i].cpu.Seconds()/spent[1][i].cpu.Seconds())
+			rates[i] = append(rates[i], spent[1][i].took.Seconds()/spent[0][i].took.Seconds())
+		}
+	}
+	var figures []figure
+	for i, w := range work {
+		ratio := median(ratios[i])
+		figures = append(figures, figure{w.name, fmt.Sprintf("%.0f ms of CPU", median(ours[i])*1e3),
+			fmt.Sprintf("the other build: %.3f, rate %.2f", ratio, median(rates[i])), fmt.Sprintf("<= %.2f", 1+mostMore), ratio <= 1+mostMore})
+	}
+	return figures, nil
+}
+
+// work is what against compares, in this order on one store.
+var work = []struct {
+	name string
+	do   func(context.Context, *process) error
+}{
+	{fmt.Sprintf("durable ingest of %d, 8 kB", takenIn), func(ctx context.Context, p *process) error {
+		_, err := p.postAll(ctx, takenIn, 32, webhook)
+		return err
+	}},
+	{fmt.Sprintf("fan-out of %d to %d, gzip", fanEvents, fanSubscribers), func(ctx context.Context, p *process) error {
+		_, err := p.fanRate(ctx, "gzip", flushMark)
+		return err
+	}},
+	{fmt.Sprintf("replay of %d to %d", takenIn+fanEvents, readers), func(_ context.Context, p *process) error {
+		conns, err := p.subscribers(readers, "after=oldest", "identity")
+		defer closeAll(conns)
+		if err != nil {
+			return err
+		}
+		return readAll(conns, frameEnd, takenIn+fanEvents+1)() // and the greeting
+	}},
+}
+
+// cost is what a part of the work took: processor time, and time until it was done.
+type cost struct{ cpu, took time.Duration }
+
+// settling is how long a relay has for what it does in the background.
+const settling = 500 * time.Millisecond
+
+// spend is what each part of the work takes a new process.
+func (b *bench) spend(ctx context.Context) (spent []cost, err error) {
+	defer func() {
+		files, _ := filepath.Glob(filepath.Join(b.dir, "against.db*"))
+		for _, file := range files {
+			err = errors.Join(err, os.RemoveAll(file))
+		}
+	}()
+	for _, w := range work {
+		p, err := b.relay(ctx, "against.db")
+		if err != nil {
+			return nil, err
+		}
+		before, begun := p.CPU(), time.Now()
+		err = w.do(ctx, p)
+		took := time.Since(begun)
+		time.Sleep(settling)
+		spent = append(spent, cost{p.CPU() - before, took})
+		p.stop()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return spent, nil
+}

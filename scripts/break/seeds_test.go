@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A weakness whose line is written otherwise since would be noticed only where all are tried,
+// which takes long.
+func TestSeedsFitTheSource(t *testing.T) {
+	for _, s := range seeds {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(s.file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), s.old) {
+			t.Errorf("%s: %s does not hold %q", s.attack, s.file, s.old)
+		}
+	}
+}

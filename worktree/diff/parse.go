@@ -1,0 +1,222 @@
+package diff
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	// maxFilePatch bounds the patch kept of one file, in bytes.
+	maxFilePatch = 1 << 20
+	// maxPatch bounds the patches kept of one diff, in bytes.
+	maxPatch = 32 << 20
+	// maxFiles bounds the number of files in a diff.
+	maxFiles = 50_000
+)
+
+// Diff is what changed between two commits or trees.
+type Diff struct {
+	Base, Head string // SHAs; Head is a tree's when the diff is of a working tree
+	Files      []File
+	// Truncated says that some file's Patch was left out or cut, so that readers of this diff
+	// do not see all of it.
+	Truncated bool
+}
+
+// File is what changed in one file.
+type File struct {
+	Path    string
+	OldPath string // where it was; differs from Path when Status is "renamed"
+	// Status is "added", "deleted", "modified", "renamed", "mode-changed" (same
+	// content, other permissions) or "type-changed" (for instance file to link).
+	Status           string
+	OldMode, NewMode string // git's octal modes; "000000" for a file that is not there
+	OldBlob, NewBlob string // git's names of the contents; all zeros for a file that is not there
+	Added, Deleted   int    // lines, counted also when the patch was cut
+	Binary           bool   // git compared it as binary: no hunks
+	Submodule        bool   // the commit of a submodule changed
+	// Patch is the unified diff as git prints it, headers included; at most 1 MiB
+	// of it, and less when the whole diff exceeds 32 MiB. Attributes of the pull
+	// request play no part, so it cannot hide its changes with "-diff".
+	Patch     []byte
+	Truncated bool // the patch goes on
+	Hunks     []Hunk
+}
+
+// ErrTooLarge means that a diff has more than 50,000 files.
+var ErrTooLarge = errors.New("the diff is too large")
+
+// ErrFormat means that git printed something other than its documentation
+// says. Guessing on would show a reviewer the wrong file's changes.
+var ErrFormat = errors.New("git printed a diff in an unknown format")
+
+// Parse reads what "git diff-tree -z --raw --patch" prints: first one raw
+// entry for each file, with the path as it is; then the patches in the same order,
+// whose quoted paths are not needed.
+// See https://git-scm.com/docs/diff-format.
+func Parse(r io.Reader) (Diff, error) {
+	p := patchParser{in: bufio.NewReaderSize(r, 64<<10)}
+	if err := p.rawEntries(); err != nil {
+		return Diff{}, err
+	}
+	if err := p.patches(); err != nil {
+		return Diff{}, err
+	}
+	return p.diff, nil
+}
+
+type patchParser struct {
+	in   *bufio.Reader
+	diff Diff
+	kept int // bytes of patch kept so far
+
+	sections []int // for each patch to come, the index of its file
+	file     *File
+	walk     Walker
+}
+
+// rawEntries reads ":100644 100755 SHA SHA R086 NUL old NUL new NUL" and its kin,
+// up to the empty field before the patches, or the end.
+func (p *patchParser) rawEntries() error {
+	for {
+		meta, err := p.field()
+		if errors.Is(err, io.EOF) || err == nil && meta == "" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f := strings.Fields(meta)
+		if len(f) != 5 || !strings.HasPrefix(f[0], ":") || f[4] == "" {
+			return ErrFormat
+		}
+		if len(p.diff.Files) == maxFiles {
+			return fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)
+		}
+		file := File{OldMode: f[0][1:], NewMode: f[1], OldBlob: f[2], NewBlob: f[3], Submodule: f[0] == ":160000" || f[1] == "160000"}
+		if file.OldPath, err = p.field(); err != nil {
+			return ErrFormat
+		}
+		file.Path = file.OldPath
+		sections := 1
+		switch f[4][0] {
+		case 'A':
+			file.Status = "added"
+		case 'D':
+			file.Status = "deleted"
+		case 'M':
+			file.Status = "modified"
+			if f[2] == f[3] {
+				file.Status = "mode-changed"
+			}
+		case 'R':
+			file.Status = "renamed"
+			if file.Path, err = p.field(); err != nil {
+				return ErrFormat
+			}
+		case 'T':
+			file.Status = "type-changed"
+			sections = 2 // the old type deleted, the new one added
+		default:
+			return ErrFormat
+		}
+		for range sections {
+			p.sections = append(p.sections, len(p.diff.Files))
+		}
+		p.diff.Files = append(p.diff.Files, file)
+	}
+}
+
+// field reads up to a NUL. An end in the middle of a field is an error.
+func (p *patchParser) field() (string, error) {
+	b, err := p.in.ReadBytes(0)
+	if errors.Is(err, io.EOF) && len(b) > 0 {
+		return "", ErrFormat
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(b[:len(b)-1]), nil
+}
+
+// patches reads the unified diffs to the end. A line may be of any length.
+func (p *patchParser) patches() error {
+	for start := true; ; {
+		chunk, err := p.in.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if start && len(chunk) > 0 {
+			if err := p.beginLine(chunk); err != nil {
+				return err
+			}
+		}
+		p.keep(chunk)
+		start = err == nil
+		if errors.Is(err, io.EOF) {
+			if len(p.sections) > 0 || p.walk.Inside() {
+				return ErrFormat
+			}
+			return nil
+		}
+	}
+}
+
+// beginLine decides what a line is. Within a hunk the counts of its header say
+// how far it reaches, so that no content can pass for a header.
+func (p *patchParser) beginLine(line []byte) error {
+	inside := p.walk.Inside()
+	switch l := p.walk.Next(line); {
+	case l.Sign == '@' && p.file != nil && !inside:
+		p.file.Hunks = append(p.file.Hunks, l.Hunk)
+		return nil
+	case l.Sign == '+':
+		p.file.Added++
+		return nil
+	case l.Sign == '-':
+		p.file.Deleted++
+		return nil
+	case l.Sign == ' ', l.Sign == '\\' && inside: // such as "\ No newline at end of file"
+		return nil
+	case inside:
+		return ErrFormat
+	}
+	if bytes.HasPrefix(line, []byte("diff --git ")) {
+		if len(p.sections) == 0 {
+			return ErrFormat
+		}
+		p.file = &p.diff.Files[p.sections[0]]
+		p.sections = p.sections[1:]
+		return nil
+	}
+	if p.file == nil {
+		return ErrFormat
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		return ErrFormat
+	case bytes.HasPrefix(line, []byte("Binary files ")):
+		p.file.Binary = true
+	}
+	return nil
+}
+
+// keep appends to the file's patch within the bounds, and says so when it cannot.
+func (p *patchParser) keep(chunk []byte) {
+	if p.file == nil || len(chunk) == 0 {
+		return
+	}
+	n := max(0, min(len(chunk), maxFilePatch-len(p.file.Patch), maxPatch-p.kept))
+	if p.file.Truncated {
+		n = 0
+	}
+	p.file.Patch = append(p.file.Patch, chunk[:n]...)
+	p.kept += n
+	if n < len(chunk) {
+		p.file.Truncated, p.diff.Truncated = true, true
+	}
+}

@@ -1,0 +1,167 @@
+package gitcmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+var (
+	// ErrUnavailable means that the remote, or the way to it, is down. Nothing is
+	// wrong with what was asked; ask again later.
+	ErrUnavailable = errors.New("the remote is unavailable")
+	// ErrTooLarge means that git printed more than is taken of it.
+	ErrTooLarge = errors.New("too large")
+)
+
+// failure is a git command that ended with an exit code other than 0.
+type failure struct {
+	verb   string
+	exit   int
+	stderr string // redacted
+	// full, if set, is that the disk had no room when the command had failed.
+	full error
+}
+
+// remedy maps what git or curl say, in the C locale, to what a person can do.
+type remedy struct {
+	says, do string
+	file     bool // it is said of a file, in a line of its own
+}
+
+// diskFaults are what git says, at the end of a line, where the disk takes nothing. Within a line
+// a file name may say the same, and authors of pull requests choose file names.
+var diskFaults = []remedy{
+	{says: "No space left on device", do: "the disk is full: free some space"},
+	{says: "write error. Out of diskspace", do: "the disk is full: free some space"},
+	{says: "Disk quota exceeded", do: "the disk quota is used up: free some space"},
+	{says: "Read-only file system", do: "the disk is read-only: make it writable, or choose another root directory"},
+	// Where git does not say why; it gets this far only if it could make the file.
+	{says: "nable to write new index file", do: "the disk is likely to be full: free some space"},
+	{says: "nable to write new_index file", do: "the disk is likely to be full: free some space"},
+}
+
+// remedies are for faults that last until a person mends them. The first match wins.
+var remedies = []remedy{
+	{says: "Permission denied", do: "allow it with chmod, or check who owns the worktree root", file: true},
+	{says: "HTTP 403", do: "the remote refuses access (403): check what the token may do"},
+	{says: "returned error: 403", do: "the remote refuses access (403): check what the token may do"},
+	{says: "HTTP 401", do: "authentication failed (401): check that the token is valid"},
+	{says: "returned error: 401", do: "authentication failed (401): check that the token is valid"},
+	{says: "Authentication failed", do: "authentication failed (401): check that the token is valid"},
+	{says: "could not read Username", do: "authentication failed (401): the remote wants a token, set one or check that it is valid"},
+	{says: "could not read Password", do: "authentication failed (401): check that the token is valid"},
+	{says: "Repository not found", do: "check the repository's name and that the token may see it"},
+	{says: "repository not found", do: "check the repository's name and that the token may see it"},
+	{says: "' not found", do: "check the repository's name and that the token may see it"},
+	{says: "returned error: 404", do: "repository not found (404): check its name and that the token may see it"},
+	{says: "does not appear to be a git repository", do: "check the repository's URL"},
+	{says: "returned error: 30", do: "the repository has moved: use its new URL"},
+}
+
+// outages are what git or curl say when the remote or the way to it is down.
+var outages = []remedy{
+	{says: "Could not resolve host", do: "the remote cannot be reached: check the network and the host name"},
+	{says: "Failed to connect", do: "the remote cannot be reached: check the network and the URL"},
+	{says: "Connection refused", do: "the remote cannot be reached: check the network and the URL"},
+	{says: "timed out", do: "the remote does not answer: try again later"},
+	{says: "Operation too slow", do: "the remote sends too slowly: try again later"},
+	{says: "returned error: 5", do: "the remote has a problem of its own: try again later"},
+	{says: "returned error: 429", do: "the remote is asked too often: try again later"},
+	{says: "Empty reply from server", do: "the connection broke: try again later"},
+	{says: "Recv failure", do: "the connection broke: try again later"},
+	{says: "RPC failed", do: "the connection broke: try again later"},
+	{says: "early EOF", do: "the connection broke: try again later"},
+	{says: "hung up unexpectedly", do: "the connection broke: try again later"},
+}
+
+func newFailure(c Command, exit int, stderr []byte) *failure {
+	text := strings.ToValidUTF8(string(stderr), "�")
+	if c.Remote != nil && c.Remote.Authorization != "" {
+		text = strings.ReplaceAll(text, c.Remote.Authorization, "***")
+		if _, secret, ok := strings.Cut(c.Remote.Authorization, " "); ok && secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return &failure{verb: c.Args[0], exit: exit, stderr: text}
+}
+
+// Error is git's last line and, where one is known, the remedy.
+func (e *failure) Error() string {
+	lines := strings.Split(strings.TrimSpace(e.stderr), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	for _, l := range lines {
+		// A fatal line says more than the advice that may follow it.
+		if strings.HasPrefix(l, "fatal: ") || strings.HasPrefix(l, "error: ") {
+			last = strings.TrimSpace(l)
+		}
+	}
+	if last == "" {
+		last = fmt.Sprintf("ended with exit code %d", e.exit)
+	}
+	for _, r := range diskFaults {
+		if i := slices.IndexFunc(lines, r.ends); i >= 0 {
+			return fmt.Sprintf("git %s: %s (%s)", e.verb, strings.TrimSpace(lines[i]), r.do)
+		}
+	}
+	if e.full != nil {
+		return fmt.Sprintf("git %s: %s (%v)", e.verb, last, e.full)
+	}
+	for _, r := range slices.Concat(remedies, outages) {
+		if !e.matches(r) {
+			continue
+		}
+		// Of a file that is the matter, another line may say which.
+		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, r.says) }); r.file && i >= 0 {
+			last = strings.TrimSpace(lines[i])
+		}
+		return fmt.Sprintf("git %s: %s (%s)", e.verb, last, r.do)
+	}
+	return fmt.Sprintf("git %s: %s", e.verb, last)
+}
+
+// matches reports whether git said what a remedy is for.
+func (e *failure) matches(r remedy) bool { return strings.Contains(e.stderr, r.says) }
+
+// ends reports whether a line that git said ends in what a remedy is for.
+func (r remedy) ends(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), r.says) }
+
+// diskFault reports whether git said that the disk takes nothing, or failed on one that has no room.
+func (e *failure) diskFault() bool {
+	return e.full != nil || slices.ContainsFunc(strings.Split(e.stderr, "\n"), func(line string) bool {
+		return slices.ContainsFunc(diskFaults, func(r remedy) bool { return r.ends(line) })
+	})
+}
+
+// DiskFault reports whether an error, of git or of the system, says that the disk
+// is full, read-only, or beyond its quota.
+func DiskFault(err error) bool {
+	var failed *failure
+	if errors.As(err, &failed) && failed.diskFault() {
+		return true
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+}
+
+// Is makes an outage match ErrUnavailable, unless git says what a person has to mend: a
+// refusal and a full disk break the connection as well.
+func (e *failure) Is(target error) bool {
+	return target == ErrUnavailable && slices.ContainsFunc(outages, e.matches) && !slices.ContainsFunc(remedies, e.matches) && !e.diskFault()
+}
+
+// ExitCode is the exit code of the git command behind err, or -1.
+func ExitCode(err error) int {
+	var e *failure
+	if errors.As(err, &e) {
+		return e.exit
+	}
+	return -1
+}
+
+// Says reports whether the git command behind err printed text on stderr.
+func Says(err error, text string) bool {
+	var e *failure
+	return errors.As(err, &e) && strings.Contains(e.stderr, text)
+}

@@ -1,0 +1,243 @@
+// Package gitcmd runs git: with settings and an environment of its own, so that nothing which a
+// checkout, a pull request or the user has configured is executed, with bounded output, and ended
+// with all that it started when its context ends. What git says becomes an error that names the
+// remedy. It owns the configuration of the mirrors it runs in, and lock files that its children keep.
+package gitcmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// maxOutput bounds what one git command may print into memory, in bytes.
+	maxOutput = 64 << 20
+	// maxStderr bounds how much of a command's stderr is kept, in bytes.
+	maxStderr = 16 << 10
+	// killGrace is how long a cancelled git may take to remove its lock files.
+	killGrace = 2 * time.Second
+)
+
+// settings are what every git command runs under. They are passed as -c options
+// because those outrank every configuration file and, unlike GIT_CONFIG_COUNT,
+// are inherited by the git that git itself starts inside a submodule.
+var settings = []string{
+	// Nothing that the checkout brings along is executed.
+	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
+	"core.attributesFile=" + os.DevNull, "core.excludesFile=" + os.DevNull, "core.untrackedCache=false",
+	"commit.gpgSign=false", "push.gpgSign=false", "merge.verifySignatures=false",
+	"submodule.recurse=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
+	// A redirect could carry the Authorization header to another host.
+	"http.followRedirects=false", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60",
+	// Files are checked out as they are committed, by as many workers as there are cores.
+	"core.autocrlf=false", "core.safecrlf=false", "core.symlinks=" + keepSymlinks, "checkout.workers=0",
+	// A fetched pack appears whole or not at all, so a commit that is present is complete.
+	"fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false",
+	"core.fsync=committed", "core.fsyncMethod=batch", "core.logAllRefUpdates=false",
+	// Larger files are treated as binary: git holds two versions of a file in memory to compare them.
+	"core.bigFileThreshold=32m", "core.quotePath=true",
+	"merge.conflictStyle=diff3", "rerere.enabled=false",
+	// A file beside the commits could claim other parents of them.
+	"core.commitGraph=false",
+}
+
+// environment lists what a git child may inherit; all else is dropped, HOME
+// included, so that neither .netrc nor a user's configuration is read.
+var environment = []string{
+	"PATH", "TMPDIR", "TEMP", "TMP", "TZ",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
+	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT",
+}
+
+// noFile is a path at which there never is a file; git takes an empty one for a list of nothing,
+// which is something else than no list.
+const noFile = os.DevNull + "/none"
+
+// isolation is what every git child's environment holds: English, and no configuration of a user or
+// system.
+var isolation = []string{
+	"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_EDITOR=:", "GIT_PAGER=cat",
+	"GIT_LITERAL_PATHSPECS=1",
+	// Every commit has the parents and the tree that it names.
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + noFile,
+}
+
+// Repo is one git directory and the way git is run in it.
+type Repo struct {
+	Git    string // the binary
+	Mirror string // GIT_COMMON_DIR; its configuration is this package's own
+	Dir    string // GIT_DIR: the mirror, or a linked worktree's administrative directory
+	Tree   string // GIT_WORK_TREE; "" in the mirror
+	Lock   *Lock  // inherited by the children
+	// Shallow is the file of the commits that lack their parents; "" for none.
+	Shallow string
+	// Remote is where a partial mirror finds what it lacks; nil where nothing is fetched.
+	Remote *Remote
+}
+
+// Command is one git command. Only Args is required.
+type Command struct {
+	Args   []string
+	Env    []string // besides what every command gets
+	Remote *Remote  // which the command talks to, none by default
+	Stdin  io.Reader
+	Stdout io.Writer
+	// Said, if set, is given the first 16 KiB of what git says on stderr, also when it succeeds.
+	Said *[]byte
+}
+
+// Output runs a git command and returns what it printed. ErrTooLarge beyond 64 MiB.
+func (r Repo) Output(ctx context.Context, args ...string) ([]byte, error) {
+	return r.OutputOf(ctx, Command{Args: args})
+}
+
+// OutputOf is Output of a command that needs more than arguments.
+func (r Repo) OutputOf(ctx context.Context, c Command) ([]byte, error) {
+	out := &capped{max: maxOutput}
+	c.Stdout = out
+	err := r.Run(ctx, c)
+	if out.over {
+		return nil, fmt.Errorf("git %s printed more than %d MiB: %w", c.Args[0], maxOutput>>20, ErrTooLarge)
+	}
+	return out.buf.Bytes(), err
+}
+
+// Line runs a git command that prints a single line, such as a commit's SHA.
+func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Output(ctx, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// Run runs a git command to its end. When ctx ends first, the whole process
+// group is asked to stop, then killed, and the context's error is returned.
+func (r Repo) Run(ctx context.Context, c Command) error {
+	if err := r.restoreConfig(); err != nil {
+		return err
+	}
+	settings := settings
+	if r.Partial() {
+		settings = append(slices.Clip(settings), r.promise()...)
+		c.Remote = cmp.Or(c.Remote, r.Remote)
+	}
+	var args []string
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	cmd := exec.CommandContext(ctx, r.Git, append(args, c.Args...)...)
+	cmd.Dir = r.Mirror
+	if r.Tree != "" {
+		cmd.Dir = r.Tree
+	}
+	cmd.Env = r.environ(c)
+	cmd.Stdin, cmd.Stdout = c.Stdin, c.Stdout
+	stderr := &capped{max: maxStderr}
+	cmd.Stderr = stderr
+	cmd.WaitDelay = killGrace
+	superviseGroup(cmd)
+	if r.Lock != nil {
+		inherit(cmd, r.Lock.file)
+	}
+	err := cmd.Run()
+	if c.Said != nil {
+		*c.Said = stderr.buf.Bytes()
+	}
+	if ctx.Err() != nil {
+		killGroup(cmd)
+		return fmt.Errorf("git %s: %w", c.Args[0], ctx.Err())
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		failed := newFailure(c, exit.ExitCode(), stderr.buf.Bytes())
+		failed.full = NoRoom(r.Mirror, scarce)
+		return failed
+	}
+	if _, gone := os.Lstat(cmd.Dir); err != nil && gone != nil {
+		return fmt.Errorf("run git %s: the directory %s is gone; what needs it is made anew at the next attempt", c.Args[0], cmd.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("run git %s: %w", c.Args[0], err)
+	}
+	return nil
+}
+
+func (r Repo) environ(c Command) []string {
+	env := slices.Concat(isolation, inherited(), []string{
+		"GIT_DIR=" + r.Dir, "GIT_COMMON_DIR=" + r.Mirror, "GIT_SHALLOW_FILE=" + cmp.Or(r.Shallow, noFile),
+	})
+	if r.Tree != "" {
+		env = append(env, "GIT_WORK_TREE="+r.Tree)
+	}
+	if c.Remote == nil {
+		return append(append(env, "GIT_ALLOW_PROTOCOL=none"), c.Env...)
+	}
+	scheme, _, _ := strings.Cut(c.Remote.URL, ":")
+	env = append(env, "GIT_ALLOW_PROTOCOL="+scheme)
+	if c.Remote.Authorization != "" {
+		env = append(env, "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=http."+c.Remote.URL+".extraHeader",
+			"GIT_CONFIG_VALUE_0=Authorization: "+c.Remote.Authorization)
+	}
+	return append(env, c.Env...)
+}
+
+// Elsewhere runs a git command that only reads, in a clone that is not this product's.
+func Elsewhere(ctx context.Context, bin, clone string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Dir = clone
+	cmd.Env = append(inherited(), isolation...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, newFailure(Command{Args: args}, exit.ExitCode(), exit.Stderr)
+	}
+	return out, err
+}
+
+// inherited is what of our own environment a git child gets to see.
+func inherited() []string {
+	env := []string{}
+	for _, name := range environment {
+		v, ok := os.LookupEnv(name)
+		if name == "PATH" {
+			v = anywhere(v)
+			ok = v != "" // which would be the working directory
+		}
+		if ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// anywhere leaves the absolute directories of a PATH: a relative one would find programs of the
+// checkout.
+func anywhere(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// capped keeps the first max bytes and remembers that there were more.
+type capped struct {
+	buf  bytes.Buffer
+	max  int
+	over bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	keep := min(len(p), c.max-c.buf.Len())
+	c.buf.Write(p[:keep])
+	c.over = c.over || keep < len(p)
+	return len(p), nil
+}

@@ -1,0 +1,245 @@
+// Package strictyaml reads files of settings that people write in YAML, and tells all mistakes in one
+// at once. It owns no state and imports nothing of this module, so that relay and agent read their
+// settings alike.
+package strictyaml
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Mistakes are all that is wrong in a file, in the order in which it stands there.
+type Mistakes []Mistake
+
+// Mistake is one of them.
+type Mistake struct {
+	// Line and Column are where it is, from 1 on.
+	Line, Column int
+	// Reason is what is wrong, without the text that stands there, which may be a secret.
+	Reason string
+}
+
+// Error tells all of them on one line.
+func (m Mistakes) Error() string {
+	texts := make([]string, len(m))
+	for i, mistake := range m {
+		texts[i] = fmt.Sprintf("line %d:%d: %s", mistake.Line, mistake.Column, mistake.Reason)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// At is an error about one place in a file, for types that read their own settings.
+func At(node ast.Node, reason string) error {
+	return &yaml.SyntaxError{Message: reason, Token: node.GetToken()}
+}
+
+// Decode overlays the settings, a pointer to a struct, with what the content of a file names. The error
+// is Mistakes, or one about the file as a whole; what is right in a file with mistakes is overlaid too.
+func Decode(content []byte, settings any) error {
+	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
+	if err != nil {
+		return listed(located(err))
+	}
+	documents := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	switch len(documents) {
+	case 0: // decoding nothing would wipe out the defaults
+		return nil
+	case 1:
+		var all plain
+		ast.Walk(&all, documents[0].Body)
+		if len(all.mistakes) > 0 {
+			return listed(all.mistakes)
+		}
+		return Node(documents[0].Body, settings)
+	}
+	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
+}
+
+// Node does what Decode does with a part of a file. A type that reads its own settings calls it.
+func Node(node ast.Node, settings any) error {
+	err := yaml.NodeToValue(node, settings, yaml.Strict())
+	if err == nil {
+		return nil
+	}
+	// The library ends at the first mistake, and so each setting is read by itself. One that refers to
+	// another cannot be.
+	var all Mistakes
+	if len(ast.Filter(ast.AliasType, node)) == 0 {
+		all = overlay(node, reflect.ValueOf(settings).Elem())
+	}
+	if len(all) == 0 {
+		all = located(err)
+	}
+	if len(all) == 0 {
+		return err
+	}
+	return listed(all)
+}
+
+// listed is an error that tells all mistakes in their order.
+func listed(all Mistakes) error {
+	slices.SortStableFunc(all, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return all
+}
+
+// overlay reads a node into a value, setting by setting, and returns all that is wrong in it.
+func overlay(node ast.Node, to reflect.Value) (all Mistakes) {
+	if anchor, ok := node.(*ast.AnchorNode); ok {
+		node = anchor.Value
+	}
+	if mapping, ok := node.(*ast.MappingNode); ok && !readsItself(to.Type()) {
+		switch to.Kind() {
+		case reflect.Struct:
+			known := fields(to)
+			for _, entry := range mapping.Values {
+				key := entry.Key.GetToken()
+				if field, ok := known[key.Value]; ok {
+					all = append(all, overlay(entry.Value, field)...)
+					continue
+				}
+				all = append(all, mistake(key, fmt.Sprintf("unknown field %q%s", key.Value, meant(key.Value, known))))
+			}
+			return all
+		case reflect.Map:
+			for _, entry := range mapping.Values {
+				all = append(all, overlay(entry.Value, reflect.New(to.Type().Elem()).Elem())...)
+			}
+			if len(all) > 0 {
+				return all
+			}
+		}
+	}
+	read := reflect.New(to.Type())
+	read.Elem().Set(to)
+	if err := yaml.NodeToValue(node, read.Interface(), yaml.Strict()); err != nil {
+		if all = located(err); len(all) == 0 {
+			all = Mistakes{mistake(node.GetToken(), err.Error())}
+		}
+		return all
+	}
+	to.Set(read.Elem())
+	return nil
+}
+
+// readsItself reports whether a type has a method that reads its settings.
+func readsItself(kind reflect.Type) bool {
+	pointer := reflect.PointerTo(kind)
+	return pointer.Implements(reflect.TypeFor[yaml.NodeUnmarshaler]()) || pointer.Implements(reflect.TypeFor[yaml.InterfaceUnmarshaler]())
+}
+
+// fields are those of a struct by their keys, with those of structs that it holds inline.
+func fields(of reflect.Value) map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	for i := range of.NumField() {
+		field := of.Type().Field(i)
+		key, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case !field.IsExported() || key == "-":
+		case options == "inline":
+			maps.Copy(all, fields(of.Field(i)))
+		default:
+			all[cmp.Or(key, strings.ToLower(field.Name))] = of.Field(i)
+		}
+	}
+	return all
+}
+
+// meant suggests the known key that is nearest to an unknown one, if one is near.
+func meant(unknown string, known map[string]reflect.Value) string {
+	best, least := "", 1+len(unknown)/3
+	for key := range known {
+		if distance := levenshtein.ComputeDistance(unknown, key); distance < least || distance == least && (best == "" || key < best) {
+			best, least = key, distance
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// plain finds what YAML reads as something else than people mean by it.
+type plain struct{ mistakes Mistakes }
+
+// Visit looks at one node.
+func (p *plain) Visit(node ast.Node) ast.Visitor {
+	switch node := node.(type) {
+	case *ast.MappingValueNode:
+		if _, text := node.Key.(*ast.StringNode); !text {
+			p.refuse(node.Key, "a key is a word; a fraction has a point, and a name that looks like a number stands in quotes")
+		}
+	case *ast.IntegerNode:
+		if written := node.GetToken().Value; octal.MatchString(written) {
+			p.refuse(node, "a number that begins with a zero would be read as another one; leave the zero out")
+		}
+	}
+	return p
+}
+
+var octal = regexp.MustCompile(`^[-+]?0[0-9]`)
+
+func (p *plain) refuse(node ast.Node, why string) {
+	p.mistakes = append(p.mistakes, mistake(node.GetToken(), why))
+}
+
+func mistake(at *token.Token, reason string) Mistake {
+	return Mistake{Line: at.Position.Line, Column: at.Position.Column, Reason: reason}
+}
+
+// located is where in the file an error of the library's is about, and what is wrong there, without the
+// names of Go's types; none if the error does not say.
+func located(err error) Mistakes {
+	var inner Mistakes
+	if errors.As(err, &inner) {
+		return inner
+	}
+	var wrong yaml.Error
+	if !errors.As(err, &wrong) || wrong.GetToken() == nil {
+		return nil
+	}
+	reason, at := wrong.GetMessage(), wrong.GetToken()
+	var node *yaml.UnexpectedNodeTypeError
+	var kind *yaml.TypeError
+	switch {
+	case errors.As(err, &node) && node.Expected == ast.SequenceType:
+		reason = "it takes a list, such as [a, b]"
+	case errors.As(err, &node):
+		reason = "it takes settings of its own, as key: value"
+	case errors.As(err, &kind) && kind.DstType.Kind() == reflect.String && at.Type == token.MappingValueType:
+		reason = fmt.Sprintf("an entry with a colon in it has to stand in quotes, such as %q", "codex:gpt-5")
+	case errors.As(err, &kind):
+		reason = "it takes " + takes(kind.DstType)
+	case errors.As(err, new(*yaml.OverflowError)):
+		reason = "the number is too large"
+	}
+	if colon := at.Prev; colon != nil && colon.Type == token.MappingValueType && colon.Prev != nil {
+		reason = colon.Prev.Value + ": " + reason
+	}
+	return Mistakes{mistake(at, reason)}
+}
+
+// takes is what a setting of a type may be.
+func takes(kind reflect.Type) string {
+	switch kind.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Float64:
+		return "a number"
+	}
+	return "a text"
+}

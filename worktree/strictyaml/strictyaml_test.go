@@ -1,0 +1,136 @@
+package strictyaml_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"touchstone/worktree/strictyaml"
+)
+
+// shelf is a file's settings with every kind of part.
+type shelf struct {
+	Name   string          `yaml:"name"`
+	Boards int             `yaml:"boards"`
+	Lamp   lamp            `yaml:"lamp"`
+	Books  map[string]book `yaml:"books"`
+	Tags   []string        `yaml:"tags"`
+	Colour colour          `yaml:"colour"`
+}
+
+type lamp struct {
+	Watts int  `yaml:"watts"`
+	On    bool `yaml:"on"`
+}
+
+// book reads itself, by the settings that it holds inline.
+type book struct{ pages int }
+
+type paper struct {
+	Pages int `yaml:"pages"`
+}
+
+func (b *book) UnmarshalYAML(node ast.Node) error {
+	var all struct {
+		Paper paper  `yaml:",inline"`
+		Title string `yaml:"title"`
+	}
+	err := strictyaml.Node(node, &all)
+	b.pages = all.Paper.Pages
+	return err
+}
+
+type colour string
+
+func (c *colour) UnmarshalYAML(node ast.Node) error {
+	var text string
+	if err := yaml.NodeToValue(node, &text); err != nil || text != "red" && text != "blue" {
+		return strictyaml.At(node, "it is red or blue")
+	}
+	*c = colour(text)
+	return nil
+}
+
+func TestAllMistakesAreToldAtOnce(t *testing.T) {
+	const text = `naem: Oak
+boards: many
+lamp: {wats: 60, on: perhaps}
+books:
+  emma:
+    pgaes: 300
+    title: [Emma]
+  persuasion: {pages: 249}
+tags: oak
+colour: green
+zzz: 1
+`
+	s := shelf{Name: "before"}
+	err := strictyaml.Decode([]byte(text), &s)
+	want := []string{
+		`line 1:1: unknown field "naem", did you mean "name"?`,
+		`line 2:9: boards: it takes a number`,
+		`line 3:8: unknown field "wats", did you mean "watts"?`,
+		`line 3:22: on: it takes true or false`,
+		`line 6:5: unknown field "pgaes", did you mean "pages"?`,
+		`line 7:12: title: it takes a text`,
+		`line 9:7: tags: it takes a list, such as [a, b]`,
+		`line 10:9: colour: it is red or blue`,
+		`line 11:1: unknown field "zzz"`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "; ") {
+		t.Errorf("it says\n%s\nwant\n%s", strings.ReplaceAll(fmt.Sprint(err), "; ", "\n"), strings.Join(want, "\n"))
+	}
+	if !errors.As(err, new(strictyaml.Mistakes)) {
+		t.Errorf("%T is no list of mistakes", err)
+	}
+}
+
+func TestWhatIsRightIsRead(t *testing.T) {
+	s := shelf{Name: "before", Lamp: lamp{Watts: 40}}
+	if err := strictyaml.Decode([]byte("boards: 5\nlamp: {on: true}\nbooks: {emma: {pages: 300}}\ncolour: red\n"), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "before" || s.Boards != 5 || s.Lamp != (lamp{40, true}) || s.Books["emma"].pages != 300 || s.Colour != "red" {
+		t.Errorf("%+v", s)
+	}
+	s = shelf{Lamp: lamp{Watts: 40}}
+	if err := strictyaml.Decode([]byte("boards: 5\nlamp: {watts: 60, on: perhaps}\n"), &s); err == nil || s.Boards != 5 || s.Lamp.Watts != 60 {
+		t.Errorf("beside a mistake: %+v, %v", s, err)
+	}
+	for _, empty := range []string{"", "# nothing\n", "---\n"} {
+		if err := strictyaml.Decode([]byte(empty), &s); err != nil || s.Boards != 5 {
+			t.Errorf("%q: %+v, %v", empty, s, err)
+		}
+	}
+}
+
+// TestReferences has one setting refer to another, which none can that is read by itself.
+func TestReferences(t *testing.T) {
+	var s shelf
+	if err := strictyaml.Decode([]byte("name: &n oak\ntags: [*n]\n"), &s); err != nil || s.Tags[0] != "oak" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	err := strictyaml.Decode([]byte("name: &n oak\nboards: *n\n"), &s)
+	if err == nil || !strings.HasPrefix(err.Error(), "line 1:10: ") || strings.Contains(err.Error(), "alias") {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzDecode holds that whatever a file holds ends in settings or in an error.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		"", "a: &a [*a]", "lamp: {on: {}}", "books: {a: , b: 5}", "? {}\n", "<<: {name: a}\nboards: x", "lamp: !!str 5",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var s shelf
+		if err := strictyaml.Decode([]byte(text), &s); err != nil && err.Error() == "" {
+			t.Error("an error without a word")
+		}
+	})
+}
