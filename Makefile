@@ -7,7 +7,7 @@ STATICCHECK = $(GO) tool staticcheck
 
 .PHONY: help
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Go renames what it built into place when that is on the same file system, so
 # that two builds at once, or one beside a running program, do not disturb each other.
@@ -41,7 +41,7 @@ live: ## Set everything up as a team of five does, command by command, and count
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestWhatOnlyTalksLeaksNothing|TestOrdinaryChangesPass)$$
 
 # Tests in which something happens at a sample of an agent's outward calls, and in a sweep at each.
-SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised)$$
+SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised|TestAFullDiskAtEachWrite)$$
 
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
@@ -55,14 +55,20 @@ TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
 test: tools ## Set up what the tests need and run them, all but the sweeps
 	@$(TEST) -shuffle=on -skip '$(SWEEP)' ./...
 
+# Tests of programs that they start: those of the demo are built without the race detector, and
+# those of the scripts do one thing after the other.
+STARTED = ^(TestScripts|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
+
 .PHONY: race
-race: tools ## The same tests with the race detector, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)' ./...
+race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler
+	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)|$(STARTED)' ./...
+
+EVERY = 1
 
 .PHONY: sweep
-sweep: ## The tests that take hundreds of whole loops each
-	@$(TEST) -run '$(SWEEP)' ./agent/e2e ./agent/e2e/hostile ./agent/e2e/schedule
-	@$(TEST) -run '$(SAMPLED)' ./agent/e2e/schedule -every 1
+sweep: ## The tests that take hundreds of whole loops each (EVERY=4 takes a random fourth of the places)
+	@$(TEST) -run '$(SWEEP)' ./agent/e2e/hostile
+	@$(TEST) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there
@@ -79,6 +85,11 @@ hostile: ## Take hostile pull requests through a review by a model that obeys th
 .PHONY: guard-mutants
 guard-mutants: ## Write the guard's scenarios in other ways that mean the same, and count what differs
 	@$(GO) run ./scripts/guardmutants $(ARGS)
+
+.PHONY: actions
+actions: ## Run the GitHub Action in workflows on this machine, by act without containers
+	GOBIN="$(CURDIR)/bin" $(GO) install github.com/nektos/act@v0.2.89
+	@PATH="$(CURDIR)/bin:$$PATH" $(GO) test -count=1 -v -run TestScripts/actions ./agent
 
 CLONES ?= ..
 
@@ -118,9 +129,13 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./agent || exit 1; done; done
 
 .PHONY: release-check
-release-check: check test race sweep demo engines ## Everything before a release: all suites whole, and 10,000 schedules
+release-check: check test race sweep demo engines ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
 	@$(GO) test -count=1 ./verdict/decide -states 300000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
+	@$(MAKE) --no-print-directory forge hostile
+	@$(MAKE) --no-print-directory break
+	@$(MAKE) --no-print-directory break ARGS=-seeded
+	@$(MAKE) --no-print-directory chaos-relay ARGS="--store firestore --clocks"
 
 .PHONY: bench
 bench: ## Measure what the documentation claims
@@ -130,10 +145,14 @@ bench: ## Measure what the documentation claims
 bench-relay: ## Measure the relay, each figure beside its yardstick
 	@$(GO) run ./scripts/benchrelay $(ARGS)
 
+.PHONY: bench-dashboard
+bench-dashboard: ## Measure the relay's page over 1,000,000 events, about 5 GB on the disk (ARGS="-pulls 1000 -events 100000")
+	@$(GO) run ./scripts/benchdashboard $(ARGS)
+
 .PHONY: break
 break: build ## Attack the built programs on loopback, and count what succeeds (ARGS="-only TEXT")
 	@$(GO) run ./scripts/break $(ARGS)
 
 .PHONY: chaos-relay
-chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1")
+chaos-relay: ## Kill relays and lose commits, and count what got lost (ARGS="--store firestore --minutes 1 --clocks")
 	@$(GO) run ./scripts/chaosrelay $(ARGS)
