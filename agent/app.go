@@ -19,16 +19,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/setup"
+	"touchstone/agent/version"
 	"touchstone/relay/client"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-func newApp(s *settings) *cobra.Command {
+func newApp(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "app",
 		Short: "Let the reviewer act as a GitHub App instead of a machine user",
@@ -39,7 +41,7 @@ func newApp(s *settings) *cobra.Command {
 	return cmd
 }
 
-func newAppCreate(s *settings) *cobra.Command {
+func newAppCreate(s *cli.Settings) *cobra.Command {
 	var a appCreator
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -59,15 +61,15 @@ approvals count for a repository's rules is told by touchstone doctor.`,
   RELAY_TOKEN=rly_… touchstone app create --organization acme`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := s.load(cmd)
+			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}
 			if cfg.Path() == "" {
 				return errors.New("this user has no place for a configuration; name one with --config")
 			}
-			a.cfg, a.dialog = cfg, newDialog(cmd)
-			a.github = forge.Config{APIURL: cfg.GitHub.APIURL, Version: version()}
+			a.cfg, a.Dialog = cfg, cli.NewDialog(cmd)
+			a.github = forge.Config{APIURL: cfg.GitHub.APIURL, Version: version.String()}
 			return a.run(cmd)
 		},
 	}
@@ -75,19 +77,19 @@ approvals count for a repository's rules is told by touchstone doctor.`,
 	flags.StringVar(&a.organization, "organization", "", "the organization whose App it is to be (default: who is signed in to GitHub)")
 	flags.StringVar(&a.name, "name", "", "what the App is called on GitHub, which has each name once (default touchstone of the organization)")
 	flags.BoolVar(&a.noBrowser, "no-browser", false, "only print the page's address, and open no browser")
-	a.wait = span(15 * time.Minute)
+	a.wait = cli.Span(15 * time.Minute)
 	flags.Var(&a.wait, "wait", "how long to wait for what you do in the browser")
 	return cmd
 }
 
 // appCreator makes the App, or goes on with the one that is there.
 type appCreator struct {
-	*dialog
+	*cli.Dialog
 	cfg                config.Config
 	github             forge.Config
 	organization, name string
 	noBrowser          bool
-	wait               span
+	wait               cli.Span
 
 	relay  *client.Client // nil without one
 	source client.AppSource
@@ -99,7 +101,7 @@ func (a *appCreator) run(cmd *cobra.Command) error {
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), time.Duration(a.wait), late)
 	defer cancel()
 	if err := a.findRelay(ctx); err != nil {
-		return usage(cmd, err)
+		return cli.Usage(cmd, err)
 	}
 	app, err := a.existing(ctx)
 	if err == nil && app == nil {
@@ -163,7 +165,7 @@ var keyFile = regexp.MustCompile(`^github-app-([0-9]+)\.pem$`)
 // off; nil without either.
 func (a *appCreator) existing(ctx context.Context) (*forge.AppClient, error) {
 	if a.cfg.GitHub.AppID != 0 {
-		a.say("this machine acts as the App %d already", a.cfg.GitHub.AppID)
+		a.Say("this machine acts as the App %d already", a.cfg.GitHub.AppID)
 		return a.appWithKey(a.cfg.GitHub.AppID, string(a.cfg.GitHub.AppKey))
 	}
 	dir := filepath.Dir(a.cfg.Path())
@@ -190,7 +192,7 @@ func (a *appCreator) existing(ctx context.Context) (*forge.AppClient, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		a.say("a run before has made the App %d, with which this goes on", number)
+		a.Say("a run before has made the App %d, with which this goes on", number)
 		return app, a.write(number)
 	}
 	return nil, nil
@@ -220,14 +222,14 @@ func (a *appCreator) create(ctx context.Context) (made *forge.AppClient, err err
 			return forge.ReviewerManifest(name, cmp.Or(a.cfg.Relay.URL, "https://github.com/"), redirect, a.source.URL)
 		},
 		Ready: func(page string) {
-			a.say("make the App in your browser, at %s", page)
+			a.Say("make the App in your browser, at %s", page)
 			a.browse(ctx, page)
 		},
 		Take: func(app forge.Registered) error {
 			if err := setup.Save(a.keyPath(app.ID), []byte(app.KeyPEM)); err != nil {
 				return err
 			}
-			a.say("the App %d is made; its key is in %s", app.ID, a.keyPath(app.ID))
+			a.Say("the App %d is made; its key is in %s", app.ID, a.keyPath(app.ID))
 			if made, err = a.appWithKey(app.ID, app.KeyPEM); err != nil {
 				return err
 			}
@@ -262,7 +264,7 @@ func (a *appCreator) write(id int64) error {
 
 func (a *appCreator) tell(said []string, err error) error {
 	for _, sentence := range said {
-		a.say("  %s", sentence)
+		a.Say("  %s", sentence)
 	}
 	return err
 }
@@ -284,7 +286,7 @@ func (a *appCreator) connect(ctx context.Context, app *forge.AppClient) error {
 		if err := app.SetHook(ctx, a.source.URL, hex.EncodeToString(secret)); err != nil {
 			return err
 		}
-		a.say("its webhook leads to %s, which has its secret", a.source.URL)
+		a.Say("its webhook leads to %s, which has its secret", a.source.URL)
 	}
 	if len(a.cfg.Reviewers) > 0 && !verdict.ListsLogin(a.cfg.Reviewers, info.Login) {
 		said, err := setup.Write(a.cfg.Path(), []setup.Change{{Key: "reviewers", Value: append(slices.Clone(a.cfg.Reviewers), info.Login)}})
@@ -298,9 +300,9 @@ func (a *appCreator) connect(ctx context.Context, app *forge.AppClient) error {
 		}
 	}
 	if os.Getenv("GITHUB_TOKEN") != "" {
-		a.say("GITHUB_TOKEN is set here and wins over the App: take it out of the environment that the agent starts in")
+		a.Say("GITHUB_TOKEN is set here and wins over the App: take it out of the environment that the agent starts in")
 	}
-	a.say("list %s under `reviewers` on each author's machine; see `touchstone doctor --mode %s`", info.Login, decide.Reviewer)
+	a.Say("list %s under `reviewers` on each author's machine; see `touchstone doctor --mode %s`", info.Login, decide.Reviewer)
 	return nil
 }
 
@@ -317,12 +319,12 @@ func (a *appCreator) awaitInstallation(ctx context.Context, app *forge.AppClient
 		err := app.Installed(ctx, repo)
 		switch {
 		case err == nil:
-			a.say("%s is installed on %s", info.Login, repo)
+			a.Say("%s is installed on %s", info.Login, repo)
 			return nil
 		case !errors.Is(err, forge.ErrNotFound):
 			return err
 		case !told:
-			a.say("install it on %s, at %s", repo, info.InstallURL)
+			a.Say("install it on %s, at %s", repo, info.InstallURL)
 			a.browse(ctx, info.InstallURL)
 		}
 		select {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/clone"
+	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
@@ -21,7 +23,7 @@ import (
 	"touchstone/verdict/guard"
 )
 
-func newCI(s *settings) *cobra.Command {
+func newCI(s *cli.Settings) *cobra.Command {
 	var w workflow
 	cmd := &cobra.Command{
 		Use:   "ci guard|review",
@@ -43,7 +45,7 @@ held, 20 the model did not finish, 2 the workflow or the configuration is wrong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.getenv, w.out = os.Getenv, cmd.OutOrStdout()
 			if err := w.read(); err != nil {
-				return usage(cmd, err)
+				return cli.Usage(cmd, err)
 			}
 			if args[0] == "guard" {
 				return w.guard(cmd.Context())
@@ -116,7 +118,7 @@ func (w *workflow) read() error {
 // guard runs the guard on the commit that is checked out.
 func (w *workflow) guard(ctx context.Context) error {
 	if w.base == "" {
-		return exit{exitUsage, errors.New("the workflow's event names no base: run it on pull_request or merge_group, or say --base REV")}
+		return config.Mistake{Err: errors.New("the workflow's event names no base: run it on pull_request or merge_group, or say --base REV")}
 	}
 	change, err := clone.Change(ctx, w.base, true)
 	if err != nil {
@@ -145,7 +147,7 @@ func (w *workflow) guard(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(w.out, text)
-	return verdictExit(v)
+	return cli.VerdictExit(v)
 }
 
 // table lists findings of the guard in Markdown.
@@ -166,26 +168,26 @@ func table(found []guard.Finding) string {
 const skipped = "SKIPPED"
 
 // review has a session review the pull request, and posts nothing.
-func (w *workflow) review(cmd *cobra.Command, s *settings) error {
+func (w *workflow) review(cmd *cobra.Command, s *cli.Settings) error {
 	pull := w.event.PullRequest
 	if pull == nil {
-		return exit{exitUsage, errors.New("the workflow's event is about no pull request: run it on pull_request")}
+		return config.Mistake{Err: errors.New("the workflow's event is about no pull request: run it on pull_request")}
 	}
 	if pull.Head.Repo == nil || !strings.EqualFold(pull.Head.Repo.FullName, w.repository) {
 		const why = "The pull request comes from a fork, which gets no secrets: it is not reviewed here."
 		fmt.Fprintf(w.out, "::notice title=touchstone::%s\n", why)
 		return errors.Join(w.summarize("touchstone review", why), w.output(skipped, 0))
 	}
-	err := s.once(cmd, fmt.Sprintf("%s#%d", w.repository, pull.Number), decide.Reviewer,
+	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, pull.Number), decide.Reviewer,
 		func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: daemon.Round(a.Config())})
 			if err != nil {
-				return inconclusive(err)
+				return cli.Inconclusive(err)
 			}
 			return w.report(newReport(pr.Ref.String(), outcome))
 		})
-	var coded exit
-	if errors.As(err, &coded) && coded.code == exitInconclusive {
+	var coded cli.Exit
+	if errors.As(err, &coded) && coded.Code == cli.ExitInconclusive {
 		text := "The model did not finish, so there is no verdict."
 		fmt.Fprintf(w.out, "::error title=touchstone::%s\n", text)
 		err = errors.Join(err, w.summarize("touchstone review", text), w.output("INCONCLUSIVE", 0))
@@ -218,7 +220,7 @@ func (w *workflow) report(r report) error {
 	if err := errors.Join(w.summarize("touchstone review", r.Markdown), w.write(r.sarif), w.output(string(v), len(findings))); err != nil {
 		return err
 	}
-	return verdictExit(v)
+	return cli.VerdictExit(v)
 }
 
 // summarize adds to the step's summary.

@@ -15,17 +15,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/trust"
+	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
-func newDoctor(s *settings) *cobra.Command {
+func newDoctor(s *cli.Settings) *cobra.Command {
 	var mode, format string
 	var fix bool
 	cmd := &cobra.Command{
@@ -44,16 +46,16 @@ that is not here while another one is. Repeating it changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role := decide.Role(mode)
-			if role != decide.Reviewer && role != decide.Author {
-				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
-			}
-			cfg, err := s.load(cmd)
+			role, err := cli.Role(cmd, mode)
 			if err != nil {
 				return err
 			}
-			if format != "text" && format != "json" {
-				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+			cfg, err := s.Load(cmd)
+			if err != nil {
+				return err
+			}
+			if err := cli.CheckFormat(cmd, format); err != nil {
+				return err
 			}
 			d := doctor{cfg: cfg, role: role, tell: func(check) {}}
 			if format == "text" {
@@ -61,7 +63,7 @@ that is not here while another one is. Repeating it changes nothing.`,
 			}
 			if fix {
 				if d.fix(cmd.Context()) {
-					if d.cfg, err = s.load(cmd); err != nil {
+					if d.cfg, err = s.Load(cmd); err != nil {
 						return err
 					}
 				}
@@ -164,7 +166,7 @@ func (d *doctor) examine(ctx context.Context) {
 		})
 	}
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
-	client, err := daemon.Client(d.cfg, version())
+	client, err := daemon.Client(d.cfg, version.String())
 	if err != nil {
 		d.check("github", func() (string, error) { return "", err })
 		return

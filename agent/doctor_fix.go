@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/setup"
 	"touchstone/agent/tempdir"
 	"touchstone/agent/trust"
+	"touchstone/agent/version"
 	"touchstone/verdict"
 )
 
@@ -73,7 +74,7 @@ func (d *doctor) secrets() (string, error) {
 
 // service is the service of the role's agent, and whether another version installed it.
 func (d *doctor) service() (outdated bool, found service.Service, err error) {
-	if found, err = service.Here(string(d.role), d.cfg.Path(), version()); err == nil {
+	if found, err = service.Here(string(d.role), d.cfg.Path(), version.String()); err == nil {
 		outdated, err = found.Outdated()
 	}
 	return outdated, found, err

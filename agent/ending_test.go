@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/githubsim/simtest"
 )
 
@@ -41,10 +42,10 @@ func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 		stop()
 		cmd := newRoot()
 		cmd.SetArgs(strings.Fields(line))
-		end := ending(ctx, cmd.ExecuteContext(ctx))
-		if end.code != exitInconclusive || sentence("touchstone: "+end.Error()) != nil ||
+		end := cli.Ending(ctx, cmd.ExecuteContext(ctx))
+		if end.Code != cli.ExitInconclusive || sentence("touchstone: "+end.Error()) != nil ||
 			!strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
-			t.Errorf("%s: exits %d and says %q", line, end.code, end.Error())
+			t.Errorf("%s: exits %d and says %q", line, end.Code, end.Error())
 		}
 	}
 }
@@ -59,18 +60,18 @@ func TestEnding(t *testing.T) {
 		code int
 		text string
 	}{
-		"done":               {stopped, nil, exitDone, ""},
-		"a verdict":          {stopped, exit{code: exitRequestChanges}, exitRequestChanges, ""},
-		"a usage":            {t.Context(), usage(newRoot(), broken), exitUsage, "the disk is full; see `touchstone --help`"},
-		"broken":             {t.Context(), broken, exitFailed, "the disk is full"},
-		"broken and stopped": {stopped, broken, exitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
-		"stopped with git": {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), exitInconclusive,
+		"done":               {stopped, nil, cli.ExitDone, ""},
+		"a verdict":          {stopped, cli.Exit{Code: cli.ExitRequestChanges}, cli.ExitRequestChanges, ""},
+		"a usage":            {t.Context(), cli.Usage(newRoot(), broken), cli.ExitUsage, "the disk is full; see `touchstone --help`"},
+		"broken":             {t.Context(), broken, cli.ExitFailed, "the disk is full"},
+		"broken and stopped": {stopped, broken, cli.ExitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
+		"stopped with git": {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), cli.ExitInconclusive,
 			"this was stopped before it was done; run it again when it suits"},
-		"git failed": {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), exitFailed,
+		"git failed": {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), cli.ExitFailed,
 			"git add: exit status 0"},
 	} {
-		if end := ending(test.ctx, test.err); end.code != test.code || end.Error() != test.text {
-			t.Errorf("%s: exits %d and says %q", name, end.code, end.Error())
+		if end := cli.Ending(test.ctx, test.err); end.Code != test.code || end.Error() != test.text {
+			t.Errorf("%s: exits %d and says %q", name, end.Code, end.Error())
 		}
 	}
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-func newFix(s *settings) *cobra.Command {
+func newFix(s *cli.Settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "fix PR",
 		Short: "Apply the review of one of your pull requests and push the result",
@@ -21,9 +22,9 @@ merges the base into a worktree of the branch, has the model apply the review an
 mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
 requests with a label that holds them are included.`,
 		Example: "  touchstone fix 12 --repo acme/app",
-		Args:    onePull,
+		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.once(cmd, args[0], decide.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+			return s.Once(cmd, args[0], decide.Author, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				switch {
 				case !verdict.SameLogin(pr.Author.Login, pr.Viewer):
 					return fmt.Errorf("%s belongs to %s; fix pushes only to %s's own pull requests", pr.Ref, pr.Author.Login, pr.Viewer)
@@ -39,7 +40,7 @@ requests with a label that holds them are included.`,
 				}
 				step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 				if err != nil {
-					return inconclusive(err)
+					return cli.Inconclusive(err)
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: pushed %s on top of %s\n", pr.Ref, verdict.Short(step.Head), verdict.Short(pr.Head.SHA))
 				return nil

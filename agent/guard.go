@@ -9,6 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/clone"
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
@@ -56,11 +57,11 @@ line is wrong, 1 anything else.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case base == "":
-				return usage(cmd, errors.New("--base is missing: name the branch or commit to compare with, such as origin/main"))
+				return cli.Usage(cmd, errors.New("--base is missing: name the branch or commit to compare with, such as origin/main"))
 			case len(junitBase) == 0 != (len(junitHead) == 0):
-				return usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))
+				return cli.Usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))
 			case !slices.Contains(guardFormats, format):
-				return usage(cmd, fmt.Errorf("--format is %q but has to be text, json, sarif or github", format))
+				return cli.Usage(cmd, fmt.Errorf("--format is %q but has to be text, json, sarif or github", format))
 			}
 			runs, err := readReports(junitBase, junitHead)
 			if err != nil {
@@ -81,7 +82,7 @@ line is wrong, 1 anything else.`,
 				return fmt.Errorf("print the findings: %w", err)
 			}
 			if len(holds) > 0 {
-				return exit{code: exitRequestChanges}
+				return cli.Exit{Code: cli.ExitRequestChanges}
 			}
 			return nil
 		},

@@ -15,11 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/version"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -29,7 +31,7 @@ import (
 // guidelineDir holds a repository's own guideline documents.
 const guidelineDir = remoteguidelines.Dir
 
-func newGuidelines(s *settings) *cobra.Command {
+func newGuidelines(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guidelines",
 		Short: "Check guideline documents, and see which rules a change has to satisfy",
@@ -126,7 +128,7 @@ func documents(files []string, read func(name string) ([]byte, error)) (map[stri
 	return texts, nil
 }
 
-func newGuidelinesShow(s *settings) *cobra.Command {
+func newGuidelinesShow(s *cli.Settings) *cobra.Command {
 	var pr, base string
 	var layers []string
 	cmd := &cobra.Command{
@@ -148,12 +150,12 @@ as guidelines.`,
 				err = errors.New("give either --pr or --base")
 			}
 			if err != nil {
-				return usage(cmd, err)
+				return cli.Usage(cmd, err)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := s.load(cmd)
+			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}
@@ -164,7 +166,7 @@ as guidelines.`,
 			var change guidelines.Change
 			var own map[string]string
 			if pr != "" {
-				change, own, err = s.pullRequest(cmd, cfg, pr)
+				change, own, err = pullRequest(s, cmd, cfg, pr)
 			} else {
 				change, own, err = committedSince(cmd.Context(), base)
 			}
@@ -189,7 +191,7 @@ func organisations(cfg config.Config) (remoteguidelines.Texts, error) {
 	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) {
 		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
 	}
-	client, err := daemon.Client(cfg, version())
+	client, err := daemon.Client(cfg, version.String())
 	if err != nil {
 		return nil, fmt.Errorf("the organisation's guidelines are in the repository %s: %w", cfg.Guidelines, err)
 	}
@@ -266,26 +268,19 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 
 // pullRequest reads the change of a pull request, and the repository's own
 // guideline documents from its base.
-func (s *settings) pullRequest(cmd *cobra.Command, cfg config.Config, arg string) (guidelines.Change, map[string]string, error) {
+func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg string) (guidelines.Change, map[string]string, error) {
 	fail := func(err error) (guidelines.Change, map[string]string, error) {
 		return guidelines.Change{}, nil, err
 	}
-	var repo forge.Repo
-	var err error
-	if len(cfg.Repositories) == 1 {
-		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
-			return fail(err)
-		}
-	}
-	ref, err := forge.ParseRef(arg, repo)
-	if err != nil {
-		return fail(usage(cmd, err))
-	}
-	client, err := daemon.Client(cfg, version())
+	ref, err := cli.ParseRef(cmd, cfg, arg)
 	if err != nil {
 		return fail(err)
 	}
-	ctx := s.logger(cmd.Context(), cfg)
+	client, err := daemon.Client(cfg, version.String())
+	if err != nil {
+		return fail(err)
+	}
+	ctx := s.Logger(cmd.Context(), cfg)
 	pr, err := client.PullRequest(ctx, ref)
 	if err != nil {
 		return fail(err)

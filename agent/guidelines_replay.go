@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
@@ -28,11 +29,11 @@ type replay struct {
 	yes    bool
 }
 
-func newGuidelinesReplay(s *settings) *cobra.Command {
+func newGuidelinesReplay(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var r replay
-	since := span(30 * day)
+	since := cli.Span(30 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Try changed guidelines on rounds that were reviewed before",
@@ -52,18 +53,18 @@ the only bound.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.budget <= 0 || r.rounds <= 0 {
-				return usage(cmd, errors.New("--budget and --rounds have to be more than 0"))
+				return cli.Usage(cmd, errors.New("--budget and --rounds have to be more than 0"))
 			}
-			h, err := s.history(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers, format)
 			if err != nil {
 				return err
 			}
-			ctx := s.logger(cmd.Context(), h.cfg)
+			ctx := s.Logger(cmd.Context(), h.Config)
 			cmd.SetContext(ctx)
 			return r.run(cmd, h, format)
 		},
 	}
-	bindOnlooker(cmd, &reviewers, &format)
+	cli.BindOnlooker(cmd, &reviewers, &format)
 	flags := cmd.Flags()
 	flags.Var(&since, "since", "how far to look back, such as 7d or 36h")
 	flags.StringVar(&r.with, "with", "", "directory `DIR` of documents to try in place of the repository's own")
@@ -74,7 +75,7 @@ the only bound.`,
 }
 
 // run finds the rounds, says what they may cost, and replays them.
-func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
+func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error) {
 	ctx := cmd.Context()
 	with := map[string]string{}
 	if r.with != "" {
@@ -88,24 +89,24 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 			return fmt.Errorf("read the documents in %s: %w", r.with, err)
 		}
 	}
-	book, err := daemon.Trusted(config.NewLive(h.cfg, nil))
+	book, err := daemon.Trusted(config.NewLive(h.Config, nil))
 	if err != nil {
 		return err
 	}
-	plan := learn.Plan{Since: h.from, BudgetUSD: r.budget, Most: r.rounds}
-	if err := plan.Find(ctx, h.client, h.pulls, h.cfg.Reviewers, book); err != nil {
+	plan := learn.Plan{Since: h.From, BudgetUSD: r.budget, Most: r.rounds}
+	if err := plan.Find(ctx, h.Client, h.Pulls, h.Config.Reviewers, book); err != nil {
 		return err
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), plan)
-	if len(plan.Rounds) > 0 && !r.yes && !newDialog(cmd).yes("Begin? [Y/n] ") {
+	if len(plan.Rounds) > 0 && !r.yes && !cli.NewDialog(cmd).Yes("Begin? [Y/n] ") {
 		return errors.New("nothing was replayed, since nobody said yes; add --yes to begin without being asked")
 	}
-	dir, err := tempdir.Open(ctx, h.cfg.StateDir)
+	dir, err := tempdir.Open(ctx, h.Config.StateDir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	examiner, err := newExaminer(ctx, h.cfg, dir.Path)
+	examiner, err := newExaminer(ctx, h.Config, dir.Path)
 	if err == nil && len(plan.Rounds) > 0 {
 		_, err = examiner.Engine.Probe(ctx)
 	}
@@ -114,14 +115,14 @@ func (r replay) run(cmd *cobra.Command, h history, format string) (err error) {
 	}
 	// It cannot post: it has nothing to post with.
 	rounds := &reviewer.Reviewer{
-		Examiner: *examiner, Read: h.client, Remote: h.client.Remote,
+		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
 		Worktrees: &worktree.Store{
-			Root:   filepath.Join(h.cfg.StateDir, "worktrees"),
-			Clones: h.cfg.Worktrees.Clones, Partial: worktree.Partial(h.cfg.Worktrees.Partial),
+			Root:   filepath.Join(h.Config.StateDir, "worktrees"),
+			Clones: h.Config.Worktrees.Clones, Partial: worktree.Partial(h.Config.Worktrees.Partial),
 		},
 	}
-	result := plan.Run(ctx, rounds, documentsOfToday(h.client, with), daemon.Round(h.cfg), steps(cmd.ErrOrStderr()))
-	return tell(cmd.OutOrStdout(), format, result)
+	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), daemon.Round(h.Config), cli.Steps(cmd.ErrOrStderr()))
+	return cli.Print(cmd.OutOrStdout(), format, result)
 }
 
 // documentsOfToday reads the documents that a repository has of its own today, once for each base branch, and lays others over them.

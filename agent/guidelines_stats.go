@@ -3,15 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"touchstone/agent/audit"
-	"touchstone/agent/forge"
-	"touchstone/verdict"
+	"touchstone/agent/cli"
 )
 
-func newGuidelinesStats(s *settings) *cobra.Command {
+func newGuidelinesStats(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
-	since := span(30 * day)
+	since := cli.Span(30 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the findings of each rule",
@@ -25,41 +23,18 @@ repositories or models, each has a line. Reviews count as in touchstone why.`,
 		Example: "  touchstone guidelines stats --since 90d\n  touchstone guidelines stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := s.history(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers, format)
 			if err != nil {
 				return err
 			}
-			stats, err := h.rows(cmd)
+			stats, err := h.Rows(cmd)
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), format, stats)
+			return cli.Print(cmd.OutOrStdout(), format, stats)
 		},
 	}
-	bindOnlooker(cmd, &reviewers, &format)
+	cli.BindOnlooker(cmd, &reviewers, &format)
 	cmd.Flags().Var(&since, "since", "how far to look back, such as 7d or 36h")
 	return cmd
-}
-
-// rows counts what became of the findings of each rule, with the thumbs that people gave.
-func (h history) rows(cmd *cobra.Command) (audit.RowStats, error) {
-	type of struct {
-		ref forge.Ref
-		id  string
-	}
-	thumbs := map[of]forge.Reactions{}
-	for _, repo := range h.repos {
-		reacted, err := h.client.Reactions(cmd.Context(), repo, h.from, mostPast)
-		if err != nil {
-			return audit.RowStats{}, err
-		}
-		for _, r := range reacted {
-			if id, ok := verdict.TaggedFinding(r.Body); ok && verdict.ListsLogin(h.cfg.Reviewers, r.Author.Login) {
-				thumbs[of{r.Ref, id}] = r.Reactions
-			}
-		}
-	}
-	stats := audit.Rows(h.pulls, h.from, h.cfg.Reviewers, func(ref forge.Ref, id string) forge.Reactions { return thumbs[of{ref, id}] })
-	stats.Partial = stats.Partial || h.partial
-	return stats, nil
 }

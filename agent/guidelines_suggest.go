@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
@@ -21,11 +22,11 @@ type drafting struct {
 	write     bool
 }
 
-func newGuidelinesSuggest(s *settings) *cobra.Command {
+func newGuidelinesSuggest(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var g drafting
-	since := span(90 * day)
+	since := cli.Span(90 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Draft a change of a rule whose findings were mostly wrong",
@@ -41,15 +42,15 @@ with is shown as rejected, and the exit code is 1. Nothing is written without --
 		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := s.history(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers, format)
 			if err != nil {
 				return err
 			}
-			cmd.SetContext(s.logger(cmd.Context(), h.cfg))
+			cmd.SetContext(s.Logger(cmd.Context(), h.Config))
 			return g.run(cmd, h, format)
 		},
 	}
-	bindOnlooker(cmd, &reviewers, &format)
+	cli.BindOnlooker(cmd, &reviewers, &format)
 	flags := cmd.Flags()
 	flags.Var(&since, "since", "how far to look back, such as 90d or 36h")
 	flags.StringVar(&g.rule, "rule", "", "the `ID` of the rule, such as test/T1 (default: the one with the most wrong findings)")
@@ -59,9 +60,9 @@ with is shown as rejected, and the exit code is 1. Nothing is written without --
 }
 
 // run has a row reworded, and prints the draft.
-func (g drafting) run(cmd *cobra.Command, h history, format string) (err error) {
+func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err error) {
 	ctx := cmd.Context()
-	rows, err := h.rows(cmd)
+	rows, err := h.Rows(cmd)
 	if err != nil {
 		return err
 	}
@@ -76,15 +77,15 @@ func (g drafting) run(cmd *cobra.Command, h history, format string) (err error) 
 			return err
 		}
 	}
-	if drafter.Base, err = layered(ctx, h.cfg); err != nil {
+	if drafter.Base, err = layered(ctx, h.Config); err != nil {
 		return err
 	}
-	dir, err := tempdir.Open(ctx, h.cfg.StateDir)
+	dir, err := tempdir.Open(ctx, h.Config.StateDir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	examiner, err := newExaminer(ctx, h.cfg, dir.Path)
+	examiner, err := newExaminer(ctx, h.Config, dir.Path)
 	if err != nil {
 		return err
 	}
@@ -92,12 +93,12 @@ func (g drafting) run(cmd *cobra.Command, h history, format string) (err error) 
 	if _, err := drafter.Engine.Probe(ctx); err != nil {
 		return err
 	}
-	if drafter.Request, err = g.request(examiner.Settings(), h.cfg, dir.Path); err != nil {
+	if drafter.Request, err = g.request(examiner.Settings(), h.Config, dir.Path); err != nil {
 		return err
 	}
 	s, err := drafter.Draft(ctx, row)
 	if err != nil {
-		return inconclusive(err)
+		return cli.Inconclusive(err)
 	}
 	if g.write && len(s.Rejected) == 0 {
 		if err := errors.Join(os.MkdirAll(g.dir, 0o755), os.WriteFile(s.File, []byte(s.After()), 0o644)); err != nil {
@@ -105,7 +106,7 @@ func (g drafting) run(cmd *cobra.Command, h history, format string) (err error) 
 		}
 		s.Written = true
 	}
-	if err := tell(cmd.OutOrStdout(), format, s); err != nil || len(s.Rejected) == 0 {
+	if err := cli.Print(cmd.OutOrStdout(), format, s); err != nil || len(s.Rejected) == 0 {
 		return err
 	}
 	return fmt.Errorf("the draft of %s is rejected, and nothing is written; run it again for another one", s.Rule)

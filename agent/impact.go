@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/clone"
 	"touchstone/agent/impact"
 	"touchstone/agent/tempdir"
@@ -27,7 +28,7 @@ var impactFormats = map[string]func(impact.Sheet) (string, error){
 	"dot":     func(s impact.Sheet) (string, error) { return s.DOT(), nil },
 }
 
-func newImpact(s *settings) *cobra.Command {
+func newImpact(s *cli.Settings) *cobra.Command {
 	var base, format string
 	cmd := &cobra.Command{
 		Use:   "impact",
@@ -50,9 +51,9 @@ clone is run.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			write := impactFormats[format]
 			if write == nil {
-				return usage(cmd, fmt.Errorf("--format is %q but has to be text, json, mermaid or dot", format))
+				return cli.Usage(cmd, fmt.Errorf("--format is %q but has to be text, json, mermaid or dot", format))
 			}
-			cfg, err := s.load(cmd)
+			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/setup"
 	"touchstone/verdict/decide"
 )
 
-func newJoin(s *settings) *cobra.Command {
+func newJoin(s *cli.Settings) *cobra.Command {
 	var start starter
 	cmd := &cobra.Command{
 		Use:   "join LINK",
@@ -40,9 +41,9 @@ where there is no terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			invitation, err := setup.ParseInvitation(args[0])
 			if err != nil {
-				return usage(cmd, err)
+				return cli.Usage(cmd, err)
 			}
-			start.settings, start.dialog = s, newDialog(cmd)
+			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			// All that can fail does so while the invitation is still good.
 			cfg, err := start.prepare(cmd)
 			if err != nil {
@@ -56,7 +57,7 @@ where there is no terminal.`,
 			if err := setup.Save(token, []byte(member.Token+"\n")); err != nil {
 				return fmt.Errorf("%w; the invitation is used up, so ask for another one when that is mended", err)
 			}
-			start.say("%s is a member of %s, as %s", "this machine", member.Relay, member.Role)
+			start.Say("%s is a member of %s, as %s", "this machine", member.Relay, member.Role)
 			start.set("relay.url", member.Relay)
 			start.set("relay.token_file", filepath.Base(token))
 			if member.Role == "admin" {
@@ -69,7 +70,7 @@ where there is no terminal.`,
 	return cmd
 }
 
-func newInit(s *settings) *cobra.Command {
+func newInit(s *cli.Settings) *cobra.Command {
 	var start starter
 	var mode string
 	var reviewers []string
@@ -84,11 +85,11 @@ GitHub's login is found as touchstone join finds it.`,
 		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role := decide.Role(mode)
-			if role != decide.Reviewer && role != decide.Author {
-				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+			role, err := cli.Role(cmd, mode)
+			if err != nil {
+				return err
 			}
-			start.settings, start.dialog = s, newDialog(cmd)
+			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			cfg, err := start.prepare(cmd)
 			if err != nil {
 				return err
@@ -99,7 +100,7 @@ GitHub's login is found as touchstone join finds it.`,
 					return err
 				}
 				for _, file := range made {
-					start.say("%s is new: edit it and commit it", file)
+					start.Say("%s is new: edit it and commit it", file)
 				}
 			}
 			return start.finish(cmd.Context(), cfg, role, nil, reviewers)
@@ -114,8 +115,8 @@ GitHub's login is found as touchstone join finds it.`,
 // starter sets a machine up: it finds out what is needed, writes it, checks it and has the agent
 // started.
 type starter struct {
-	*settings
-	*dialog
+	*cli.Settings
+	*cli.Dialog
 	tokenFile string
 	service   bool
 	changes   []setup.Change
@@ -133,12 +134,12 @@ func (s *starter) set(key string, value any) {
 
 // prepare finds GitHub's login and a model CLI.
 func (s *starter) prepare(cmd *cobra.Command) (config.Config, error) {
-	cfg, err := s.load(cmd)
+	cfg, err := s.Load(cmd)
 	if err != nil {
 		return cfg, err
 	}
 	if err := s.login(cmd.Context(), cfg); err != nil {
-		return cfg, usage(cmd, err)
+		return cfg, cli.Usage(cmd, err)
 	}
 	if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
 		s.set("engine.name", found)
@@ -169,7 +170,7 @@ func (s *starter) login(ctx context.Context, cfg config.Config) error {
 	}
 	if secret == "" {
 		var err error
-		if secret, err = s.secret("Paste a GitHub token (it is not shown): "); err != nil {
+		if secret, err = s.Secret("Paste a GitHub token (it is not shown): "); err != nil {
 			return fmt.Errorf("there is no login for GitHub: run gh auth login, set GITHUB_TOKEN, or name a file with --github-token-file: %w", err)
 		}
 	}
@@ -187,7 +188,7 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 		}
 	}
 	if len(named) == 0 {
-		answer, err := s.ask("Which repositories, as owner/name, with blanks between them? ")
+		answer, err := s.Ask("Which repositories, as owner/name, with blanks between them? ")
 		if named = strings.Fields(answer); err != nil || len(named) == 0 {
 			// An invitation is used up by now, and so what it brought is kept.
 			return errors.Join(s.write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
@@ -208,7 +209,7 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if err != nil {
 		return err
 	}
-	found := doctor{cfg: written, role: role, tell: tellTo(s.out)}
+	found := doctor{cfg: written, role: role, tell: tellTo(s.Out)}
 	found.examine(ctx)
 	if found.problems > 0 {
 		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
@@ -216,13 +217,13 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 			found.problems, len(found.checks), role, role)
 	}
 	if !s.service {
-		s.service = s.yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
+		s.service = s.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
 	}
 	if !s.service {
-		s.say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
+		s.Say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
 		return nil
 	}
-	return installService(ctx, s.out, cfg.Path(), role)
+	return installService(ctx, s.Out, cfg.Path(), role)
 }
 
 // write writes the settings and says what that changed.
@@ -232,12 +233,12 @@ func (s *starter) write(cfg config.Config) error {
 		return err
 	}
 	if len(said) == 0 {
-		s.say("%s says all of it already", cfg.Path())
+		s.Say("%s says all of it already", cfg.Path())
 		return nil
 	}
-	s.say("%s:", cfg.Path())
+	s.Say("%s:", cfg.Path())
 	for _, sentence := range said {
-		s.say("  %s", sentence)
+		s.Say("  %s", sentence)
 	}
 	return nil
 }

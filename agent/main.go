@@ -7,45 +7,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"touchstone/agent/config"
+	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/telemetry"
+	"touchstone/agent/version"
 )
-
-// Exit codes, the same for every command.
-const (
-	exitDone           = 0
-	exitFailed         = 1
-	exitUsage          = 2
-	exitRequestChanges = 10
-	exitInconclusive   = 20
-)
-
-// exit is an error that carries its exit code. Without a message the command
-// has said already what there is to say.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e exit) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
-
-func (e exit) Unwrap() error { return e.err }
 
 func main() {
 	process.Bootstrap()
@@ -59,40 +33,22 @@ func main() {
 func run(ctx context.Context, args []string) int {
 	cmd := newRoot()
 	cmd.SetArgs(args)
-	flush, err := telemetry.Export(ctx, os.Getenv, version())
+	flush, err := telemetry.Export(ctx, os.Getenv, version.String())
 	if err != nil {
 		// There is no log yet, and no reason not to work.
 		fmt.Fprintln(os.Stderr, "touchstone: traces are not what they could be: "+err.Error())
 	}
 	err = cmd.ExecuteContext(ctx)
 	flush()
-	end := ending(ctx, err)
+	end := cli.Ending(ctx, err)
 	if text := end.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "touchstone: "+text)
 	}
-	return end.code
-}
-
-// ending is how the program ends after what a command returned.
-func ending(ctx context.Context, err error) exit {
-	var coded exit
-	switch {
-	case err == nil:
-		return exit{code: exitDone}
-	case errors.As(err, &coded):
-		return exit{coded.code, err}
-	case errors.As(err, new(config.Mistake)):
-		return exit{exitUsage, err}
-	case ctx.Err() == nil:
-		return exit{exitFailed, err}
-	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal stops git as well
-		return exit{exitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
-	}
-	return exit{exitInconclusive, fmt.Errorf("this was stopped before it was done; the last it met: %w", err)}
+	return end.Code
 }
 
 func newRoot() *cobra.Command {
-	var s settings
+	var s cli.Settings
 	root := &cobra.Command{
 		Use:   "touchstone",
 		Short: "Review, fix and merge pull requests without anyone waiting",
@@ -111,16 +67,16 @@ token. What else can be set stands in agent.yaml; touchstone config prints one.
 
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
 or somebody stopped it, 2 the command line or the configuration is wrong, 1 anything else.`,
-		Version:       build(),
+		Version:       version.Build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("touchstone {{.Version}}\n")
-	s.bind(root)
+	s.Bind(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd, err)
+		return cli.Usage(cmd, err)
 	})
 	root.SuggestionsMinimumDistance = 2
 	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
@@ -129,7 +85,7 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 	group(root, "Without GitHub:", newGuard(), newCI(&s), newImpact(&s), newGuidelines(&s))
 	root.AddCommand(newVersion(), newMan())
 	root.InitDefaultCompletionCmd()
-	s.complete(root)
+	s.Complete(root)
 	checkArguments(root)
 	return root
 }
@@ -142,7 +98,7 @@ func checkArguments(cmd *cobra.Command) {
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usage(cmd, suggest(cmd, args, err))
+			return cli.Usage(cmd, suggest(cmd, args, err))
 		}
 		return nil
 	}
@@ -175,20 +131,4 @@ func suggest(cmd *cobra.Command, args []string, err error) error {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return err
-}
-
-// onePull is the arguments of a command about one pull request.
-func onePull(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return errors.New("the pull request is missing: write 12, owner/name#12 or the address of its page")
-	case 1:
-		return nil
-	}
-	return fmt.Errorf("%q are %d arguments where one pull request is meant; give one at a time", args, len(args))
-}
-
-// usage is the error of a command line that cannot be understood.
-func usage(cmd *cobra.Command, err error) error {
-	return exit{exitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
 )
@@ -124,7 +125,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("it exits %d, want %d", got, want)
 	}
 	clean(ts, false, nil)
-	if want == exitFailed || want == exitUsage {
+	if want == cli.ExitFailed || want == cli.ExitUsage {
 		ts.Check(sentence(ts.ReadFile("stderr")))
 	}
 }

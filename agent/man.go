@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"touchstone/agent/version"
 )
 
 // newMan writes the manual pages that packages carry. They are made from the same texts as --help.
@@ -22,7 +24,7 @@ func newMan() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // which is the day of the build
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "Touchstone", Source: version()}, args[0])
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "Touchstone", Source: version.String()}, args[0])
 		},
 	}
 }

@@ -6,14 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-func newMerge(s *settings) *cobra.Command {
+func newMerge(s *cli.Settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge PR",
 		Short: "Squash-merge one of your pull requests if it is approved and green",
@@ -24,7 +26,7 @@ Where the base branch has a merge queue, it puts the pull request there, and the
 queue merges it in its own way when its turn has come. It needs no model on this
 machine. Anything else is refused with the reason.`,
 		Example: "  touchstone merge 12 --repo acme/app",
-		Args:    onePull,
+		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			do := func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 				action, err := a.Settled(ctx, pr)
@@ -40,8 +42,8 @@ machine. Anything else is refused with the reason.`,
 				}
 				return err
 			}
-			return s.with(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
-				return daemon.NewMerger(ctx, config.NewLive(cfg, nil), version())
+			return s.With(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+				return daemon.NewMerger(ctx, config.NewLive(cfg, nil), version.String())
 			})
 		},
 	}

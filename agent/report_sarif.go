@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/version"
 	"touchstone/verdict"
 )
 
@@ -84,7 +85,7 @@ type (
 // as notifications.
 func (r report) sarif(out io.Writer) error {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version(), Rules: []sarifRule{}}},
+		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version.String(), Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{ExecutionSuccessful: true, Notifications: []sarifNotification{}}},
 		Results:     []sarifResult{},
 		ColumnKind:  "unicodeCodePoints",

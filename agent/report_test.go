@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/engine"
 	"touchstone/verdict"
 )
@@ -210,13 +211,13 @@ func checkSARIF(t *testing.T, path string, value any, seen map[string]bool) {
 
 func TestProgressIsForTerminals(t *testing.T) {
 	var out bytes.Buffer
-	if progress(&out) != nil {
+	if cli.Progress(&out) != nil {
 		t.Error("a pipe is told how far it is")
 	}
-	if steps(&out)("reading the change"); out.Len() > 0 {
+	if cli.Steps(&out)("reading the change"); out.Len() > 0 {
 		t.Errorf("a pipe is told %q", &out)
 	}
-	hear := narrate(&out)
+	hear := cli.Narrate(&out)
 	for _, p := range []engine.Progress{
 		{Kind: engine.ProgressDimension, Text: "Graph", Elapsed: 1200 * time.Millisecond},
 		{Kind: engine.ProgressDimension, Text: "AI-Antipattern", Elapsed: 70 * time.Second},

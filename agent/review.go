@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/daemon"
-	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-func newReview(s *settings) *cobra.Command {
+func newReview(s *cli.Settings) *cobra.Command {
 	var l local
 	var here, dryRun bool
 	cmd := &cobra.Command{
@@ -50,22 +50,22 @@ somebody stopped it.`,
 			case here:
 				return nil
 			}
-			return onePull(cmd, args)
+			return cli.OnePull(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.check(here, dryRun); err != nil {
-				return usage(cmd, err)
+				return cli.Usage(cmd, err)
 			}
 			if !here {
-				return s.once(cmd, args[0], decide.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+				return s.Once(cmd, args[0], decide.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
 					return reviewPull(ctx, cmd, a, pr, l, dryRun)
 				})
 			}
-			cfg, err := s.load(cmd)
+			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}
-			cmd.SetContext(s.logger(cmd.Context(), cfg))
+			cmd.SetContext(s.Logger(cmd.Context(), cfg))
 			return l.run(cmd, cfg)
 		},
 	}
@@ -96,38 +96,22 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		return printPrompts(out, instructions, prompts)
 	case dryRun:
 		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
-			DryRun: true, Progress: progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),
+			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),
 		})
 		if err != nil {
-			return inconclusive(err)
+			return cli.Inconclusive(err)
 		}
 		return printReview(out, pr.Ref.String(), outcome, l.format)
 	}
 	if v, url, ok := reviewer.Standing(pr); ok {
 		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), v, url)
-		return verdictExit(v)
+		return cli.VerdictExit(v)
 	}
 	step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Review, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 	if err != nil {
-		return inconclusive(err)
+		return cli.Inconclusive(err)
 	}
 	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict,
 		verdict.Amount(step.Findings, "finding", "findings"), step.URL)
-	return verdictExit(step.Verdict)
-}
-
-// inconclusive gives a session that did not finish its exit code.
-func inconclusive(err error) error {
-	var session *engine.Error
-	if errors.As(err, &session) {
-		return exit{exitInconclusive, fmt.Errorf("the model did not finish and nothing was posted: %w", err)}
-	}
-	return err
-}
-
-func verdictExit(v verdict.Verdict) error {
-	if v == verdict.Approve {
-		return nil
-	}
-	return exit{code: exitRequestChanges}
+	return cli.VerdictExit(step.Verdict)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/clone"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
@@ -53,7 +54,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	step := steps(cmd.ErrOrStderr())
+	step := cli.Steps(cmd.ErrOrStderr())
 	step("copying the change out of the clone")
 	c, err := clone.Open(ctx)
 	if err != nil {
@@ -105,9 +106,9 @@ func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, su
 		return err
 	}
 	step("beginning the session with " + examiner.Engine.Name())
-	x, err := prepared.Examine(ctx, progress(cmd.ErrOrStderr()), daemon.Round(cfg))
+	x, err := prepared.Examine(ctx, cli.Progress(cmd.ErrOrStderr()), daemon.Round(cfg))
 	if err != nil {
-		return inconclusive(err)
+		return cli.Inconclusive(err)
 	}
 	outcome, err := prepared.Conclude(ctx, x)
 	if err != nil {
@@ -133,7 +134,7 @@ func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format
 	if err := formats[format](newReport(subject, outcome), out); err != nil {
 		return fmt.Errorf("print the review: %w", err)
 	}
-	return verdictExit(outcome.Record.Verdict)
+	return cli.VerdictExit(outcome.Record.Verdict)
 }
 
 // subject is the change of a borrowed worktree. The messages of its commits, and the first

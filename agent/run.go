@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/telemetry"
-	"touchstone/verdict/decide"
+	"touchstone/agent/version"
 )
 
-func newRun(s *settings) *cobra.Command {
+func newRun(s *cli.Settings) *cobra.Command {
 	var mode string
 	var autoMerge bool
 	var one single
@@ -44,12 +45,12 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			if one.pr != "" {
 				return runOne(cmd, s, one, mode, autoMerge)
 			}
-			role := decide.Role(mode)
-			if role != decide.Reviewer && role != decide.Author {
-				return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+			role, err := cli.Role(cmd, mode)
+			if err != nil {
+				return err
 			}
 			load := func() (config.Config, error) {
-				cfg, err := s.load(cmd)
+				cfg, err := s.Load(cmd)
 				cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
 				return cfg, err
 			}
@@ -57,8 +58,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			if err != nil {
 				return err
 			}
-			ctx := s.logger(cmd.Context(), cfg)
-			d, closeAll, err := daemon.New(ctx, cfg, role, version())
+			ctx := s.Logger(cmd.Context(), cfg)
+			d, closeAll, err := daemon.New(ctx, cfg, role, version.String())
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 					err = daemon.CheckModels(cfg.Engine, role)
 				}
 				if err == nil {
-					logLevel(cfg)
+					cli.LogLevel(cfg)
 				}
 				return cfg, err
 			}

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -24,31 +26,20 @@ type single struct{ pr, with string }
 const onePoll = config.Duration(5 * time.Second)
 
 // runOne looks after one pull request until it is done or needs a person.
-func runOne(cmd *cobra.Command, s *settings, one single, mode string, autoMerge bool) error {
-	cfg, err := s.load(cmd)
+func runOne(cmd *cobra.Command, s *cli.Settings, one single, mode string, autoMerge bool) error {
+	cfg, err := s.Load(cmd)
 	if err != nil {
 		return err
 	}
 	cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
-	var repo forge.Repo
-	if len(cfg.Repositories) == 1 {
-		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
-			return err
-		}
-	}
-	ref, err := forge.ParseRef(one.pr, repo)
+	ref, err := cli.ParseRef(cmd, cfg, one.pr)
 	if err != nil {
-		return usage(cmd, err)
+		return err
 	}
-	ctx := s.logger(cmd.Context(), cfg)
-	role := decide.Role(mode)
-	if role == "" {
-		if role, err = roleOf(ctx, cfg); err != nil {
-			return err
-		}
-	}
-	if role != decide.Reviewer && role != decide.Author {
-		return usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+	ctx := s.Logger(cmd.Context(), cfg)
+	role, err := roleOf(cmd, cfg, mode)
+	if err != nil {
+		return err
 	}
 	first, closeFirst, err := only(ctx, cfg, role, ref)
 	if err != nil {
@@ -57,18 +48,18 @@ func runOne(cmd *cobra.Command, s *settings, one single, mode string, autoMerge 
 	defer closeFirst()
 	first.Ends = true
 	if one.with == "" {
-		return told(cmd, ref, first.Run(ctx))
+		return conclude(cmd, ref, first.Run(ctx))
 	}
 	other := *s
-	other.configPath = one.with
+	other.ConfigPath = one.with
 	// The environment's token is the first login's.
-	other.getenv = func(name string) string {
+	other.Getenv = func(name string) string {
 		if name == "GITHUB_TOKEN" {
 			return ""
 		}
 		return os.Getenv(name)
 	}
-	if cfg, err = other.load(cmd); err != nil {
+	if cfg, err = other.Load(cmd); err != nil {
 		return err
 	}
 	cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
@@ -85,7 +76,7 @@ func runOne(cmd *cobra.Command, s *settings, one single, mode string, autoMerge 
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return first.Run(ctx) })
 	both.Go(func() error { return second.Run(ctx) })
-	return told(cmd, ref, both.Wait())
+	return conclude(cmd, ref, both.Wait())
 }
 
 // only is a daemon that looks after one pull request.
@@ -94,20 +85,23 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 	if cfg.Relay.URL == "" {
 		cfg.Sweep = min(cfg.Sweep, onePoll)
 	}
-	d, closeAll, err := daemon.New(ctx, cfg, role, version())
+	d, closeAll, err := daemon.New(ctx, cfg, role, version.String())
 	if err == nil {
 		d.Only = ref
 	}
 	return d, closeAll, err
 }
 
-// roleOf is the role of the login that a configuration's token belongs to.
-func roleOf(ctx context.Context, cfg config.Config) (decide.Role, error) {
-	client, err := daemon.Client(cfg, version())
+// roleOf is the role that --mode names or, without one, that of the login that the configuration's token belongs to.
+func roleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, error) {
+	if mode != "" {
+		return cli.Role(cmd, mode)
+	}
+	client, err := daemon.Client(cfg, version.String())
 	if err != nil {
 		return "", err
 	}
-	self, err := client.Viewer(ctx)
+	self, err := client.Viewer(cmd.Context())
 	if err != nil {
 		return "", fmt.Errorf("find out whose token this is: %w", err)
 	}
@@ -117,8 +111,8 @@ func roleOf(ctx context.Context, cfg config.Config) (decide.Role, error) {
 	return decide.Author, nil
 }
 
-// told tells how it ended with a pull request.
-func told(cmd *cobra.Command, ref forge.Ref, err error) error {
+// conclude says how it ended with a pull request.
+func conclude(cmd *cobra.Command, ref forge.Ref, err error) error {
 	end := (*daemon.Ended)(nil)
 	switch {
 	case !errors.As(err, &end):

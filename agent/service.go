@@ -10,11 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/service"
+	"touchstone/agent/version"
 	"touchstone/verdict/decide"
 )
 
-func newService(s *settings) *cobra.Command {
+func newService(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Have the system run an agent: install, uninstall, status, logs",
@@ -34,7 +36,7 @@ user whose agent it is.`,
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				found, err := s.service(cmd, mode)
+				found, err := serviceOf(s, cmd, mode)
 				if err != nil {
 					return err
 				}
@@ -62,7 +64,7 @@ user whose agent it is.`,
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), status)
 			if status != "active" {
-				return exit{code: exitFailed}
+				return cli.Exit{Code: cli.ExitFailed}
 			}
 			return nil
 		}),
@@ -74,15 +76,15 @@ user whose agent it is.`,
 // modeHelp says what --mode of the commands about a service takes.
 const modeHelp = "reviewer or author (default the one whose service is installed here)"
 
-// service is the service of a mode, or, without one, the only one that is installed.
-func (s *settings) service(cmd *cobra.Command, mode string) (service.Service, error) {
-	cfg, err := s.load(cmd)
+// serviceOf is the service of a mode, or, without one, the only one that is installed.
+func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (service.Service, error) {
+	cfg, err := s.Load(cmd)
 	if err != nil {
 		return service.Service{}, err
 	}
 	var installed []service.Service
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
-		found, err := service.Here(string(role), cfg.Path(), version())
+		found, err := service.Here(string(role), cfg.Path(), version.String())
 		if err != nil || mode == string(role) {
 			return found, err
 		}
@@ -95,11 +97,12 @@ func (s *settings) service(cmd *cobra.Command, mode string) (service.Service, er
 	if mode == "" && len(installed) == 1 {
 		return installed[0], nil
 	}
-	return service.Service{}, usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+	_, err = cli.Role(cmd, mode)
+	return service.Service{}, err
 }
 
 // newLogs is touchstone service logs, which people look for here.
-func newLogs(s *settings) *cobra.Command {
+func newLogs(s *cli.Settings) *cobra.Command {
 	var mode string
 	var follow bool
 	cmd := &cobra.Command{
@@ -108,7 +111,7 @@ func newLogs(s *settings) *cobra.Command {
 		Example: "  touchstone logs -f",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := s.service(cmd, mode)
+			found, err := serviceOf(s, cmd, mode)
 			if err != nil {
 				return err
 			}
@@ -144,7 +147,7 @@ func installService(ctx context.Context, out io.Writer, config string, role deci
 	if config == "" {
 		return errors.New("this user has no place for a configuration; name one with --config")
 	}
-	found, err := service.Here(string(role), config, version())
+	found, err := service.Here(string(role), config, version.String())
 	if err != nil {
 		return err
 	}

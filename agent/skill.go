@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/skill"
 )
 
@@ -43,7 +44,7 @@ directory. It has no say in the reviews of pull requests, which never load skill
 		for _, p := range programs {
 			path, err := skill.Path(home, p)
 			if err != nil {
-				return usage(cmd, err)
+				return cli.Usage(cmd, err)
 			}
 			paths = append(paths, path)
 		}

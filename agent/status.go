@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/board"
+	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/journal"
 	"touchstone/agent/remoteconfig"
@@ -25,15 +26,13 @@ import (
 )
 
 const (
-	// relayPatience is how long a relay may take to answer a command that people wait for.
-	relayPatience = 5 * time.Second
 	// watchEvery is how often status --watch looks at the machine, relayEvery at the relay.
 	watchEvery, relayEvery = time.Second, 5 * time.Second
 	// statusEntries bounds the journal's entries that are shown of each agent.
 	statusEntries = 20
 )
 
-func newStatus(s *settings) *cobra.Command {
+func newStatus(s *cli.Settings) *cobra.Command {
 	var format string
 	var watch bool
 	cmd := &cobra.Command{
@@ -49,27 +48,27 @@ machines that the relay knows of, until it is interrupted.`,
 		Example: "  touchstone status\n  touchstone status --watch\n  touchstone status --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+			if err := cli.CheckFormat(cmd, format); err != nil {
+				return err
 			}
-			cfg, err := config.Load(s.configPath, os.Getenv)
+			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {
-				return exit{exitUsage, err}
+				return config.Mistake{Err: err}
 			}
 			out := cmd.OutOrStdout()
 			if watch {
 				if format != "text" || !terminal.Is(out) {
-					return usage(cmd, errors.New("--watch draws on a terminal, and this is none; leave it out, or run it again and again with --format "+
-						"json"))
+					return cli.Usage(cmd, errors.New("--watch draws on a terminal, and this is none; leave it out, or run it again and again "+
+						"with --format json"))
 				}
-				return watchStatus(cmd.Context(), out, cfg, s.repos)
+				return watchStatus(cmd.Context(), out, cfg, s.Repos)
 			}
 			status, err := machineStatus(cfg)
 			if err != nil {
 				return err
 			}
 			status.Relay = chosenForAll(cmd.Context(), cfg)
-			return tell(out, format, status)
+			return cli.Print(out, format, status)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
@@ -77,7 +76,7 @@ machines that the relay knows of, until it is interrupted.`,
 	return cmd
 }
 
-func newPS(s *settings) *cobra.Command {
+func newPS(s *cli.Settings) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "ps",
@@ -87,12 +86,12 @@ much waits. What they did last is told by touchstone status.`,
 		Example: "  touchstone ps\n  touchstone ps --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+			if err := cli.CheckFormat(cmd, format); err != nil {
+				return err
 			}
-			cfg, err := config.Load(s.configPath, os.Getenv)
+			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {
-				return exit{exitUsage, err}
+				return config.Mistake{Err: err}
 			}
 			status, err := machineStatus(cfg)
 			if err != nil {
@@ -101,7 +100,7 @@ much waits. What they did last is told by touchstone status.`,
 			for i := range status.Agents {
 				status.Agents[i].Last = []act{}
 			}
-			return tell(cmd.OutOrStdout(), format, status)
+			return cli.Print(cmd.OutOrStdout(), format, status)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
@@ -254,15 +253,15 @@ type shared struct {
 
 // askAll asks the relay for everything that status --watch shows of it.
 func askAll(ctx context.Context, cfg config.Config, only []string) (s shared) {
-	if s.pulls, s.err = askRelay(ctx, cfg, only); s.err != nil {
+	if s.pulls, s.err = cli.AskRelay(ctx, cfg, only); s.err != nil {
 		return s
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, relayPatience, fmt.Errorf("it has not answered within %s", relayPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, cli.RelayPatience, fmt.Errorf("it has not answered within %s", cli.RelayPatience))
 	defer cancel()
 	var answer struct {
 		Machines []event.Beacon `json:"machines"`
 	}
-	s.err = relayOf(cfg).Get(ctx, "api/v1/machines", nil, &answer)
+	s.err = cli.Relay(cfg).Get(ctx, "api/v1/machines", nil, &answer)
 	s.machines = answer.Machines
 	return s
 }

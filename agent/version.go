@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"touchstone/agent/version"
 )
 
 func newVersion() *cobra.Command {
@@ -14,22 +14,8 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(cmd.OutOrStdout(), "touchstone %s\n", build())
+			fmt.Fprintf(cmd.OutOrStdout(), "touchstone %s\n", version.Build())
 			return nil
 		},
 	}
-}
-
-// build is the version, and what it was built with and for.
-func build() string {
-	return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// version is the module's version. In a build from a checkout it is one that Go makes of
-// the commit (https://go.dev/ref/mod#pseudo-versions), where it may ask git for it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
 }

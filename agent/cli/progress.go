@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,17 +12,17 @@ import (
 	"touchstone/verdict"
 )
 
-// progress tells a terminal how far a session is. Anything else is told nothing.
-func progress(out io.Writer) func(engine.Progress) {
+// Progress tells a terminal how far a session is. Anything else is told nothing.
+func Progress(out io.Writer) func(engine.Progress) {
 	if !terminal.Is(out) {
 		return nil
 	}
-	return narrate(out)
+	return Narrate(out)
 }
 
-// steps tells a terminal what a review does before its session begins. Anything else is told
+// Steps tells a terminal what a review does before its session begins. Anything else is told
 // nothing.
-func steps(out io.Writer) func(step string) {
+func Steps(out io.Writer) func(step string) {
 	if !terminal.Is(out) {
 		return func(string) {}
 	}
@@ -35,9 +35,9 @@ func timed(out io.Writer, since time.Duration, text string) {
 	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), terminal.Plain(text))
 }
 
-// narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
+// Narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
 // silence that the session is still at work; with the tokens used until then, once known.
-func narrate(out io.Writer) func(engine.Progress) {
+func Narrate(out io.Writer) func(engine.Progress) {
 	return func(p engine.Progress) {
 		text := ""
 		switch p.Kind {

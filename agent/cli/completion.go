@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/skill"
+	"touchstone/agent/version"
 )
 
 // completionTimeout is how long a person waits for what a shell completes.
@@ -37,9 +38,9 @@ var otherFormats = map[string][]cobra.Completion{
 // aboutPull are the commands that are about one pull request.
 var aboutPull = []string{"touchstone review", "touchstone fix", "touchstone merge", "touchstone why"}
 
-// complete has a shell complete the values of a command's flags and arguments, and of those of its
+// Complete has a shell complete the values of a command's flags and arguments, and of those of its
 // subcommands. What is no file is never completed as one.
-func (s *settings) complete(cmd *cobra.Command) {
+func (s *Settings) Complete(cmd *cobra.Command) {
 	for name, known := range values {
 		if own, ok := otherFormats[cmd.CommandPath()]; ok && name == "format" {
 			known = own
@@ -63,13 +64,13 @@ func (s *settings) complete(cmd *cobra.Command) {
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		s.complete(sub)
+		s.Complete(sub)
 	}
 }
 
 // repositories are those of the configuration.
-func (s *settings) repositories(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cfg, err := s.load(cmd)
+func (s *Settings) repositories(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cfg, err := s.Load(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -78,8 +79,8 @@ func (s *settings) repositories(cmd *cobra.Command, _ []string, _ string) ([]cob
 
 // pulls are the open pull requests of the configured repositories, as the relay knows them or, without
 // one, GitHub.
-func (s *settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cfg, err := s.load(cmd)
+func (s *Settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cfg, err := s.Load(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -94,7 +95,7 @@ func (s *settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Comp
 		all = append(all, cobra.CompletionWithDesc(pull, title))
 	}
 	if cfg.Relay.URL != "" {
-		known, err := askRelay(ctx, cfg, cfg.Repositories)
+		known, err := AskRelay(ctx, cfg, cfg.Repositories)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -103,7 +104,7 @@ func (s *settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Comp
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
-	github, err := daemon.Client(cfg, version())
+	github, err := daemon.Client(cfg, version.String())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

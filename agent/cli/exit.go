@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/engine"
+	"touchstone/verdict"
+)
+
+// Exit codes, the same for every command.
+const (
+	ExitDone           = 0 // done, or approved
+	ExitFailed         = 1 // anything else
+	ExitUsage          = 2 // the command line or the configuration is wrong
+	ExitRequestChanges = 10
+	ExitInconclusive   = 20 // the model did not finish, or the command was stopped
+)
+
+// Exit is an error that carries its exit code. Without a message the command
+// has said already what there is to say.
+type Exit struct {
+	// Code is what the process exits with.
+	Code int
+	err  error
+}
+
+// Error is the message, empty if there is none.
+func (e Exit) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+// Unwrap is the error that ended the command.
+func (e Exit) Unwrap() error { return e.err }
+
+// OnePull is the arguments of a command about one pull request.
+func OnePull(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("the pull request is missing: write 12, owner/name#12 or the address of its page")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%q are %d arguments where one pull request is meant; give one at a time", args, len(args))
+}
+
+// Usage is the error of a command line that cannot be understood.
+func Usage(cmd *cobra.Command, err error) error {
+	return Exit{ExitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
+}
+
+// Inconclusive gives a session that did not finish its exit code.
+func Inconclusive(err error) error {
+	var session *engine.Error
+	if errors.As(err, &session) {
+		return Exit{ExitInconclusive, fmt.Errorf("the model did not finish and nothing was posted: %w", err)}
+	}
+	return err
+}
+
+// VerdictExit is the exit code of a review's verdict, nil for an approval.
+func VerdictExit(v verdict.Verdict) error {
+	if v == verdict.Approve {
+		return nil
+	}
+	return Exit{Code: ExitRequestChanges}
+}
+
+// Ending is how the program ends after what a command returned.
+func Ending(ctx context.Context, err error) Exit {
+	var coded Exit
+	switch {
+	case err == nil:
+		return Exit{Code: ExitDone}
+	case errors.As(err, &coded):
+		return Exit{coded.Code, err}
+	case errors.As(err, new(config.Mistake)):
+		return Exit{ExitUsage, err}
+	case ctx.Err() == nil:
+		return Exit{ExitFailed, err}
+	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal stops git as well
+		return Exit{ExitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
+	}
+	return Exit{ExitInconclusive, fmt.Errorf("this was stopped before it was done; the last it met: %w", err)}
+}

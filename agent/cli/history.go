@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/audit"
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// mostPast bounds the pull requests of one repository that are counted.
+const mostPast = 5000
+
+// History is what became of the pull requests of the configured repositories.
+type History struct {
+	// Config are the settings, the flags included.
+	Config config.Config
+	// Client reads GitHub.
+	Client *forge.Client
+	repos  []forge.Repo
+	// From is where the time span begins; Pulls changed since then.
+	From  time.Time
+	Pulls []forge.Past
+	// Partial says that there were more than were read.
+	Partial bool
+}
+
+// History reads what became of the pull requests that changed in a time span until now.
+func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string, format string) (h History, err error) {
+	if since <= 0 {
+		return h, Usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
+	}
+	if h.Config, h.Client, err = s.Onlooker(cmd, reviewers, format); err != nil {
+		return h, err
+	}
+	if len(h.Config.Repositories) == 0 {
+		return h, config.ErrNoRepository
+	}
+	h.From = time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
+	for _, name := range h.Config.Repositories {
+		repo, err := forge.ParseRepo(name)
+		if err != nil {
+			return h, err
+		}
+		past, more, err := h.Client.History(cmd.Context(), repo, h.From, mostPast)
+		if err != nil {
+			return h, err
+		}
+		h.repos, h.Pulls, h.Partial = append(h.repos, repo), append(h.Pulls, past...), h.Partial || more
+	}
+	return h, nil
+}
+
+// Day is a day of 24 hours.
+const Day = 24 * time.Hour
+
+// Span is a time as a flag, such as how far back something looks.
+type Span config.Duration
+
+// String is the span as Set takes it.
+func (s *Span) String() string { return config.Duration(*s).String() }
+
+// Set reads a span.
+func (s *Span) Set(text string) error {
+	parsed, err := config.ParseDuration(text)
+	*s = Span(parsed)
+	return err
+}
+
+// Type is what the help calls it.
+func (*Span) Type() string { return "time" }
+
+// Rows counts what became of the findings of each rule, with the thumbs that people gave.
+func (h History) Rows(cmd *cobra.Command) (audit.RowStats, error) {
+	type of struct {
+		ref forge.Ref
+		id  string
+	}
+	thumbs := map[of]forge.Reactions{}
+	for _, repo := range h.repos {
+		reacted, err := h.Client.Reactions(cmd.Context(), repo, h.From, mostPast)
+		if err != nil {
+			return audit.RowStats{}, err
+		}
+		for _, r := range reacted {
+			if id, ok := verdict.TaggedFinding(r.Body); ok && verdict.ListsLogin(h.Config.Reviewers, r.Author.Login) {
+				thumbs[of{r.Ref, id}] = r.Reactions
+			}
+		}
+	}
+	stats := audit.Rows(h.Pulls, h.From, h.Config.Reviewers, func(ref forge.Ref, id string) forge.Reactions { return thumbs[of{ref, id}] })
+	stats.Partial = stats.Partial || h.Partial
+	return stats, nil
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/agent/version"
+)
+
+// BindOnlooker adds the flags of the commands that only look at GitHub.
+func BindOnlooker(cmd *cobra.Command, reviewers *[]string, format *string) {
+	cmd.Flags().StringArrayVar(reviewers, "reviewer", nil,
+		"`login` whose reviews count, in place of the configured ones; may be given more than once")
+	cmd.Flags().StringVar(format, "format", "text", "text or json")
+}
+
+// Onlooker reads the configuration of a command that only looks at GitHub and needs no model.
+func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string, format string) (config.Config, *forge.Client, error) {
+	if err := CheckFormat(cmd, format); err != nil {
+		return config.Config{}, nil, err
+	}
+	cfg, err := s.Load(cmd)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if len(reviewers) > 0 {
+		cfg.Reviewers = reviewers
+	}
+	if len(cfg.Reviewers) == 0 {
+		return cfg, nil, config.Mistake{Err: errors.New("whose reviews count is not known: list the logins under `reviewers` in the " +
+			"configuration, or give --reviewer login")}
+	}
+	client, err := daemon.Client(cfg, version.String())
+	return cfg, client, err
+}
+
+// Print writes what a command found out.
+func Print(to io.Writer, format string, what interface{ Write(io.Writer) error }) error {
+	if format == "text" {
+		return what.Write(to)
+	}
+	out := json.NewEncoder(to)
+	out.SetIndent("", "  ")
+	return out.Encode(what)
+}
+
+// CheckFormat refuses a --format that is neither text nor json.
+func CheckFormat(cmd *cobra.Command, format string) error {
+	if format != "text" && format != "json" {
+		return Usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
+	}
+	return nil
+}

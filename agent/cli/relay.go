@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/board"
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/relay/client"
+)
+
+// RelayPatience is how long a relay may take to answer a command that people wait for.
+const RelayPatience = 5 * time.Second
+
+// Relay is a client of the configured relay.
+func Relay(cfg config.Config) *client.Client {
+	return &client.Client{URL: cfg.Relay.URL, Token: string(cfg.Relay.Token)}
+}
+
+// OpenPulls are the open pull requests as the relay lists them, or GitHub where no relay does;
+// partial says that there are more.
+func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only []string) (pulls []board.Pull, partial bool, err error) {
+	if cfg.Relay.URL != "" {
+		if pulls, err = AskRelay(cmd.Context(), cfg, only); err == nil {
+			return pulls, false, nil
+		}
+		cmd.PrintErrf("%v; reading GitHub instead\n", err)
+	}
+	if len(cfg.Repositories) == 0 {
+		return nil, false, config.ErrNoRepository
+	}
+	var repos []forge.Repo
+	for _, name := range cfg.Repositories {
+		repo, err := forge.ParseRepo(name)
+		if err != nil {
+			return nil, false, err
+		}
+		repos = append(repos, repo)
+	}
+	book, err := daemon.Trusted(config.NewLive(cfg, nil))
+	if err != nil {
+		return nil, false, err
+	}
+	judge := daemon.Onlooker{Read: github, Config: cfg, Trust: book}.State
+	return board.FromGitHub(cmd.Context(), github, repos, cfg.Reviewers, judge)
+}
+
+// AskRelay asks the relay for the open pull requests of repositories, or of all that it knows.
+func AskRelay(ctx context.Context, cfg config.Config, only []string) ([]board.Pull, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, RelayPatience, fmt.Errorf("it has not answered within %s", RelayPatience))
+	defer cancel()
+	return board.FromRelay(ctx, Relay(cfg), only)
+}

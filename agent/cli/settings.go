@@ -1,0 +1,163 @@
+// Package cli is what the commands share: the flags that all of them take, exit codes, questions and
+// progress on a terminal, and the reading of one pull request or of a repository's history.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/agent/remoteconfig"
+	"touchstone/agent/tempdir"
+	"touchstone/agent/terminal"
+	"touchstone/agent/version"
+	"touchstone/verdict/decide"
+)
+
+// Settings are the flags that every command takes. Flags win over the
+// environment, which wins over the file.
+type Settings struct {
+	// ConfigPath is the configuration file; empty is the user's own.
+	ConfigPath string
+	// Repos are those of --repo; empty for those of the configuration.
+	Repos     []string
+	logFormat string
+	logLevel  string
+	// Getenv reads the environment; nil is os.Getenv.
+	Getenv func(string) string
+}
+
+// Bind adds the flags to a program.
+func (s *Settings) Bind(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&s.ConfigPath, "config", "",
+		"configuration `file` (default agent.yaml in the user's configuration directory, if it is there)")
+	flags.StringArrayVar(&s.Repos, "repo", nil, "repository as `owner/name`; may be given more than once")
+	flags.StringVar(&s.logFormat, "log-format", "", "auto, console or json (default auto: console on a terminal)")
+	flags.StringVar(&s.logLevel, "log-level", "", "debug, info, warn or error (default info)")
+}
+
+// Load reads the configuration and puts the flags on top.
+func (s *Settings) Load(cmd *cobra.Command) (config.Config, error) {
+	getenv := s.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	cfg, err := config.Load(s.ConfigPath, getenv)
+	if err := errors.Join(err, cfg.Validate()); err != nil { // all at once
+		return cfg, Exit{ExitUsage, err}
+	}
+	if len(s.Repos) > 0 {
+		cfg.Repositories = s.Repos
+	}
+	if s.logFormat != "" {
+		cfg.Log.Format = s.logFormat
+	}
+	if s.logLevel != "" {
+		cfg.Log.Level = s.logLevel
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, Usage(cmd, err)
+	}
+	return cfg, nil
+}
+
+// Logger returns a context that carries the logger: readable on a terminal,
+// JSON lines otherwise, always on standard error.
+func (s *Settings) Logger(ctx context.Context, cfg config.Config) context.Context {
+	console := cfg.Log.Format == "console" || cfg.Log.Format == "auto" && terminal.Is(os.Stderr)
+	log := zerolog.New(os.Stderr)
+	if console {
+		plain := os.Getenv("NO_COLOR") != "" || !terminal.Is(os.Stderr)
+		log = zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly, NoColor: plain})
+	}
+	LogLevel(cfg)
+	log = log.With().Timestamp().Logger()
+	zerolog.DefaultContextLogger = &log
+	for _, warning := range cfg.Warnings {
+		log.Warn().Msg(warning)
+	}
+	return log.WithContext(ctx)
+}
+
+// LogLevel sets what is logged from now on.
+func LogLevel(cfg config.Config) {
+	level, err := zerolog.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	zerolog.SetGlobalLevel(level)
+}
+
+// Once does one thing to one pull request in a role.
+func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
+	do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+	var dir *tempdir.Dir
+	defer func() {
+		if dir != nil {
+			err = errors.Join(err, dir.Close())
+		}
+	}()
+	return s.With(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+		if dir, err = tempdir.Open(ctx, cfg.StateDir); err != nil {
+			return nil, err
+		}
+		return daemon.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path, version.String())
+	})
+}
+
+// With does one thing to one pull request with an agent.
+func (s *Settings) With(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error,
+	start func(context.Context, config.Config) (*daemon.Agent, error)) error {
+	cfg, err := s.Load(cmd)
+	if err != nil {
+		return err
+	}
+	ref, err := ParseRef(cmd, cfg, arg)
+	if err != nil {
+		return err
+	}
+	ctx := s.Logger(cmd.Context(), cfg)
+	agent, err := start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	pr, _, err := agent.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return do(ctx, agent, pr)
+}
+
+// ParseRef reads the pull request that an argument means; a number alone is one of the only repository that is configured.
+func ParseRef(cmd *cobra.Command, cfg config.Config, arg string) (forge.Ref, error) {
+	var repo forge.Repo
+	var err error
+	if len(cfg.Repositories) == 1 {
+		if repo, err = forge.ParseRepo(cfg.Repositories[0]); err != nil {
+			return forge.Ref{}, err
+		}
+	}
+	ref, err := forge.ParseRef(arg, repo)
+	if err != nil {
+		return ref, Usage(cmd, err)
+	}
+	return ref, nil
+}
+
+// Role reads what --mode says.
+func Role(cmd *cobra.Command, mode string) (decide.Role, error) {
+	role := decide.Role(mode)
+	if role != decide.Reviewer && role != decide.Author {
+		return "", Usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+	}
+	return role, nil
+}
