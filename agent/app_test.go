@@ -12,9 +12,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"touchstone/agent/githubsim"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"touchstone/agent/githubsim"
 )
 
 var (

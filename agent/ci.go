@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -141,8 +142,8 @@ func (w *workflow) guard(ctx context.Context) error {
 	if more := len(found) - len(shown); more > 0 {
 		text += fmt.Sprintf(" %d more could lower it.", more)
 	}
-	err = errors.Join(printAnnotations(w.out, shown), w.summarize("touchstone guard", text+"\n\n"+table(shown)),
-		w.write(func(out io.Writer) error { return printJSON(out, sarif(shown)) }), w.output(string(v), len(shown)))
+	err = errors.Join(report.PrintAnnotations(w.out, shown), w.summarize("touchstone guard", text+"\n\n"+table(shown)),
+		w.write(func(out io.Writer) error { return report.PrintJSON(out, report.GuardSARIF(shown)) }), w.output(string(v), len(shown)))
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (w *workflow) review(cmd *cobra.Command, s *cli.Settings) error {
 			if err != nil {
 				return cli.Inconclusive(err)
 			}
-			return w.report(newReport(pr.Ref.String(), outcome))
+			return w.report(report.New(pr.Ref.String(), outcome))
 		})
 	var coded cli.Exit
 	if errors.As(err, &coded) && coded.Code == cli.ExitInconclusive {
@@ -196,8 +197,8 @@ func (w *workflow) review(cmd *cobra.Command, s *cli.Settings) error {
 }
 
 // report shows a review.
-func (w *workflow) report(r report) error {
-	findings := r.findings()
+func (w *workflow) report(r report.Review) error {
+	findings := r.Findings()
 	for _, f := range findings {
 		level := "warning"
 		switch f.Severity {
@@ -206,18 +207,18 @@ func (w *workflow) report(r report) error {
 		case verdict.Nit:
 			level = "notice"
 		}
-		if err := annotate(w.out, level, f.Path, f.Line, f.Rule, string(f.Severity)+": "+f.Claim); err != nil {
+		if err := report.Annotate(w.out, level, f.Path, f.Line, f.Rule, string(f.Severity)+": "+f.Claim); err != nil {
 			return err
 		}
 	}
 	for _, h := range r.Judgement.Holds {
 		title, text := cmp.Or(h.Rule, string(h.Kind)), h.Detail+" Only a person can let this pass."
-		if err := annotate(w.out, "error", h.Path, h.Line, title, text); err != nil {
+		if err := report.Annotate(w.out, "error", h.Path, h.Line, title, text); err != nil {
 			return err
 		}
 	}
 	v := r.Judgement.Verdict
-	if err := errors.Join(w.summarize("touchstone review", r.Markdown), w.write(r.sarif), w.output(string(v), len(findings))); err != nil {
+	if err := errors.Join(w.summarize("touchstone review", r.Markdown), w.write(r.SARIF), w.output(string(v), len(findings))); err != nil {
 		return err
 	}
 	return cli.VerdictExit(v)

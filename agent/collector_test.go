@@ -16,12 +16,12 @@ import (
 	"sync"
 	"syscall"
 
-	"touchstone/agent/e2e/await"
-
 	"github.com/rogpeppe/go-internal/testscript"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"touchstone/agent/e2e/await"
 )
 
 // traces is an OTLP collector (https://opentelemetry.io/docs/specs/otlp/#otlphttp).

@@ -11,6 +11,7 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/clone"
+	"touchstone/agent/report"
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
 )
@@ -60,7 +61,7 @@ line is wrong, 1 anything else.`,
 				return cli.Usage(cmd, errors.New("--base is missing: name the branch or commit to compare with, such as origin/main"))
 			case len(junitBase) == 0 != (len(junitHead) == 0):
 				return cli.Usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))
-			case !slices.Contains(guardFormats, format):
+			case !slices.Contains(report.GuardFormats, format):
 				return cli.Usage(cmd, fmt.Errorf("--format is %q but has to be text, json, sarif or github", format))
 			}
 			runs, err := readReports(junitBase, junitHead)
@@ -78,7 +79,7 @@ line is wrong, 1 anything else.`,
 			if all {
 				shown = found
 			}
-			if err := printFindings(cmd.OutOrStdout(), shown, len(found)-len(holds), format); err != nil {
+			if err := report.PrintFindings(cmd.OutOrStdout(), shown, len(found)-len(holds), format); err != nil {
 				return fmt.Errorf("print the findings: %w", err)
 			}
 			if len(holds) > 0 {

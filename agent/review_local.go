@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/remoteconfig"
+	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/tempdir"
@@ -34,7 +35,7 @@ type local struct {
 // check refuses flags that mean nothing together.
 func (l local) check(here, dryRun bool) error {
 	switch {
-	case formats[l.format] == nil:
+	case report.Formats[l.format] == nil:
 		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.format)
 	case here && dryRun:
 		return errors.New("a local review posts nothing anyway; leave out --dry-run")
@@ -124,14 +125,14 @@ func (l local) nothing(cmd *cobra.Command, subject, why string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), why)
 		return nil
 	}
-	r := report{Subject: subject, Markdown: why}
+	r := report.Review{Subject: subject, Markdown: why}
 	r.Judgement.Answer.Summary = why
-	return formats[l.format](r, cmd.OutOrStdout())
+	return report.Formats[l.format](r, cmd.OutOrStdout())
 }
 
 // printReview prints a review that is not posted, and returns its verdict's exit code.
 func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format string) error {
-	if err := formats[format](newReport(subject, outcome), out); err != nil {
+	if err := report.Formats[format](report.New(subject, outcome), out); err != nil {
 		return fmt.Errorf("print the review: %w", err)
 	}
 	return cli.VerdictExit(outcome.Record.Verdict)

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/journal"
 	"touchstone/agent/remoteconfig"
+	"touchstone/agent/report"
 	"touchstone/agent/terminal"
 	"touchstone/relay/event"
 	"touchstone/verdict"
@@ -162,7 +163,7 @@ func machineStatus(cfg config.Config) (s status, err error) {
 		if err := errors.Join(err, restErr, stillErr); err != nil {
 			return s, err
 		}
-		a.Resting, a.Running = list(a.Resting), a.Now.Role != ""
+		a.Resting, a.Running = report.List(a.Resting), a.Now.Role != ""
 		s.Agents = append(s.Agents, a)
 	}
 	return s, nil

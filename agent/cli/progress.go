@@ -17,7 +17,7 @@ func Progress(out io.Writer) func(engine.Progress) {
 	if !terminal.Is(out) {
 		return nil
 	}
-	return Narrate(out)
+	return narrate(out)
 }
 
 // Steps tells a terminal what a review does before its session begins. Anything else is told
@@ -35,9 +35,9 @@ func timed(out io.Writer, since time.Duration, text string) {
 	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), terminal.Plain(text))
 }
 
-// Narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
+// narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
 // silence that the session is still at work; with the tokens used until then, once known.
-func Narrate(out io.Writer) func(engine.Progress) {
+func narrate(out io.Writer) func(engine.Progress) {
 	return func(p engine.Progress) {
 		text := ""
 		switch p.Kind {

@@ -1,22 +1,19 @@
-package main
+package report
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"touchstone/agent/cli"
-	"touchstone/agent/engine"
 	"touchstone/verdict"
 )
 
 // troubled is a review with something of everything, and with texts that would like to
 // steer a terminal.
-func troubled() report {
+func troubled() Review {
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{
 		Summary: "Two lines\nof it.\x1b[2J",
 		Findings: []verdict.Finding{
@@ -34,7 +31,7 @@ func troubled() report {
 	}
 	j.Withhold("A part was not examined.")
 	j.Dropped = []verdict.Dropped{{Finding: verdict.Finding{Claim: "It leaks."}, Reason: "it quotes what is not there"}}
-	return report{
+	return Review{
 		Subject: "the working tree of app against main", Judgement: j, LeftOut: []leftOut{{"yarn.lock", "lock file"}}, Markdown: "### Changes\n",
 		First: "src/first.go",
 		Record: verdict.Record{Verdict: j.Verdict, Tier: "full", Engine: "claude", Model: "m", Guidelines: "abc", CostUSD: 0.126,
@@ -120,7 +117,7 @@ func TestAReportForPrograms(t *testing.T) {
 		t.Errorf("%+v\n%s", got, out.String())
 	}
 	out.Reset()
-	if err := (report{}).json(&out); err != nil || strings.Contains(out.String(), "null") {
+	if err := (Review{}).json(&out); err != nil || strings.Contains(out.String(), "null") {
 		t.Errorf("an empty list is no list: %v\n%s", err, out.String())
 	}
 }
@@ -149,7 +146,7 @@ var sarifObjects = map[string]struct{ required, others string }{
 
 func TestAReportIsSARIF(t *testing.T) {
 	var out bytes.Buffer
-	if err := troubled().sarif(&out); err != nil {
+	if err := troubled().SARIF(&out); err != nil {
 		t.Fatal(err)
 	}
 	var log map[string]any
@@ -206,31 +203,5 @@ func checkSARIF(t *testing.T, path string, value any, seen map[string]bool) {
 		if value < 1 {
 			t.Errorf("%q is %v", path, value)
 		}
-	}
-}
-
-func TestProgressIsForTerminals(t *testing.T) {
-	var out bytes.Buffer
-	if cli.Progress(&out) != nil {
-		t.Error("a pipe is told how far it is")
-	}
-	if cli.Steps(&out)("reading the change"); out.Len() > 0 {
-		t.Errorf("a pipe is told %q", &out)
-	}
-	hear := cli.Narrate(&out)
-	for _, p := range []engine.Progress{
-		{Kind: engine.ProgressDimension, Text: "Graph", Elapsed: 1200 * time.Millisecond},
-		{Kind: engine.ProgressDimension, Text: "AI-Antipattern", Elapsed: 70 * time.Second},
-		{Kind: engine.ProgressText, Text: "prose"},
-		{Kind: engine.ProgressTool, Text: "Read a.go", Elapsed: 71 * time.Second, Used: verdict.Usage{Input: 900, Output: 100}},
-		{Kind: engine.ProgressHeartbeat, Silence: 30 * time.Second, Elapsed: 100 * time.Second},
-		{Kind: engine.ProgressRetry, Text: "overloaded\x1b[2J", Elapsed: 101 * time.Second},
-	} {
-		hear(p)
-	}
-	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking, 30s since its "+
-		"last output\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"encoding/json"
@@ -10,18 +10,18 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// guardFormats are the ways in which findings are printed.
-var guardFormats = []string{"text", "json", "sarif", "github"}
+// GuardFormats are the ways in which findings are printed.
+var GuardFormats = []string{"text", "json", "sarif", "github"}
 
-// printFindings prints findings. evidence is how much evidence there is, shown or not.
-func printFindings(out io.Writer, found []guard.Finding, evidence int, format string) error {
+// PrintFindings prints findings. evidence is how much evidence there is, shown or not.
+func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format string) error {
 	switch format {
 	case "json":
-		return printJSON(out, map[string]any{"findings": withRows(found)})
+		return PrintJSON(out, map[string]any{"findings": withRows(found)})
 	case "sarif":
-		return printJSON(out, sarif(found))
+		return PrintJSON(out, GuardSARIF(found))
 	case "github":
-		return printAnnotations(out, found)
+		return PrintAnnotations(out, found)
 	}
 	var text strings.Builder
 	holds := 0
@@ -55,7 +55,7 @@ func printFindings(out io.Writer, found []guard.Finding, evidence int, format st
 	return err
 }
 
-func printJSON(out io.Writer, value any) error {
+func PrintJSON(out io.Writer, value any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -76,9 +76,9 @@ func withRows(found []guard.Finding) []rowed {
 	return out
 }
 
-// sarif writes findings as SARIF 2.1.0, of which GitHub shows holds as errors and evidence
+// GuardSARIF writes findings as SARIF 2.1.0, of which GitHub shows holds as errors and evidence
 // as notes. See https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
-func sarif(found []guard.Finding) any {
+func GuardSARIF(found []guard.Finding) any {
 	type object = map[string]any
 	results := []object{}
 	for _, f := range found {
@@ -102,14 +102,14 @@ func sarif(found []guard.Finding) any {
 	}
 }
 
-// printAnnotations writes a workflow's commands.
-func printAnnotations(out io.Writer, found []guard.Finding) error {
+// PrintAnnotations writes a workflow's commands.
+func PrintAnnotations(out io.Writer, found []guard.Finding) error {
 	for _, f := range found {
 		level := "notice"
 		if f.Tier == guard.Hold {
 			level = "error"
 		}
-		if err := annotate(out, level, f.Path, f.Line, string(f.Kind)+" ("+f.Rule+")", f.Why); err != nil {
+		if err := Annotate(out, level, f.Path, f.Line, string(f.Kind)+" ("+f.Rule+")", f.Why); err != nil {
 			return err
 		}
 	}
@@ -121,9 +121,9 @@ var (
 	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// annotate writes the command that shows a text beside a line. See
+// Annotate writes the command that shows a text beside a line. See
 // https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
-func annotate(out io.Writer, level, path string, line int, title, text string) error {
+func Annotate(out io.Writer, level, path string, line int, title, text string) error {
 	_, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, annotationProperty.Replace(path), max(line, 1),
 		annotationProperty.Replace(title), annotationText.Replace(text))
 	return err

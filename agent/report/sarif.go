@@ -1,8 +1,7 @@
-package main
+package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -81,16 +80,16 @@ type (
 	}
 )
 
-// sarif is for code scanning and editors: findings, holds and evidence as results, doubts
+// SARIF is for code scanning and editors: findings, holds and evidence as results, doubts
 // as notifications.
-func (r report) sarif(out io.Writer) error {
+func (r Review) SARIF(out io.Writer) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version.String(), Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{ExecutionSuccessful: true, Notifications: []sarifNotification{}}},
 		Results:     []sarifResult{},
 		ColumnKind:  "unicodeCodePoints",
 	}
-	for _, f := range r.findings() {
+	for _, f := range r.Findings() {
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, Level: sarifLevel(f.Severity), Message: sarifMessage{sarifText(f)},
 			Locations: r.sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": f.ID},
@@ -116,15 +115,12 @@ func (r report) sarif(out io.Writer) error {
 	for _, d := range r.Judgement.Doubts {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifMessage{d}})
 	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return PrintJSON(out, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 // sarifEvidence is what code suspected and no finding tells of: suppressed by the session's
 // reason, or open where it gave none.
-func (r report) sarifEvidence() (results []sarifResult) {
+func (r Review) sarifEvidence() (results []sarifResult) {
 	for _, e := range r.Judgement.Evidence {
 		if e.Finding != "" {
 			continue
@@ -165,7 +161,7 @@ func sarifText(f verdict.Finding) string {
 // file: code scanning refuses a result that is nowhere
 // (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
 // A path is a relative reference there (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
-func (r report) sarifPlace(path string, start, end int) []sarifLocation {
+func (r Review) sarifPlace(path string, start, end int) []sarifLocation {
 	if path == "" {
 		path, start, end = r.First, 1, 1
 	}

@@ -1,8 +1,9 @@
-package main
+// Package report prints what a review or the guard found and that is not posted: for people, for programs,
+// as SARIF and as annotations of a workflow.
+package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +16,11 @@ import (
 	"touchstone/verdict"
 )
 
-// report is a review that is printed and not posted.
-type report struct {
+// Review is a review that is printed and not posted.
+type Review struct {
 	// Subject says what was reviewed, and against what.
-	Subject   string
+	Subject string
+	// Judgement is what the review came to, Record what is kept of it.
 	Judgement verdict.Judgement
 	Record    verdict.Record
 	// LeftOut are the changed files that the session was not shown.
@@ -30,9 +32,9 @@ type report struct {
 	Markdown string
 }
 
-// newReport takes a review as it would be posted.
-func newReport(subject string, o reviewer.Outcome) report {
-	r := report{Subject: subject, Judgement: o.Judgement, Record: o.Record}
+// New takes a review as it would be posted.
+func New(subject string, o reviewer.Outcome) Review {
+	r := Review{Subject: subject, Judgement: o.Judgement, Record: o.Record}
 	if o.Carried {
 		r.Judgement.Answer.Summary = "Carried over from the last approval: merging this head changes the same, file for file. No model was run."
 	}
@@ -57,24 +59,21 @@ type leftOut struct {
 	Reason string `json:"reason"`
 }
 
-// formats are how a report can be printed.
-var formats = map[string]func(report, io.Writer) error{
-	"text": report.text, "json": report.json, "sarif": report.sarif, "markdown": report.markdown,
+// Formats are how a report can be printed.
+var Formats = map[string]func(Review, io.Writer) error{
+	"text": Review.text, "json": Review.json, "sarif": Review.SARIF, "markdown": Review.markdown,
 }
 
-func (r report) markdown(out io.Writer) error {
+func (r Review) markdown(out io.Writer) error {
 	_, err := fmt.Fprintln(out, strings.TrimSpace(r.Markdown))
 	return err
 }
 
 // json is for programs: keys are only ever added.
-func (r report) json(out io.Writer) error {
+func (r Review) json(out io.Writer) error {
 	record := r.Record
-	record.Ledger = list(record.Ledger)
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(struct {
+	record.Ledger = List(record.Ledger)
+	return PrintJSON(out, struct {
 		Subject    string             `json:"subject"`
 		Verdict    verdict.Verdict    `json:"verdict"`
 		Summary    string             `json:"summary"`
@@ -88,9 +87,9 @@ func (r report) json(out io.Writer) error {
 		LeftOut    []leftOut          `json:"left_out"`
 		Record     verdict.Record     `json:"record"`
 	}{
-		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, list(r.findings()), list(r.Judgement.Holds), list(r.Judgement.Evidence),
-		list(r.Judgement.Doubts),
-		len(r.Judgement.Dropped), list(r.notListed()), list(r.Judgement.Answer.Dimensions), list(r.LeftOut), record,
+		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, List(r.Findings()), List(r.Judgement.Holds), List(r.Judgement.Evidence),
+		List(r.Judgement.Doubts),
+		len(r.Judgement.Dropped), List(r.notListed()), List(r.Judgement.Answer.Dimensions), List(r.LeftOut), record,
 	})
 }
 
@@ -107,7 +106,7 @@ type notListed struct {
 
 // notListed are the findings that were merged into others, those that another session refuted,
 // and those that were dropped.
-func (r report) notListed() (all []notListed) {
+func (r Review) notListed() (all []notListed) {
 	for _, m := range r.Judgement.Merged {
 		all = append(all, notListed{m.Finding.Rule, m.Finding.Path, m.Finding.Line, m.Finding.Claim, m.Reason, m.Into})
 	}
@@ -120,16 +119,16 @@ func (r report) notListed() (all []notListed) {
 	return all
 }
 
-// list is a list that is written as one when it is empty.
-func list[T any](items []T) []T {
+// List is a list that is written as one when it is empty.
+func List[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}
 	return items
 }
 
-// findings are the review's findings, the worst first.
-func (r report) findings() []verdict.Finding {
+// Findings are the review's findings, the worst first.
+func (r Review) Findings() []verdict.Finding {
 	findings := slices.Clone(r.Judgement.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int {
 		return cmp.Or(a.Severity.Rank()-b.Severity.Rank(), cmp.Compare(a.Path, b.Path), a.Line-b.Line)
@@ -138,11 +137,11 @@ func (r report) findings() []verdict.Finding {
 }
 
 // text is for people at a terminal.
-func (r report) text(out io.Writer) error {
+func (r Review) text(out io.Writer) error {
 	p := printer{colour: terminal.Is(out) && os.Getenv("NO_COLOR") == ""}
 	p.line("", "Review of %s", r.Subject)
 	p.paragraph("", r.Judgement.Answer.Summary)
-	for _, f := range r.findings() {
+	for _, f := range r.Findings() {
 		p.finding(f)
 	}
 	for _, h := range r.Judgement.Holds {
@@ -184,7 +183,7 @@ func (r report) text(out io.Writer) error {
 }
 
 // conclusion is the verdict in a sentence.
-func (r report) conclusion() string {
+func (r Review) conclusion() string {
 	word := "Approved"
 	if r.Judgement.Verdict != verdict.Approve {
 		word = "Changes requested"
@@ -193,7 +192,7 @@ func (r report) conclusion() string {
 }
 
 // footer is what the review saw and took.
-func (r report) footer() string {
+func (r Review) footer() string {
 	rec := r.Record
 	parts := []string{
 		verdict.Amount(len(r.Judgement.Answer.Dimensions), "dimension", "dimensions"),
