@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
@@ -71,7 +69,7 @@ is wrong.`,
 			}
 			read, wrong := 0, 0
 			for _, dir := range dirs {
-				texts, err := readDocuments(dir)
+				texts, err := remoteguidelines.ReadDir(dir)
 				if err != nil {
 					return err
 				}
@@ -91,41 +89,6 @@ is wrong.`,
 			return nil
 		},
 	}
-}
-
-// readDocuments reads the texts of the documents in a directory of this machine.
-func readDocuments(dir string) (map[string]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no directory %s: name one that holds guideline documents, or go to the repository's root", dir)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the guidelines: %w", err)
-	}
-	var names []string
-	for _, entry := range entries {
-		if !entry.IsDir() {
-			names = append(names, entry.Name())
-		}
-	}
-	return documents(names, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
-}
-
-// documents reads the guideline documents among files, by name.
-func documents(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
-	texts := map[string]string{}
-	for _, file := range files {
-		name, ok := remoteguidelines.Name(file)
-		if !ok {
-			continue
-		}
-		text, err := read(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the guideline %s: %w", file, err)
-		}
-		texts[name] = string(text)
-	}
-	return texts, nil
 }
 
 func newGuidelinesShow(s *cli.Settings) *cobra.Command {
@@ -159,7 +122,7 @@ as guidelines.`,
 			if err != nil {
 				return err
 			}
-			set, err := layered(cmd.Context(), cfg, layers...)
+			set, err := compose.Guidelines(cmd.Context(), cfg, layers...)
 			if err != nil {
 				return err
 			}
@@ -171,7 +134,7 @@ as guidelines.`,
 				change, own, err = committedSince(cmd.Context(), base)
 			}
 			if err == nil {
-				set, err = lay(set, own)
+				set, err = remoteguidelines.Lay(set, own)
 			}
 			if err != nil {
 				return err
@@ -184,61 +147,6 @@ as guidelines.`,
 	cmd.Flags().StringArrayVar(&layers, "layer", nil,
 		"directory `DIR` of more documents under the repository's own; may be given more than once")
 	return cmd
-}
-
-// organisations gives the guidelines that the configuration names, nil for none.
-func organisations(cfg config.Config) (remoteguidelines.Texts, error) {
-	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) {
-		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
-	}
-	client, err := daemon.Client(cfg, version.String())
-	if err != nil {
-		return nil, fmt.Errorf("the organisation's guidelines are in the repository %s: %w", cfg.Guidelines, err)
-	}
-	return remoteguidelines.Guidelines(cfg.Guidelines, client)
-}
-
-// layered are the built-in documents under the organisation's, under those of each
-// directory.
-func layered(ctx context.Context, cfg config.Config, dirs ...string) (guidelines.Set, error) {
-	set, err := guidelines.Default()
-	if err != nil {
-		return set, err
-	}
-	layers := make([]func() (map[string]string, error), 0, 1+len(dirs))
-	organisations, err := organisations(cfg)
-	if err != nil {
-		return set, err
-	}
-	if organisations != nil {
-		layers = append(layers, func() (map[string]string, error) { return organisations(ctx) })
-	}
-	for _, dir := range dirs {
-		layers = append(layers, func() (map[string]string, error) { return readDocuments(dir) })
-	}
-	for _, layer := range layers {
-		texts, err := layer()
-		if err != nil {
-			return set, err
-		}
-		if set, err = lay(set, texts); err != nil {
-			return set, err
-		}
-	}
-	return set, nil
-}
-
-// lay lays documents over a set.
-func lay(set guidelines.Set, texts map[string]string) (guidelines.Set, error) {
-	var docs []guidelines.Document
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		doc, err := guidelines.Parse(name, texts[name])
-		if err != nil {
-			return set, err
-		}
-		docs = append(docs, doc)
-	}
-	return set.Overlay(docs...), nil
 }
 
 // show prints the rules that apply, and why.
@@ -335,7 +243,7 @@ func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guid
 	if err != nil {
 		return change, nil, fmt.Errorf("list the repository's guidelines: %w", err)
 	}
-	own, err = documents(names, func(name string) ([]byte, error) {
+	own, err = remoteguidelines.Read(names, func(name string) ([]byte, error) {
 		return tree.ReadFile(ctx, pr.Base.SHA, path.Join(guidelineDir, name))
 	})
 	return change, own, err

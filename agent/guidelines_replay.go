@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
@@ -79,13 +80,13 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	ctx := cmd.Context()
 	with := map[string]string{}
 	if r.with != "" {
-		if with, err = readDocuments(r.with); err != nil {
+		if with, err = remoteguidelines.ReadDir(r.with); err != nil {
 			return err
 		}
 		if len(with) == 0 {
 			return fmt.Errorf("there is no guideline document in %s", r.with)
 		}
-		if _, err := lay(guidelines.Set{}, with); err != nil {
+		if _, err := remoteguidelines.Lay(guidelines.Set{}, with); err != nil {
 			return fmt.Errorf("read the documents in %s: %w", r.with, err)
 		}
 	}
@@ -106,7 +107,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	examiner, err := newExaminer(ctx, h.Config, dir.Path)
+	examiner, err := compose.Examiner(ctx, h.Config, dir.Path)
 	if err == nil && len(plan.Rounds) > 0 {
 		_, err = examiner.Engine.Probe(ctx)
 	}

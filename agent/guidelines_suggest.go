@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/learn"
+	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/tempdir"
 )
 
@@ -73,11 +75,11 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 	}
 	drafter := learn.Drafter{Dir: g.dir, Texts: map[string]string{}}
 	if _, err := os.Stat(g.dir); err == nil {
-		if drafter.Texts, err = readDocuments(g.dir); err != nil {
+		if drafter.Texts, err = remoteguidelines.ReadDir(g.dir); err != nil {
 			return err
 		}
 	}
-	if drafter.Base, err = layered(ctx, h.Config); err != nil {
+	if drafter.Base, err = compose.Guidelines(ctx, h.Config); err != nil {
 		return err
 	}
 	dir, err := tempdir.Open(ctx, h.Config.StateDir)
@@ -85,7 +87,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	examiner, err := newExaminer(ctx, h.Config, dir.Path)
+	examiner, err := compose.Examiner(ctx, h.Config, dir.Path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/remoteguidelines"
 	"touchstone/guidelines"
 )
 
@@ -15,7 +16,7 @@ const rulesHead = "\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | 
 // TestShow holds the whole output for a set of its own, so that a better word in
 // a default document does not change it.
 func TestShow(t *testing.T) {
-	set, err := lay(guidelines.Set{}, map[string]string{
+	set, err := remoteguidelines.Lay(guidelines.Set{}, map[string]string{
 		"security": "# [Security] Ways in\n" + rulesHead +
 			"| security/S1 | critical | code !tests | Values are bound: `a \\| b`. |\n| security/S2 | minor | docs | Never here. |\n| " +
 			"security/S3 | nit | all | Off. |\n",

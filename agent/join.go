@@ -13,6 +13,7 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/config"
+	"touchstone/agent/doctor"
 	"touchstone/agent/setup"
 	"touchstone/verdict/decide"
 )
@@ -209,12 +210,12 @@ func (s *starter) finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if err != nil {
 		return err
 	}
-	found := doctor{cfg: written, role: role, tell: tellTo(s.Out)}
-	found.examine(ctx)
-	if found.problems > 0 {
+	found := doctor.Doctor{Config: written, Role: role, Report: doctor.Print(s.Out)}
+	found.Examine(ctx)
+	if found.Problems > 0 {
 		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
 			"service install --mode %s`",
-			found.problems, len(found.checks), role, role)
+			found.Problems, len(found.Results), role, role)
 	}
 	if !s.service {
 		s.service = s.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))

@@ -12,16 +12,13 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/clone"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/remoteconfig"
 	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
-	"touchstone/agent/telemetry"
 	"touchstone/agent/tempdir"
-	"touchstone/guidelines"
 	"touchstone/verdict"
-	"touchstone/verdict/decide"
 )
 
 // local is a review of what a clone holds, without GitHub.
@@ -91,7 +88,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 // review.
 func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, subject reviewer.Subject, step func(string)) error {
 	ctx := cmd.Context()
-	examiner, err := newExaminer(ctx, cfg, tempDir)
+	examiner, err := compose.Examiner(ctx, cfg, tempDir)
 	if err != nil {
 		return err
 	}
@@ -159,24 +156,6 @@ func (l local) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (r
 		s.Title, _, _ = strings.Cut(s.Commits[0], "\n")
 	}
 	return s, nil
-}
-
-// newExaminer composes what examines a change from the configuration. It needs no
-// token, unless an organisation's guidelines are in a repository.
-func newExaminer(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
-	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
-	if err := daemon.CheckModels(live.Config().Engine, decide.Reviewer); err != nil {
-		return nil, err
-	}
-	rules, err := guidelines.Default()
-	if err != nil {
-		return nil, err
-	}
-	layer, err := organisations(cfg)
-	return &reviewer.Examiner{
-		Engine: telemetry.Engine{Engine: daemon.Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
-		Settings: func() config.Engine { return live.Config().Engine },
-	}, err
 }
 
 // printPrompts prints what a session would be told, and asked turn by turn, each part under its name.

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -38,7 +36,7 @@ func Guidelines(where string, github Reader) (Texts, error) {
 	case where == "":
 		return nil, nil
 	case filepath.IsAbs(where):
-		return directory(where), nil
+		return func(context.Context) (map[string]string, error) { return ReadDir(where) }, nil
 	}
 	name, ref, pinned := strings.Cut(where, "@")
 	repo, err := forge.ParseRepo(name)
@@ -54,33 +52,6 @@ func Guidelines(where string, github Reader) (Texts, error) {
 // Name is the name of the document that a file holds, if it holds one.
 func Name(file string) (string, bool) {
 	return strings.CutSuffix(file, ".md")
-}
-
-// directory gives the documents of a directory that is there.
-func directory(dir string) Texts {
-	return func(context.Context) (map[string]string, error) {
-		entries, err := os.ReadDir(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no directory %s with the organisation's guidelines: name another one as guidelines in the "+
-				"configuration", dir)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list the organisation's guidelines: %w", err)
-		}
-		texts := map[string]string{}
-		for _, entry := range entries {
-			name, ok := Name(entry.Name())
-			if !ok || entry.IsDir() {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-			if err != nil {
-				return nil, fmt.Errorf("read the organisation's guidelines: %w", err)
-			}
-			texts[name] = string(text)
-		}
-		return texts, nil
-	}
 }
 
 // repository is a repository with documents, and what was last read of it.

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 	"touchstone/verdict"
 )
 
-// fix mends what can be mended on this machine without a choice of the person's, tells it, and reports
+// Fix mends what can be mended on this machine without a choice of the person's, tells it, and reports
 // whether the settings are others now. It asks neither GitHub nor the relay and opens no repository.
-func (d *doctor) fix(ctx context.Context) (settings bool) {
-	if _, err := os.Stat(d.cfg.StateDir); errors.Is(err, fs.ErrNotExist) {
-		d.fixed("state", "made "+d.cfg.StateDir, os.MkdirAll(d.cfg.StateDir, 0o700))
+func (d *Doctor) Fix(ctx context.Context) (settings bool) {
+	if _, err := os.Stat(d.Config.StateDir); errors.Is(err, fs.ErrNotExist) {
+		d.fixed("state", "made "+d.Config.StateDir, os.MkdirAll(d.Config.StateDir, 0o700))
 	}
 	for _, path := range d.exposed() {
 		info, err := os.Stat(path)
@@ -30,41 +30,41 @@ func (d *doctor) fix(ctx context.Context) (settings bool) {
 		}
 		d.fixed("secrets", fmt.Sprintf("only its owner and group can read %s now", path), err)
 	}
-	left, err := tempdir.Clear(d.cfg.StateDir)
+	left, err := tempdir.Clear(d.Config.StateDir)
 	if left > 0 || err != nil {
 		d.fixed("state", "cleared away what "+verdict.Amount(left, "killed command", "killed commands")+" had left behind", err)
 	}
-	if found := setup.Engine(d.cfg.Engine); found != d.cfg.Engine.Name && d.cfg.Path() != "" {
-		said, err := setup.Write(d.cfg.Path(), []setup.Change{{Key: "engine.name", Value: found}})
-		d.fixed("model", fmt.Sprintf("%s in %s; %s was not here", strings.Join(said, "; "), d.cfg.Path(), d.cfg.Engine.Name), err)
+	if found := setup.Engine(d.Config.Engine); found != d.Config.Engine.Name && d.Config.Path() != "" {
+		said, err := setup.Write(d.Config.Path(), []setup.Change{{Key: "engine.name", Value: found}})
+		d.fixed("model", fmt.Sprintf("%s in %s; %s was not here", strings.Join(said, "; "), d.Config.Path(), d.Config.Engine.Name), err)
 		settings = err == nil
 	}
 	if outdated, old, err := d.service(); outdated || err != nil {
 		if err == nil {
 			_, err = old.Install(ctx)
 		}
-		d.fixed("service", fmt.Sprintf("the %s's agent runs as a service of this version", d.role), err)
+		d.fixed("service", fmt.Sprintf("the %s's agent runs as a service of this version", d.Role), err)
 	}
 	return settings
 }
 
 // fixed tells one thing that was mended, or why it was not.
-func (d *doctor) fixed(name, did string, err error) {
-	c := check{Name: name, OK: err == nil, Message: did, fix: true}
+func (d *Doctor) fixed(name, did string, err error) {
+	c := Result{Name: name, OK: err == nil, Message: did, fix: true}
 	if err != nil {
 		c.Message = err.Error()
 	}
 	d.fixes = append(d.fixes, c)
-	d.tell(c)
+	d.Report(c)
 }
 
 // exposed are the places with secrets that every user of this machine can read.
-func (d *doctor) exposed() []string {
-	return d.cfg.Exposed(filepath.Join(d.cfg.StateDir, trust.KeyFile))
+func (d *Doctor) exposed() []string {
+	return d.Config.Exposed(filepath.Join(d.Config.StateDir, trust.KeyFile))
 }
 
 // secrets tells whether others can read what is secret.
-func (d *doctor) secrets() (string, error) {
+func (d *Doctor) secrets() (string, error) {
 	if open := d.exposed(); len(open) > 0 {
 		return "", fmt.Errorf("every user of this machine can read %s; run chmod o= on it, or `touchstone doctor --fix`",
 			strings.Join(open, " and "))
@@ -73,8 +73,8 @@ func (d *doctor) secrets() (string, error) {
 }
 
 // service is the service of the role's agent, and whether another version installed it.
-func (d *doctor) service() (outdated bool, found service.Service, err error) {
-	if found, err = service.Here(string(d.role), d.cfg.Path(), version.String()); err == nil {
+func (d *Doctor) service() (outdated bool, found service.Service, err error) {
+	if found, err = service.Here(string(d.Role), d.Config.Path(), version.String()); err == nil {
 		outdated, err = found.Outdated()
 	}
 	return outdated, found, err

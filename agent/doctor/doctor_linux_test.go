@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"strings"
@@ -18,8 +18,8 @@ func TestDoctorTellsOfAMissingSandbox(t *testing.T) {
 		config.Off:      "ok       sandbox      off by engine.sandbox",
 	} {
 		var out strings.Builder
-		d := doctor{tell: tellTo(&out), cfg: config.Default()}
-		d.cfg.Engine.Sandbox = setting
+		d := Doctor{Report: Print(&out), Config: config.Default()}
+		d.Config.Engine.Sandbox = setting
 		d.check("sandbox", d.sandbox)
 		if !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%s: %s", setting, &out)

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -22,10 +22,10 @@ import (
 
 // models checks all that thinks: each model CLI that the settings name, whether its
 // provider can be reached, what is asked when one does not answer, and what bounds them.
-func (d *doctor) models(ctx context.Context) {
+func (d *Doctor) models(ctx context.Context) {
 	// The relay's administrators may have chosen others than the file.
-	choices, unheard := remoteconfig.Ask(ctx, d.cfg)
-	live := config.NewLive(d.cfg, choices)
+	choices, unheard := remoteconfig.Ask(ctx, d.Config)
+	live := config.NewLive(d.Config, choices)
 	models := daemon.Models(live, "")
 	var unpriced []string
 	builtIn := "" // an engine's table, in words
@@ -56,7 +56,7 @@ func (d *doctor) models(ctx context.Context) {
 		}
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
 	}
-	if d.cfg.Relay.URL != "" {
+	if d.Config.Relay.URL != "" {
 		d.check("control", func() (string, error) { return d.control(choices, unheard) })
 	}
 	d.check("fallback", func() (string, error) { return d.fallback(models, live.Config().Engine) })
@@ -98,10 +98,10 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 
 // control tells what the relay's administrators have chosen for all agents, and what of that
 // this one leaves out. That the relay does not tell is told where the relay is checked.
-func (d *doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
-	said := choices.Said(d.cfg.Engine.Name)
+func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
+	said := choices.Said(d.Config.Engine.Name)
 	switch {
-	case !d.cfg.Control:
+	case !d.Config.Control:
 		return "off by control: what the relay's administrators choose for all agents does not hold here", nil
 	case len(said.Problems) > 0:
 		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with "+
@@ -114,9 +114,9 @@ func (d *doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 
 // fallback tells which models are asked for a full review and for a fix, one after the
 // other.
-func (d *doctor) fallback(models *fallback.Engine, chosen config.Engine) (string, error) {
+func (d *Doctor) fallback(models *fallback.Engine, chosen config.Engine) (string, error) {
 	var all []string
-	if err := daemon.CheckModels(chosen, d.role); err != nil {
+	if err := daemon.CheckModels(chosen, d.Role); err != nil {
 		return "", err
 	}
 	for _, task := range []struct {
@@ -176,19 +176,19 @@ func judges(e config.Engine) string {
 
 // prices tells by which table what is spent is counted: the configuration's, which the engines
 // without prices of their own need, or that of an engine.
-func (d *doctor) prices(unpriced []string, builtIn string) (string, error) {
-	if err := daemon.CheckPrices(d.cfg, unpriced, time.Now()); err != nil {
+func (d *Doctor) prices(unpriced []string, builtIn string) (string, error) {
+	if err := daemon.CheckPrices(d.Config, unpriced, time.Now()); err != nil {
 		return "", err
 	}
-	if n := len(d.cfg.Prices.Models); n > 0 {
-		return fmt.Sprintf("%s of %s", verdict.Amount(n, "model's price", "models' prices"), d.cfg.Prices.Date), nil
+	if n := len(d.Config.Prices.Models); n > 0 {
+		return fmt.Sprintf("%s of %s", verdict.Amount(n, "model's price", "models' prices"), d.Config.Prices.Date), nil
 	}
 	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
 }
 
 // bounds tells what a session, and a command that verifies a fix, may use, and what holds that.
-func (d *doctor) bounds() (string, error) {
-	most, err := process.Bounds{Memory: d.cfg.Engine.MaxMemory(), Processes: d.cfg.Engine.MaxProcesses}.Or()
+func (d *Doctor) bounds() (string, error) {
+	most, err := process.Bounds{Memory: d.Config.Engine.MaxMemory(), Processes: d.Config.Engine.MaxProcesses}.Or()
 	if err != nil {
 		return fmt.Sprintf("none: %v", err), nil
 	}
@@ -200,9 +200,9 @@ func (d *doctor) bounds() (string, error) {
 }
 
 // network tells what reviewers' and authors' sessions reach.
-func (d *doctor) network(ctx context.Context) (string, error) {
-	held, closed := sandbox.Network(), d.cfg.Author.Network == config.NetworkGateway
-	if d.cfg.Engine.Sandbox == config.Off {
+func (d *Doctor) network(ctx context.Context) (string, error) {
+	held, closed := sandbox.Network(), d.Config.Author.Network == config.NetworkGateway
+	if d.Config.Engine.Sandbox == config.Off {
 		held = errors.New("engine.sandbox is off")
 	}
 	switch {
@@ -224,12 +224,12 @@ func (d *doctor) network(ctx context.Context) (string, error) {
 }
 
 // sandbox tells what confines sessions and the commands that verify a fix.
-func (d *doctor) sandbox() (string, error) {
-	if d.cfg.Engine.Sandbox == config.Off {
+func (d *Doctor) sandbox() (string, error) {
+	if d.Config.Engine.Sandbox == config.Off {
 		return "off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
 	}
 	level, err := sandbox.Level()
-	if err := d.cfg.Engine.CheckSandbox(err); err != nil {
+	if err := d.Config.Engine.CheckSandbox(err); err != nil {
 		return "", err
 	}
 	if err != nil {
@@ -237,7 +237,7 @@ func (d *doctor) sandbox() (string, error) {
 			"run none", err), nil
 	}
 	said := level + ", for sessions and the commands of an author"
-	if d.cfg.Engine.Sandbox == config.Required {
+	if d.Config.Engine.Sandbox == config.Required {
 		said = level + ", required for sessions and the commands of an author"
 	}
 	if gaps := sandbox.Gaps(); len(gaps) > 0 {

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // merging tells whether the repository's own rules let the agents merge what they approve,
 // and reads its checks, as they will have to.
-func (d *doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, rules, err := rulesOf(ctx, client, name)
 	if err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func isApp(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // approvals tells which reviewers' approvals the repository's rules count. GitHub counts those of people with write
 // access; whether it counts an App's shows only where it had to decide on one.
-func (d *doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, rules, err := rulesOf(ctx, client, name)
 	if err != nil {
 		return "", err
@@ -147,9 +147,9 @@ func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rul
 }
 
 // reviewers are the logins whose verdicts count for this machine.
-func (d *doctor) reviewers(self string) []string {
-	if len(d.cfg.Reviewers) == 0 && d.role == decide.Reviewer {
+func (d *Doctor) reviewers(self string) []string {
+	if len(d.Config.Reviewers) == 0 && d.Role == decide.Reviewer {
 		return []string{self}
 	}
-	return d.cfg.Reviewers
+	return d.Config.Reviewers
 }

@@ -1,0 +1,73 @@
+// Package compose builds the parts of an agent from a configuration.
+package compose
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/remoteconfig"
+	"touchstone/agent/remoteguidelines"
+	"touchstone/agent/reviewer"
+	"touchstone/agent/telemetry"
+	"touchstone/agent/version"
+	"touchstone/guidelines"
+	"touchstone/verdict/decide"
+)
+
+// remote gives the guidelines that the configuration names, nil for none.
+func remote(cfg config.Config) (remoteguidelines.Texts, error) {
+	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) { // for which no token is needed
+		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
+	}
+	client, err := daemon.Client(cfg, version.String())
+	if err != nil {
+		return nil, fmt.Errorf("the remote guidelines are in the repository %s: %w", cfg.Guidelines, err)
+	}
+	return remoteguidelines.Guidelines(cfg.Guidelines, client)
+}
+
+// Guidelines are the built-in documents under the remote ones, under those of each
+// directory.
+func Guidelines(ctx context.Context, cfg config.Config, dirs ...string) (guidelines.Set, error) {
+	set, err := guidelines.Default()
+	if err != nil {
+		return set, err
+	}
+	var texts map[string]string
+	read, err := remote(cfg)
+	if err == nil && read != nil {
+		if texts, err = read(ctx); err == nil {
+			set, err = remoteguidelines.Lay(set, texts)
+		}
+	}
+	for _, dir := range dirs {
+		if err != nil {
+			break
+		}
+		if texts, err = remoteguidelines.ReadDir(dir); err == nil {
+			set, err = remoteguidelines.Lay(set, texts)
+		}
+	}
+	return set, err
+}
+
+// Examiner composes what examines a change from the configuration. It needs no
+// token, unless the remote guidelines are in a repository.
+func Examiner(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
+	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
+	if err := daemon.CheckModels(live.Config().Engine, decide.Reviewer); err != nil {
+		return nil, err
+	}
+	rules, err := guidelines.Default()
+	if err != nil {
+		return nil, err
+	}
+	layer, err := remote(cfg)
+	return &reviewer.Examiner{
+		Engine: telemetry.Engine{Engine: daemon.Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
+		Settings: func() config.Engine { return live.Config().Engine },
+	}, err
+}

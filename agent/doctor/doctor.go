@@ -1,0 +1,278 @@
+// Package doctor checks all that an agent needs, says what to do about what is missing, and mends what takes no
+// choice of a person's.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"touchstone/agent/compose"
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/agent/remoteconfig"
+	"touchstone/agent/report"
+	"touchstone/agent/trust"
+	"touchstone/agent/version"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+	"touchstone/worktree"
+)
+
+// Result is what one check found: a fact, or a problem with what to do about it. As a fix it is what was
+// done, or why it was not.
+type Result struct {
+	// Name is what was checked.
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message"`
+
+	fix bool
+}
+
+// Doctor runs the checks one after the other, reports each and counts.
+type Doctor struct {
+	Config config.Config
+	// Role is the agent's that is checked for.
+	Role decide.Role
+	// Report is given each result at once.
+	Report func(Result)
+	// Results are those of the checks so far, of which Problems went wrong.
+	Results  []Result
+	Problems int
+	fixes    []Result
+}
+
+// Print prints each result for people.
+func Print(out io.Writer) func(Result) {
+	return func(c Result) {
+		word := "ok"
+		switch {
+		case c.fix && c.OK:
+			word = "fixed"
+		case c.fix:
+			word = "unfixed"
+		case !c.OK:
+			word = "problem"
+		}
+		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, c.Message)
+	}
+}
+
+// JSON prints all that was found, for programs.
+func (d *Doctor) JSON(out io.Writer) error {
+	return report.PrintJSON(out, struct {
+		Fixes    []Result `json:"fixes,omitempty"`
+		Checks   []Result `json:"checks"`
+		Problems int      `json:"problems"`
+	}{d.fixes, d.Results, d.Problems})
+}
+
+// check reports what one check finds: a fact, or an error that says what to do. It reports
+// whether all was well.
+func (d *Doctor) check(what string, find func() (string, error)) (ok bool) {
+	fact, err := find()
+	c := Result{Name: what, OK: err == nil, Message: fact}
+	if err != nil {
+		d.Problems++
+		c.Message = err.Error()
+	}
+	d.Results = append(d.Results, c)
+	d.Report(c)
+	return err == nil
+}
+
+// Examine runs all checks.
+func (d *Doctor) Examine(ctx context.Context) {
+	d.check("git", func() (string, error) { return git(ctx) })
+	d.models(ctx) // each check of which has a bound of its own
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	d.check("guidelines", func() (string, error) {
+		set, err := compose.Guidelines(ctx, d.Config)
+		return fmt.Sprintf("%s, version %s", verdict.Amount(len(set.Documents), "document", "documents"), set.Version()), err
+	})
+	d.check("state", func() (string, error) { return d.Config.StateDir, writable(d.Config.StateDir) })
+	d.check("secrets", d.secrets)
+	if outdated, _, err := d.service(); outdated || err != nil {
+		d.check("service", func() (string, error) {
+			return "", cmp.Or(err, fmt.Errorf("the service of the %s's agent was installed by another version than this; run `touchstone service "+
+				"install --mode %s`, or `touchstone doctor --fix --mode %s`", d.Role, d.Role, d.Role))
+		})
+	}
+	d.check("relay", func() (string, error) { return d.relay(ctx) })
+	client, err := daemon.Client(d.Config, version.String())
+	if err != nil {
+		d.check("github", func() (string, error) { return "", err })
+		return
+	}
+	var self string
+	d.check("github", func() (string, error) {
+		self, err = client.Viewer(ctx)
+		return "acting as " + self, err
+	})
+	if self == "" {
+		return
+	}
+	d.check("identity", func() (string, error) {
+		if d.Role == decide.Reviewer && isApp(self) && d.Config.Review != config.ReviewAll {
+			return "", fmt.Errorf("%s is an App, which GitHub lets nobody ask for a review; set review: all", self)
+		}
+		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.Config.Reviewers, ", ")),
+			daemon.CheckIdentity(d.Role, self, d.Config.Reviewers)
+	})
+	d.check("trust", func() (string, error) { return d.trust(ctx, client, self) })
+	if len(d.Config.Repositories) == 0 {
+		d.check("repository", func() (string, error) {
+			return "", fmt.Errorf("none is configured; list them under `repositories` or give --repo owner/name")
+		})
+	}
+	for _, name := range d.Config.Repositories {
+		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
+			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
+			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
+			d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
+			d.check("protection", func() (string, error) { return protection(ctx, client, name) })
+		}
+	}
+}
+
+// trust tells which accounts the reviewers have and with which keys their records are signed. It
+// keeps the accounts that this machine did not know yet.
+func (d *Doctor) trust(ctx context.Context, client *forge.Client, self string) (string, error) {
+	book, err := daemon.Trusted(config.NewLive(d.Config, nil))
+	if err != nil {
+		return "", err
+	}
+	if err := daemon.CheckReviewers(ctx, client, book, d.Config.Reviewers); err != nil {
+		return "", err
+	}
+	var facts []string
+	if d.Role == decide.Reviewer {
+		key, err := trust.Key(d.Config.StateDir)
+		if err != nil {
+			return "", err
+		}
+		facts = append(facts, fmt.Sprintf("this machine signs for %s with the key %s", self, trust.Public(key)))
+	}
+	for _, login := range d.Config.Reviewers {
+		known := book.Reviewer(login)
+		signs := "the first key that it signs with will be believed"
+		for name, keys := range d.Config.Keys {
+			if verdict.SameLogin(name, login) && len(keys) > 0 {
+				signs = "signs with the keys in the configuration"
+			}
+		}
+		if known.Key != "" && !strings.HasPrefix(signs, "signs") {
+			signs = "signs with the key " + known.Key
+		}
+		facts = append(facts, fmt.Sprintf("%s is the account %d and %s", login, known.ID, signs))
+	}
+	return strings.Join(facts, "; "), nil
+}
+
+// git tells which git there is.
+func git(ctx context.Context) (string, error) {
+	if err := (&worktree.Store{}).CheckGit(ctx); err != nil {
+		return "", err
+	}
+	said, err := exec.CommandContext(ctx, "git", "version").Output()
+	return strings.TrimSpace(strings.TrimPrefix(string(said), "git version")), err
+}
+
+// repository tells what the token may do in one repository.
+func repository(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	// First, since it tells a repository that is not there from one without rights in it.
+	open, err := client.OpenPullRequests(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	if isApp(self) { // whose rights are its installation's, and not a collaborator's
+		waiting := verdict.Amount(len(open), "open pull request", "open pull requests")
+		return fmt.Sprintf("%s, part of the App's installation, %s", name, waiting), nil
+	}
+	permission, err := client.Permission(ctx, repo, self)
+	switch {
+	case err != nil:
+		return "", err
+	case permission == forge.Unseen: // GitHub shows rights to those alone who may push
+		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, name)
+	case !permission.CanWrite():
+		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self,
+			permission, name)
+	}
+	return fmt.Sprintf("%s, %s access, %s", name, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
+}
+
+// ownSettings tells whether a repository's settings can be read. While they cannot, nothing is
+// reviewed or merged there.
+func ownSettings(ctx context.Context, client *forge.Client, name string) (string, error) {
+	repo, err := forge.ParseRepo(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := client.File(ctx, repo, "", config.RepositoryPath)
+	if errors.Is(err, forge.ErrNotFound) {
+		return fmt.Sprintf("%s has no %s, so the defaults hold", name, config.RepositoryPath), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := config.ParseRepository(text); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Sprintf("%s of %s is in order", config.RepositoryPath, name), nil
+}
+
+func (d *Doctor) relay(ctx context.Context) (string, error) {
+	url := strings.TrimSuffix(d.Config.Relay.URL, "/")
+	if url == "" {
+		return "none configured; only the sweep every " + d.Config.Sweep.String() + " finds work", nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be reached (%w); start it with `touchstone-relay serve`, or mend relay.url", url, err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
+	}
+	// The settings are for holders of a token only, so asking for them shows whether the relay
+	// takes ours.
+	asking := d.Config
+	asking.Control, asking.StateDir = true, ""
+	if _, err := remoteconfig.Ask(ctx, asking); err != nil {
+		return "", fmt.Errorf("%s is ready, but %w", url, err)
+	}
+	return url + " is ready and takes this machine's token", nil
+}
+
+// writable reports whether a directory can be made and written to.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot be made (%w); set state_dir to a directory of yours", err)
+	}
+	probe, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return fmt.Errorf("cannot be written to (%w); set state_dir to a directory of yours", err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}

@@ -1,0 +1,61 @@
+package remoteguidelines
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"touchstone/guidelines"
+)
+
+// ReadDir reads the texts of the documents in a directory of this machine, by their names.
+func ReadDir(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no directory %s: name one that holds guideline documents, or go to the repository's root", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the guidelines: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return Read(names, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+}
+
+// Read reads the documents among files, by their names.
+func Read(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, file := range files {
+		name, ok := Name(file)
+		if !ok {
+			continue
+		}
+		text, err := read(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the guideline %s: %w", file, err)
+		}
+		texts[name] = string(text)
+	}
+	return texts, nil
+}
+
+// Lay lays documents over a set.
+func Lay(set guidelines.Set, texts map[string]string) (guidelines.Set, error) {
+	var docs []guidelines.Document
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		doc, err := guidelines.Parse(name, texts[name])
+		if err != nil {
+			return set, err
+		}
+		docs = append(docs, doc)
+	}
+	return set.Overlay(docs...), nil
+}
