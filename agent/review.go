@@ -10,13 +10,14 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/local"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
 func newReview(s *cli.Settings) *cobra.Command {
-	var l local
+	var l local.Review
 	var here, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "review PR | review --local",
@@ -42,7 +43,7 @@ somebody stopped it.`,
 			switch {
 			case here && len(args) > 0:
 				return errors.New("--local reviews this clone, and no pull request")
-			case !here && (l.base != "" || l.staged):
+			case !here && (l.Base != "" || l.Staged):
 				return errors.New("--base and --staged are about a clone; add --local")
 			case !here && len(args) == 0:
 				return errors.New("what to review is missing: write a pull request as 12, owner/name#12 or the address of its page, or --local for " +
@@ -53,7 +54,7 @@ somebody stopped it.`,
 			return cli.OnePull(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := l.check(here, dryRun); err != nil {
+			if err := l.Check(here, dryRun); err != nil {
 				return cli.Usage(cmd, err)
 			}
 			if !here {
@@ -66,21 +67,21 @@ somebody stopped it.`,
 				return err
 			}
 			cmd.SetContext(s.Logger(cmd.Context(), cfg))
-			return l.run(cmd, cfg)
+			return l.Run(cmd, cfg)
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&dryRun, "dry-run", false, "print the review of a pull request instead of posting it")
 	flags.BoolVar(&here, "local", false, "review the clone around the current directory")
-	flags.StringVar(&l.base, "base", "", "with --local: `REV` to compare with (default origin's default branch, else main or master)")
-	flags.BoolVar(&l.staged, "staged", false, "with --local: review what is staged")
-	flags.StringVar(&l.format, "format", "text", "of a review that is printed: text, json, sarif or markdown")
-	flags.BoolVar(&l.prompt, "show-prompt", false, "with --local or --dry-run: print what a model would be told, and run none")
+	flags.StringVar(&l.Base, "base", "", "with --local: `REV` to compare with (default origin's default branch, else main or master)")
+	flags.BoolVar(&l.Staged, "staged", false, "with --local: review what is staged")
+	flags.StringVar(&l.Format, "format", "text", "of a review that is printed: text, json, sarif or markdown")
+	flags.BoolVar(&l.Prompts, "show-prompt", false, "with --local or --dry-run: print what a model would be told, and run none")
 	return cmd
 }
 
 // reviewPull reviews a pull request.
-func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr forge.PullRequest, l local, dryRun bool) error {
+func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr forge.PullRequest, l local.Review, dryRun bool) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case verdict.SameLogin(pr.Author.Login, pr.Viewer):
@@ -88,12 +89,12 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 			pr.Viewer)
 	case !pr.Open:
 		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)
-	case l.prompt:
+	case l.Prompts:
 		instructions, prompts, err := a.Reviewer.Prompts(ctx, pr)
 		if err != nil {
 			return err
 		}
-		return printPrompts(out, instructions, prompts)
+		return local.PrintPrompts(out, instructions, prompts)
 	case dryRun:
 		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
 			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),
@@ -101,7 +102,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		if err != nil {
 			return cli.Inconclusive(err)
 		}
-		return printReview(out, pr.Ref.String(), outcome, l.format)
+		return local.Print(out, pr.Ref.String(), outcome, l.Format)
 	}
 	if v, url, ok := reviewer.Standing(pr); ok {
 		fmt.Fprintf(out, "%s %s was reviewed before: %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), v, url)

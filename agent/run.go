@@ -19,7 +19,7 @@ import (
 func newRun(s *cli.Settings) *cobra.Command {
 	var mode string
 	var autoMerge bool
-	var one single
+	var one cli.Single
 	cmd := &cobra.Command{
 		Use:   "run --mode reviewer|author | --pr PR",
 		Short: "Stay on and do what open pull requests need",
@@ -42,8 +42,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			"reviewer.yaml",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if one.pr != "" {
-				return runOne(cmd, s, one, mode, autoMerge)
+			if one.PR != "" {
+				return cli.RunOne(cmd, s, one, mode, autoMerge)
 			}
 			role, err := cli.Role(cmd, mode)
 			if err != nil {
@@ -78,8 +78,8 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
-	cmd.Flags().StringVar(&one.pr, "pr", "", "look after this pull request alone, and end with it")
-	cmd.Flags().StringVar(&one.with, "with", "", "with --pr, the configuration `file` of the login that takes the other role")
+	cmd.Flags().StringVar(&one.PR, "pr", "", "look after this pull request alone, and end with it")
+	cmd.Flags().StringVar(&one.With, "with", "", "with --pr, the configuration `file` of the login that takes the other role")
 	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true,
 		"as author, merge what is approved and green, where the configuration does not leave that to people")
 	return cmd

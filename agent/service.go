@@ -2,16 +2,14 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
 	"touchstone/agent/service"
+	"touchstone/agent/setup/wizard"
 	"touchstone/agent/version"
 	"touchstone/verdict/decide"
 )
@@ -52,7 +50,7 @@ user whose agent it is.`,
 	cmd.AddCommand(
 		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes",
 			func(cmd *cobra.Command, found service.Service) error {
-				return installService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
+				return wizard.InstallService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
 			}),
 		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found service.Service) error {
 			return found.Uninstall(cmd.Context())
@@ -101,28 +99,6 @@ func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (service.Servic
 	return service.Service{}, err
 }
 
-// newLogs is touchstone service logs, which people look for here.
-func newLogs(s *cli.Settings) *cobra.Command {
-	var mode string
-	var follow bool
-	cmd := &cobra.Command{
-		Use:     "logs",
-		Short:   "Show what an agent that runs as a service has logged",
-		Example: "  touchstone logs -f",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := serviceOf(s, cmd, mode)
-			if err != nil {
-				return err
-			}
-			return showLogs(cmd, found, follow)
-		},
-	}
-	cmd.Flags().StringVar(&mode, "mode", "", modeHelp)
-	bindFollow(cmd, &follow)
-	return cmd
-}
-
 func bindFollow(cmd *cobra.Command, follow *bool) {
 	cmd.Flags().BoolVarP(follow, "follow", "f", false, "go on showing it, until you stop this")
 }
@@ -140,21 +116,4 @@ func showLogs(cmd *cobra.Command, found service.Service, follow bool) error {
 		return nil // it was told to stop
 	}
 	return err
-}
-
-// installService installs the agent of a role as a service and says where.
-func installService(ctx context.Context, out io.Writer, config string, role decide.Role) error {
-	if config == "" {
-		return errors.New("this user has no place for a configuration; name one with --config")
-	}
-	found, err := service.Here(string(role), config, version.String())
-	if err != nil {
-		return err
-	}
-	path, err := found.Install(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "the %s's agent runs as a service, described in %s; see `touchstone service logs --mode %s -f`\n", role, path, role)
-	return nil
 }

@@ -1,4 +1,5 @@
-package main
+// Package local reviews what a clone holds, without GitHub, and prints the review.
+package local
 
 import (
 	"context"
@@ -21,31 +22,31 @@ import (
 	"touchstone/verdict"
 )
 
-// local is a review of what a clone holds, without GitHub.
-type local struct {
-	base   string // a branch or commit; empty for the one that is likely meant
-	staged bool
-	prompt bool   // print what a model would be told, and run none
-	format string // of formats
+// Review is a review of what a clone holds, without GitHub.
+type Review struct {
+	Base    string // a branch or commit; empty for the one that is likely meant
+	Staged  bool
+	Prompts bool   // print what a model would be told, and run none
+	Format  string // of formats
 }
 
-// check refuses flags that mean nothing together.
-func (l local) check(here, dryRun bool) error {
+// Check refuses flags that mean nothing together.
+func (l Review) Check(here, dryRun bool) error {
 	switch {
-	case report.Formats[l.format] == nil:
-		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.format)
+	case report.Formats[l.Format] == nil:
+		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.Format)
 	case here && dryRun:
 		return errors.New("a local review posts nothing anyway; leave out --dry-run")
-	case !here && !dryRun && (l.prompt || l.format != "text"):
+	case !here && !dryRun && (l.Prompts || l.Format != "text"):
 		return errors.New("this review would be posted; add --dry-run to have it printed, or --local")
-	case l.prompt && l.format != "text":
-		return fmt.Errorf("--show-prompt prints no review, and a prompt is text; leave out --format %s", l.format)
+	case l.Prompts && l.Format != "text":
+		return fmt.Errorf("--show-prompt prints no review, and a prompt is text; leave out --format %s", l.Format)
 	}
 	return nil
 }
 
-// run reviews the clone around the current directory and prints what comes of it.
-func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
+// Run reviews the clone around the current directory and prints what comes of it.
+func (l Review) Run(cmd *cobra.Command, cfg config.Config) (err error) {
 	ctx := cmd.Context()
 	dir, err := tempdir.Open(ctx, cfg.StateDir)
 	if err != nil {
@@ -58,16 +59,16 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.base == "" {
-		if l.base, err = c.DefaultBase(ctx); err != nil {
+	if l.Base == "" {
+		if l.Base, err = c.DefaultBase(ctx); err != nil {
 			return err
 		}
 	}
 	of := clone.Working
-	if l.staged {
+	if l.Staged {
 		of = clone.Staged
 	}
-	b, err := c.Borrow(ctx, dir.Path, l.base, of)
+	b, err := c.Borrow(ctx, dir.Path, l.Base, of)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 		return err
 	}
 	if len(subject.Diff.Files) == 0 {
-		return l.nothing(cmd, subject.Name, fmt.Sprintf("there is nothing to review: no change in %s since %s", of, l.base))
+		return l.nothing(cmd, subject.Name, fmt.Sprintf("there is nothing to review: no change in %s since %s", of, l.Base))
 	}
 	step(fmt.Sprintf("weighing %s", verdict.Amount(len(subject.Diff.Files), "changed file", "changed files")))
 	return l.examine(cmd, cfg, dir.Path, subject, step)
@@ -86,7 +87,7 @@ func (l local) run(cmd *cobra.Command, cfg config.Config) (err error) {
 
 // examine has a session examine the change, which keeps its files below tempDir, and prints the
 // review.
-func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, subject reviewer.Subject, step func(string)) error {
+func (l Review) examine(cmd *cobra.Command, cfg config.Config, tempDir string, subject reviewer.Subject, step func(string)) error {
 	ctx := cmd.Context()
 	examiner, err := compose.Examiner(ctx, cfg, tempDir)
 	if err != nil {
@@ -97,8 +98,8 @@ func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, su
 		return err
 	}
 	defer prepared.Close(ctx)
-	if l.prompt {
-		return printPrompts(cmd.OutOrStdout(), prepared.Instructions(), prepared.Prompts())
+	if l.Prompts {
+		return PrintPrompts(cmd.OutOrStdout(), prepared.Instructions(), prepared.Prompts())
 	}
 	if _, err := examiner.Engine.Probe(ctx); err != nil {
 		return err
@@ -112,23 +113,23 @@ func (l local) examine(cmd *cobra.Command, cfg config.Config, tempDir string, su
 	if err != nil {
 		return err
 	}
-	return printReview(cmd.OutOrStdout(), subject.Name, outcome, l.format)
+	return Print(cmd.OutOrStdout(), subject.Name, outcome, l.Format)
 }
 
 // nothing says that there is nothing to review: to people beside the output, to programs in
 // the form that they expect, without a verdict.
-func (l local) nothing(cmd *cobra.Command, subject, why string) error {
-	if l.format == "text" {
+func (l Review) nothing(cmd *cobra.Command, subject, why string) error {
+	if l.Format == "text" {
 		fmt.Fprintln(cmd.ErrOrStderr(), why)
 		return nil
 	}
 	r := report.Review{Subject: subject, Markdown: why}
 	r.Judgement.Answer.Summary = why
-	return report.Formats[l.format](r, cmd.OutOrStdout())
+	return report.Formats[l.Format](r, cmd.OutOrStdout())
 }
 
-// printReview prints a review that is not posted, and returns its verdict's exit code.
-func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format string) error {
+// Print prints a review that is not posted, and returns its verdict's exit code.
+func Print(out io.Writer, subject string, outcome reviewer.Outcome, format string) error {
 	if err := report.Formats[format](report.New(subject, outcome), out); err != nil {
 		return fmt.Errorf("print the review: %w", err)
 	}
@@ -137,10 +138,10 @@ func printReview(out io.Writer, subject string, outcome reviewer.Outcome, format
 
 // subject is the change of a borrowed worktree. The messages of its commits, and the first
 // line of the only one, are all that is said of it.
-func (l local) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (reviewer.Subject, error) {
+func (l Review) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (reviewer.Subject, error) {
 	s := reviewer.Subject{
-		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.Clone.Top), l.base), Branch: b.Branch,
-		Base: b.Base, BaseBranch: l.base, Head: b.Head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
+		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.Clone.Top), l.Base), Branch: b.Branch,
+		Base: b.Base, BaseBranch: l.Base, Head: b.Head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
 	}
 	var err error
 	if s.Diff, err = b.Diff(ctx); err != nil {
@@ -158,8 +159,8 @@ func (l local) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (r
 	return s, nil
 }
 
-// printPrompts prints what a session would be told, and asked turn by turn, each part under its name.
-func printPrompts(out io.Writer, instructions string, prompts []reviewer.Prompt) error {
+// PrintPrompts prints what a session would be told, and asked turn by turn, each part under its name.
+func PrintPrompts(out io.Writer, instructions string, prompts []reviewer.Prompt) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "===== instructions, the same for every change (%d bytes)\n%s\n", len(instructions),
 		strings.TrimRight(instructions, "\n"))

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/agent/cli"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
@@ -19,20 +18,20 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// single is one pull request to look after, and the configuration of who takes the other role.
-type single struct{ pr, with string }
+// Single is one pull request to look after, and the configuration of who takes the other role.
+type Single struct{ PR, With string }
 
 // onePoll is the time between two looks at one pull request where no relay tells of it.
 const onePoll = config.Duration(5 * time.Second)
 
-// runOne looks after one pull request until it is done or needs a person.
-func runOne(cmd *cobra.Command, s *cli.Settings, one single, mode string, autoMerge bool) error {
+// RunOne looks after one pull request until it is done or needs a person.
+func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge bool) error {
 	cfg, err := s.Load(cmd)
 	if err != nil {
 		return err
 	}
 	cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
-	ref, err := cli.ParseRef(cmd, cfg, one.pr)
+	ref, err := ParseRef(cmd, cfg, one.PR)
 	if err != nil {
 		return err
 	}
@@ -47,11 +46,11 @@ func runOne(cmd *cobra.Command, s *cli.Settings, one single, mode string, autoMe
 	}
 	defer closeFirst()
 	first.Ends = true
-	if one.with == "" {
+	if one.With == "" {
 		return conclude(cmd, ref, first.Run(ctx))
 	}
 	other := *s
-	other.ConfigPath = one.with
+	other.ConfigPath = one.With
 	// The environment's token is the first login's.
 	other.Getenv = func(name string) string {
 		if name == "GITHUB_TOKEN" {
@@ -95,7 +94,7 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 // roleOf is the role that --mode names or, without one, that of the login that the configuration's token belongs to.
 func roleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, error) {
 	if mode != "" {
-		return cli.Role(cmd, mode)
+		return Role(cmd, mode)
 	}
 	client, err := daemon.Client(cfg, version.String())
 	if err != nil {

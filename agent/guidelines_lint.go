@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/remoteguidelines"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+func newGuidelinesLint() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [DIR...]",
+		Short: "Say what is wrong with guideline documents",
+		Long: `lint reads the documents of each directory, the farthest layer first, lays them
+over the built-in ones and prints what is wrong, each as file:line: sentence:
+rows that cannot be read, scopes that cannot be decided or that nothing meets,
+missing severities, ids that are taken, rows that contradict or repeat each
+other, amendments of rows that are not there, rules hidden in prose.
+
+Without a directory it reads ` + guidelineDir + ` here. It exits 1 if anything
+is wrong.`,
+		Example: "  touchstone guidelines lint\n  touchstone guidelines lint ../acme-guidelines .touchstone/guidelines",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, dirs []string) error {
+			set, err := guidelines.Default()
+			if err != nil {
+				return err
+			}
+			if len(dirs) == 0 {
+				dirs = []string{filepath.FromSlash(guidelineDir)}
+			}
+			read, wrong := 0, 0
+			for _, dir := range dirs {
+				texts, err := remoteguidelines.ReadDir(dir)
+				if err != nil {
+					return err
+				}
+				var problems []guidelines.Problem
+				set, problems = set.Lint(texts)
+				for _, p := range problems {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: %s\n", filepath.Join(dir, p.Document+".md"), p.Line, p.Text)
+				}
+				read, wrong = read+len(texts), wrong+len(problems)
+			}
+			if wrong > 0 {
+				return fmt.Errorf("the guidelines have %s in %s", verdict.Amount(wrong, "problem", "problems"),
+					verdict.Amount(read, "document", "documents"))
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"),
+				set.Version())
+			return nil
+		},
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/cli"
+	"touchstone/agent/clone"
+	"touchstone/agent/compose"
+	"touchstone/agent/config"
+	"touchstone/agent/daemon"
+	"touchstone/agent/forge"
+	"touchstone/agent/remoteguidelines"
+	"touchstone/agent/reviewer"
+	"touchstone/agent/version"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+	"touchstone/worktree"
+	"touchstone/worktree/diff"
+)
+
+func newGuidelinesShow(s *cli.Settings) *cobra.Command {
+	var pr, base string
+	var layers []string
+	cmd := &cobra.Command{
+		Use:   "show (--pr PR | --base REV)",
+		Short: "Print the rules that apply to a change, and why",
+		Long: `show prints exactly the rules that a review of a change would be told, in the
+order of the walk, each with its severity, its scope, what decided that it
+applies, and what has to hold.
+
+With --pr the change is a pull request's. With --base it is what is committed on
+HEAD of the clone in the working directory since it left REV; nothing is sent or
+fetched. Either way a repository's own documents are read from the base, and an
+organisation's from the directory or the repository that the configuration names
+as guidelines.`,
+		Example: "  touchstone guidelines show --base origin/main\n  touchstone guidelines show --pr 12 --repo acme/app",
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := cobra.NoArgs(cmd, args)
+			if err == nil && (pr == "") == (base == "") {
+				err = errors.New("give either --pr or --base")
+			}
+			if err != nil {
+				return cli.Usage(cmd, err)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := s.Load(cmd)
+			if err != nil {
+				return err
+			}
+			set, err := compose.Guidelines(cmd.Context(), cfg, layers...)
+			if err != nil {
+				return err
+			}
+			var change guidelines.Change
+			var own map[string]string
+			if pr != "" {
+				change, own, err = pullRequest(s, cmd, cfg, pr)
+			} else {
+				change, own, err = committedSince(cmd.Context(), base)
+			}
+			if err == nil {
+				set, err = remoteguidelines.Lay(set, own)
+			}
+			if err != nil {
+				return err
+			}
+			return show(cmd.OutOrStdout(), set, change)
+		},
+	}
+	cmd.Flags().StringVar(&pr, "pr", "", "the pull request, as `PR` number, owner/name#number or address")
+	cmd.Flags().StringVar(&base, "base", "", "the commit or branch `REV` that HEAD is compared with")
+	cmd.Flags().StringArrayVar(&layers, "layer", nil,
+		"directory `DIR` of more documents under the repository's own; may be given more than once")
+	return cmd
+}
+
+// show prints the rules that apply, and why.
+func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
+	total := 0
+	for _, doc := range set.Documents {
+		for _, row := range doc.Rows {
+			if row.Severity != guidelines.Off {
+				total++
+			}
+		}
+	}
+	applied := set.For(change)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total,
+		verdict.Amount(len(change.Files), "changed file", "changed files"), set.Version())
+	for _, a := range applied {
+		amended := ""
+		if a.Row.Source != a.Row.Document {
+			amended = ", as amended by " + a.Row.Source
+		}
+		fmt.Fprintf(&text, "\n%s  %s  (%s)%s\n  why: %s\n  %s\n", a.Row.ID, a.Row.Severity, a.Row.Scope, amended, a.Why, a.Row.Criterion)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// pullRequest reads the change of a pull request, and the repository's own
+// guideline documents from its base.
+func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg string) (guidelines.Change, map[string]string, error) {
+	fail := func(err error) (guidelines.Change, map[string]string, error) {
+		return guidelines.Change{}, nil, err
+	}
+	ref, err := cli.ParseRef(cmd, cfg, arg)
+	if err != nil {
+		return fail(err)
+	}
+	client, err := daemon.Client(cfg, version.String())
+	if err != nil {
+		return fail(err)
+	}
+	ctx := s.Logger(cmd.Context(), cfg)
+	pr, err := client.PullRequest(ctx, ref)
+	if err != nil {
+		return fail(err)
+	}
+	url, authorization, err := client.Remote(ctx, pr.Repo)
+	if err != nil {
+		return fail(err)
+	}
+	const role = "show" // a tree of its own, so that no agent at work is in the way
+	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones,
+		Partial: worktree.Partial(cfg.Worktrees.Partial)}
+	tree, err := trees.Acquire(ctx, worktree.Request{
+		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
+		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
+	})
+	if err != nil {
+		return fail(fmt.Errorf("fetch the pull request: %w", err))
+	}
+	change, own, err := changeOf(ctx, pr, tree)
+	err = errors.Join(err, tree.Release(), trees.Remove(ctx, pr.Repo.String(), pr.Number, role))
+	return change, own, err
+}
+
+// tree is a checkout and the commits around it: of a pull request, or borrowed from a clone.
+type tree interface {
+	Diff(ctx context.Context) (diff.Diff, error)
+	Log(ctx context.Context) ([]string, error)
+	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
+	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+}
+
+func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guidelines.Change, own map[string]string, err error) {
+	diff, err := tree.Diff(ctx)
+	if err != nil {
+		return change, nil, fmt.Errorf("read the change: %w", err)
+	}
+	commits, err := tree.Log(ctx)
+	if err != nil {
+		return change, nil, err
+	}
+	round := 1
+	for _, review := range pr.Reviews {
+		if record, err := verdict.ParseRecord(review.Body); err == nil {
+			round = max(round, record.Round+1)
+		}
+	}
+	change = reviewer.ChangeOf(pr, diff, commits, round)
+	names, err := tree.ReadDir(ctx, pr.Base.SHA, guidelineDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return change, nil, nil
+	}
+	if err != nil {
+		return change, nil, fmt.Errorf("list the repository's guidelines: %w", err)
+	}
+	own, err = remoteguidelines.Read(names, func(name string) ([]byte, error) {
+		return tree.ReadFile(ctx, pr.Base.SHA, path.Join(guidelineDir, name))
+	})
+	return change, own, err
+}
+
+// committedSince reads what is committed on HEAD of the clone in the current
+// directory since it left base, and the repository's own guideline documents as
+// they are on base.
+func committedSince(ctx context.Context, base string) (change guidelines.Change, own map[string]string, err error) {
+	c, err := clone.Open(ctx)
+	if err != nil {
+		return change, nil, err
+	}
+	b, err := c.Borrow(ctx, "", base, clone.Committed)
+	if err != nil {
+		return change, nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	var pr forge.PullRequest
+	pr.Base.SHA, pr.Head.Name = b.Base, b.Branch
+	if commits, err := b.Log(ctx); err == nil && len(commits) == 1 { // which is what GitHub makes the title
+		pr.Title, _, _ = strings.Cut(commits[0], "\n")
+	}
+	return changeOf(ctx, pr, b)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/cli"
+	"touchstone/agent/setup"
+	"touchstone/agent/setup/wizard"
+)
+
+func newInit(s *cli.Settings) *cobra.Command {
+	var start wizard.Machine
+	var mode string
+	var reviewers []string
+	cmd := &cobra.Command{
+		Use:   "init --mode reviewer|author",
+		Short: "Set this machine up without a relay, and a repository's own guidelines",
+		Long: `init writes agent.yaml for work without a relay: pull requests are then looked at every
+five minutes. In a clone it also makes .touchstone/ with the first guideline document and
+settings of the repository's own, for you to edit and commit. What is there already stays.
+
+GitHub's login is found as touchstone join finds it.`,
+		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			role, err := cli.Role(cmd, mode)
+			if err != nil {
+				return err
+			}
+			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
+			cfg, err := start.Prepare(cmd)
+			if err != nil {
+				return err
+			}
+			if top, err := setup.Checkout(cmd.Context(), "."); err == nil {
+				made, err := setup.Seed(top)
+				if err != nil {
+					return err
+				}
+				for _, file := range made {
+					start.Say("%s is new: edit it and commit it", file)
+				}
+			}
+			return start.Finish(cmd.Context(), cfg, role, nil, reviewers)
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
+	cmd.Flags().StringArrayVar(&reviewers, "reviewer", nil, "a `login` whose verdicts count (repeatable)")
+	start.Bind(cmd)
+	return cmd
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/cli"
+)
+
+// newLogs is touchstone service logs, which people look for here.
+func newLogs(s *cli.Settings) *cobra.Command {
+	var mode string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:     "logs",
+		Short:   "Show what an agent that runs as a service has logged",
+		Example: "  touchstone logs -f",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := serviceOf(s, cmd, mode)
+			if err != nil {
+				return err
+			}
+			return showLogs(cmd, found, follow)
+		},
+	}
+	cmd.Flags().StringVar(&mode, "mode", "", modeHelp)
+	bindFollow(cmd, &follow)
+	return cmd
+}

@@ -1,0 +1,152 @@
+// Package wizard sets this machine up in a dialog: it asks, writes what was decided, checks it and has the agent started.
+package wizard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/agent/cli"
+	"touchstone/agent/config"
+	"touchstone/agent/doctor"
+	"touchstone/agent/setup"
+	"touchstone/verdict/decide"
+)
+
+// Machine sets a machine up: it finds out what is needed, writes it, checks it and has the agent
+// started.
+type Machine struct {
+	*cli.Settings
+	*cli.Dialog
+	tokenFile string
+	service   bool
+	changes   []setup.Change
+}
+
+// Bind adds the flags to a command.
+func (s *Machine) Bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.tokenFile, "github-token-file", "", "`file` with the GitHub token of the login that is to act")
+	cmd.Flags().BoolVar(&s.service, "service", false, "have the agent started now and whenever you log in, without asking")
+}
+
+// Set notes a setting to be written.
+func (s *Machine) Set(key string, value any) {
+	s.changes = append(s.changes, setup.Change{Key: key, Value: value})
+}
+
+// Prepare finds GitHub's login and a model CLI.
+func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
+	cfg, err := s.Load(cmd)
+	if err != nil {
+		return cfg, err
+	}
+	if err := s.login(cmd.Context(), cfg); err != nil {
+		return cfg, cli.Usage(cmd, err)
+	}
+	if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
+		s.Set("engine.name", found)
+	}
+	return cfg, nil
+}
+
+// login decides where GitHub's token comes from.
+func (s *Machine) login(ctx context.Context, cfg config.Config) error {
+	switch {
+	case s.tokenFile != "":
+		path, err := filepath.Abs(s.tokenFile)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return fmt.Errorf("the file that --github-token-file names: %w", err)
+		}
+		s.Set("github.token_file", path)
+		return nil
+	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0:
+		return nil
+	}
+	secret := string(cfg.GitHub.Token) // of the environment, which a service does not have
+	if secret == "" && setup.HasGH(ctx) {
+		s.Set("github.token_command", setup.GHToken)
+		return nil
+	}
+	if secret == "" {
+		var err error
+		if secret, err = s.Secret("Paste a GitHub token (it is not shown): "); err != nil {
+			return fmt.Errorf("there is no login for GitHub: run gh auth login, set GITHUB_TOKEN, or name a file with --github-token-file: %w", err)
+		}
+	}
+	path := filepath.Join(filepath.Dir(cfg.Path()), "github-token")
+	s.Set("github.token_file", filepath.Base(path))
+	return setup.Save(path, []byte(secret+"\n"))
+}
+
+// Finish writes what was decided, checks it, and has the agent started.
+func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Role, repositories, reviewers []string) error {
+	named := slices.Clone(cfg.Repositories)
+	for _, repo := range repositories {
+		if !strings.ContainsAny(repo, "*?[") && !slices.Contains(named, repo) {
+			named = append(named, repo)
+		}
+	}
+	if len(named) == 0 {
+		answer, err := s.Ask("Which repositories, as owner/name, with blanks between them? ")
+		if named = strings.Fields(answer); err != nil || len(named) == 0 {
+			// An invitation is used up by now, and so what it brought is kept.
+			return errors.Join(s.Write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
+				"and run `touchstone doctor --mode %s`", cfg.Path(), role))
+		}
+	}
+	s.Set("repositories", named)
+	if len(reviewers) > 0 {
+		s.Set("reviewers", reviewers)
+	}
+	if err := s.Write(cfg); err != nil {
+		return err
+	}
+	written, err := config.Load(cfg.Path(), os.Getenv)
+	if err == nil {
+		err = written.Validate()
+	}
+	if err != nil {
+		return err
+	}
+	found := doctor.Doctor{Config: written, Role: role, Report: doctor.Print(s.Out)}
+	found.Examine(ctx)
+	if found.Problems > 0 {
+		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
+			"service install --mode %s`",
+			found.Problems, len(found.Results), role, role)
+	}
+	if !s.service {
+		s.service = s.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
+	}
+	if !s.service {
+		s.Say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
+		return nil
+	}
+	return InstallService(ctx, s.Out, cfg.Path(), role)
+}
+
+// Write writes the settings and says what that changed.
+func (s *Machine) Write(cfg config.Config) error {
+	said, err := setup.Write(cfg.Path(), s.changes)
+	if err != nil {
+		return err
+	}
+	if len(said) == 0 {
+		s.Say("%s says all of it already", cfg.Path())
+		return nil
+	}
+	s.Say("%s:", cfg.Path())
+	for _, sentence := range said {
+		s.Say("  %s", sentence)
+	}
+	return nil
+}
