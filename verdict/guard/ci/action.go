@@ -22,6 +22,7 @@ var actions = map[string]string{
 	"hadolint/hadolint-action": "hadolint", "bufbuild/buf-lint-action": "buf lint", "bufbuild/buf-breaking-action": "buf breaking",
 	"golang/govulncheck-action":   "govulncheck",
 	"dominikh/staticcheck-action": "staticcheck", "obi1kenobi/cargo-semver-checks-action": "cargo semver-checks",
+	"codecov/codecov-action": "codecov", "coverallsapp/github-action": "coveralls",
 	"re-actors/alls-green": "alls-green", "sonarsource/": "sonar",
 	"wagoid/commitlint-github-action": "commitlint", "ibiqlik/action-yamllint": "yamllint", "gitleaks/gitleaks-action": "gitleaks",
 	"trufflesecurity/trufflehog": "trufflehog",

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path"
@@ -99,6 +100,9 @@ func Compare(files []change.File) []change.Finding {
 	before := read(files, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
 	c := comparison{before: before, after: after, seen: map[string]bool{}}
+	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
+		return !Is(f.Path) && !Is(f.OldPath) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))
+	})
 	c.unexamined()
 	c.triggers()
 	for _, check := range names(before.runs) {
@@ -114,6 +118,7 @@ func Compare(files []change.File) []change.Finding {
 
 type comparison struct {
 	before, after side
+	alone         bool // nothing but pipelines changed, so that nothing explains what they do less
 	found         []change.Finding
 	seen          map[string]bool
 }
@@ -214,10 +219,12 @@ func (c *comparison) check(check string, before, after []Run) {
 	}
 }
 
-// certain lowers what is only guessed, what only sometimes ran, and a scan that its host can run
-// by its own settings, to evidence.
+// hosted are checks that their host makes by its own settings too.
+var hosted = []string{"codeql", "codecov", "coveralls"}
+
+// certain lowers what is only guessed, what only sometimes ran, and what is hosted, to evidence.
 func certain(was Run) change.Tier {
-	if was.Guessed || was.Strength < Always || was.Check == "codeql" {
+	if was.Guessed || was.Strength < Always || slices.Contains(hosted, was.Check) {
 		return change.Evidence
 	}
 	return change.Hold
@@ -308,12 +315,35 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			c.add(c.unexplained(), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
-			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
+			c.add(c.unreplaced(was), change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
 	}
+}
+
+// unexplained is the tier of less that is run by a change: certain where it does nothing else, as
+// those who drop a version of what they support say so elsewhere too.
+func (c *comparison) unexplained() change.Tier {
+	if c.alone {
+		return change.Hold
+	}
+	return change.Evidence
+}
+
+// unreplaced is the tier of a check that a job no longer runs and others do: certain where the whole
+// job is gone, and no job is new.
+func (c *comparison) unreplaced(was Run) change.Tier {
+	if _, there := c.after.jobs[was.job()]; there || was.Guessed || was.Strength < Always {
+		return change.Evidence
+	}
+	for id := range c.after.jobs {
+		if _, had := c.before.jobs[id]; !had {
+			return change.Evidence
+		}
+	}
+	return c.unexplained()
 }
 
 // cases says that a job runs for fewer cases of its matrix, where nothing above says so of
@@ -336,10 +366,9 @@ func (c *comparison) cases() {
 				change.Place{Path: name, Line: is.Line, After: is.Name})
 			continue
 		}
-		if len(is.Cells) >= len(was.Cells) {
-			continue
+		if len(is.Cells) < len(was.Cells) {
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
+				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
 		}
-		c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
-			len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
 	}
 }

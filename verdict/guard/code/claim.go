@@ -16,6 +16,7 @@ type claim struct {
 	words    map[string]bool // its words and literals
 	code     string          // what is no literal
 	number   float64         // its last number, which is a tolerance where the strength is 2
+	patterns int             // how many of its literals are regular expressions
 }
 
 // unknown is the strength of a function of the tests' own: about that of a bound.
@@ -165,6 +166,9 @@ func (s *side) claim(from, to int, op string) claim {
 		if looseWords[s.of(k)] {
 			c.strength = 1
 		}
+		if s.kindOf(k) == text && isRegexp(s.of(k)) {
+			c.patterns++
+		}
 		if s.kindOf(k) != sign {
 			c.words[s.named(k, locals)] = true
 		}
@@ -191,8 +195,8 @@ func (s *side) claim(from, to int, op string) claim {
 
 // looser reports whether an assertion is passed by more results than the one that it stands for.
 func (c claim) looser(than claim) bool {
-	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.code == than.code &&
-		(len(c.words) < len(than.words) || c.strength == 2 && c.number > than.number)
+	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
+		c.code == than.code && (len(c.words) < len(than.words) || c.strength == 2 && c.number > than.number)
 }
 
 // bounds reports whether an assertion compares with a bound, rather than with one result.

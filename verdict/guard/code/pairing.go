@@ -167,13 +167,28 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
-// twin reports whether another test of the same file and text, at a place that is taken, was
-// there and stays.
+// twin reports whether another test of the same file, at a place that is taken, was there and
+// stays, which has the same text or says all that this one does.
 func (p *pairing) twin(b *unit, taken func(*unit) bool) bool {
 	return slices.ContainsFunc(b.side.units, func(u *unit) bool {
 		a := p.of[u]
-		return u != b && u.role == test && u.digest == b.digest && u.size > 3 && taken(u) && a != nil && a.digest == u.digest
+		return u != b && u.role == test && u.size > 3 && taken(u) && a != nil && a.digest == u.digest &&
+			(u.digest == b.digest || len(b.claims) > 0 && len(u.claims) >= len(b.claims) && b.saidBy(u))
 	})
+}
+
+// saidBy reports whether all words of a test but its title stand in another one, in whatever case.
+func (u *unit) saidBy(other *unit) bool {
+	said := map[string]bool{}
+	for w := range other.wordSet() {
+		said[strings.ToLower(w)] = true
+	}
+	for w := range u.wordSet() {
+		if !said[strings.ToLower(w)] && contentOf(w) != u.name {
+			return false
+		}
+	}
+	return true
 }
 
 // replaced reports whether there is what may stand for a test that is gone: any new test, one of

@@ -69,8 +69,9 @@ func (x *examination) compareMarks(pairs []pair) {
 			continue // one place tells of all
 		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
 			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
-		case many, builds(g.cond), g.effect == built && (g.before.side.other != g.after.side || g.tagged()), !sure(g.cond),
-			g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond):
+		case many, builds(g.cond), g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
+			(x.subject.touched || g.effect == leaves) &&
+				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
 			g.tier = change.Evidence // a panic is what the test asserts now, or it asserted nothing before
@@ -82,8 +83,16 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareSetup()
 }
 
-// compareSetup finds files without tests that keep others from running, or try them again.
+// compareSetup finds files without tests that keep others from running, or try them again, and
+// functions that are named as those that say which tests are skipped.
 func (x *examination) compareSetup() {
+	for _, a := range x.pairs.after {
+		b := x.pairs.of[a]
+		if a.role == definition && b != nil && a.digest != b.digest && strings.Contains(strings.ToLower(a.name), "skip") {
+			x.say(change.Evidence, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
+				b.line(), a.line())
+		}
+	}
 	for _, s := range x.after {
 		for _, m := range s.marks {
 			had := s.other != nil && slices.ContainsFunc(s.other.marks, func(h mark) bool { return h.effect == m.effect && h.cond == m.cond })
@@ -171,7 +180,7 @@ func (s *side) troubled(line int) bool {
 
 // sure reports whether a condition keeps a test from running where it ran before: it asks for
 // a system, for CI or for a short run, or it asks for nothing at all. Any other may ask for
-// what the test cannot do without.
+// what the test cannot do without, if the change touches what is tested too.
 func sure(cond string) bool {
 	if platform.MatchString(cond) {
 		return true

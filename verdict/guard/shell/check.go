@@ -143,6 +143,9 @@ func (c Command) Idle() bool {
 	if c.Lost || len(args) == 0 || slices.Contains(idle, path.Base(args[0])) || strings.HasPrefix(args[0], "$") {
 		return true
 	}
+	if docker := path.Base(args[0]); strings.HasPrefix(docker, "docker") || docker == "podman" {
+		return !slices.ContainsFunc(args, func(a string) bool { return a == "run" || a == "exec" || a == "build" })
+	}
 	word := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if args[word] == "run" && slices.Contains(compilers, args[0]) {
 		return false
