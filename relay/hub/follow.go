@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -88,8 +89,10 @@ func (h *Hub) reveal(events []event.Event) {
 	for _, e := range events {
 		if e.ID.Seq > h.tail.bounds.Head {
 			entry := &Entry{Event: e}
-			if woken := h.show(entry); len(woken) > 0 {
-				wake, wanted = append(wake, woken...), append(wanted, entry)
+			woken := h.show(entry)
+			wake = append(wake, woken...)
+			if slices.ContainsFunc(woken, func(r *Reader) bool { return !r.Unsent }) {
+				wanted = append(wanted, entry)
 			}
 		}
 	}

@@ -19,6 +19,8 @@ type Reader struct {
 	// longer than all others and they need the memory. It has to make the reader's owner
 	// close it soon, and must not call the hub or wait.
 	Drop func()
+	// Unsent, if set before the first Next, says that the reader sends nothing on and so needs no frames.
+	Unsent bool
 
 	hub     *Hub
 	filters []event.Filter

@@ -74,6 +74,24 @@ func TestOnlyMatchingReadersWake(t *testing.T) {
 	}
 }
 
+// A frame is made ahead for readers that send it, and not for one that only reads.
+func TestFramesAreMadeForThoseWhoSendThem(t *testing.T) {
+	for _, unsent := range []bool{false, true} {
+		h := start(t, openStore(t), 0)
+		r := h.NewReader(0)
+		r.Unsent = unsent
+		defer r.Close()
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		add(t, h, about("a", "acme/app"))
+		batch, err := r.Next(t.Context())
+		if err != nil || !woken(r) || len(batch.Entries) != 1 || batch.Entries[0].Encoded() == unsent {
+			t.Errorf("unsent %t: woken with %+v, %v", unsent, batch, err)
+		}
+	}
+}
+
 // Who holds a batch for the longest time is dropped when all of them hold too much;
 // those at the same place share what they hold, and a batch that was released is free.
 func TestSlowReadersAreDropped(t *testing.T) {

@@ -221,6 +221,7 @@ func (p *Projection) follow(ctx context.Context) error {
 		return err
 	}
 	reader := p.config.Log.NewReader(p.At())
+	reader.Unsent = true
 	defer reader.Close()
 	for last := (time.Time{}); ; last = time.Now() {
 		if err := p.gather(ctx, last); err != nil {
@@ -264,13 +265,15 @@ func (p *Projection) gather(ctx context.Context, last time.Time) error {
 
 // collect reads what the log holds for one transaction, and whether there is more.
 func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piece, more bool, err error) {
-	for more = true; more && len(next.events) < batchEvents; {
+	size := 0
+	for more = true; more && len(next.events) < batchEvents && size < batchBytes; {
 		batch, err := reader.Next(ctx)
 		if err != nil {
 			return piece{}, false, err
 		}
 		for _, entry := range batch.Entries {
 			next.events = append(next.events, entry.Event)
+			size += len(entry.Payload)
 		}
 		next.through, more = batch.Through, batch.More
 	}
