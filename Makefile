@@ -43,6 +43,10 @@ SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|T
 # Tests in which something happens at a sample of an agent's outward calls, and in a sweep at each.
 SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised|TestAFullDiskAtEachWrite)$$
 
+# What drives the real model CLIs, which take seconds of the processor to start. `make test` has each
+# of them answer once (TestAnswers), and one close the loop.
+CLIS = ^(TestReal.*|TestConformance)$$
+
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
 
@@ -52,8 +56,8 @@ RUNTESTS = $(GO) run ./scripts/runtests
 TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
 
 .PHONY: test
-test: tools ## Set up what the tests need and run them, all but the sweeps
-	@$(TEST) -shuffle=on -skip '$(SWEEP)' ./...
+test: tools ## Set up what the tests need and run them, all but those of `make sweep`
+	@$(TEST) -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 # Tests of programs that they start: those of the demo are built without the race detector, and
 # those of the scripts do one thing after the other.
@@ -61,12 +65,13 @@ STARTED = ^(TestScripts|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt
 
 .PHONY: race
 race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)|$(STARTED)' ./...
+	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
 
 EVERY = 1
 
 .PHONY: sweep
-sweep: ## The tests that take hundreds of whole loops each (EVERY=4 takes a random fourth of the places)
+sweep: tools ## The tests that take hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)
+	@$(TEST) -run '$(CLIS)' ./agent/engine/...
 	@$(TEST) -run '$(SWEEP)' ./agent/e2e/hostile
 	@$(TEST) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
 

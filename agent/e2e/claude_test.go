@@ -16,10 +16,10 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// TestRealClaudeClosesTheLoop runs the loop with the real claude CLI in both
+// TestClaudeClosesTheLoop runs the loop with the real claude CLI in both
 // roles. Only the provider behind it is scripted: it reads the patch and edits
 // the file through the CLI's own tools.
-func TestRealClaudeClosesTheLoop(t *testing.T) {
+func TestClaudeClosesTheLoop(t *testing.T) {
 	cli := enginetest.CLI(t, "claude")
 	w := newWorld(t, twoDefects())
 	provider := enginetest.NewThinker(t, func(_ int, call enginetest.Call) enginetest.Turn { return w.think(string(call.Body)) })

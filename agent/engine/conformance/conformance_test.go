@@ -29,7 +29,7 @@ type testCase struct {
 type when int
 
 const (
-	// always is with each run of the tests: what no other package's tests show of the real CLI,
+	// always is also where not all cases run: what no other package's tests show of the real CLI,
 	// and takes seconds.
 	always when = iota
 	// thorough is where all cases run.
@@ -106,6 +106,17 @@ func cases() []testCase {
 
 // all says that the cases run which take their time, too.
 var all = os.Getenv("TOUCHSTONE_ENGINES") == "all"
+
+// Each engine gets an answer from its real CLI. This one case is with each run of the tests.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			testAnswer(t, s)
+		})
+	}
+}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
