@@ -50,9 +50,12 @@ CLIS = ^(TestReal.*|TestConformance)$$
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
 
+# AGAIN=N runs up to N failed tests once more, alone, and names those that then pass as unsteady.
+AGAIN = 0
+
 # go test with one line in the end that says how it went. Built as BUILD builds the programs, which
 # some tests build too: each compiles once. `make check` vets all packages.
-RUNTESTS = $(GO) run ./scripts/runtests
+RUNTESTS = $(GO) run ./scripts/runtests -again=$(AGAIN)
 TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
 
 .PHONY: test

@@ -2,7 +2,10 @@
 // failed and were skipped, and what those that were skipped wanted. Of tests that pass it prints
 // nothing but their package.
 //
-//	runtests [-race -shuffle=on …] ./...
+//	runtests [-again=N] [-race -shuffle=on …] ./...
+//
+// With -again=N, where at most N tests have failed, each of them is run once more, alone. The run then passes when these
+// do, and names them as unsteady. A panic, a data race and a package that does not build or ends early are never excused.
 package main
 
 import (
@@ -15,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -36,6 +40,39 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
+	again := 0
+	if count, found := strings.CutPrefix(args[0], "-again="); found {
+		var err error
+		if again, err = strconv.Atoi(count); err != nil {
+			return fmt.Errorf("-again=%s is no number", count)
+		}
+		args = args[1:]
+	}
+	first, err := suite(ctx, args, out)
+	if !errors.As(err, new(*exec.ExitError)) || !first.mayBeUnsteady(again) {
+		return err
+	}
+	for pkg, tests := range first.failures {
+		pattern := "^(" + strings.Join(tests, "|") + ")$"
+		fmt.Fprintf(out, "once more, alone: %s of %s\n", strings.Join(tests, " and "), pkg)
+		second, err := suite(ctx, inPlaceOfPackages(args, "-count=1", "-run", pattern, pkg), out)
+		if err != nil || second.passed == 0 {
+			return errors.Join(err, first.err)
+		}
+	}
+	fmt.Fprintf(out, "UNSTEADY: what failed among others and passed alone waits for the wrong thing: %v\n", first.failures)
+	return nil
+}
+
+// inPlaceOfPackages replaces the packages of a command line, behind which there may be flags of the tests' own.
+func inPlaceOfPackages(args []string, by ...string) []string {
+	isPackage := func(arg string) bool { return strings.HasPrefix(arg, "./") }
+	first := max(0, slices.IndexFunc(args, isPackage))
+	return slices.Concat(args[:first], by, slices.DeleteFunc(slices.Clone(args[first:]), isPackage))
+}
+
+// suite runs go test with these arguments, and says how that ended.
+func suite(ctx context.Context, args []string, out io.Writer) (*summary, error) {
 	// Many tests wait for processes and disks: twice as many packages at once as there are cores keep
 	// these busy.
 	flags := []string{"test", "-json", "-p", strconv.Itoa(2 * runtime.NumCPU())}
@@ -44,16 +81,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start go test: %w", err)
+		return nil, fmt.Errorf("start go test: %w", err)
 	}
-	s := summary{out: out, began: time.Now(), said: map[string][]string{}}
+	s := &summary{out: out, began: time.Now(), said: map[string][]string{}, failures: map[string][]string{}}
 	read := s.read(events)
-	err = errors.Join(read, cmd.Wait())
+	s.err = errors.Join(read, cmd.Wait())
 	s.close()
-	return err
+	return s, s.err
 }
 
 // event is one line of go test -json (https://pkg.go.dev/cmd/test2json).
@@ -69,10 +106,26 @@ type summary struct {
 	// said is what each test or package has printed since it began.
 	said                    map[string][]string
 	passed, failed, skipped int
-	// packages that failed without one of their tests doing so, such as those that do not build.
-	broken []string
+	// broken are the packages that failed, failures the names of their failed tests.
+	broken   []string
+	failures map[string][]string
+	// steady says that something failed which fails alone, too: a panic, a data race, what does not build or ends early.
+	steady bool
 	wants  []string
+	err    error
 }
+
+// mayBeUnsteady tells whether at most so many tests failed, and nothing that is never excused.
+func (s *summary) mayBeUnsteady(most int) bool {
+	count := 0
+	for _, tests := range s.failures {
+		count += len(tests)
+	}
+	return !s.steady && count > 0 && count <= most
+}
+
+// never is in the output of what is no matter of chance.
+var never = regexp.MustCompile(`(?m)^panic: |^fatal error: |WARNING: DATA RACE|race detected during execution`)
 
 // maxLine bounds a line of the stream, in bytes.
 const maxLine = 16 << 20
@@ -114,7 +167,12 @@ func (s *summary) endTest(e event, said []string) {
 		s.passed++
 	case "fail":
 		s.failed++
-		fmt.Fprint(s.out, strings.Join(said, ""))
+		text := strings.Join(said, "")
+		fmt.Fprint(s.out, text)
+		s.steady = s.steady || never.MatchString(text)
+		if name, _, _ := strings.Cut(e.Test, "/"); !slices.Contains(s.failures[e.Package], name) {
+			s.failures[e.Package] = append(s.failures[e.Package], name)
+		}
 	case "skip":
 		s.skipped++
 		if want := reason(said); !slices.Contains(s.wants, want) {
@@ -126,7 +184,9 @@ func (s *summary) endTest(e event, said []string) {
 func (s *summary) endPackage(e event) {
 	if e.Action == "fail" {
 		// That of tests was printed as they ended; a panic, or a race, is the package's.
-		fmt.Fprint(s.out, strings.Join(s.said[e.Package+" "], ""))
+		text := strings.Join(s.said[e.Package+" "], "")
+		fmt.Fprint(s.out, text)
+		s.steady = s.steady || never.MatchString(text) || s.failures[e.Package] == nil
 		s.broken = append(s.broken, e.Package)
 		return
 	}

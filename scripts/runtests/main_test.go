@@ -73,3 +73,56 @@ func TestLastLineCounts(t *testing.T) {
 		})
 	}
 }
+
+// With -again, one test that fails among others and passes alone is named and passes; what is no matter of chance fails.
+func TestWhatFailsIsRunAgainAlone(t *testing.T) {
+	const head = `package a
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var _ = flag.Int("from", 0, "a flag of the tests' own")
+
+func again() bool {
+	_, err := os.Stat("before")
+	os.WriteFile("before", nil, 0o600)
+	return err == nil
+}
+
+func once(t *testing.T) {
+	if !again() {
+		t.Error("the first time")
+	}
+}
+`
+	for name, tc := range map[string]struct {
+		tests string
+		most  string
+		fails bool
+		want  string
+	}{
+		"unsteady":      {"func TestOne(t *testing.T) { once(t) }", "1", false, `UNSTEADY: .*map\[example:\[TestOne\]\]`},
+		"excused never": {"func TestOne(t *testing.T) { once(t) }", "0", true, `1 failed`},
+		"fails again":   {"func TestOne(t *testing.T) { once(t); t.Error(1) }", "1", true, `(?s)once more, alone: TestOne.*1 failed`},
+		"panics once": {`func TestOne(t *testing.T) {
+	if !again() {
+		panic("out of the blue")
+	}
+}`, "1", true, `blue`},
+		"more than may": {"func TestOne(t *testing.T) { once(t) }\nfunc TestTwo(t *testing.T) { t.Error(2) }", "1", true, `2 failed`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			module(t, map[string]string{"a_test.go": head + tc.tests})
+			var out strings.Builder
+			if err := run(t.Context(), []string{"-again=" + tc.most, "-shuffle=on", "./...", "-from", "1"}, &out); (err != nil) != tc.fails {
+				t.Errorf("it returns %v:\n%s", err, out.String())
+			}
+			if !regexp.MustCompile(tc.want).MatchString(out.String()) {
+				t.Errorf("no %s in\n%s", tc.want, out.String())
+			}
+		})
+	}
+}
