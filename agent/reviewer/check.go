@@ -211,6 +211,9 @@ func (m material) codeOf(ctx context.Context, f verdict.Finding) string {
 	for _, file := range m.understood.Files {
 		if change.Spell(file.Path) == f.Path && len(file.Patches) > 0 {
 			fmt.Fprintf(&b, "\nWhat the change does to the file, removed lines included, stands in %s.\n", strings.Join(file.Patches, ", "))
+			if line, ok := change.Removal(file.Patch, f.Quote); ok && f.Line == 0 {
+				f.Line = line // of what is gone: the nearest that is left
+			}
 		}
 	}
 	text, err := m.at(ctx, m.Diff.Head)(f.Path)

@@ -189,3 +189,18 @@ func TestNoTextTalksACheckIntoRefuting(t *testing.T) {
 		t.Errorf("asked %d times; %s; evidence %+v", len(asked), out.Record.Verdict, out.Judgement.Evidence)
 	}
 }
+
+// TestACheckShowsWhereLinesWereTakenAway: such a finding has no line of its own.
+func TestACheckShowsWhereLinesWereTakenAway(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\tuse(1)\n", 200)
+	const guard = "\tif !valid(id) {\n\t\treturn\n\t}\n"
+	g, ref := opened(t, map[string]string{"code.go": "package store\n\nfunc load(id string) {\n" + long + guard + "\tload2(id)\n}\n"},
+		map[string]string{"code.go": "package store\n\nfunc load(id string) {\n" + long + "\tload2(id)\n}\n"})
+	f := grave(finding(0))
+	f.Path, f.Quote = "code.go", guard
+	_, asked := checkedReview(t, g, ref, upholds, f)
+	if len(asked) != 1 || !strings.Contains(asked[0].Prompt, "204\t\tload2(id)") {
+		t.Errorf("the check is shown %+v", asked)
+	}
+}
