@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -30,6 +29,18 @@ func (r repository) git(args ...string) string {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", args[0], err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// make runs a git that is told what to make, and returns the name of that.
+func (r repository) make(command, from string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", command)
+	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(from)
+	out, err := cmd.Output()
+	if err != nil {
+		r.t.Fatalf("git %s: %v", command, err)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -348,38 +359,21 @@ func TestAKeptIndexFindsTheSameAndADamagedOneIsMadeAnew(t *testing.T) {
 	}
 }
 
-// many is a tree that lists so many more files than it has.
-type many struct {
-	*worktree.Tree
-	more int
-}
-
-func (m many) List(ctx context.Context, rev string) ([]worktree.Entry, error) {
-	all, err := m.Tree.List(ctx, rev)
-	for i := range m.more {
-		all = append(all, worktree.Entry{Path: fmt.Sprintf("many/f%d.py", i), Blob: all[0].Blob})
-	}
-	slices.SortFunc(all, func(a, b worktree.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return all, err
-}
-
 func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 	change := map[string]string{"z/a.go": "package z\n\nfunc ChangedName(n int) {}\n"}
 	used := "z/b.go:4 calls"
 	for name, test := range map[string]struct {
 		before map[string]string
 		after  map[string]string
-		more   int
 		want   string
 	}{
-		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil, 0,
+		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil,
 			"No go.mod names a module: "},
-		"a parser that fails": {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"}, 0,
+		"a parser that fails": {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"},
 			"z/c.go does not parse: its definitions are read off its indentation."},
-		"300,000 files": {nil, nil, 300_000, "Only 100000 files of the repository were searched, and 20000"},
-		"a generated file of 50 MB": {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil, 0,
+		"a generated file of 50 MB": {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil,
 			"1 file of the repository with more than 1024 KiB: not searched."},
-		"a graph that is none": {map[string]string{"docs/graph.json": "[1, 2"}, nil, 0,
+		"a graph that is none": {map[string]string{"docs/graph.json": "[1, 2"}, nil,
 			"docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,15 +382,7 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 			after := maps.Clone(change)
 			maps.Copy(before, test.before)
 			maps.Copy(after, test.after)
-			tree := changing(t, before, after)
-			diff, err := tree.Diff(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := Make(t.Context(), Source{Diff: diff, Files: many{tree, test.more}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := sheetOf(t, changing(t, before, after), "")
 			if got := strings.Join(s.Unseen, "\n"); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 				t.Errorf("it says %q", got)
 			}
@@ -404,6 +390,44 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 				t.Errorf("listed\n%s", got)
 			}
 		})
+	}
+}
+
+// TestTheSheetOfAVeryLargeRepository: the commit has 300,000 files, and so that they need not be
+// checked out, they are gone again in the head of its branch.
+func TestTheSheetOfAVeryLargeRepository(t *testing.T) {
+	t.Parallel()
+	r := repository{t, t.TempDir()}
+	r.git("init", "-q", "-b", "main")
+	r.commit(map[string]string{"z/go.mod": module, "z/a.go": "package z\n\nfunc ChangedName(n int) {}\n",
+		"z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"})
+	var entries, dirs strings.Builder
+	blob := r.git("rev-parse", "HEAD:z/b.go")
+	for i := range 1000 {
+		fmt.Fprintf(&entries, "100644 blob %s\tf%d.py\n", blob, i)
+	}
+	leaf := r.make("mktree", entries.String())
+	for i := range 300 {
+		fmt.Fprintf(&dirs, "040000 tree %s\tmany%d\n", leaf, i)
+	}
+	large := r.git("commit-tree", "-m", "large", "-p", "HEAD", r.make("mktree", dirs.String()+"040000 tree "+r.git("rev-parse",
+		"HEAD:z")+"\tz\n"))
+	r.git("reset", "-q", "--soft", large)
+	r.commit(map[string]string{"z/a.go": "package z\n\nfunc ChangedName() {}\n"})
+	r.git("checkout", "-q", "-b", "topic")
+	r.commit(map[string]string{"z/a.go": "package z\n\nfunc ChangedName(n int) {}\n"})
+	tree := r.acquire(1)
+	diff, err := tree.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff.Head = large
+	s, err := Make(t.Context(), Source{Diff: diff, Files: tree})
+	if err != nil || !slices.Equal(s.Unseen, []string{"Only 100000 files of the repository were searched, and 200003 not."}) {
+		t.Errorf("it says %q, %v", s.Unseen, err)
+	}
+	if got := listed(s); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "z/b.go:4 calls") }) {
+		t.Errorf("listed %q", got)
 	}
 }
 
