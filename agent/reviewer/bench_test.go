@@ -17,9 +17,9 @@ import (
 	"touchstone/worktree"
 )
 
-// benchTree is a checkout of a repository of 50,000 files, in which a pull request
+// treeOf is a checkout of a repository of so many files, made by a git, in which a pull request
 // changes so many lines in so many of them.
-func benchTree(b *testing.B, files, lines int) *worktree.Tree {
+func treeOf(b testing.TB, binary string, all, files, lines int) *worktree.Tree {
 	b.Helper()
 	dir := b.TempDir()
 	git := func(args ...string) string {
@@ -54,7 +54,7 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 		}
 	}
 	const before = 20 // lines of each file, all of them replaced
-	commit("refs/heads/main", "", "use", 50_000, before)
+	commit("refs/heads/main", "", "use", all, before)
 	commit("refs/heads/topic", "from refs/heads/main\n", "useAnother", files, lines/files-before)
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)
@@ -63,7 +63,7 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 	if err := fast.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	store := &worktree.Store{Root: b.TempDir()}
+	store := &worktree.Store{Root: b.TempDir(), Git: binary}
 	tree, err := store.Acquire(b.Context(), worktree.Request{
 		Remote: worktree.Remote{URL: "file://" + filepath.ToSlash(dir)}, Repo: "acme/app", Number: 1, Role: "reviewer",
 		Head: git("rev-parse", "topic"), HeadRef: "refs/heads/topic", Base: git("rev-parse", "main"), BaseRef: "refs/heads/main",
@@ -85,7 +85,7 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 	e := reviewer.Examiner{Guidelines: rules, TempDir: b.TempDir()}
 	for _, size := range []struct{ files, lines int }{{300, 10_000}, {3_000, 300_000}} {
-		b.Run(fmt.Sprintf("%dlines", size.lines), func(b *testing.B) { prepare(b, e, benchTree(b, size.files, size.lines)) })
+		b.Run(fmt.Sprintf("%dlines", size.lines), func(b *testing.B) { prepare(b, e, treeOf(b, "", 50_000, size.files, size.lines)) })
 	}
 }
 
