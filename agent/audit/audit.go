@@ -25,7 +25,8 @@ type Chain struct {
 	Head        string    `json:"head"`
 	Base        string    `json:"base"` // the base branch's tip now; empty when the branch is gone
 	BaseBranch  string    `json:"base_branch"`
-	Merge       *Merge    `json:"merge,omitempty"`
+	// Merge is what its merge rested on.
+	Merge *verdict.Merge `json:"merge,omitempty"`
 
 	// Approved is the round that approved the head, or zero.
 	Approved int `json:"approved_in_round,omitempty"`
@@ -58,13 +59,6 @@ type Chain struct {
 	// FixCostUSD and FixDuration are what the commits of the author's agent say that they took.
 	FixCostUSD  float64       `json:"fix_cost_usd"`
 	FixDuration time.Duration `json:"fix_duration_ns"`
-}
-
-// Merge is the merge of a pull request.
-type Merge struct {
-	SHA string    `json:"sha"`
-	By  string    `json:"by"`
-	At  time.Time `json:"at"`
 }
 
 // Commit is a commit of the pull request.

@@ -2,8 +2,9 @@ package audit
 
 import (
 	"slices"
-	"time"
 
+	"touchstone/agent/forge"
+	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
@@ -25,7 +26,7 @@ func (c *Chain) conclude(s decide.State) {
 		if condition.Name == "reviewed" || condition.Name == "let pass" || condition.Name == "approved" {
 			approved = false
 			for _, u := range s.Unheeded() {
-				c.miss("the %s of %s, %s, does not count: %s", u.What, u.By, stamp(u.At), u.Why)
+				c.miss("the %s of %s, %s, does not count: %s", u.What, u.By, verdict.Stamp(u.At), u.Why)
 			}
 		}
 	}
@@ -37,6 +38,14 @@ func (c *Chain) conclude(s decide.State) {
 		c.Rounds[n].Approves = true
 		if approved {
 			c.Approved = c.Rounds[n].Record.Round
+		}
+	}
+	if c.Merge != nil {
+		c.Merge.Approvals, c.Merge.Lacked = c.approvals(), c.Missing
+		for _, check := range c.Checks {
+			if check.State == forge.CheckSuccess && !forge.OwnContext(check.Name) {
+				c.Merge.Passed = append(c.Merge.Passed, check.Name)
+			}
 		}
 	}
 	if c.State != "open" || len(c.Missing) > 0 {
@@ -52,4 +61,13 @@ func (c *Chain) conclude(s decide.State) {
 	}
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+// approvals are those that the head's approval rests on; none as long as something of it is missing.
+func (c *Chain) approvals() []verdict.Approval {
+	all := []verdict.Approval{}
+	for _, r := range c.Rounds {
+		if c.Approved != 0 && r.Approves {
+			all = append(all, verdict.Approval{Head: c.Head, By: r.By, Round: r.Record.Round, URL: r.URL, Lifted: r.Record.Lifted})
+		}
+	}
+	return all
+}

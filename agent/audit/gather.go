@@ -80,7 +80,9 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	switch {
 	case pr.Merged:
 		c.State = "merged"
-		c.Merge = &Merge{SHA: pr.MergeSHA, By: pr.MergedBy.Login}
+		c.Merge = &verdict.Merge{
+			SHA: pr.MergeSHA, By: pr.MergedBy.Login, OpenedAt: pr.CreatedAt, Head: c.Head, Approvals: []verdict.Approval{}, Passed: []string{},
+		}
 		if pr.MergedAt != nil {
 			c.Merge.At = *pr.MergedAt
 		}
@@ -135,11 +137,11 @@ func (c *Chain) addIncidents(incidents []forge.Incident) {
 			for _, r := range c.Rounds {
 				if r.SHA == in.Before {
 					c.warn("%s replaced %s, which round %d had reviewed, by force with %s, %s", in.By.Login, verdict.Short(in.Before), r.Record.Round,
-						verdict.Short(in.After), stamp(in.At))
+						verdict.Short(in.After), verdict.Stamp(in.At))
 				}
 			}
 		case forge.CommentDeleted:
-			c.warn("%s deleted a comment by %s, %s", in.By.Login, in.Before, stamp(in.At))
+			c.warn("%s deleted a comment by %s, %s", in.By.Login, in.Before, verdict.Stamp(in.At))
 		}
 	}
 }
@@ -174,22 +176,11 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 
 // doubt says why a record is not believed, "" if it is.
 func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verdict.Record) string {
-	says := map[verdict.Verdict]string{verdict.Approve: forge.Approved, verdict.RequestChanges: forge.ChangesRequested}[record.Verdict]
-	switch {
-	case verdict.SameLogin(r.Author.Login, pr.Author.Login):
-		return r.Author.Login + " is the author of the pull request"
-	case !c.listed(r.Author.Login):
-		return r.Author.Login + " is not one of the reviewers"
-	case r.EditedAt != nil:
-		return "it was edited after it was posted, at " + stamp(*r.EditedAt)
-	case record.Head != r.SHA:
-		return fmt.Sprintf("it is about %s, while GitHub has it on %s", verdict.Short(record.Head), verdict.Short(r.SHA))
-	case r.State == forge.Dismissed:
-		return "it was dismissed"
-	case r.State != says:
-		return fmt.Sprintf("it says %s, while GitHub has it as %s", record.Verdict, r.State)
+	posted := verdict.Posted{By: r.Author.Login, Author: pr.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil}
+	if posted.Edited {
+		posted.EditedAt = *r.EditedAt
 	}
-	return ""
+	return posted.Doubt(record, c.Reviewers)
 }
 
 // addOrders lists what people told the agents, with what each of them may do. Comments that another login edited or
@@ -243,11 +234,11 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		case len(counted) > 0 && counted[0].Removed != "":
 			order = counted[0]
 			c.warn("the order %s by %s was edited at %s by %s, and counts as it was: /touchstone stop", comment.URL, comment.Author.Login,
-				stamp(*comment.EditedAt), order.Removed)
+				verdict.Stamp(*comment.EditedAt), order.Removed)
 		case !ok:
 			continue
 		case comment.EditedAt != nil:
-			c.warn("the order %s by %s was edited at %s", comment.URL, comment.Author.Login, stamp(*comment.EditedAt))
+			c.warn("the order %s by %s was edited at %s", comment.URL, comment.Author.Login, verdict.Stamp(*comment.EditedAt))
 		}
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: comment.Author.Login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb),

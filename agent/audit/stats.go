@@ -187,7 +187,7 @@ func (s Stats) Write(to io.Writer) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t"+format+"\n", append([]any{name}, args...)...)
 	}
-	line("since", "%s", stamp(s.Since))
+	line("since", "%s", verdict.Stamp(s.Since))
 	line("repositories", "%s", strings.Join(s.Repositories, ", "))
 	line("pull requests", "%d: %d merged, %d closed, %d open", s.PullRequests, s.Merged, s.Closed, s.Open)
 	if s.Partial {

@@ -16,7 +16,7 @@ import (
 // Write writes the evidence for people to read.
 func (c Chain) Write(to io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, stamp(c.CreatedAt),
+	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, verdict.Stamp(c.CreatedAt),
 		plain(c.BaseBranch))
 	c.writeConclusion(&b)
 	c.section(&b, "Commits", c.writeCommits)
@@ -40,33 +40,39 @@ func (c Chain) Write(to io.Writer) error {
 func (c Chain) writeConclusion(b *strings.Builder) {
 	switch {
 	case c.Merge != nil:
-		fmt.Fprintf(b, "\nMerged as %s by %s, %s, %s after it was opened.\n", verdict.Short(c.Merge.SHA), c.Merge.By, stamp(c.Merge.At),
-			c.Merge.At.Sub(c.CreatedAt).Round(time.Second))
-		if len(c.Missing) > 0 {
-			b.WriteString("What the merge lacked:\n")
-		}
+		b.WriteString("\n")
+		proofs(b, c.Merge.Evidence())
 	case c.State == "closed":
 		b.WriteString("\nNot merged, and closed.\n")
 	default:
 		b.WriteString("\nNot merged. What stands in the way:\n")
 	}
-	list(b, c.Missing)
-	for _, r := range c.Rounds {
-		if c.Approved == 0 || !r.Approves {
-			continue
-		}
-		fmt.Fprintf(b, "%s was approved by %s in round %d: %s\n", verdict.Short(c.Head), r.By, r.Record.Round, r.URL)
-		if lift := r.Record.Lifted; lift != nil {
-			how := "by approving it"
-			if lift.Glass {
-				how = "by breaking the glass"
-			}
-			fmt.Fprintf(b, "  %s let it pass %s, %s %s\n", lift.By, how, stamp(lift.At), plain(lift.Why))
+	if c.Merge == nil {
+		list(b, c.Missing)
+		for _, a := range c.approvals() {
+			proofs(b, a.Evidence())
 		}
 	}
 	if len(c.Warnings) > 0 {
 		b.WriteString("\nWhat does not fit together:\n")
 		list(b, c.Warnings)
+	}
+}
+
+// proofs writes the evidence of a merge or of an approval.
+func proofs(b *strings.Builder, all []verdict.Proof) {
+	for i, p := range all {
+		if p.Lacks && !all[i-1].Lacks {
+			b.WriteString("What the merge lacked:\n")
+		}
+		text := plain(p.Text)
+		switch {
+		case p.URL != "":
+			text += ": " + p.URL
+		case p.Lacks:
+			text = "  - " + text
+		}
+		fmt.Fprintln(b, text)
 	}
 }
 
@@ -100,7 +106,7 @@ func (c Chain) writeCommits(row func(...string)) {
 		for _, dispute := range commit.Disputes {
 			fixes += " (disputes " + plain(dispute) + ")"
 		}
-		row(verdict.Short(commit.SHA), stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
+		row(verdict.Short(commit.SHA), verdict.Stamp(commit.At), plain(commit.By), plain(commit.Subject), fixes)
 	}
 }
 
@@ -111,7 +117,7 @@ func (c Chain) writeRounds(row func(...string)) {
 			counts = "DOES NOT COUNT: " + plain(r.Doubt)
 		}
 		record := r.Record
-		row(fmt.Sprintf("round %d", record.Round), verdict.Short(r.SHA)+" on "+verdict.Short(record.Base), stamp(r.At), r.By,
+		row(fmt.Sprintf("round %d", record.Round), verdict.Short(r.SHA)+" on "+verdict.Short(record.Base), verdict.Stamp(r.At), r.By,
 			string(record.Verdict),
 			"guidelines "+plain(record.Guidelines), plain(record.Engine+" "+record.Model), fmt.Sprintf("$%.2f", record.CostUSD),
 			record.Duration.Round(time.Second).String(), fmt.Sprintf("review %d", r.Review), counts)
@@ -127,7 +133,7 @@ func (c Chain) writeOpinions(row func(...string)) {
 		if o.Bot {
 			rights = "a bot, " + rights
 		}
-		row(verdict.Short(o.SHA), stamp(o.At), o.By, o.State, rights, o.URL)
+		row(verdict.Short(o.SHA), verdict.Stamp(o.At), o.By, o.State, rights, o.URL)
 	}
 }
 
@@ -154,7 +160,7 @@ func (c Chain) writeOrders(row func(...string)) {
 		if !o.Counts {
 			counts = "DOES NOT COUNT"
 		}
-		row(stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL, plain(o.Unclear))
+		row(verdict.Stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL, plain(o.Unclear))
 	}
 }
 
@@ -164,7 +170,7 @@ func (c Chain) writeLabels(row func(...string)) {
 		if l.Added {
 			did = "put on"
 		}
-		row(stamp(l.At), l.By, did, plain(l.Label))
+		row(verdict.Stamp(l.At), l.By, did, plain(l.Label))
 	}
 }
 
@@ -180,7 +186,7 @@ func (c Chain) writeIncidents(row func(...string)) {
 			forge.Closed:          "closed it",
 			forge.Reopened:        "opened it again",
 		}[in.Kind]
-		row(stamp(in.At), in.By, what, plain(in.Reason))
+		row(verdict.Stamp(in.At), in.By, what, plain(in.Reason))
 	}
 }
 

@@ -94,7 +94,9 @@ type relay struct {
 	token  string
 	// retention is how long it keeps events; zero is for ever.
 	retention time.Duration
-	stop      func()
+	// page is its page, if it has one.
+	page *server.Page
+	stop func()
 }
 
 // machine is where one agent runs: its configuration and state outlive it.
@@ -179,7 +181,7 @@ func (w *world) startRelay() {
 	ctx, cancel := context.WithCancel(w.Ctx)
 	tokens, err := access.NewChecker(ctx, w.relay.tokens)
 	w.must(err)
-	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention,
+	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Page: w.relay.page,
 		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"touchstone/verdict"
 )
@@ -138,12 +137,10 @@ func Found(findings []verdict.Entry) string {
 func opposed(against []Opinion) string {
 	var all []string
 	for _, o := range against {
-		all = append(all, fmt.Sprintf("%s requests changes since %s", o.By, stamp(o.At)))
+		all = append(all, fmt.Sprintf("%s requests changes since %s", o.By, verdict.Stamp(o.At)))
 	}
 	return strings.Join(all, "; ")
 }
-
-func stamp(at time.Time) string { return at.UTC().Format(time.DateTime + " UTC") }
 
 // most is how many names a reason lists.
 const most = 3

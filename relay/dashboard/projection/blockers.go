@@ -20,29 +20,37 @@ func (v *view) blockers(s Summary) []string {
 	if slices.Contains(v.Labels, NeedsHuman) {
 		list = append(list, "It carries the label "+NeedsHuman+": a person has to look at it, and to take the label off.")
 	}
+	for _, text := range v.missing() {
+		list = append(list, Sentence(text))
+	}
+	return list
+}
+
+// missing is what the head lacks to be merged, in sentences without their ends.
+func (v *view) missing() []string {
+	list := []string{}
 	switch {
 	case v.onHead == nil:
-		list = append(list, sentence(v.unreviewed()))
+		list = append(list, v.unreviewed())
 	case v.onHead.Record.Verdict == verdict.RequestChanges:
 		for _, e := range v.ledger().Outstanding() {
 			if e.Severity.Blocks() && !e.Tolerated {
-				list = append(list, sentence(fmt.Sprintf("%s at %s: %s", e.Severity, Plain(verdict.Place(e.Path, e.Line), maxName),
-					Plain(e.Claim, maxTitle))))
+				list = append(list, fmt.Sprintf("%s at %s: %s", e.Severity, Plain(verdict.Place(e.Path, e.Line), maxName), Plain(e.Claim, maxTitle)))
 			}
 		}
 		for _, h := range v.onHead.Record.Holds {
-			list = append(list, "A person has to let it pass: "+hold(h)+".")
+			list = append(list, "a person has to let it pass: "+hold(h))
 		}
 		if len(list) == 0 {
-			list = append(list, fmt.Sprintf("Round %d asks for changes: the review is not complete.", v.onHead.Record.Round))
+			list = append(list, fmt.Sprintf("round %d asks for changes: the review is not complete", v.onHead.Record.Round))
 		}
 	}
 	_, failed, pending := v.head().ci()
 	if len(failed) > 0 {
-		list = append(list, "CI fails: "+names(failed)+".")
+		list = append(list, "CI fails: "+names(failed))
 	}
 	if len(pending) > 0 {
-		list = append(list, "CI runs: "+names(pending)+".")
+		list = append(list, "CI runs: "+names(pending))
 	}
 	return list
 }
@@ -86,7 +94,8 @@ func names(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-func sentence(text string) string {
+// Sentence is a text as a sentence of its own.
+func Sentence(text string) string {
 	if text == "" {
 		return ""
 	}

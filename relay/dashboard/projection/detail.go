@@ -22,19 +22,16 @@ func (v *view) detail() Detail {
 	s := v.summary()
 	d := Detail{
 		Summary: s, Rounds: []Round{}, Findings: []Finding{}, Blockers: v.blockers(s), Checks: []NamedCheck{},
-		OpenedAt: v.OpenedAt, MergedAt: v.MergedAt, MergedBy: v.MergedBy, MergeSHA: v.MergeSHA, HeadRef: v.HeadRef,
+		OpenedAt: v.OpenedAt, HeadRef: v.HeadRef,
 	}
 	for _, r := range v.Reviews {
 		if r.Record == nil && !r.Unreadable {
 			continue
 		}
 		d.Rounds = append(d.Rounds, v.round(r))
-		if round := d.Rounds[len(d.Rounds)-1]; v.onHead != nil && r.ID == v.onHead.ID && round.Verdict == verdict.Approve {
-			d.Approval = &round
-			if lift := r.Record.Lifted; lift != nil {
-				d.Lifted = Plain(lift.By, maxName)
-			}
-		}
+	}
+	if s.State == "merged" {
+		d.Merge = v.merge()
 	}
 	for _, e := range v.ledger() {
 		f := Finding{
@@ -92,4 +89,29 @@ func (v *view) round(r Review) Round {
 		}
 	}
 	return round
+}
+
+// merge is what a merge rested on.
+func (v *view) merge() *verdict.Merge {
+	m := &verdict.Merge{
+		SHA: v.MergeSHA, By: v.MergedBy, At: v.MergedAt, OpenedAt: v.OpenedAt, Head: v.Head, Approvals: []verdict.Approval{}, Passed: []string{},
+		Lacked: v.missing(),
+	}
+	if r := v.onHead; r != nil && r.Record.Verdict == verdict.Approve {
+		approval := verdict.Approval{Head: v.Head, By: r.By, Round: r.Record.Round, URL: r.URL}
+		if lift := r.Record.Lifted; lift != nil {
+			approval.Lifted = &verdict.Word{By: Plain(lift.By, maxName), At: lift.At, Why: Plain(lift.Why, maxTitle), Glass: lift.Glass}
+		}
+		m.Approvals = append(m.Approvals, approval)
+	}
+	for name, check := range v.head().Checks {
+		if check.State == "success" {
+			m.Passed = append(m.Passed, name)
+		}
+	}
+	slices.Sort(m.Passed)
+	if len(v.head().Checks) == 0 {
+		m.Lacked = append(m.Lacked, "no check of it is known")
+	}
+	return m
 }

@@ -201,26 +201,18 @@ func (r *Review) readRecord(p *Pull, body string) {
 
 // doubt says why a review's record is not believed, as a sentence part; "" if it is.
 func (p *Pull) doubt(r Review, reviewers []string) string {
-	says := map[verdict.Verdict]string{verdict.Approve: "approved", verdict.RequestChanges: "changes_requested"}
-	switch {
-	case r.Unreadable:
+	if r.Unreadable {
 		return "its record cannot be read"
-	case verdict.SameLogin(r.By, p.Author):
-		return r.By + " is the author of the pull request"
-	case !verdict.ListsLogin(reviewers, r.By):
-		return r.By + " is not one of the reviewers that the relay is told to believe"
-	case r.Edited:
-		return "it was edited after it was posted"
-	case r.Dismissed:
-		return "it was dismissed"
-	case r.Forged:
-		return "its record was changed after it was signed, or is another pull request's"
-	case r.Record.Head != r.SHA:
-		return fmt.Sprintf("it is about %s, while GitHub has it on %s", verdict.Short(r.Record.Head), verdict.Short(r.SHA))
-	case r.State != says[r.Record.Verdict]:
-		return fmt.Sprintf("it says %s, while GitHub has it as %s", r.Record.Verdict, r.State)
 	}
-	return ""
+	posted := verdict.Posted{By: r.By, Author: p.Author, SHA: r.SHA, State: r.State, Edited: r.Edited}
+	if r.Dismissed {
+		posted.State = "dismissed"
+	}
+	doubt := posted.Doubt(*r.Record, reviewers)
+	if doubt == "" && r.Forged {
+		return "its record was changed after it was signed, or is another pull request's"
+	}
+	return doubt
 }
 
 func later(a, b time.Time) time.Time {

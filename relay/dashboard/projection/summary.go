@@ -118,13 +118,9 @@ type Detail struct {
 	Events   []Happening  `json:"events"`
 	Checks   []NamedCheck `json:"checks"`
 	OpenedAt time.Time    `json:"opened_at"`
-	MergedAt time.Time    `json:"merged_at,omitzero"`
-	MergedBy string       `json:"merged_by,omitempty"`
-	MergeSHA string       `json:"merge_sha,omitempty"`
-	// Approval is the round that approved the head; nil if none did.
-	Approval *Round `json:"-"`
-	Lifted   string `json:"lifted,omitempty"`
-	HeadRef  string `json:"head_ref"`
+	// Merge is what its merge rested on; nil while it is not merged.
+	Merge   *verdict.Merge `json:"merge,omitempty"`
+	HeadRef string         `json:"head_ref"`
 	// Trimmed says that it ended before the log begins: no more than the summary is known.
 	Trimmed bool `json:"trimmed,omitempty"`
 }
