@@ -1,0 +1,245 @@
+package projection
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+)
+
+// Bounds of one transaction. What many of its events are about is written once.
+const (
+	batchEvents = 5000
+	batchBytes  = 32 << 20
+)
+
+// The least time between two transactions while the log moves: what comes meanwhile is written at once. It is
+// shorter while somebody waits for what the log holds.
+const (
+	gathering = 250 * time.Millisecond
+	hurrying  = 50 * time.Millisecond
+)
+
+// Run takes the log in until ctx ends. The page is worth no failure of the relay: what goes
+// wrong is logged and tried again, and a file that proves damaged is built anew.
+func (p *Projection) Run(ctx context.Context) error {
+	var tended sync.WaitGroup
+	defer tended.Wait()
+	tended.Go(func() { p.tendOn(ctx) })
+	for ctx.Err() == nil {
+		err := p.follow(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		p.setState(err)
+		zerolog.Ctx(ctx).Error().Err(err).Msg("the page's projection cannot go on; trying again")
+		p.cache = cache{}
+		if isDamage(err) {
+			if err := p.rebuild(ctx); err != nil {
+				zerolog.Ctx(ctx).Error().Err(err).Msg("the page's projection cannot be built anew; trying again")
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	return nil
+}
+
+func (p *Projection) rebuild(ctx context.Context) error {
+	p.swap.Lock()
+	defer p.swap.Unlock()
+	if err := errors.Join(p.files.close(), remove(p.config.Path)); err != nil {
+		return err
+	}
+	return p.open(ctx)
+}
+
+// follow catches up with the store in large pieces and then follows the log from memory.
+func (p *Projection) follow(ctx context.Context) error {
+	if err := p.catchUp(ctx); err != nil {
+		return err
+	}
+	reader := p.config.Log.NewReader(p.At())
+	reader.Unsent = true
+	defer reader.Close()
+	for last := (time.Time{}); ; last = time.Now() {
+		if err := p.gather(ctx, last); err != nil {
+			return err
+		}
+		next, more, err := p.collect(ctx, reader)
+		if err != nil {
+			return err
+		}
+		if next.through > p.At() {
+			if err := p.take(ctx, next); err != nil {
+				return err
+			}
+		}
+		reader.Release()
+		p.setState(nil)
+		if more {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-reader.Wake():
+		}
+	}
+}
+
+// gather waits until it is time for the next transaction.
+func (p *Projection) gather(ctx context.Context, last time.Time) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(gathering - time.Since(last)):
+	case <-p.awaited:
+		select {
+		case <-ctx.Done():
+		case <-time.After(hurrying - time.Since(last)):
+		}
+	}
+	return ctx.Err()
+}
+
+// collect reads what the log holds for one transaction, and whether there is more.
+func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piece, more bool, err error) {
+	size := 0
+	for more = true; more && len(next.events) < batchEvents && size < batchBytes; {
+		batch, err := reader.Next(ctx)
+		if err != nil {
+			return piece{}, false, err
+		}
+		for _, entry := range batch.Entries {
+			next.events = append(next.events, entry.Event)
+			size += len(entry.Payload)
+		}
+		next.through, more = batch.Through, batch.More
+	}
+	next.parsed = p.parse(next.events)
+	return next, more, nil
+}
+
+// piece is a part of the log: what it holds up to an event, with its payloads as they were read.
+type piece struct {
+	events  []event.Event
+	parsed  []payload
+	through int64
+}
+
+// catchUp takes in what the log holds by now. It reads on while it writes.
+func (p *Projection) catchUp(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	pieces := make(chan piece, 1)
+	group.Go(func() error {
+		defer close(pieces)
+		for at := p.At(); p.config.Log.Bounds().Head-at >= batchEvents/10; {
+			next, err := p.read(ctx, at)
+			if err != nil {
+				return err
+			}
+			at = next.through
+			select {
+			case pieces <- next:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for next := range pieces {
+			if err := p.take(ctx, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// read is the piece of the log behind an event. Damaged events are left out.
+func (p *Projection) read(ctx context.Context, at int64) (piece, error) {
+	head := p.config.Log.Bounds().Head
+	events, err := p.config.Store.Read(ctx, at, batchEvents, batchBytes)
+	if damage := (*hub.Damage)(nil); errors.As(err, &damage) {
+		return piece{through: damage.Last}, nil
+	}
+	if err != nil || len(events) == 0 {
+		return piece{through: head}, err
+	}
+	return piece{events, p.parse(events), events[len(events)-1].ID.Seq}, nil
+}
+
+// take takes a piece in, all of it or nothing.
+func (p *Projection) take(ctx context.Context, next piece) error {
+	events, parsed, through := next.events, next.parsed, next.through
+	lasting := context.WithoutCancel(ctx)
+	tx, err := p.files.writer.BeginTx(lasting, nil)
+	if err != nil {
+		return fmt.Errorf("write the projection: %w", err)
+	}
+	defer tx.Rollback()
+	if p.forget.Swap(false) {
+		p.cache = cache{}
+	}
+	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
+		places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{}, prepared: map[string]*sql.Stmt{}}
+	if err := b.run(lasting, events, parsed, through, ctx.Err); err != nil {
+		p.cache = cache{}
+		return fmt.Errorf("write the projection: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		p.cache = cache{}
+		return fmt.Errorf("write the projection: %w", err)
+	}
+	if p.cache.kinds == nil {
+		p.cache.kinds = map[kind]int64{}
+	}
+	maps.Copy(p.cache.kinds, b.kinds)
+	p.cache.shed()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.Copy(p.places, b.places)
+	for at, c := range b.counts {
+		p.newest[at] = c.seq
+	}
+	if p.since.IsZero() && len(events) > 0 {
+		p.since = events[0].ReceivedAt
+	}
+	p.at = through
+	close(p.moved)
+	p.moved = make(chan struct{})
+	return nil
+}
+
+// parse reads the payloads, on all processors where there are many.
+func (p *Projection) parse(events []event.Event) []payload {
+	parsed := make([]payload, len(events))
+	var group sync.WaitGroup
+	share := max(64, (len(events)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < len(events); from += share {
+		group.Go(func() {
+			for i := from; i < min(from+share, len(events)); i++ {
+				if e := events[i]; p.github[e.Source] && read[e.Type] {
+					parsed[i] = parse(e)
+					parsed[i].text = describe(e, parsed[i])
+				}
+			}
+		})
+	}
+	group.Wait()
+	return parsed
+}
