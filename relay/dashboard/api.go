@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -293,6 +294,13 @@ func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer View
 	send(w, r, http.StatusOK, "application/json", text)
 }
 
+// known is beside statistics, which are known since another moment than the log is.
+func (d *Dashboard) known(ctx context.Context, asOf string, since func(context.Context) (time.Time, error)) (said listed, err error) {
+	said = d.listed(asOf, "")
+	said.KnownSince, err = since(ctx)
+	return said, err
+}
+
 // since reads how far back statistics go. The error is a sentence.
 func (d *Dashboard) since(values url.Values) (time.Time, error) {
 	text := values.Get("since")
@@ -328,11 +336,16 @@ func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer View
 		d.fail(w, r, err)
 		return
 	}
+	said, err := d.known(r.Context(), asOf, d.config.Projection.RulesSince)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
 	reply(w, r, http.StatusOK, struct {
 		Rules []projection.Rule `json:"rules"`
 		Since time.Time         `json:"since"`
 		listed
-	}{rules, since, d.listed(asOf, "")})
+	}{rules, since, said})
 }
 
 // trendQuery reads the parameters of trends. The error is a sentence.
@@ -368,8 +381,8 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 		send(w, r, http.StatusOK, "text/csv; charset=utf-8", trendsCSV(trends))
 		return
 	}
-	said := d.listed(asOf, "")
-	if said.KnownSince, err = d.config.Projection.TrendsSince(r.Context()); err != nil {
+	said, err := d.known(r.Context(), asOf, d.config.Projection.TrendsSince)
+	if err != nil {
 		d.fail(w, r, err)
 		return
 	}

@@ -377,7 +377,12 @@ func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer)
 		d.failed(w, r, err)
 		return
 	}
-	p := rulesPage{Rules: rules, period: d.period(values, viewer, since, d.config.Projection.Since()), Max: 1}
+	known, err := d.config.Projection.RulesSince(r.Context())
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
+	p := rulesPage{Rules: rules, period: d.period(values, viewer, since, known), Max: 1}
 	for _, rule := range rules {
 		p.Max = max(p.Max, rule.Findings)
 	}

@@ -49,10 +49,15 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		d.failed(w, r, err)
 		return
 	}
+	known, err := d.config.Projection.RulesSince(r.Context())
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
 	api := "/api/v1/rules/" + rule
 	p := rulePage{
 		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
-		period: d.period(values, viewer, since, d.config.Projection.Since()),
+		period: d.period(values, viewer, since, known),
 	}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {
@@ -87,12 +92,17 @@ func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewe
 		send(w, r, http.StatusOK, "text/csv; charset=utf-8", ruleCSV(trends))
 		return
 	}
+	said, err := d.known(r.Context(), asOf, d.config.Projection.RulesSince)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
 	reply(w, r, http.StatusOK, struct {
 		Rule    string                 `json:"rule"`
 		Buckets []projection.RuleTrend `json:"buckets"`
 		Bucket  projection.Bucket      `json:"bucket"`
 		listed
-	}{rule, trends, bucket, d.listed(asOf, "")})
+	}{rule, trends, bucket, said})
 }
 
 func ruleCSV(trends []projection.RuleTrend) []byte {

@@ -44,7 +44,21 @@ const (
 )
 
 // allowed are the places within all of the filters, as a condition on a column place.
-func (p *Projection) allowed(filters ...event.Filter) string {
+func (p *Projection) allowed(filters ...event.Filter) string { return p.allowedIn("place", filters...) }
+
+// names are the places by their numbers.
+func (p *Projection) names() map[int64]place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := map[int64]place{}
+	for at, id := range p.places {
+		names[id] = at
+	}
+	return names
+}
+
+// allowedIn is allowed, of a column of another name.
+func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
 	if !slices.ContainsFunc(filters, func(f event.Filter) bool { return len(f.Sources)+len(f.Repos) > 0 }) {
 		return "1"
 	}
@@ -56,7 +70,7 @@ func (p *Projection) allowed(filters ...event.Filter) string {
 			ids = append(ids, strconv.FormatInt(id, 10))
 		}
 	}
-	return "place IN (" + strings.Join(ids, ",") + ")"
+	return column + " IN (" + strings.Join(ids, ",") + ")"
 }
 
 // condition is what the query asks, but for the turn if that is left out.

@@ -116,6 +116,20 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 			}()
 			dir := t.TempDir()
 			var want []projection.Trend
+			var fired []projection.RuleTrend
+			var rules []projection.Rule
+			rule := func(p *projection.Projection, days int) ([]projection.RuleTrend, []projection.Rule) {
+				from, now := began.AddDate(0, 0, -30), began.AddDate(0, 0, days)
+				trends, err := p.RuleTrends(t.Context(), event.Filter{}, "", "security/S2", projection.Day, from, now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rules, err := p.Rules(t.Context(), event.Filter{}, "", from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return trends, rules
+			}
 			trends := func(p *projection.Projection, days int) []projection.Trend {
 				now := began.AddDate(0, 0, days)
 				if err := p.Tend(t.Context(), now); err != nil {
@@ -129,9 +143,14 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 			}
 			session(t, store, filepath.Join(dir, "first.page"), story(), func(p *projection.Projection, _ *log) {
 				want = trends(p, 0)
+				fired, rules = rule(p, 0)
 			})
 			if len(want) != 1 || want[0].Merged != 1 || want[0].Rounds != 2 || want[0].Merge == nil {
 				t.Fatalf("the day itself: %+v", want)
+			}
+			if len(fired) != 1 || fired[0].Fired != 1 || fired[0].Held != 1 || len(fired[0].Pulls) != 1 || len(rules) != 1 ||
+				rules[0].Pulls != 1 {
+				t.Fatalf("what fired on the day itself: %+v, %+v", fired, rules)
 			}
 			emptied(t, store, old)
 			session(t, store, filepath.Join(dir, "second.page"), []event.Event{later(10, 2)}, func(p *projection.Projection, _ *log) {
@@ -144,6 +163,13 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 				}
 				if !p.Since().Equal(began.AddDate(0, 0, 10)) {
 					t.Errorf("the log is known since %s", p.Since())
+				}
+				fired[0].Pulls = []projection.RulePull{} // they are gone with the log
+				if again, all := rule(p, 10); len(again) != 11 || !reflect.DeepEqual(again[0], fired[0]) || !reflect.DeepEqual(all, rules) {
+					t.Errorf("what fired, after the log and the file are gone:\n got %+v, %+v\nwant %+v, %+v", again, all, fired, rules)
+				}
+				if others, err := p.Rules(t.Context(), event.Filter{Repos: []string{"other/*"}}, "", began); err != nil || len(others) > 0 {
+					t.Errorf("what fired within another scope: %+v, %v", others, err)
 				}
 				secret, err := p.Trends(t.Context(), event.Filter{Repos: []string{"other/*"}}, "", projection.Day, began, began)
 				if err != nil || len(secret) != 1 || secret[0].Merged != 0 {

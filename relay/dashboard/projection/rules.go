@@ -44,53 +44,73 @@ func (r Rule) count(is func(verdict.Status) bool) (n int) {
 	return n
 }
 
-// Rules are the guideline rows that fired since a moment, those that did so most first.
+// Rules are the guideline rows that fired since a moment, those that did so most first. Of the days until the log begins
+// those count that were noted.
 func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string, since time.Time) ([]Rule, error) {
 	var repos event.Filter
 	if repo != "" {
 		repos.Repos = []string{repo}
 	}
-	byRule := map[string]*Rule{}
 	from := toMillis(since)
-	err := p.query(ctx, func(rows *sql.Rows) error {
-		var name, repo, model, guidelines string
-		var dimension verdict.Dimension
-		var severity verdict.Severity
-		var status verdict.Status
-		var findings, pulls int
-		var first, last int64
-		if err := rows.Scan(&name, &dimension, &severity, &status, &model, &guidelines, &repo, &findings, &pulls, &first, &last); err != nil {
+	noted, until, err := p.lasting(ctx, from/dayMillis, scope, repos)
+	if err != nil {
+		return nil, err
+	}
+	byRule, written := map[string]*Rule{}, map[string]string{} // how repositories are written, by their names in lower case
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var f firing
+		var repo string
+		if err := rows.Scan(&f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &repo, &f.Findings, &f.Pulls, &f.First,
+			&f.Last); err != nil {
 			return err
 		}
-		r := byRule[name]
-		if r == nil {
-			r = &Rule{
-				Rule: name, Dimension: dimension, Outcomes: map[verdict.Status]int{}, Repositories: map[string]int{}, Models: map[string]int{},
-				Guidelines: map[string]int{}, First: fromMillis(first),
-			}
-			byRule[name] = r
-		}
-		r.Findings += findings
-		r.Pulls += pulls
-		r.Severity.add(severity, findings)
-		r.Outcomes[status] += findings
-		r.Repositories[repo] += findings
-		r.Models[model] += findings
-		r.Guidelines[guidelines] += findings
-		r.Last = later(r.Last, fromMillis(last))
-		if at := fromMillis(first); at.Before(r.First) {
-			r.First = at
-		}
+		written[strings.ToLower(repo)] = repo
+		ruleOf(byRule, f).add(repo, f)
 		return nil
 	}, `SELECT rule, dimension, severity, status, model, guidelines, places.repo, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? GROUP BY kind
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
-		strings.Replace(p.allowed(scope, repos), "place ", "kinds.place ", 1), from, from)
+		p.allowedIn("kinds.place", scope, repos), from, max(from, until))
+	for _, places := range noted {
+		for at, d := range places {
+			for _, f := range d.fired {
+				ruleOf(byRule, f).add(cmp.Or(written[at.repo], at.repo), f)
+			}
+		}
+	}
 	rules := []Rule{}
 	for _, r := range byRule {
 		rules = append(rules, *r)
 	}
 	slices.SortFunc(rules, func(a, b Rule) int { return cmp.Or(b.Findings-a.Findings, cmp.Compare(a.Rule, b.Rule)) })
 	return rules, err
+}
+
+// ruleOf is the rule that fired, which is new if it has not yet.
+func ruleOf(byRule map[string]*Rule, f firing) *Rule {
+	r := byRule[f.Rule]
+	if r == nil {
+		r = &Rule{
+			Rule: f.Rule, Dimension: f.Dimension, Outcomes: map[verdict.Status]int{}, Repositories: map[string]int{}, Models: map[string]int{},
+			Guidelines: map[string]int{}, First: fromMillis(f.First),
+		}
+		byRule[f.Rule] = r
+	}
+	return r
+}
+
+// add counts what fired in a repository.
+func (r *Rule) add(repo string, f firing) {
+	r.Findings += f.Findings
+	r.Pulls += f.Pulls
+	r.Severity.add(f.Severity, f.Findings)
+	r.Outcomes[f.Status] += f.Findings
+	r.Repositories[repo] += f.Findings
+	r.Models[f.Model] += f.Findings
+	r.Guidelines[f.Guidelines] += f.Findings
+	r.Last = later(r.Last, fromMillis(f.Last))
+	if at := fromMillis(f.First); at.Before(r.First) {
+		r.First = at
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"touchstone/relay/event"
@@ -22,7 +21,8 @@ type RuleTrend struct {
 	Wrong int `json:"wrong"`
 	// Outcomes counts them by where they stand.
 	Outcomes map[verdict.Status]int `json:"outcomes"`
-	// Pulls are the pull requests that they are of, as owner/name#number, each once.
+	// Pulls are the pull requests that they are of, as owner/name#number, each once, but for those that the log does not
+	// hold any more.
 	Pulls []RulePull `json:"pulls"`
 }
 
@@ -44,9 +44,9 @@ func (p *Projection) RuleTrends(
 	ctx context.Context, scope event.Filter, repo, rule string, bucket Bucket, since, now time.Time,
 ) ([]RuleTrend, error) {
 	trends, index := []RuleTrend{}, map[int64]int{}
-	known := p.Since()
-	if known.IsZero() {
-		return trends, nil
+	known, err := p.RulesSince(ctx)
+	if err != nil || known.IsZero() {
+		return trends, err
 	}
 	for at := bucket.begin(since, known); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
 		index[at.Unix()] = len(trends)
@@ -56,7 +56,22 @@ func (p *Projection) RuleTrends(
 	if repo != "" {
 		repos.Repos = []string{repo}
 	}
-	err := p.query(ctx, func(rows *sql.Rows) error {
+	from := toMillis(bucket.begin(since, known))
+	noted, until, err := p.lasting(ctx, from/dayMillis, scope, repos)
+	if err != nil {
+		return nil, err
+	}
+	for number, places := range noted {
+		i, ok := index[bucket.Start(fromMillis(number*dayMillis)).Unix()]
+		for _, d := range places {
+			for _, f := range d.fired {
+				if ok && f.Rule == rule {
+					trends[i].add(f.Status, f.Findings)
+				}
+			}
+		}
+	}
+	err = p.query(ctx, func(rows *sql.Rows) error {
 		var status verdict.Status
 		var at int64
 		var pull RulePull
@@ -64,28 +79,30 @@ func (p *Projection) RuleTrends(
 			return err
 		}
 		if i, ok := index[bucket.Start(fromMillis(at)).Unix()]; ok {
-			trends[i].add(status, pull)
+			if at >= until {
+				trends[i].add(status, 1)
+			}
+			if !slices.Contains(trends[i].Pulls, pull) {
+				trends[i].Pulls = append(trends[i].Pulls, pull)
+			}
 		}
 		return nil
 	}, `SELECT kinds.status, findings.at, places.repo, pulls.number
 		FROM kinds JOIN findings ON findings.kind = kinds.id JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = kinds.place
 		WHERE kinds.rule = ? AND findings.at >= ? AND `+
-		strings.Replace(p.allowed(scope, repos), "place ", "kinds.place ", 1)+` ORDER BY findings.at`, rule, toMillis(bucket.Start(since)))
+		p.allowedIn("kinds.place", scope, repos)+` ORDER BY findings.at`, rule, from)
 	return trends, err
 }
 
-// add counts a finding.
-func (t *RuleTrend) add(status verdict.Status, of RulePull) {
-	t.Fired++
-	t.Outcomes[status]++
+// add counts findings.
+func (t *RuleTrend) add(status verdict.Status, n int) {
+	t.Fired += n
+	t.Outcomes[status] += n
 	switch {
 	case status.Held():
-		t.Held++
+		t.Held += n
 	case status.Wrong():
-		t.Wrong++
-	}
-	if !slices.Contains(t.Pulls, of) {
-		t.Pulls = append(t.Pulls, of)
+		t.Wrong += n
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // format is the version of the tables and of what is written into them. A file of another one
 // is built anew from the log.
-const format = "5"
+const format = "6"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -120,6 +120,7 @@ CREATE TABLE days ( -- as they are noted with the log
 	source TEXT NOT NULL,
 	repo   TEXT NOT NULL,    -- in lower case
 	doc    TEXT NOT NULL,    -- JSON
+	fired  TEXT NOT NULL,    -- JSON; empty where it is not known what fired
 	PRIMARY KEY (day, source, repo)
 ) STRICT, WITHOUT ROWID;`
 

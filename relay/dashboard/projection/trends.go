@@ -72,6 +72,15 @@ const maxBuckets = 750
 
 // TrendsSince is from when on trends are known: the figures of days outlive the log. It is zero while nothing is.
 func (p *Projection) TrendsSince(ctx context.Context) (time.Time, error) {
+	return p.notedSince(ctx, "1")
+}
+
+// RulesSince is from when on it is known what rules fired, as TrendsSince is.
+func (p *Projection) RulesSince(ctx context.Context) (time.Time, error) {
+	return p.notedSince(ctx, "fired <> ''")
+}
+
+func (p *Projection) notedSince(ctx context.Context, condition string) (time.Time, error) {
 	since := p.Since()
 	err := p.query(ctx, func(rows *sql.Rows) error {
 		var first sql.NullInt64
@@ -82,7 +91,7 @@ func (p *Projection) TrendsSince(ctx context.Context) (time.Time, error) {
 			since = at
 		}
 		return nil
-	}, "SELECT MIN(day) FROM days")
+	}, "SELECT MIN(day) FROM days WHERE "+condition)
 	return since, err
 }
 

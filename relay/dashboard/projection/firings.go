@@ -1,0 +1,121 @@
+package projection
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+)
+
+// firing are the findings of one kind in one repository on one day, the day on which they were found first.
+type firing struct {
+	Rule       string            `json:"rule"`
+	Dimension  verdict.Dimension `json:"dimension,omitempty"`
+	Severity   verdict.Severity  `json:"severity"`
+	Status     verdict.Status    `json:"status"`
+	Model      string            `json:"model,omitempty"`
+	Guidelines string            `json:"guidelines,omitempty"`
+	Findings   int               `json:"findings"`
+	// Pulls counts the pull requests in which the rule had not fired before.
+	Pulls int `json:"pulls,omitempty"`
+	// First and Last are when the first and the last of them were found, in milliseconds since 1970.
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
+
+// weight is how much firings tell: how many there are, and of how many it is known what became of them. Firings of which
+// nothing is known weigh less than none.
+func weight(fired []firing) int {
+	if fired == nil {
+		return -1
+	}
+	sum := 0
+	for _, f := range fired {
+		sum += f.Findings
+		if f.Status.Held() || f.Status.Wrong() {
+			sum += f.Findings
+		}
+	}
+	return sum
+}
+
+// firings are those of a day, if anything is known of it.
+func (d *daily) firings() []firing {
+	if d == nil {
+		return nil
+	}
+	return d.fired
+}
+
+// addFirings adds to days the findings of some of them, by the pull requests that the file knows.
+func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
+	names := p.names()
+	for number, places := range all {
+		for _, d := range places {
+			if number >= from && number <= to && d.fired == nil {
+				d.fired = []firing{}
+			}
+		}
+	}
+	return p.query(ctx, func(rows *sql.Rows) error {
+		var number, id int64
+		var f firing
+		if err := rows.Scan(&number, &id, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
+			&f.Pulls, &f.First, &f.Last); err != nil {
+			return err
+		}
+		d := all.of(number, names[id])
+		d.fired = append(d.fired, f)
+		return nil
+	}, `SELECT found.day, kinds.place, rule, dimension, severity, status, model, guidelines, found.n, found.pulls, found.first, found.last FROM (
+			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
+			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ? GROUP BY kind, day
+		) AS found JOIN kinds ON kinds.id = found.kind WHERE `+p.allowedIn("kinds.place", filters...),
+		dayMillis, from*dayMillis, (to+1)*dayMillis)
+}
+
+// addNotedFirings adds to days the findings of some of them as they were noted with the log.
+func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
+	return p.query(ctx, func(rows *sql.Rows) error {
+		var number int64
+		var at place
+		var fired []byte
+		if err := rows.Scan(&number, &at.source, &at.repo, &fired); err != nil || !at.matches(filters) {
+			return err
+		}
+		return json.Unmarshal(fired, &all.of(number, at).fired)
+	}, "SELECT day, source, repo, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
+}
+
+// lasting are the findings of the days from one on until the day on which the log begins, for which notes may know more, and
+// the first moment after them.
+func (p *Projection) lasting(ctx context.Context, from int64, filters ...event.Filter) (all days, until int64, err error) {
+	last, all, noted := toMillis(p.Since())/dayMillis, days{}, days{}
+	if from > last {
+		return all, from * dayMillis, nil
+	}
+	if err := p.addNotedFirings(ctx, noted, from, last, filters...); err != nil {
+		return nil, 0, err
+	}
+	if err := p.addFirings(ctx, all, from, last, filters...); err != nil {
+		return nil, 0, err
+	}
+	all.join(noted)
+	return all, (last + 1) * dayMillis, nil
+}
+
+// thinFirings leaves out the rarer half of the longest list of firings, and reports whether there was one.
+func thinFirings(list []notedPlace) bool {
+	longest := slices.MaxFunc(list, func(a, b notedPlace) int { return len(a.Fired) - len(b.Fired) }).Fired
+	for i := range list {
+		if fired := list[i].Fired; len(fired) == len(longest) && len(fired) > 1 {
+			slices.SortStableFunc(fired, func(a, b firing) int { return cmp.Compare(b.Findings, a.Findings) })
+			list[i].Fired = fired[:len(fired)/2]
+		}
+	}
+	return len(longest) > 1
+}

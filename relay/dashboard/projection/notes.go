@@ -1,0 +1,224 @@
+package projection
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// daysNote is the note of the log that names the first day whose figures are noted.
+	daysNote = "days"
+	// maxNoteBytes is what a note of a day takes at most: Firestore keeps 900,000 bytes.
+	maxNoteBytes = 800_000
+	// maxDaysRead is how many notes are read at once.
+	maxDaysRead = 8
+)
+
+// dayNote is the note of the log that holds a day's figures.
+func dayNote(number int64) string {
+	return "day-" + time.UnixMilli(number*dayMillis).UTC().Format(time.DateOnly)
+}
+
+// notedPlace is one place in the note of a day.
+type notedPlace struct {
+	Source string `json:"source"`
+	Repo   string `json:"repo"`
+	daily
+	// Fired is null in notes of before rules were noted.
+	Fired []firing `json:"fired"`
+}
+
+// readDay reads the note of a day. One that cannot be read tells nothing.
+func (p *Projection) readDay(ctx context.Context, number int64) (map[place]*daily, error) {
+	text, err := p.config.Store.Note(ctx, dayNote(number))
+	if err != nil || text == "" {
+		return nil, err
+	}
+	var list []notedPlace
+	if json.Unmarshal([]byte(text), &list) != nil {
+		return nil, nil
+	}
+	places := map[place]*daily{}
+	for _, one := range list {
+		one.daily.fired = one.Fired
+		places[place{one.Source, one.Repo}.key()] = &one.daily
+	}
+	return places, nil
+}
+
+// writeDay writes the note of a day. If it were too long, it keeps a sample of the lengths of time.
+func (p *Projection) writeDay(ctx context.Context, number int64, places map[place]*daily) error {
+	var list []notedPlace
+	for _, at := range slices.SortedFunc(maps.Keys(places), func(a, b place) int {
+		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.repo, b.repo))
+	}) {
+		list = append(list, notedPlace{at.source, at.repo, *places[at], places[at].fired})
+	}
+	for {
+		text, err := json.Marshal(list)
+		if err != nil {
+			return err
+		}
+		if len(text) <= maxNoteBytes || !thin(list) {
+			return p.config.Store.SetNote(ctx, dayNote(number), string(text))
+		}
+	}
+}
+
+// thin leaves out every second length of time of the longest lists, or what rarely fired once there are none, and reports
+// whether there was anything.
+func thin(list []notedPlace) bool {
+	longest := 1
+	for i := range list {
+		longest = max(longest, len(list[i].FirstReviews), len(list[i].Merges))
+	}
+	for i := range list {
+		for _, values := range []*[]int64{&list[i].FirstReviews, &list[i].Merges} {
+			if len(*values) > longest/2 {
+				*values = half(*values)
+			}
+		}
+	}
+	return longest > 1 || thinFirings(list)
+}
+
+func half(values []int64) []int64 {
+	sorted := slices.Sorted(slices.Values(values))
+	var kept []int64
+	for i := 0; i < len(sorted); i += 2 {
+		kept = append(kept, sorted[i])
+	}
+	return kept
+}
+
+// recollect reads into a new file what was noted with the log before.
+func (p *Projection) recollect(ctx context.Context, today int64) error {
+	var there int
+	err := p.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&there) }, "SELECT COUNT(*) FROM meta WHERE name = 'noted'")
+	if err != nil || there > 0 {
+		return err
+	}
+	first, err := p.firstNoted(ctx, today)
+	if err != nil {
+		return err
+	}
+	read := make([]map[place]*daily, max(0, today-first+1))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(maxDaysRead)
+	for i := range read {
+		group.Go(func() (err error) {
+			read[i], err = p.readDay(groupCtx, first+int64(i))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return p.change(ctx, func(tx *sql.Tx) error {
+		for i, places := range read {
+			if err := keepDay(ctx, tx, first+int64(i), places); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES ('noted', '1')")
+		return err
+	})
+}
+
+// firstNoted is the first day whose figures are noted, not before those that trends show; the day after today if
+// there is none.
+func (p *Projection) firstNoted(ctx context.Context, today int64) (int64, error) {
+	text, err := p.config.Store.Note(ctx, daysNote)
+	first, wrong := time.Parse(time.DateOnly, text)
+	if err != nil || wrong != nil {
+		return today + 1, err
+	}
+	return max(first.UnixMilli()/dayMillis, today-maxBuckets), nil
+}
+
+func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*daily) error {
+	for at, d := range places {
+		doc, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		var fired []byte
+		if d.fired != nil {
+			if fired, err = json.Marshal(d.fired); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO days (day, source, repo, doc, fired) VALUES (?, ?, ?, ?, ?)", number, at.source,
+			at.repo, string(doc), string(fired))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteDays notes with the log what became known of its days. Relays that share a log take over what
+// another one knows better.
+func (p *Projection) noteDays(ctx context.Context, today int64) error {
+	since := p.Since()
+	if since.IsZero() {
+		return nil
+	}
+	from := max(toMillis(since)/dayMillis, today-maxBuckets)
+	live, err := p.live(ctx, from)
+	if err != nil {
+		return err
+	}
+	noted, err := p.noted(ctx, from)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.addFirings(ctx, live, from, today), p.addNotedFirings(ctx, noted, from, today)); err != nil {
+		return err
+	}
+	var changed []int64
+	for number, places := range live {
+		for at, d := range places {
+			if known := noted[number][at]; number <= today && (d.known() > known.known() || weight(d.fired) > weight(known.firings())) {
+				changed = append(changed, number)
+				break
+			}
+		}
+	}
+	slices.Sort(changed)
+	for i, number := range changed {
+		others, err := p.readDay(ctx, number)
+		if err != nil {
+			return err
+		}
+		day := days{number: live[number]}
+		day.join(days{number: noted[number]})
+		day.join(days{number: others})
+		if err := p.writeDay(ctx, number, day[number]); err != nil {
+			return err
+		}
+		if i == 0 {
+			if first, err := p.firstNoted(ctx, today); err != nil {
+				return err
+			} else if number < first {
+				text := time.UnixMilli(number * dayMillis).UTC().Format(time.DateOnly)
+				if err := p.config.Store.SetNote(ctx, daysNote, text); err != nil {
+					return err
+				}
+			}
+		}
+		if err := p.change(ctx, func(tx *sql.Tx) error { return keepDay(ctx, tx, number, day[number]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
