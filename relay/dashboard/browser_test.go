@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"touchstone/relay/client"
@@ -43,7 +45,29 @@ func need(t *testing.T, what string) {
 	t.Skipf("SKIPPED: %s is missing", what)
 }
 
-// browser is one Chromium and what went wrong on its pages.
+// chromium is the one of all tests, which starts with the first that needs it and ends with the last: each test has a tab
+// with cookies of its own.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	stopChromium = stop
+	ctx, _ = chromedp.NewContext(ctx)
+	return ctx, chromedp.Run(ctx)
+})
+
+var stopChromium = func() {}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopChromium()
+	os.Exit(code)
+}
+
+// browser is a tab and what went wrong on its pages.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -54,17 +78,27 @@ type browser struct {
 
 func newBrowser(t *testing.T, relay string) *browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
+	ctx, err := chromium()
+	if errors.Is(err, exec.ErrNotFound) {
 		need(t, "Chromium (as on Debian: apt install chromium)")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
-	ctx, expire := context.WithTimeout(t.Context(), 5*time.Minute) // far longer than any of these takes
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, expire := context.WithTimeout(ctx, 5*time.Minute) // far longer than any of these takes
 	t.Cleanup(expire)
-	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, closeBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(closeBrowser)
+	over := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+	profile, err := target.CreateBrowserContext().Do(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Chromium opens the first tab of a profile in a window of its own alone.
+	tab, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).WithWidth(1280).WithHeight(900).Do(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithTargetID(tab))
+	t.Cleanup(closeTab)
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(e any) {
 		switch e := e.(type) {
@@ -78,7 +112,8 @@ func newBrowser(t *testing.T, relay string) *browser {
 			}
 		}
 	})
-	b.run(network.Enable(), page.Enable(), runtime.Enable())
+	// Tabs that are not in front would get no keys.
+	b.run(network.Enable(), page.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
 	return b
 }
 
@@ -296,22 +331,24 @@ func (r *relay) views(pulls int) []string {
 // Titles, branches, logins, findings, payloads and what agents say are text: in a real browser
 // nothing of them runs, loads or makes a page wider than the screen.
 func TestHostileTextsStayText(t *testing.T) {
+	t.Parallel()
 	r := hostileRelay(t)
 	b := newBrowser(t, r.address)
-	for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
-		b.run(chromedp.EmulateViewport(size[0], size[1]))
-		for _, view := range r.views(len(hostile)) {
-			var wider int
+	for _, view := range r.views(len(hostile)) {
+		b.run(chromedp.Navigate(r.address+view), visible("#main"))
+		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
 			var strange []string
-			b.run(chromedp.Navigate(r.address+view), visible("#main"),
-				chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wider),
-				chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
-					`[onload], main [onmouseover], main [hx-get], `+
-					`main [data-hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
-					`e.outerHTML.slice(0, 100))`, &strange))
-			if wider > 0 {
-				b.t.Errorf("%s is %d pixels wider than a screen of %d", view, wider, size[0])
+			// Plots take their width a moment after the screen has changed its own.
+			fits := chromedp.Poll(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`, nil,
+				chromedp.WithPollingTimeout(20*time.Second))
+			b.run(chromedp.EmulateViewport(size[0], size[1]))
+			if err := chromedp.Run(b.ctx, fits); err != nil {
+				t.Errorf("%s is wider than a screen of %d: %v", view, size[0], err)
 			}
+			b.run(chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
+				`[onload], main [onmouseover], main [hx-get], `+
+				`main [data-hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
+				`e.outerHTML.slice(0, 100))`, &strange))
 			for _, element := range strange {
 				b.t.Errorf("%s holds %s", view, element)
 			}
@@ -322,6 +359,7 @@ func TestHostileTextsStayText(t *testing.T) {
 
 // A board that is open shows what happens, within a second, and stands still while it is paused.
 func TestBoardIsLive(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
 	b := newBrowser(t, r.address)
@@ -331,8 +369,8 @@ func TestBoardIsLive(t *testing.T) {
 	b.run(chromedp.KeyEvent("p"), visible(".live[aria-pressed=true]"))
 	r.send("pull_request", opened(3, 1, "The third", "alice", "three"))
 	var there bool
-	b.run(chromedp.Evaluate(`new Promise(done => setTimeout(() => done(!!document.querySelector("[id='p-acme/app-3']")), 700))`, &there,
-		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.run(chromedp.Poll(`document.getElementById("live").textContent.includes("there is news")`, nil, chromedp.WithPollingTimeout(0)),
+		chromedp.Evaluate(`!!document.querySelector("[id='p-acme/app-3']")`, &there))
 	if there {
 		t.Error("a paused board moved")
 	}
@@ -342,12 +380,15 @@ func TestBoardIsLive(t *testing.T) {
 
 // Rows are reached by j and k, the filter by a slash.
 func TestBoardTakesKeys(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
 	r.send("pull_request", opened(2, 3, "The second", "alice", "two"))
 	b := newBrowser(t, r.address)
 	var focused, field string
-	b.run(chromedp.Navigate(r.address+"/"), visible("#main"), chromedp.KeyEvent("jjjk"),
+	// A page that is refreshed meanwhile would lose the focus.
+	b.run(chromedp.Navigate(r.address+"/"), visible(`[id="p-acme/app-2"]`), chromedp.KeyEvent("p"), visible(".live[aria-pressed=true]"),
+		chromedp.KeyEvent("jjjk"),
 		chromedp.Evaluate(`document.activeElement.textContent`, &focused),
 		chromedp.KeyEvent("/"), chromedp.Evaluate(`document.activeElement.name`, &field))
 	if focused != "The first" || field != "author" {
@@ -357,6 +398,7 @@ func TestBoardTakesKeys(t *testing.T) {
 
 // Every page can be read with JavaScript off.
 func TestPagesNeedNoJavaScript(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	pull := opened(1, 5, "The first", "alice", "one")
 	r.send("pull_request", pull)
@@ -385,6 +427,7 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 
 // The pages are as accessible as axe-core can tell, in light and dark, on a desk and on a phone.
 func TestPagesAreAccessible(t *testing.T) {
+	t.Parallel()
 	axe, err := os.ReadFile("../../.tools/node_modules/axe-core/axe.min.js")
 	if err != nil {
 		need(t, "axe-core (make tools)")
@@ -402,14 +445,14 @@ func TestPagesAreAccessible(t *testing.T) {
 		"check_run": object{"id": 1, "name": "lint", "head_sha": fmt.Sprintf("%040d", 1), "status": "completed", "conclusion": "failure"}})
 	first := r.views(0)[9]
 	b := newBrowser(t, r.address)
-	for _, scheme := range []string{"light", "dark"} {
-		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
-			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-				chromedp.EmulateViewport(size[0], size[1]))
-			for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules",
-				"/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
+	for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules",
+		"/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
+		b.run(chromedp.Navigate(r.address+view), chromedp.WaitReady("body", chromedp.ByQuery), chromedp.Evaluate(string(axe)+";0", nil))
+		for _, scheme := range []string{"light", "dark"} {
+			for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
 				var found []string
-				b.run(chromedp.Navigate(r.address+view), chromedp.WaitReady("body", chromedp.ByQuery), chromedp.Evaluate(string(axe)+";0", nil),
+				b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme},
+					{Name: "prefers-reduced-motion", Value: "reduce"}}), chromedp.EmulateViewport(size[0], size[1]),
 					chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => `+
 						`n.html.slice(0, 160)).join(" | ")))`, &found,
 						func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))

@@ -53,6 +53,7 @@ const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
 
 // The plots have lines on them, and a click on one of a rule's leads to the pull requests behind it.
 func TestChartsAreDrawn(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
 	b := newBrowser(t, r.address)
@@ -118,6 +119,7 @@ func (b *browser) clickLastPoint(title string) {
 
 // What a rule's page shows is there for programs, too.
 func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
 	get := func(path string, want int) []byte {

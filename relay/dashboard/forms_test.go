@@ -105,6 +105,7 @@ func managed(t *testing.T) (*relay, string, *atomic.Int64) {
 
 // What administrators do on the page is done by plain forms, with JavaScript and without it.
 func TestFormsInABrowser(t *testing.T) {
+	t.Parallel()
 	r, admin, asked := managed(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/events?type=pull_request&after=oldest", nil)
 	if err != nil {
@@ -169,6 +170,7 @@ func TestFormsInABrowser(t *testing.T) {
 
 // The page of health tells of each webhook its last ping, and what was recovered.
 func TestHealthTellsOfHooks(t *testing.T) {
+	t.Parallel()
 	r, admin, _ := managed(t)
 	request := func(method, path string) string {
 		request, err := http.NewRequestWithContext(t.Context(), method, r.address+path, nil)

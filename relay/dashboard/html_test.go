@@ -32,6 +32,7 @@ func (r *relay) get(path string, want int) string {
 
 // Every page is valid HTML: with nothing to show, with usual things, and with hostile texts in every field.
 func TestPagesAreValidHTML(t *testing.T) {
+	t.Parallel()
 	java, err := exec.LookPath("java")
 	if err != nil {
 		need(t, "Java (as on Debian: apt install default-jre-headless)")
@@ -80,6 +81,7 @@ func TestPagesAreValidHTML(t *testing.T) {
 
 // The menu of periods shows the one that the address names, also one that it does not offer.
 func TestThePeriodThatIsShownIsTheOneAskedFor(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	for since, want := range map[string]string{
 		"": `value="30d" selected>30 days<`, "7d": `value="7d" selected>7 days<`, "14d": `value="14d" selected>14 days<`,

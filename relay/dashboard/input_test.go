@@ -12,6 +12,7 @@ import (
 
 // A review whose record cannot be read shows as that, with the link to it.
 func TestAnUnreadableRecordShowsWithItsLink(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	pull := opened(1, 5, "The first", "alice", "one")
 	r.send("pull_request", pull)
@@ -35,6 +36,7 @@ var negative = regexp.MustCompile(`[>" ]-\d+ (s|min|h|d)\b|":-\d`)
 
 // Clocks that differ or jump never make a length of time negative.
 func TestClocksThatJumpShowNothingNegative(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	pull := opened(1, -180, "From the future", "alice", "one") // in three hours
 	r.send("pull_request", pull)
@@ -57,6 +59,7 @@ func TestClocksThatJumpShowNothingNegative(t *testing.T) {
 
 // A relay that has heard nothing yet says how to make the first webhook arrive.
 func TestAnEmptyLogSaysHowToBegin(t *testing.T) {
+	t.Parallel()
 	r := startRelay(t)
 	for _, path := range []string{"/", "/log"} {
 		page := r.get(path, http.StatusOK)

@@ -83,15 +83,15 @@ func (p *Projection) RulesSince(ctx context.Context) (time.Time, error) {
 func (p *Projection) notedSince(ctx context.Context, condition string) (time.Time, error) {
 	since := p.Since()
 	err := p.query(ctx, func(rows *sql.Rows) error {
-		var first sql.NullInt64
+		var first int64
 		if err := rows.Scan(&first); err != nil {
 			return err
 		}
-		if at := time.UnixMilli(first.Int64 * dayMillis).UTC(); first.Valid && at.Before(since) {
+		if at := time.UnixMilli(first * dayMillis).UTC(); at.Before(since) {
 			since = at
 		}
 		return nil
-	}, "SELECT MIN(day) FROM days WHERE "+condition)
+	}, "SELECT day FROM days WHERE "+condition+" ORDER BY day LIMIT 1")
 	return since, err
 }
 

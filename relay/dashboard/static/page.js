@@ -16,7 +16,8 @@
     button.setAttribute("aria-pressed", String(paused));
     button.classList.toggle("on", open && !paused);
     button.classList.toggle("off", connected && !open && !paused);
-    button.querySelector(".text").textContent = paused ? "paused" : open ? "live" : connected ? "not connected" : "connecting";
+    const held = newest === shown ? "paused" : "paused, and there is news";
+    button.querySelector(".text").textContent = paused ? held : open ? "live" : connected ? "not connected" : "connecting";
   }
 
   // A page asks for what it shows again as of a change. The relay writes that once for all pages
@@ -33,6 +34,7 @@
   });
   document.addEventListener("htmx:after:swap", (e) => {
     shown = e.detail.ctx.asOf;
+    show();
     catchUp();
   });
 
@@ -58,6 +60,7 @@
     }
     if (message.changed && newer(message.changed, newest)) {
       newest = message.changed;
+      show();
       refresh();
     }
   }
