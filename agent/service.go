@@ -3,14 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
-	"touchstone/agent/service"
+	"touchstone/agent/setup"
 	"touchstone/agent/setup/wizard"
-	"touchstone/agent/version"
 	"touchstone/verdict/decide"
 )
 
@@ -30,7 +28,7 @@ user whose agent it is.`,
 	}
 	var mode string
 	cmd.PersistentFlags().StringVar(&mode, "mode", "", modeHelp)
-	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
+	about := func(use, short string, do func(cmd *cobra.Command, found setup.Service) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,19 +41,19 @@ user whose agent it is.`,
 		}
 	}
 	var follow bool
-	logs := about("logs", "Show what the agent has logged", func(cmd *cobra.Command, found service.Service) error {
+	logs := about("logs", "Show what the agent has logged", func(cmd *cobra.Command, found setup.Service) error {
 		return showLogs(cmd, found, follow)
 	})
 	bindFollow(logs, &follow)
 	cmd.AddCommand(
 		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes",
-			func(cmd *cobra.Command, found service.Service) error {
-				return wizard.InstallService(cmd.Context(), cmd.OutOrStdout(), found.Config, decide.Role(found.Mode))
+			func(cmd *cobra.Command, found setup.Service) error {
+				return wizard.InstallService(cmd.Context(), cmd.OutOrStdout(), found)
 			}),
-		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found service.Service) error {
+		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found setup.Service) error {
 			return found.Uninstall(cmd.Context())
 		}),
-		about("status", "Tell whether the agent runs; exits 1 if it does not", func(cmd *cobra.Command, found service.Service) error {
+		about("status", "Tell whether the agent runs; exits 1 if it does not", func(cmd *cobra.Command, found setup.Service) error {
 			status, err := found.Status(cmd.Context())
 			if err != nil {
 				return err
@@ -75,14 +73,14 @@ user whose agent it is.`,
 const modeHelp = "reviewer or author (default the one whose service is installed here)"
 
 // serviceOf is the service of a mode, or, without one, the only one that is installed.
-func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (service.Service, error) {
+func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (setup.Service, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
-		return service.Service{}, err
+		return setup.Service{}, err
 	}
-	var installed []service.Service
+	var installed []setup.Service
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
-		found, err := service.Here(string(role), cfg.Path(), version.String())
+		found, err := setup.ServiceOf(role, cfg.Path())
 		if err != nil || mode == string(role) {
 			return found, err
 		}
@@ -96,7 +94,7 @@ func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (service.Servic
 		return installed[0], nil
 	}
 	_, err = cli.Role(cmd, mode)
-	return service.Service{}, err
+	return setup.Service{}, err
 }
 
 func bindFollow(cmd *cobra.Command, follow *bool) {
@@ -104,16 +102,10 @@ func bindFollow(cmd *cobra.Command, follow *bool) {
 }
 
 // showLogs prints what a service has logged.
-func showLogs(cmd *cobra.Command, found service.Service, follow bool) error {
+func showLogs(cmd *cobra.Command, found setup.Service, follow bool) error {
 	if there, err := found.Installed(); err != nil || !there {
 		return cmp.Or(err, fmt.Errorf("the %s's agent is not installed as a service, whose log this shows; run `touchstone service install "+
-			"--mode %s`", found.Mode, found.Mode))
+			"--mode %s`", found.Role, found.Role))
 	}
-	show := found.Logs(cmd.Context(), follow)
-	show.Stdout, show.Stderr = cmd.OutOrStdout(), os.Stderr
-	err := show.Run()
-	if cmd.Context().Err() != nil {
-		return nil // it was told to stop
-	}
-	return err
+	return found.Show(cmd.Context(), follow, cmd.OutOrStdout())
 }

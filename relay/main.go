@@ -15,6 +15,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"touchstone/worktree/build"
 )
 
 // Exit codes.
@@ -65,7 +67,7 @@ Start one on this machine and watch it:
   touchstone-relay tail                      # in another terminal
 
 Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything else.`,
-		Version:       build(),
+		Version:       build.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noArguments,
@@ -77,7 +79,7 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
-	group(root, "Run a relay:", upCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
+	group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
 	group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
 	group(root, "Look and steer:", tailCommand(), controlCommand())
 	root.AddCommand(versionCommand(), manCommand())

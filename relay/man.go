@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"touchstone/worktree/build"
 )
 
 // manCommand writes the manual pages that packages carry. They are made from the same texts as --help.
@@ -22,7 +24,7 @@ func manCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // which is the day of the build
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "Touchstone relay", Source: version()}, args[0])
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: "Touchstone relay", Source: build.Version()}, args[0])
 		},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"touchstone/relay/server"
 	"touchstone/relay/token"
 	"touchstone/worktree/atomicfile"
+	"touchstone/worktree/build"
 )
 
 // serveHelp is what a newcomer needs to set a relay up.
@@ -167,7 +168,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed, TrustedProxies: proxies, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
 		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store,
-			Version: version()},
+			Version: build.Version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}

@@ -41,8 +41,9 @@ Encrypt's, whose terms of service this accepts). It prints the link by which the
 administrator joins, and the commands for the next steps. Doing it again keeps all that is
 there; change relay.yaml in that directory to change settings.
 
-Without --domain the relay listens on this machine alone.`,
-		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer
+Without --domain the relay listens on this machine alone. With --service the system runs it
+from now on; see touchstone-relay service.`,
+		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service
   touchstone-relay up`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +61,9 @@ Without --domain the relay listens on this machine alone.`,
 			if err := u.greet(cmd.Context(), cmd.OutOrStdout(), config); err != nil {
 				return err
 			}
+			if u.asService {
+				return u.install(cmd.Context(), cmd.OutOrStdout())
+			}
 			return serve(cmd.Context(), config, u.addressFile)
 		},
 	}
@@ -69,6 +73,7 @@ Without --domain the relay listens on this machine alone.`,
 		"a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
 	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
 	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
+	cmd.Flags().BoolVar(&u.asService, "service", false, "have the system run it from now on, as touchstone-relay service install does")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
 }
@@ -77,6 +82,7 @@ Without --domain the relay listens on this machine alone.`,
 type setup struct {
 	domain, dir, listen, addressFile string
 	reviewers                        []string
+	asService                        bool
 }
 
 // stateDir is where a relay keeps everything if nothing else is said.
@@ -96,9 +102,8 @@ func stateDir() string {
 
 func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
 
-// prepare makes the directory with the settings and the secret, as far as they are not there. It makes
-// nothing of what cannot work.
-func (u *setup) prepare(ctx context.Context) error {
+// find decides on the directory.
+func (u *setup) find() error {
 	if u.dir == "" {
 		u.dir = stateDir()
 	}
@@ -107,6 +112,15 @@ func (u *setup) prepare(ctx context.Context) error {
 		return fmt.Errorf("find the relay's directory: %w", err)
 	}
 	u.dir = dir
+	return nil
+}
+
+// prepare makes the directory with the settings and the secret, as far as they are not there. It makes
+// nothing of what cannot work.
+func (u *setup) prepare(ctx context.Context) error {
+	if err := u.find(); err != nil {
+		return err
+	}
 	settings := map[string]any{
 		"listen": "127.0.0.1:8080", "store": "sqlite:" + u.file("relay.db"),
 		"sources": map[string]any{"github": map[string]any{"kind": "github", "secret_file": u.file("github-secret")}},

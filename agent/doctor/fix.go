@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"touchstone/agent/service"
 	"touchstone/agent/setup"
 	"touchstone/agent/tempdir"
 	"touchstone/agent/trust"
-	"touchstone/agent/version"
 	"touchstone/verdict"
 )
 
@@ -73,8 +71,8 @@ func (d *Doctor) secrets() (string, error) {
 }
 
 // service is the service of the role's agent, and whether another version installed it.
-func (d *Doctor) service() (outdated bool, found service.Service, err error) {
-	if found, err = service.Here(string(d.Role), d.Config.Path(), version.String()); err == nil {
+func (d *Doctor) service() (outdated bool, found setup.Service, err error) {
+	if found, err = setup.ServiceOf(d.Role, d.Config.Path()); err == nil {
 		outdated, err = found.Outdated()
 	}
 	return outdated, found, err

@@ -1,22 +1,10 @@
-// Package version knows the version of this program, as Go has put it into the binary.
+// Package version knows the version of this program.
 package version
 
-import (
-	"fmt"
-	"runtime"
-	"runtime/debug"
-)
+import "touchstone/worktree/build"
 
-// Build is the version, and what it was built with and for.
-func Build() string {
-	return fmt.Sprintf("%s %s %s/%s", String(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
+// Build is the version, the commit and its date, and what it was built with and for.
+func Build() string { return build.String() }
 
-// String is the module's version. In a build from a checkout it is one that Go makes of
-// the commit (https://go.dev/ref/mod#pseudo-versions), where it may ask git for it.
-func String() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
-}
+// String is the version.
+func String() string { return build.Version() }

@@ -16,20 +16,18 @@ import (
 // agent is a launchd agent (launchd.plist(5)).
 const agent = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Written by touchstone service install, version {{.Version}}, which overwrites it. -->
+<!-- Written by service install, version {{.Version}}, which overwrites it. -->
 <plist version="1.0">
 <dict>
 	<key>Label</key><string>{{.Label}}</string>
 	<key>ProgramArguments</key>
 	<array>
-		<string>{{escape .Program}}</string><string>run</string>
-		<string>--mode</string><string>{{.Mode}}</string>
-		<string>--config</string><string>{{escape .Config}}</string>
-		<string>--log-format</string><string>json</string>
+		<string>/bin/sh</string><string>-c</string><string>{{escape .Waiting}}</string>
+		<string>{{escape .Program}}</string>{{.Words}}
 	</array>
 	<key>EnvironmentVariables</key><dict><key>PATH</key><string>{{escape .Path}}</string></dict>
 	<key>RunAtLoad</key><true/>
-	<key>KeepAlive</key><true/>
+	<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
 	<key>ExitTimeOut</key><integer>60</integer>
 	<key>StandardOutPath</key><string>{{escape .Log}}</string>
 	<key>StandardErrorPath</key><string>{{escape .Log}}</string>
@@ -40,7 +38,7 @@ const agent = `<?xml version="1.0" encoding="UTF-8"?>
 // description is what the template is filled with.
 type description struct {
 	Service
-	Label, Log string
+	Label, Log, Words, Waiting string
 }
 
 func (s Service) describe() (d description, path string, err error) {
@@ -48,15 +46,19 @@ func (s Service) describe() (d description, path string, err error) {
 	if err != nil {
 		return description{}, "", fmt.Errorf("find the directory of services: %w", err)
 	}
-	label := "dev.touchstone." + s.Mode
-	d = description{s, label, filepath.Join(home, "Library", "Logs", s.name()+".log")}
+	label := "dev." + strings.ReplaceAll(s.Name, "-", ".")
+	d = description{s, label, filepath.Join(home, "Library", "Logs", s.Name+".log"), s.arguments(), waiting}
 	return d, filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
 }
 
-// configured is the configuration as the description names it.
-func (s Service) configured() string {
-	config, _ := escape(s.Config) // writing to memory does not fail
-	return "<string>" + config + "</string>"
+// arguments are those of the program as the description has them.
+func (s Service) arguments() string {
+	var out strings.Builder
+	for _, value := range s.Arguments {
+		text, _ := escape(value) // writing to memory does not fail
+		out.WriteString("<string>" + text + "</string>")
+	}
+	return out.String()
 }
 
 // file is where the user's agents are described.
@@ -74,7 +76,7 @@ func escape(value string) (string, error) {
 // domain is the user's session, in which an agent may use the keychain.
 func domain() string { return "gui/" + strconv.Itoa(os.Getuid()) }
 
-// Install has the system start the agent now and with each session of this user. Done again it takes
+// Install has the system start the program now and with each session of this user. Done again it takes
 // up a new program or configuration. It returns the file that describes the service.
 func (s Service) Install(ctx context.Context) (string, error) {
 	d, path, err := s.describe()
@@ -95,7 +97,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Uninstall stops the agent and removes the service; that there is none is no error.
+// Uninstall stops the program and removes the service; that there is none is no error.
 func (s Service) Uninstall(ctx context.Context) error {
 	d, path, err := s.describe()
 	if err != nil {
@@ -123,8 +125,8 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	return "inactive", nil
 }
 
-// Logs is the command that shows what the agent has logged, and with follow what it goes on to log.
-func (s Service) Logs(ctx context.Context, follow bool) *exec.Cmd {
+// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
 	d, _, _ := s.describe() // without a home directory tail says so
 	args := []string{"-n", "200", d.Log}
 	if follow {

@@ -41,7 +41,10 @@ func example(t *testing.T) Service {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return Service{Mode: "author", Program: program, Config: filepath.Join(dir, `c"d\e.yaml`), Path: dir + ":/usr/bin", Version: "v1.2.3"}
+	return Service{
+		Name: "touchstone-author", Program: program, Arguments: []string{"run", "--config", filepath.Join(dir, `c"d\e.yaml`)},
+		Path: dir + ":/usr/bin", Version: "v1.2.3",
+	}
 }
 
 func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
@@ -60,7 +63,7 @@ func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
 	if got := told(); strings.Contains(got, "restart") {
 		t.Errorf("nothing changed, and it was restarted: %q", got)
 	}
-	s.Config += ".new"
+	s.Arguments[2] += ".new"
 	if _, err := s.Install(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,7 @@ func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
 	}
 	s.Version = "v1.2.4"
 	other := s
-	other.Config = filepath.Join(t.TempDir(), "other.yaml")
+	other.Arguments = []string{"run", "--config", filepath.Join(t.TempDir(), "other.yaml")}
 	if is, err := other.Outdated(); is || err != nil {
 		t.Errorf("the service has another configuration than this: %v, %v", is, err)
 	}
@@ -108,18 +111,39 @@ func TestUnitIsSound(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: systemd-analyze is not installed (as on Debian: apt install systemd)")
 	}
-	manager(t, "")
+	told := manager(t, "")
 	s := example(t)
-	path, err := s.Install(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), verify, "verify", "--man=no", "--user", path)
-	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
-	out, err := cmd.CombinedOutput()
-	if err != nil || len(out) > 0 {
+	for directory, kind := range map[string]string{"": "--user", filepath.Dir(s.Program): "--system"} {
+		s.Directory = directory
+		t.Setenv("SYSTEMD_UNIT_PATH", t.TempDir())
+		path, err := s.Install(t.Context())
+		_ = os.Unsetenv("SYSTEMD_UNIT_PATH") // systemd looks for other units where they are
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ofUser := strings.Contains(told(), "--user"); ofUser != (directory == "") {
+			t.Errorf("in %q, and it told the user's systemd: %v", directory, ofUser)
+		}
+		cmd := exec.CommandContext(t.Context(), verify, "verify", "--man=no", kind, path)
+		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+		out, err := cmd.CombinedOutput()
 		text, _ := os.ReadFile(path)
-		t.Errorf("%v\n%s\n%s", err, out, text)
+		if err != nil || len(out) > 0 || !strings.Contains(string(text), "\nRestartPreventExitStatus=2\n") {
+			t.Errorf("%v\n%s\n%s", err, out, text)
+		}
+	}
+}
+
+// TestWaiting runs the shell's script that launchd is given: a mistake is a success to it, and the signal to end reaches
+// the program, whose exit code it waits for.
+func TestWaiting(t *testing.T) {
+	for script, want := range map[string]int{
+		"exit 0": 0, "exit 1": 1, "exit 2": 0, "exit 20": 20, `trap "exit 7" TERM; kill $PPID; while :; do :; done`: 7,
+	} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", waiting, "sh", "-c", script)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != want {
+			t.Errorf("%s: exits %d, want %d\n%s", script, cmd.ProcessState.ExitCode(), want, out)
+		}
 	}
 }
 
@@ -155,7 +179,7 @@ func TestInstallSaysWhatIsMissing(t *testing.T) {
 	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no systemctl on this machine") {
 		t.Errorf("%v", err)
 	}
-	s.Config = "a\nExecStartPre=/bin/evil"
+	s.Arguments = []string{"a\nExecStartPre=/bin/evil"}
 	if _, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "line break") {
 		t.Errorf("%v", err)
 	}

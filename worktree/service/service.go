@@ -1,6 +1,8 @@
-// Package service owns an agent that the operating system runs: in its user's own session, started
-// with it and again when it fails. It is a systemd user unit on Linux, a launchd agent on macOS and
+// Package service owns a program that the operating system runs: started with its user's session, or
+// with the machine, and again when it fails. It is a systemd unit on Linux, a launchd agent on macOS and
 // a scheduled task on Windows, and stores the file that describes it where the platform keeps them.
+//
+// A program that ends with MistakeCode is not started again: no other try mends a mistake in the settings.
 package service
 
 import (
@@ -8,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,23 +20,29 @@ import (
 	"time"
 )
 
-// Service is one agent under the system's care. There is at most one of each mode.
+// MistakeCode is the exit code of a program whose command line or configuration is wrong.
+const MistakeCode = 2
+
+// Service is one program under the system's care.
 type Service struct {
-	// Mode is reviewer or author.
-	Mode string
+	// Name is what the service is called, such as touchstone-author. There is at most one of each name.
+	Name string
 	// Program is the absolute path of this program.
 	Program string
-	// Config is the absolute path of its configuration.
-	Config string
-	// Path is the PATH on which it finds git and the model CLI. Services start with a bare one.
+	// Arguments are what it is started with.
+	Arguments []string
+	// Path is the PATH on which it finds other programs. Services start with a bare one.
 	Path string
 	// Version is this program's, noted in the description: one that an older program wrote is taken up
-	// again, and the agent with it.
+	// again, and what it runs with it.
 	Version string
+	// Directory has systemd run the program with the machine, as root, and write in this directory
+	// alone; empty is in this user's session.
+	Directory string
 }
 
 // Here is the service of this very program, of a version, with this user's PATH.
-func Here(mode, config, version string) (Service, error) {
+func Here(name, version string, arguments ...string) (Service, error) {
 	program, err := os.Executable()
 	if err == nil {
 		// What a package manager links to stays when it upgrades; a build's temporary file does not.
@@ -42,11 +51,8 @@ func Here(mode, config, version string) (Service, error) {
 	if err != nil {
 		return Service{}, fmt.Errorf("find this program: %w", err)
 	}
-	return Service{Mode: mode, Program: program, Config: config, Path: os.Getenv("PATH"), Version: version}, nil
+	return Service{Name: name, Program: program, Arguments: arguments, Path: os.Getenv("PATH"), Version: version}, nil
 }
-
-// name is what the service is called: touchstone-author or touchstone-reviewer.
-func (s Service) name() string { return "touchstone-" + s.Mode }
 
 // commandTimeout bounds one command of the system's service manager.
 const commandTimeout = 30 * time.Second
@@ -61,8 +67,8 @@ func manage(ctx context.Context, name string, args ...string) (string, error) {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", fmt.Errorf("there is no %s on this machine, so it cannot run services this way; start `touchstone run` from what starts "+
-			"programs here", name)
+		return "", fmt.Errorf("there is no %s on this machine, so it cannot run services this way; start the program from what starts "+
+			"others here", name)
 	case err != nil:
 		return printed.String(), fmt.Errorf("%s %s: %w: %.500s", name, strings.Join(args, " "), err, bytes.TrimSpace(failed.Bytes()))
 	}
@@ -72,7 +78,7 @@ func manage(ctx context.Context, name string, args ...string) (string, error) {
 // render writes the file that describes the service, if it says anything else than what is there.
 func (s Service) render(path, text string, values any, functions template.FuncMap) (changed bool, err error) {
 	var out bytes.Buffer
-	if err := template.Must(template.New(s.name()).Funcs(functions).Parse(text)).Execute(&out, values); err != nil {
+	if err := template.Must(template.New(s.Name).Funcs(functions).Parse(text)).Execute(&out, values); err != nil {
 		return false, fmt.Errorf("write the service's description: %w", err)
 	}
 	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, out.Bytes()) {
@@ -96,7 +102,7 @@ func (s Service) Installed() (bool, error) {
 	return err == nil, err
 }
 
-// Outdated reports whether the service is installed with this configuration and another version of this
+// Outdated reports whether the service is installed with these arguments and another version of this
 // program described it, so that installing it again takes up this one.
 func (s Service) Outdated() (bool, error) {
 	path, err := s.file()
@@ -107,7 +113,7 @@ func (s Service) Outdated() (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return bytes.Contains(text, []byte(s.configured())) && !bytes.Contains(text, []byte("version "+s.Version+",")), err
+	return bytes.Contains(text, []byte(s.arguments())) && !bytes.Contains(text, []byte("version "+s.Version+",")), err
 }
 
 // remove deletes the file that describes the service; that it is gone already is no error.
@@ -120,10 +126,30 @@ func remove(path string) error {
 
 // check refuses what no service's description can carry.
 func (s Service) check() error {
-	for what, value := range map[string]string{"program's path": s.Program, "configuration's path": s.Config, "PATH": s.Path} {
+	values := map[string]string{"program's path": s.Program, "command line": strings.Join(s.Arguments, " "), "PATH": s.Path}
+	for what, value := range values {
 		if strings.ContainsAny(value, "\n\r\x00") {
 			return fmt.Errorf("the %s has a line break in it, which no service can be given", what)
 		}
 	}
 	return nil
 }
+
+// Show writes what the program has logged, and with follow what it goes on to log, until ctx ends.
+func (s Service) Show(ctx context.Context, follow bool, out io.Writer) error {
+	show := s.logs(ctx, follow)
+	show.Stdout, show.Stderr = out, os.Stderr
+	err := show.Run()
+	if ctx.Err() != nil {
+		return nil // it was told to stop
+	}
+	return err
+}
+
+// waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
+// for a mistake: launchd tells only success from failure.
+const waiting = `"$0" "$@" & child=$!
+trap 'kill $child' TERM
+wait $child; code=$?
+while kill -0 $child 2>/dev/null; do wait $child; code=$?; done
+[ $code = 2 ] || exit $code`

@@ -17,7 +17,7 @@ import (
 // (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
 const task = `<?xml version="1.0"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo><Description>touchstone, version {{.Version}}, {{.Mode}}</Description></RegistrationInfo>
+  <RegistrationInfo><Description>{{.Name}}, version {{.Version}}, written by service install</Description></RegistrationInfo>
   <Triggers><LogonTrigger><Enabled>true</Enabled><UserId>{{escape .User}}</UserId></LogonTrigger></Triggers>
   <Principals><Principal id="Author"><UserId>{{escape .User}}</UserId><LogonType>InteractiveToken</LogonType><RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
   <Settings>
@@ -25,7 +25,6 @@ const task = `<?xml version="1.0"?>
     <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
     <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
     <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
-    <RestartOnFailure><Interval>PT1M</Interval><Count>255</Count></RestartOnFailure>
     <Hidden>true</Hidden>
   </Settings>
   <Actions Context="Author"><Exec><Command>cmd.exe</Command><Arguments>{{escape .Line}}</Arguments></Exec></Actions>
@@ -44,17 +43,22 @@ func (s Service) describe() (d description, path string, err error) {
 		return description{}, "", fmt.Errorf("find the directory of services: %w", err)
 	}
 	dir = filepath.Join(dir, "touchstone")
-	d = description{Service: s, User: os.Getenv("USERDOMAIN") + `\` + os.Getenv("USERNAME"), log: filepath.Join(dir, s.name()+".log")}
-	run := windows.ComposeCommandLine([]string{s.Program, "run", "--mode", s.Mode, "--config", s.Config, "--log-format", "json"})
-	// Tasks have no standard error of their own; a shell gives them one.
-	d.Line = fmt.Sprintf(`/d /s /c "%s 2>> "%s""`, run, d.log)
-	return d, filepath.Join(dir, s.name()+".xml"), nil
+	d = description{Service: s, User: os.Getenv("USERDOMAIN") + `\` + os.Getenv("USERNAME"), log: filepath.Join(dir, s.Name+".log")}
+	d.Line = line(windows.ComposeCommandLine(append([]string{s.Program}, s.Arguments...)), d.log)
+	return d, filepath.Join(dir, s.Name+".xml"), nil
 }
 
-// configured is the configuration as the task's description names it.
-func (s Service) configured() string {
-	config, _ := escape(windows.EscapeArg(s.Config)) // writing to memory does not fail
-	return "--config " + config + " "
+// line is what a shell runs a command with, again whenever it ends but with a mistake: a task is not started again
+// for what its program exits with, and has no standard error of its own.
+func line(run, log string) string {
+	return fmt.Sprintf(`/d /s /c "for /l %%i in (1,0,2) do (%s 2>> "%s" & `+
+		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, MistakeCode, MistakeCode+1)
+}
+
+// arguments are those of the program as the task's description has them.
+func (s Service) arguments() string {
+	words, _ := escape(windows.ComposeCommandLine(append([]string{s.Program}, s.Arguments...))[len(windows.EscapeArg(s.Program)):])
+	return words // writing to memory does not fail
 }
 
 // file is where the task's description is kept.
@@ -69,7 +73,7 @@ func escape(value string) (string, error) {
 	return out.String(), err
 }
 
-// Install has the system start the agent now and with each session of this user. Done again it takes
+// Install has the system start the program now and with each session of this user. Done again it takes
 // up a new program or configuration. It returns the file that describes the service.
 func (s Service) Install(ctx context.Context) (string, error) {
 	d, path, err := s.describe()
@@ -83,17 +87,17 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := manage(ctx, "schtasks", "/Create", "/F", "/TN", s.name(), "/XML", path); err != nil {
+	if _, err := manage(ctx, "schtasks", "/Create", "/F", "/TN", s.Name, "/XML", path); err != nil {
 		return "", err
 	}
 	if changed {
-		_, _ = manage(ctx, "schtasks", "/End", "/TN", s.name()) // it may not run
+		_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // it may not run
 	}
-	_, err = manage(ctx, "schtasks", "/Run", "/TN", s.name())
+	_, err = manage(ctx, "schtasks", "/Run", "/TN", s.Name)
 	return path, err
 }
 
-// Uninstall stops the agent and removes the service; that there is none is no error.
+// Uninstall stops the program and removes the service; that there is none is no error.
 func (s Service) Uninstall(ctx context.Context) error {
 	_, path, err := s.describe()
 	if err != nil {
@@ -102,8 +106,8 @@ func (s Service) Uninstall(ctx context.Context) error {
 	if status, err := s.Status(ctx); err != nil || status == "not installed" {
 		return err
 	}
-	_, _ = manage(ctx, "schtasks", "/End", "/TN", s.name()) // it may not run
-	if _, err := manage(ctx, "schtasks", "/Delete", "/F", "/TN", s.name()); err != nil {
+	_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // it may not run
+	if _, err := manage(ctx, "schtasks", "/Delete", "/F", "/TN", s.Name); err != nil {
 		return err
 	}
 	return remove(path)
@@ -111,7 +115,7 @@ func (s Service) Uninstall(ctx context.Context) error {
 
 // Status tells in a word whether it runs: active, inactive or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
-	said, err := manage(ctx, "schtasks", "/Query", "/TN", s.name(), "/FO", "CSV", "/NH")
+	said, err := manage(ctx, "schtasks", "/Query", "/TN", s.Name, "/FO", "CSV", "/NH")
 	switch {
 	case err != nil:
 		return "not installed", nil
@@ -121,8 +125,8 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	return "inactive", nil
 }
 
-// Logs is the command that shows what the agent has logged, and with follow what it goes on to log.
-func (s Service) Logs(ctx context.Context, follow bool) *exec.Cmd {
+// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
 	d, _, _ := s.describe() // without a directory Get-Content says so
 	show := "Get-Content -Tail 200 -LiteralPath '" + strings.ReplaceAll(d.log, "'", "''") + "'"
 	if follow {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"touchstone/worktree/build"
+	"touchstone/worktree/service"
+)
+
+func serviceCommand() *cobra.Command {
+	var u setup
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "service",
+		Short: "Have the system run the relay: install, uninstall, status, logs",
+		Long: `service has the operating system run the relay that touchstone-relay up has set up, and run it
+again when it fails. On Linux it starts with the machine if root installs it, else with your
+session; on macOS and Windows it starts with your session.`,
+		Example: `  touchstone-relay service install
+  touchstone-relay service logs -f`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&u.dir, "dir", "", "where up keeps everything (default "+stateDir()+")")
+	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: noArguments,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if err := u.find(); err != nil {
+					return err
+				}
+				found, err := u.service()
+				if err != nil {
+					return err
+				}
+				return do(cmd, found)
+			},
+		}
+	}
+	logs := about("logs", "Show what the relay has logged", func(cmd *cobra.Command, found service.Service) error {
+		return found.Show(cmd.Context(), follow, cmd.OutOrStdout())
+	})
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
+	cmd.AddCommand(
+		about("install", "Start the relay now and from now on; again after an upgrade or to take up changes",
+			func(cmd *cobra.Command, _ service.Service) error {
+				if _, err := u.settings(cmd); err != nil {
+					return err
+				}
+				return u.install(cmd.Context(), cmd.OutOrStdout())
+			}),
+		about("uninstall", "Stop the relay and remove the service", func(cmd *cobra.Command, found service.Service) error {
+			return found.Uninstall(cmd.Context())
+		}),
+		about("status", "Tell whether the relay runs; exits 1 if it does not", func(cmd *cobra.Command, found service.Service) error {
+			status, err := found.Status(cmd.Context())
+			if err == nil && status != "active" {
+				err = fmt.Errorf("the relay's service is %s; touchstone-relay service logs tells more", status)
+			}
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), status)
+			}
+			return err
+		}),
+		logs,
+	)
+	return cmd
+}
+
+// service is the service that runs the relay of this directory.
+func (u *setup) service() (service.Service, error) {
+	found, err := service.Here("touchstone-relay", build.Version(), "serve", "--config", u.file("relay.yaml"))
+	if os.Geteuid() == 0 {
+		found.Directory = u.dir
+	}
+	return found, err
+}
+
+// install installs that service and says where.
+func (u *setup) install(ctx context.Context, out io.Writer) error {
+	found, err := u.service()
+	if err != nil {
+		return err
+	}
+	path, err := found.Install(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "service   described in %s; see touchstone-relay service logs -f\n", path)
+	return nil
+}

@@ -1,0 +1,200 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/template"
+)
+
+// unit is a systemd unit
+// (https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html).
+const unit = `# Written by service install, version {{.Version}}, which overwrites it.
+[Unit]
+Description={{.Name}}
+StartLimitIntervalSec=0
+{{- if .Directory}}
+After=network-online.target
+Wants=network-online.target
+{{- end}}
+
+[Service]
+ExecStart={{quote .Program}}{{.Words}}
+Environment={{quote (print "PATH=" .Path)}}
+Restart=always
+RestartSec=5
+# A mistake in the settings is not mended by another try.
+RestartPreventExitStatus={{.Mistake}}
+TimeoutStopSec=60
+KillMode=mixed
+{{- if .Directory}}
+# As root it owns what administrators make with the program's commands; this takes root's rights from it.
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths={{quote .Directory}}
+ProtectHome=read-only
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictSUIDSGID=yes
+LimitNOFILE=65536
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+{{- else}}
+# What it starts may be held in control groups that it makes within its own.
+Delegate=memory pids
+
+[Install]
+WantedBy=default.target
+{{- end}}
+`
+
+// description is what the template is filled with.
+type description struct {
+	Service
+	Words   string
+	Mistake int
+}
+
+// quote writes a value as systemd reads it: in quotes, with its specifiers escaped
+// (https://www.freedesktop.org/software/systemd/man/latest/systemd.syntax.html).
+func quote(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(value) + `"`
+}
+
+// argument writes an argument of a command, in which variables would be replaced.
+func argument(value string) string { return strings.ReplaceAll(quote(value), "$", "$$") }
+
+// arguments are those of the program as the unit has them.
+func (s Service) arguments() string {
+	var out strings.Builder
+	for _, value := range s.Arguments {
+		out.WriteString(" " + argument(value))
+	}
+	return out.String()
+}
+
+// systemctl is the command of systemd's that is about units such as this one.
+func (s Service) systemctl(ctx context.Context, args ...string) (string, error) {
+	if s.Directory == "" {
+		args = append([]string{"--user"}, args...)
+	}
+	said, err := manage(ctx, "systemctl", args...)
+	return said, unreachable(err)
+}
+
+// file is where such units are.
+func (s Service) file() (string, error) {
+	if s.Directory != "" {
+		// https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html#Unit%20File%20Load%20Path
+		return filepath.Join(cmp.Or(os.Getenv("SYSTEMD_UNIT_PATH"), "/etc/systemd/system"), s.Name+".service"), nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the directory of services: %w", err)
+	}
+	return filepath.Join(dir, "systemd", "user", s.Name+".service"), nil
+}
+
+// Install has the system start the program now and with each session of this user, or with the machine.
+// Done again it takes up a new program or configuration. It returns the file that describes the service.
+func (s Service) Install(ctx context.Context) (string, error) {
+	path, err := s.file()
+	if err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		return "", err
+	}
+	there, err := s.Installed()
+	if err != nil {
+		return "", err
+	}
+	changed, err := s.render(path, unit, description{s, s.arguments(), MistakeCode}, template.FuncMap{"quote": quote, "argument": argument})
+	if err != nil {
+		return "", err
+	}
+	steps := [][]string{{"daemon-reload"}, {"enable", "--now", s.Name}}
+	if changed {
+		steps = append(steps, []string{"restart", s.Name})
+	}
+	for _, step := range steps {
+		if _, err := s.systemctl(ctx, step...); err != nil {
+			if !there { // what nothing runs is not left behind
+				err = errors.Join(err, remove(path))
+			}
+			return "", err
+		}
+	}
+	return path, nil
+}
+
+// unreachable adds what to do where no systemd runs, or none for this user.
+func unreachable(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "not been booted with systemd"):
+		return fmt.Errorf("%w; start the program from what starts others here", err)
+	case strings.Contains(err.Error(), "Failed to connect to bus"):
+		return fmt.Errorf("%w; systemd runs no session of this user here: log in as the user itself, run loginctl enable-linger, or start "+
+			"the program from what starts others here", err)
+	}
+	return err
+}
+
+// Uninstall stops the program and removes the service; that there is none is no error.
+func (s Service) Uninstall(ctx context.Context) error {
+	path, err := s.file()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if _, err := s.systemctl(ctx, "disable", "--now", s.Name); err != nil {
+		return err
+	}
+	if err := remove(path); err != nil {
+		return err
+	}
+	_, err = s.systemctl(ctx, "daemon-reload")
+	return err
+}
+
+// Status tells in a word whether it runs: active, inactive, failed or not installed.
+func (s Service) Status(ctx context.Context) (string, error) {
+	path, err := s.file()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return "not installed", nil
+	}
+	said, err := s.systemctl(ctx, "is-active", s.Name)
+	if word := strings.TrimSpace(said); word != "" {
+		return word, nil // one that is not active exits with an error
+	}
+	return "", err
+}
+
+// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
+	args := []string{"--unit", s.Name, "--output", "cat", "--lines", "200"}
+	if s.Directory == "" {
+		args = append(args, "--user")
+	}
+	if follow {
+		args = append(args, "--follow")
+	}
+	return exec.CommandContext(ctx, "journalctl", args...)
+}
