@@ -22,7 +22,7 @@ build: ## Build both binaries, static, into bin/
 .PHONY: snapshot
 snapshot: ## Make all that a release consists of in dist/, and publish nothing
 	GOBIN="$(CURDIR)/bin" $(GO) install github.com/goreleaser/goreleaser/v2@v2.16.0
-	GOBIN="$(CURDIR)/bin" $(GO) install github.com/anchore/syft/cmd/syft@v1.38.0
+	GOBIN="$(CURDIR)/bin" $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
 	sh scripts/release/image.sh dist
 
@@ -32,8 +32,9 @@ demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--ke
 	@exec bin/demo --bin bin $(ARGS)
 
 .PHONY: live
-live: ## Set everything up as a team of five does, command by command, and count them
+live: ## Set everything up as a team of five does, by a machine user and by a GitHub App, and count what people do
 	@$(MAKE) --no-print-directory demo ARGS="--live $(ARGS)"
+	@bin/demo --bin bin --live --app $(ARGS)
 
 # The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
 # calls, one breaks each promise that the simulation holds the agents to, three take hostile,

@@ -3,102 +3,40 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"touchstone/agent/githubsim"
-)
-
-var (
-	formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
-	formInput  = regexp.MustCompile(`<input[^>]* name="([^"]+)" value="([^"]*)"`)
+	"touchstone/agent/githubsim/person"
 )
 
 // browse is xdg-open: a person with a browser, who makes the App that a page describes and installs it where
 // BROWSER says: a repository, "nowhere", or "gone" to close the page, or "forged" for an answer that another page sends.
 func browse() {
 	page, mode := os.Args[len(os.Args)-1], os.Getenv("BROWSER")
-	if err := browsePage(page, mode); err != nil {
+	at := person.Person{GitHub: os.Getenv("GITHUB_WEB")}
+	var err error
+	switch {
+	case mode == "gone":
+	case mode == "forged" && !strings.HasSuffix(page, "/installations/new"):
+		_, _, err = person.Visit(http.Get(page + "made?code=0123&state=guess"))
+	case strings.HasSuffix(page, "/installations/new"):
+		err = person.Install(page, mode)
+	default:
+		if page, err = at.MakeApp(page); err == nil {
+			err = person.Install(page, mode)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-}
-
-func browsePage(page, mode string) error {
-	text, _, err := visit(http.Get(page))
-	switch {
-	case err == nil && strings.HasSuffix(page, "/installations/new"):
-		return install(page, mode)
-	case err != nil || mode == "gone":
-		return err
-	case mode == "forged":
-		answer, _, err := visit(http.Get(page + "made?code=0123&state=guess"))
-		return fmt.Errorf("%s: %w", answer, err)
-	}
-	if text, _, err = submit(page, text); err != nil { // which our page does by itself
-		return err
-	}
-	action := formAction.FindStringSubmatch(text)
-	if action == nil {
-		return fmt.Errorf("GitHub does not ask: %s", text)
-	}
-	_, at, err := submit(page, text) // GitHub sends the browser back, and we send it on to be installed
-	if err != nil {
-		return err
-	}
-	return install(at, mode)
-}
-
-// install gives the App of a page a repository.
-func install(page, repository string) error {
-	owner, _, found := strings.Cut(repository, "/")
-	if !found {
-		return nil
-	}
-	_, _, err := visit(http.PostForm(page, url.Values{"owner": {owner}, "repositories": {repository}}))
-	return err
-}
-
-// submit sends the form of a page as it is.
-func submit(base, text string) (answer, at string, err error) {
-	action := formAction.FindStringSubmatch(text)
-	if action == nil {
-		return "", "", fmt.Errorf("there is no form: %s", text)
-	}
-	to, err := url.Parse(html.UnescapeString(action[1]))
-	if err == nil && !to.IsAbs() {
-		github, _ := url.Parse(os.Getenv("GITHUB_WEB"))
-		to = github.ResolveReference(to)
-	}
-	values := url.Values{}
-	for _, input := range formInput.FindAllStringSubmatch(text, -1) {
-		values.Set(input[1], html.UnescapeString(input[2]))
-	}
-	if err != nil {
-		return "", "", err
-	}
-	return visit(http.PostForm(to.String(), values))
-}
-
-func visit(response *http.Response, err error) (text, at string, _ error) {
-	if err != nil {
-		return "", "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return string(body), response.Request.URL.String(), err
 }
 
 // administered starts a relay that takes an App's secret from its administrator, rly_admin, and writes into the file

@@ -27,7 +27,8 @@ GitHub's login is, in this order, what agent.yaml names already, --github-token-
 GITHUB_TOKEN, that of gh, and on a terminal a token that you paste. Nothing is asked
 where there is no terminal.`,
 		Example: `  touchstone join 'https://relay.example.com/join#inv_…'
-  touchstone join "$LINK" --github-token-file ~/reviewer.token --service`,
+  touchstone join "$LINK" --github-token-file ~/reviewer.token --service
+  touchstone join "$LINK" --app`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("give the invitation's link, in quotes, as touchstone-relay invite create printed it")
@@ -62,6 +63,7 @@ where there is no terminal.`,
 			return start.Finish(cmd.Context(), cfg, decide.Role(member.Role), member.Repositories, member.Reviewers)
 		},
 	}
+	cmd.Flags().BoolVar(&start.App, "app", false, "as reviewer, act as a GitHub App, which touchstone app create makes next")
 	start.Bind(cmd)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -50,6 +51,18 @@ func invited(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(relay.Close)
 	ts.Setenv("LINK", relay.URL+"/join#"+invitation)
 	ts.Setenv("RELAY", relay.URL)
+}
+
+// refused starts a relay that takes no invitation, and sets LINK to one of it: refused STATUS SENTENCE.
+func refused(ts *testscript.TestScript, _ bool, args []string) {
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": args[1]})
+	}))
+	ts.Defer(relay.Close)
+	ts.Setenv("LINK", relay.URL+"/join#"+invitation)
 }
 
 // program puts a shell script on the PATH: program NAME SCRIPT.

@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"as": as, "chosen": chosen, "exits": exits, "clean": clean, "collect": collect, "traced": inWorld((*world).traced), "metered": metered,
-			"invited": invited, "program": program, "shows": inWorld((*world).shows), "terminate": terminate,
+			"invited": invited, "refused": refused, "program": program, "shows": inWorld((*world).shows), "terminate": terminate,
 			"strict": inWorld((*world).strict), "settings": inWorld((*world).settings), "push": inWorld((*world).push),
 			"pull": inWorld((*world).pull), "model": inWorld((*world).model), "reword": inWorld((*world).reword), "config": inWorld((*world).config),
 			"reviewed": inWorld((*world).reviewed), "done": inWorld((*world).done), "commented": inWorld((*world).commented),

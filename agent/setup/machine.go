@@ -30,14 +30,18 @@ func HasGH(ctx context.Context) bool {
 	return exec.CommandContext(ctx, GHToken[0], GHToken[1:]...).Run() == nil
 }
 
-// Engine is the model CLI to use: the one that is configured if it is there, else one that is, and
-// the configured one if none is.
+// Engine is the engine to use: the one that is configured if its model CLI is there, else one whose is, and
+// the configured one if none is. gemini is driven by the engine acp, which speaks to it unless it has a command of its own.
 func Engine(configured config.Engine) string {
 	if len(configured.Command) > 0 {
 		return configured.Name
 	}
 	for _, name := range append([]string{configured.Name}, engines.Names()...) {
-		if _, err := exec.LookPath(name); err == nil {
+		program := name
+		if name == "acp" {
+			program = append(configured.ACP.Command, "gemini")[0]
+		}
+		if _, err := exec.LookPath(program); err == nil {
 			return name
 		}
 	}

@@ -78,6 +78,7 @@ func TestRedeem(t *testing.T) {
 var joining = []Change{
 	{"repositories", []string{"acme/app"}}, {"reviewers", []string{"bot"}}, {"relay.url", "https://relay.example.com"},
 	{"relay.token_file", "relay-token"}, {"github.token_command", []string{"gh", "auth", "token"}},
+	{"engine.acp.command", []string{"goose", "acp"}},
 }
 
 func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
@@ -113,7 +114,8 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			if !slices.Equal(cfg.Repositories, []string{"acme/app"}) || !slices.Equal(cfg.Reviewers, []string{"bot"}) ||
-				cfg.Relay.URL != "https://relay.example.com" || string(cfg.Relay.Token) != "rly_a_b" || len(cfg.GitHub.TokenCommand) != 3 {
+				cfg.Relay.URL != "https://relay.example.com" || string(cfg.Relay.Token) != "rly_a_b" || len(cfg.GitHub.TokenCommand) != 3 ||
+				!slices.Equal(cfg.Engine.ACP.Command, []string{"goose", "acp"}) {
 				t.Errorf("it says %+v\n%s", cfg, text)
 			}
 			if strings.Contains(before, "github.example.com") && cfg.GitHub.APIURL != "https://github.example.com/api/v3/" {

@@ -19,7 +19,7 @@ import (
 
 // Change is one setting to be written.
 type Change struct {
-	// Key is the setting as agent.yaml has it, such as relay.url: one section deep at most.
+	// Key is the setting as agent.yaml has it, such as relay.url.
 	Key string
 	// Value is a text, a number or a list of texts. A list is written as a whole.
 	Value any
@@ -83,9 +83,7 @@ func plan(path string, changes []Change) (text []byte, said []string, err error)
 
 // put sets one key in the file, and says what that changed; nil for nothing.
 func (c Change) put(file *ast.File) (said *string, err error) {
-	section, key, nested := strings.Cut(c.Key, ".")
-	at := "$." + c.Key
-	now, err := lookup(file, at)
+	now, err := lookup(file, "$."+c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +98,22 @@ func (c Change) put(file *ast.File) (said *string, err error) {
 	if wanted, err := yaml.Marshal(c.Value); err != nil || bytes.Equal(was, wanted) {
 		return nil, err
 	}
-	text, place := fmt.Sprintf("%s: %s", c.Key, value), "$"
-	if nested {
-		text = fmt.Sprintf("%s:\n  %s: %s", section, key, value)
-		if there, err := lookup(file, "$."+section); err != nil {
+	// The sections that are there stay, and what is below them is added.
+	place, below := "$", strings.Split(c.Key, ".")
+	for len(below) > 1 {
+		section := place + "." + below[0]
+		if there, err := lookup(file, section); err != nil {
 			return nil, err
-		} else if there != nil {
-			text, place = fmt.Sprintf("%s: %s", key, value), "$."+section
+		} else if there == nil {
+			break
 		}
+		place, below = section, below[1:]
 	}
+	text := ""
+	for i, key := range below {
+		text += "\n" + strings.Repeat("  ", i) + key + ":"
+	}
+	text = fmt.Sprintf("%s %s", text[1:], value)
 	if err := merge(file, place, text); err != nil {
 		return nil, err
 	}

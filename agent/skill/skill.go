@@ -25,15 +25,16 @@ const name = "touchstone"
 
 // homes are the directories, below the user's home, in which each program looks for skills of that user:
 // https://code.claude.com/docs/en/skills, https://developers.openai.com/codex/skills and
-// https://opencode.ai/docs/skills. The last two share one.
+// https://opencode.ai/docs/skills. The last ones share one, gemini too (seen in 0.61.0).
 var homes = map[string]string{
 	"claude":   ".claude/skills",
 	"codex":    ".agents/skills",
+	"gemini":   ".agents/skills",
 	"opencode": ".agents/skills",
 }
 
 // Programs are the model CLIs that the skill can be installed for, in alphabetical order.
-func Programs() []string { return []string{"claude", "codex", "opencode"} }
+func Programs() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
 // ErrForeign says that another document stands where the skill would.
 var ErrForeign = errors.New("there is a skill of that name which touchstone did not write; move it away, or run this again with --force")

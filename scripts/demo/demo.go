@@ -34,6 +34,7 @@ type options struct {
 	model    string
 	keep     bool
 	team     bool
+	app      bool
 	dir, bin string
 }
 
@@ -141,8 +142,12 @@ func (d *demo) play(ctx context.Context) error {
 	d.out.line("\n  main is at %s · %d of %d findings fixed · the reviews cost $%.2f by the model's own account\n",
 		verdict.Short(s.merge), verified(s.last), len(s.last.Ledger), s.cost)
 	if d.live != nil {
-		d.out.line("live: %d developers, %d actions (%d commands, %d answers), merged %s/%s#%d in %.1f minutes", len(developers),
-			d.live.commands+d.live.answers, d.live.commands, d.live.answers, owner, name, s.number, time.Since(d.out.began).Minutes())
+		l, clicks := d.live, ""
+		if l.clicks > 0 {
+			clicks = fmt.Sprintf(", %d clicks", l.clicks)
+		}
+		d.out.line("live: %d developers, %d actions (%d commands, %d answers%s), merged %s/%s#%d in %.1f minutes", len(developers),
+			l.commands+l.answers+l.clicks, l.commands, l.answers, clicks, owner, name, s.number, time.Since(d.out.began).Minutes())
 	}
 	d.out.line("demo: %s/%s#%d merged after %d rounds in %.1fs", owner, name, s.number, s.last.Round, time.Since(d.out.began).Seconds())
 	if d.keep {

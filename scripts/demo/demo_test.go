@@ -180,16 +180,27 @@ func TestTwoDemosAtOnce(t *testing.T) {
 
 // TestTeamSetsItselfUp goes the way of the README, from nothing to a merge.
 func TestTeamSetsItselfUp(t *testing.T) {
-	r := startDemo(t, bin, "--live")
-	out, code := r.wait()
-	counted := regexp.MustCompile(`(?m)^live: 5 developers, 17 actions \(11 commands, 6 answers\), merged acme/app#1 in \d+\.\d minutes$`)
-	if code != 0 || !counted.MatchString(out) {
-		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
+	for name, test := range map[string]struct {
+		flags []string
+		count string
+	}{
+		"a machine user": {[]string{"--live"}, `17 actions \(11 commands, 6 answers\)`},
+		"a GitHub App":   {[]string{"--live", "--app"}, `19 actions \(11 commands, 6 answers, 2 clicks\)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startDemo(t, bin, test.flags...)
+			out, code := r.wait()
+			counted := regexp.MustCompile(`(?m)^live: 5 developers, ` + test.count + `, merged acme/app#1 in \d+\.\d minutes$`)
+			if code != 0 || !counted.MatchString(out) {
+				t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
+			}
+			if regexp.MustCompile(`(inv|rly)_[a-z2-7]`).MatchString(out) {
+				t.Errorf("the output shows a secret:\n%s", out)
+			}
+			r.nothingLeft()
+		})
 	}
-	if regexp.MustCompile(`(inv|rly)_[a-z2-7]`).MatchString(out) {
-		t.Errorf("the output shows a secret:\n%s", out)
-	}
-	r.nothingLeft()
 }
 
 // TestReadmeSaysWhatIsPlayed holds the commands of the README's set-up section against those of --live.

@@ -23,7 +23,7 @@ var (
 // follow opens the pull request and tells the relay's events until it is
 // merged.
 func (d *demo) follow(ctx context.Context) (*story, error) {
-	if err := d.github.open(ctx); err != nil {
+	if err := d.github.open(ctx, !d.app); err != nil {
 		return nil, fmt.Errorf("open the pull request: %w", err)
 	}
 	d.out.header()

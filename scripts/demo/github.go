@@ -32,13 +32,13 @@ func (g github) hook(ctx context.Context, relay, secret string) error {
 	}, nil)
 }
 
-// open opens the pull request and asks for its review.
-func (g github) open(ctx context.Context) error {
+// open opens the pull request and asks for its review, where that can be asked for.
+func (g github) open(ctx context.Context, ask bool) error {
 	var pull struct{ Number int }
 	err := g.post(ctx, "/repos/"+owner+"/"+name+"/pulls", map[string]any{
 		"title": pullTitle, "body": pullBody, "head": branch, "base": "main",
 	}, &pull)
-	if err != nil {
+	if err != nil || !ask {
 		return err
 	}
 	path := fmt.Sprintf("/repos/%s/%s/pulls/%d/requested_reviewers", owner, name, pull.Number)

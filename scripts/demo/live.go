@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,21 +17,22 @@ var developers = []string{authorLogin, "mona", "hopper", "lovelace", "turing"}
 
 // What the README has people type to set a team up, word for word and in its order.
 const (
-	typeUp       = "touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer"
+	typeUp       = "touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service"
 	typeJoin     = "touchstone join 'https://relay.acme.dev/join#inv_…'"
 	typeHook     = "GITHUB_TOKEN=… touchstone-relay hook install --config /var/lib/touchstone-relay/relay.yaml --repo acme/app"
 	typeReviewer = "touchstone-relay invite create --config … --role reviewer --name reviewer --repo acme/app"
 	typeTeam     = "touchstone-relay invite create --config … --name alice --name bob --repo acme/app"
 )
 
-// typed are the commands as the README shows them: a link again for each machine.
-var typed = []string{typeUp, typeJoin, typeHook, typeReviewer, typeTeam, typeJoin}
+// typed are the commands as the README shows them: a link again for each machine, and the ways of an App.
+var typed = []string{typeUp, typeJoin, typeHook, typeReviewer, typeTeam, typeJoin, typeJoinApp, typeApp}
 
 // live is a team that sets everything up with the README's commands, each member on a machine of their
 // own with an empty home directory.
 type live struct {
-	// commands are those so far that a person types, answers what they answer with yes: whether to start the agent.
-	commands, answers int
+	// commands are those so far that a person types, answers what they answer with yes: whether to start the agent,
+	// clicks what they agree to in the browser.
+	commands, answers, clicks int
 	// settings is the file with the relay's settings.
 	settings string
 }
@@ -43,12 +45,19 @@ var links = regexp.MustCompile(`http://\S+/join#inv_[a-z2-7_]+`)
 func (d *demo) types(
 	ctx context.Context, party string, env []string, command string, here map[string][]string, more ...string,
 ) (string, error) {
+	return d.typesAndSees(ctx, io.Discard, party, env, command, here, more...)
+}
+
+// typesAndSees is types, and hands on what the command prints as it does.
+func (d *demo) typesAndSees(
+	ctx context.Context, seen io.Writer, party string, env []string, command string, here map[string][]string, more ...string,
+) (string, error) {
 	home, own, err := d.home(party)
 	if err != nil {
 		return "", err
 	}
 	d.tell(party, command)
-	return output(ctx, home, append(own, env...), append(d.words(command, here), more...)...)
+	return watch(ctx, seen, home, append(own, env...), append(d.words(command, here), more...)...)
 }
 
 // tell counts a command that a person types, and shows it.
@@ -88,8 +97,9 @@ func (d *demo) upRelay(ctx context.Context) error {
 	address, state := filepath.Join(home, "address"), filepath.Join(home, "state")
 	d.tell("relay", typeUp)
 	p, err := d.start("relay", env, d.words(typeUp, map[string][]string{
-		"acme-reviewer": {reviewer},
-		// A domain takes a certificate; this machine alone does without.
+		"acme-reviewer": {d.reviewer()},
+		// A domain takes a certificate, and a service a system that runs it; this play does without.
+		"--service":               nil,
 		"--domain relay.acme.dev": {"--dir", state, "--listen", "127.0.0.1:0", "--address-file", address},
 	})...)
 	if err != nil {
@@ -110,8 +120,11 @@ func (d *demo) upRelay(ctx context.Context) error {
 	}
 	// The port was not known when it was printed, as it is where there is a domain.
 	_, code, _ := strings.Cut(first, "/join#")
-	if err := d.join(ctx, "admin", authorLogin, d.relay+"/join#"+code); err != nil {
+	if err := d.join(ctx, "admin", authorLogin, typeJoin, d.relay+"/join#"+code); err != nil {
 		return err
+	}
+	if d.app { // which brings its webhook along
+		return nil
 	}
 	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook,
 		map[string][]string{"/var/lib/touchstone-relay/relay.yaml": {d.live.settings}},
@@ -135,7 +148,7 @@ func (d *demo) invite(ctx context.Context, command string, names ...string) ([]s
 
 // join has a machine join with a link. What a person has there beforehand is a login at GitHub, here
 // a file with its token, and a model CLI, here the scripted one.
-func (d *demo) join(ctx context.Context, party, user, link string) error {
+func (d *demo) join(ctx context.Context, party, user, command, link string) error {
 	home, _, err := d.home(party)
 	if err != nil {
 		return err
@@ -155,9 +168,12 @@ func (d *demo) join(ctx context.Context, party, user, link string) error {
 	if err := os.WriteFile(config, []byte(machine), 0o600); err != nil {
 		return err
 	}
-	// The simulated GitHub stands for the provider, which has to answer.
-	_, err = d.types(ctx, party, []string{"ANTHROPIC_BASE_URL=" + d.github.url}, typeJoin,
-		map[string][]string{"'https://relay.acme.dev/join#inv_…'": {link}}, "--github-token-file", token)
+	here := map[string][]string{"'https://relay.acme.dev/join#inv_…'": {link}}
+	if command == typeJoinApp {
+		_, err = d.types(ctx, party, nil, command, here)
+		return err
+	}
+	_, err = d.types(ctx, party, []string{d.provider()}, command, here, "--github-token-file", token)
 	return err
 }
 
@@ -168,7 +184,12 @@ func (d *demo) joinAgents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.join(ctx, string(decide.Reviewer), reviewer, reviewers[0]); err != nil {
+	if d.app {
+		err = d.joinAsApp(ctx, reviewers[0])
+	} else {
+		err = d.join(ctx, string(decide.Reviewer), reviewer, typeJoin, reviewers[0])
+	}
+	if err != nil {
 		return err
 	}
 	team, err := d.invite(ctx, typeTeam, developers...)
@@ -180,7 +201,7 @@ func (d *demo) joinAgents(ctx context.Context) error {
 		if i == 0 {
 			party = string(decide.Author)
 		}
-		if err := d.join(ctx, party, login, team[i]); err != nil {
+		if err := d.join(ctx, party, login, typeJoin, team[i]); err != nil {
 			return err
 		}
 	}

@@ -83,6 +83,7 @@ end, as are the processes; also after Ctrl-C.`,
 	cmd.Flags().StringVar(&o.model, "model", scripted, "what thinks: scripted, or claude for your own claude and its login")
 	cmd.Flags().BoolVar(&o.keep, "keep", false, "leave everything running after the merge until Ctrl-C, and keep the directory")
 	cmd.Flags().BoolVar(&o.team, "live", false, "set everything up as a team of five does, command by command, and count them")
+	cmd.Flags().BoolVar(&o.app, "app", false, "with --live, the reviewer is a GitHub App")
 	cmd.Flags().StringVar(&o.dir, "dir", "", "directory to make for everything (default a new one among the temporary files)")
 	cmd.Flags().StringVar(&o.bin, "bin", "", "directory with the built programs (default build them first)")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,9 +113,15 @@ func command(ctx context.Context, dir string, env []string, argv ...string) erro
 
 // output is command, and returns what the program prints.
 func output(ctx context.Context, dir string, env []string, argv ...string) (string, error) {
+	return watch(ctx, io.Discard, dir, env, argv...)
+}
+
+// watch is output, and hands on what the program prints as it does.
+func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &output, &output
+	both := io.MultiWriter(&output, seen)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, both, both
 	isolate(cmd)
 	cmd.Cancel = func() error { kill(cmd); return nil }
 	cmd.WaitDelay = grace

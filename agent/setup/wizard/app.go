@@ -221,7 +221,7 @@ func (a *App) tell(said []string, err error) error {
 	return err
 }
 
-// connect has the relay believe the App's webhook, waits until it is installed, and checks it as doctor does. Done
+// connect has the relay believe the App's webhook, waits until it is installed, and starts its agent. Done
 // twice it does no harm: the App and the relay then have another secret.
 func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	info, err := app.Info(ctx)
@@ -254,8 +254,10 @@ func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	if os.Getenv("GITHUB_TOKEN") != "" {
 		a.Say("GITHUB_TOKEN is set here and wins over the App: take it out of the environment that the agent starts in")
 	}
-	a.Say("list %s under `reviewers` on each author's machine; see `touchstone doctor --mode %s`", info.Login, decide.Reviewer)
-	return nil
+	if !verdict.ListsLogin(a.Config.Reviewers, info.Login) {
+		a.Say("list %s under `reviewers` on each author's machine, and in relay.yaml", info.Login)
+	}
+	return start(ctx, a.Dialog, a.Config.Path(), decide.Reviewer, false)
 }
 
 // installationCheck is the time between two looks for the installation.

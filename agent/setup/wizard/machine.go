@@ -24,14 +24,22 @@ import (
 type Machine struct {
 	*cli.Settings
 	*cli.Dialog
+	// App is that the login is an App's, which is made afterwards.
+	App       bool
 	tokenFile string
 	service   bool
-	changes   []setup.Change
+	// acp is a command that speaks the Agent Client Protocol.
+	acp     string
+	changes []setup.Change
+	// secrets are files to be written, by their paths.
+	secrets map[string]string
 }
 
 // Bind adds the flags to a command.
 func (s *Machine) Bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.tokenFile, "github-token-file", "", "`file` with the GitHub token of the login that is to act")
+	cmd.Flags().StringVar(&s.acp, "acp", "", "drive this `command`, which speaks the Agent Client Protocol, such as \"goose acp\" (default a "+
+		"model CLI that is here)")
 	cmd.Flags().BoolVar(&s.service, "service", false, "have the agent started now and whenever you log in, without asking")
 }
 
@@ -40,19 +48,24 @@ func (s *Machine) Set(key string, value any) {
 	s.changes = append(s.changes, setup.Change{Key: key, Value: value})
 }
 
-// Prepare finds GitHub's login and a model CLI.
+// Prepare finds GitHub's login and a model CLI, and whether the settings can be written.
 func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
 		return cfg, err
 	}
-	if err := s.login(cmd.Context(), cfg); err != nil {
-		return cfg, cli.Usage(cmd, err)
+	if !s.App {
+		if err := s.login(cmd.Context(), cfg); err != nil {
+			return cfg, cli.Usage(cmd, err)
+		}
 	}
-	if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
+	if command := strings.Fields(s.acp); len(command) > 0 {
+		s.Set("engine.name", "acp")
+		s.Set("engine.acp.command", command)
+	} else if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
 		s.Set("engine.name", found)
 	}
-	return cfg, nil
+	return cfg, setup.Check(cfg.Path(), s.changes)
 }
 
 // login decides where GitHub's token comes from.
@@ -84,7 +97,8 @@ func (s *Machine) login(ctx context.Context, cfg config.Config) error {
 	}
 	path := filepath.Join(filepath.Dir(cfg.Path()), "github-token")
 	s.Set("github.token_file", filepath.Base(path))
-	return setup.Save(path, []byte(secret+"\n"))
+	s.secrets = map[string]string{path: secret + "\n"}
+	return nil
 }
 
 // Finish writes what was decided, checks it, and has the agent started.
@@ -110,32 +124,50 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if err := s.Write(cfg); err != nil {
 		return err
 	}
-	written, err := config.Load(cfg.Path(), os.Getenv)
+	if s.App && role == decide.Reviewer {
+		s.Say("make the App next: RELAY_TOKEN=… touchstone app create --organization NAME, with an administrator's token of the relay's")
+		return nil
+	}
+	return start(ctx, s.Dialog, cfg.Path(), role, s.service)
+}
+
+// start checks the settings as doctor does, and has the agent started; unless that is wanted, it asks.
+func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wanted bool) error {
+	written, err := config.Load(path, os.Getenv)
 	if err == nil {
 		err = written.Validate()
 	}
 	if err != nil {
 		return err
 	}
-	found := doctor.Doctor{Config: written, Role: role, Report: doctor.Print(s.Out)}
+	found := doctor.Doctor{Config: written, Role: role, Report: doctor.Print(d.Out)}
 	found.Examine(ctx)
 	if found.Problems > 0 {
 		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
 			"service install --mode %s`",
 			found.Problems, len(found.Results), role, role)
 	}
-	if !s.service {
-		s.service = s.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
+	if !wanted {
+		wanted = d.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
 	}
-	if !s.service {
-		s.Say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
+	if !wanted {
+		d.Say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
 		return nil
 	}
-	return InstallService(ctx, s.Out, cfg.Path(), role)
+	agent, err := setup.ServiceOf(role, path)
+	if err != nil {
+		return err
+	}
+	return InstallService(ctx, d.Out, agent)
 }
 
-// Write writes the settings and says what that changed.
+// Write writes the secrets and the settings and says what that changed.
 func (s *Machine) Write(cfg config.Config) error {
+	for path, secret := range s.secrets {
+		if err := setup.Save(path, []byte(secret)); err != nil {
+			return err
+		}
+	}
 	said, err := setup.Write(cfg.Path(), s.changes)
 	if err != nil {
 		return err

@@ -1,0 +1,82 @@
+// Package person is somebody with a browser who is signed in to the simulated GitHub: they follow pages and
+// send their forms. Nothing but tests and demonstrations uses it.
+package person
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Person is somebody with a browser.
+type Person struct {
+	// GitHub is the address of the simulated GitHub's pages.
+	GitHub string
+}
+
+var (
+	formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
+	formInput  = regexp.MustCompile(`<input[^>]* name="([^"]+)" value="([^"]*)"`)
+)
+
+// MakeApp makes the GitHub App that a page describes, and returns the page on which it is installed.
+func (p Person) MakeApp(page string) (next string, err error) {
+	text, _, err := Visit(http.Get(page))
+	if err == nil {
+		text, _, err = p.submit(text) // which that page does by itself
+	}
+	if err == nil { // GitHub asks, and sends the browser back, from where it is sent on
+		_, next, err = p.submit(text)
+	}
+	return next, err
+}
+
+// Install gives the App of a page a repository, owner/name; anything else closes the page.
+func Install(page, repository string) error {
+	owner, _, found := strings.Cut(repository, "/")
+	if !found {
+		return nil
+	}
+	_, _, err := Visit(http.PostForm(page, url.Values{"owner": {owner}, "repositories": {repository}}))
+	return err
+}
+
+// submit sends the form of a page as it is.
+func (p Person) submit(text string) (answer, at string, err error) {
+	action := formAction.FindStringSubmatch(text)
+	if action == nil {
+		return "", "", fmt.Errorf("there is no form: %s", text)
+	}
+	to, err := url.Parse(html.UnescapeString(action[1]))
+	if err == nil && !to.IsAbs() {
+		var github *url.URL
+		if github, err = url.Parse(p.GitHub); err == nil {
+			to = github.ResolveReference(to)
+		}
+	}
+	if err != nil {
+		return "", "", err
+	}
+	values := url.Values{}
+	for _, input := range formInput.FindAllStringSubmatch(text, -1) {
+		values.Set(input[1], html.UnescapeString(input[2]))
+	}
+	return Visit(http.PostForm(to.String(), values))
+}
+
+// Visit reads a page to its end: its text, and where it was in the end. One that is not there is an error.
+func Visit(response *http.Response, err error) (text, at string, _ error) {
+	if err != nil {
+		return "", "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return string(body), response.Request.URL.String(), err
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"touchstone/agent/githubsim/person"
+	"touchstone/verdict/decide"
+)
+
+// What the README has people type where the reviewer is a GitHub App.
+const (
+	typeJoinApp = "touchstone join 'https://relay.acme.dev/join#inv_…' --app"
+	typeApp     = "RELAY_TOKEN=… touchstone app create --organization acme"
+)
+
+// appLogin is the login of the App that app create makes for the organization.
+const appLogin = "touchstone-" + owner + "[bot]"
+
+// reviewer is the login whose reviews count.
+func (d *demo) reviewer() string {
+	if d.app {
+		return appLogin
+	}
+	return reviewer
+}
+
+// joinAsApp has the reviewer's machine join and act as an App, which a person makes and installs in the browser.
+func (d *demo) joinAsApp(ctx context.Context, link string) error {
+	party := string(decide.Reviewer)
+	if err := d.join(ctx, party, reviewer, typeJoinApp, link); err != nil {
+		return err
+	}
+	token, err := d.relayToken()
+	if err != nil {
+		return err
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	browser := &browser{person: person.Person{GitHub: d.github.url}, fail: fail}
+	_, err = d.typesAndSees(ctx, browser, party, []string{"RELAY_TOKEN=" + token, d.provider()}, typeApp, nil, "--no-browser")
+	d.live.clicks += browser.clicks
+	return because(ctx, err)
+}
+
+// provider has the simulated GitHub stand for the model's provider, which has to answer.
+func (d *demo) provider() string { return "ANTHROPIC_BASE_URL=" + d.github.url }
+
+// browser is a person who reads what a command prints, and opens the page that it names. It is used by one
+// command at a time.
+type browser struct {
+	person person.Person
+	said   []byte
+	clicks int
+	// fail ends the command, which would wait for what has failed here.
+	fail func(error)
+}
+
+// page is how app create names the page that makes the App.
+var page = regexp.MustCompile(`make the App in your browser, at (http://\S+)\n`)
+
+// Write implements io.Writer. The command waits for what is done here, and prints more in the meantime.
+func (b *browser) Write(text []byte) (int, error) {
+	b.said = append(b.said, text...)
+	if found := page.FindSubmatch(b.said); found != nil && b.clicks == 0 {
+		b.clicks = 2 // to agree to the App, and to its repositories
+		go func() {
+			install, err := b.person.MakeApp(string(found[1]))
+			if err == nil {
+				err = person.Install(install, owner+"/"+name)
+			}
+			if err != nil {
+				b.fail(fmt.Errorf("make the App in the browser: %w", err))
+			}
+		}()
+	}
+	return len(text), nil
+}
