@@ -33,14 +33,20 @@ func (w *world) detail(ref forge.Ref) (d struct {
 	return d
 }
 
+// showPage has the relay show a page.
+func (w *world) showPage() {
+	w.t.Helper()
+	w.relay.stop()
+	w.relay.page = &server.Page{File: filepath.Join(w.t.TempDir(), "page.db"), Reviewers: []string{reviewer}, GitHub: []string{"github"}}
+	w.startRelay()
+}
+
 // Each head shows within seconds whose turn it is, by the times at which the relay heard of both; and why it was merged is the
 // same on the page, which has the log alone, and in the terminal, which asks GitHub.
 func TestThePullRequestThePageAndTheTerminalTellTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())
-	w.relay.stop()
-	w.relay.page = &server.Page{File: filepath.Join(t.TempDir(), "page.db"), Reviewers: []string{reviewer}, GitHub: []string{"github"}}
-	w.startRelay()
+	w.showPage()
 	w.startBoth()
 	ref := w.openBad(false)
 	w.finished(ref, 2)

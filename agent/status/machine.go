@@ -27,7 +27,7 @@ import (
 
 const (
 	// watchEvery is how often status --watch looks at the machine, relayEvery at the relay.
-	watchEvery, relayEvery = time.Second, 5 * time.Second
+	watchEvery, relayEvery = time.Second, 2 * time.Second
 	// Entries bounds the journal's entries that touchstone status shows of each agent.
 	Entries = 20
 )
@@ -175,10 +175,12 @@ type shared struct {
 	pulls    []board.Pull
 	machines []event.Beacon
 	err      error
+	answered bool
 }
 
 // askAll asks the relay for everything that status --watch shows of it.
 func askAll(ctx context.Context, cfg config.Config, only []string) (s shared) {
+	s.answered = true // or it would not, which is known now, too
 	if s.pulls, s.err = cli.AskRelay(ctx, cfg, only); s.err != nil {
 		return s
 	}
@@ -248,6 +250,8 @@ func screen(machine Machine, relay shared, url string, columns, lines int, now t
 	switch {
 	case url == "":
 		fmt.Fprint(&b, "\nno relay is configured: only this machine is shown\n")
+	case !relay.answered:
+		fmt.Fprintf(&b, "\nrelay %s: it is being asked\n", url)
 	case relay.err != nil:
 		fmt.Fprintf(&b, "\nrelay %s: %s\n", url, terminal.Plain(relay.err.Error()))
 	default:
