@@ -23,7 +23,15 @@ func (v *view) blockers(s Summary) []string {
 	for _, text := range v.missing() {
 		list = append(list, Sentence(text))
 	}
+	if sentence := Sentence(s.Reason); s.NeedsHuman() && !v.held() && !slices.Contains(v.Labels, NeedsHuman) {
+		list = append(list, sentence) // the agent's own word
+	}
 	return list
+}
+
+// held reports whether the head waits for a person by its own review.
+func (v *view) held() bool {
+	return v.onHead != nil && v.onHead.Record.Verdict == verdict.RequestChanges && len(v.onHead.Record.Holds) > 0
 }
 
 // missing is what the head lacks to be merged, in sentences without their ends.

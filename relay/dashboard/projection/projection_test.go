@@ -325,37 +325,44 @@ func TestTurns(t *testing.T) {
 		turn   verdict.Turn
 		on     string
 		reason string
+		// blockers are what stands between it and the merge, and only that.
+		blockers []string
 	}{
-		"new":               {nil, verdict.TurnReviewer, "judge", "aaa is not reviewed yet"},
-		"changes requested": {[]event.Event{changes}, verdict.TurnAuthor, "alice", "changes requested in round 1: 1 major"},
+		"new":               {nil, verdict.TurnReviewer, "judge", "aaa is not reviewed yet", []string{"Aaa is not reviewed yet."}},
+		"changes requested": {[]event.Event{changes}, verdict.TurnAuthor, "alice", "changes requested in round 1: 1 major", []string{"Major at a.go:3: It leaks."}},
 		"held": {[]event.Event{hold}, verdict.TurnPerson, "alice",
-			"a person has to let it pass: the quality bar is lowered at ci.yml"},
-		"approved, CI runs": {[]event.Event{approval, checked(11, "aaa", "")}, verdict.TurnCI, "", "approved, and CI runs: test"},
+			"a person has to let it pass: the quality bar is lowered at ci.yml", []string{"A person has to let it pass: the quality bar is lowered at ci.yml."}},
+		"approved, CI runs": {[]event.Event{approval, checked(11, "aaa", "")}, verdict.TurnCI, "", "approved, and CI runs: test", []string{"CI runs: test."}},
 		"approved, CI fails": {[]event.Event{approval, checked(11, "aaa", "failure")}, verdict.TurnAuthor, "alice",
-			"approved, but CI fails: test"},
+			"approved, but CI fails: test", []string{"CI fails: test."}},
 		"approved, CI cannot fail late": {[]event.Event{approval, checked(11, "aaa", "success"), checked(10, "aaa", "")}, verdict.TurnAuthor,
-			"alice", "approved in round 1, ready to merge"},
+			"alice", "approved in round 1, ready to merge", nil},
 		"a draft": {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1,
-			object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft"},
+			object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft", []string{"It is a draft.", "Aaa is not reviewed yet."}},
 		"pushed since": {[]event.Event{changes,
 			happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge",
-			"bbb came after round 1 and is not reviewed yet"},
+			"bbb came after round 1 and is not reviewed yet", []string{"Bbb came after round 1 and is not reviewed yet."}},
 		"the agent's own word": {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, verdict.TurnReviewer, "judge",
-			"reviewing, round 1"},
+			"reviewing, round 1", []string{"Aaa is not reviewed yet."}},
 		"somebody else's word": {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, verdict.TurnReviewer,
-			"judge", "aaa is not reviewed yet"},
+			"judge", "aaa is not reviewed yet", []string{"Aaa is not reviewed yet."}},
 		"the agent waits for a person": {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")},
-			verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered"},
+			verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered", []string{"Aaa is not reviewed yet.", "Waiting for @walter: the quality bar is lowered."}},
 		"own statuses are no CI": {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, verdict.TurnAuthor, "alice",
-			"approved in round 1, ready to merge"},
+			"approved in round 1, ready to merge", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)
 			l.append(opened(1, "aaa"))
 			l.append(c.events...)
-			s := one(t, l.project(l.file(), "judge"))
+			p := l.project(l.file(), "judge")
+			s := one(t, p)
 			if s.Turn != c.turn || s.Reason != c.reason || strings.Join(s.WaitingOn, ",") != c.on {
 				t.Errorf("turn %q of %v: %s", s.Turn, s.WaitingOn, s.Reason)
+			}
+			detail, _, err := p.Pull(t.Context(), event.Filter{}, s.Repo, s.Number)
+			if err != nil || !slices.Equal(detail.Blockers, c.blockers) {
+				t.Errorf("between it and the merge, %v: %q", err, detail.Blockers)
 			}
 		})
 	}

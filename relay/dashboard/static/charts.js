@@ -61,7 +61,8 @@
         { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
         { stroke: colour("soft"), grid: { stroke: colour("line") }, ticks: { show: false }, size: 44 },
       ],
-      scales: { y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      // One point alone stands in the middle of two days.
+      scales: { x: { range: (u, min, max) => (min === max ? [min - 86400, max + 86400] : [min, max]) }, y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
       series: [
         { label: bucket, value: (u, t) => (t == null ? "" : day(new Date(t * 1000))) },
         ...plot.lines.map(([label, name]) => ({
