@@ -1,9 +1,15 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +17,10 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"touchstone/relay/event"
+	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
+	"touchstone/relay/storetest"
 )
 
 // withhold opens requests on one connection by HTTP/2 and lets no byte of an answer's body through. It
@@ -93,4 +102,81 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 		r.stop()
 	})
+}
+
+// Of subscribers that share one connection by HTTP/2, those that read nothing lose their streams when what
+// they hold is too much for the memory, the slowest first. One that reads keeps its own.
+func TestSubscriberKeepsItsStreamWhileOthersOfItsConnectionLoseTheirs(t *testing.T) {
+	const stalled, large = 11, 8 << 20 // the hub lets ten of them be held
+	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
+	for i := range stalled + 1 {
+		e := storetest.Event(fmt.Sprint(i))
+		e.Payload = []byte(`"` + strings.Repeat("x", large) + `"`)
+		if _, err := store.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bounds, err := store.Bounds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile, roots := certify(t, t.TempDir(), 1)
+	certificate, err := server.LoadCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, server.Config{Store: store, TLS: certificate.Config(), WriteTimeout: time.Hour})
+	connections := 0
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			connections++
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}}
+	t.Cleanup(transport.CloseIdleConnections)
+	follow := func(after int64) *bufio.Reader {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			fmt.Sprintf("https%s/events?after=%s", strings.TrimPrefix(r.address, "http"), event.Cursor{Log: bounds.Log, Seq: after}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept-Encoding", "identity")
+		response, err := transport.RoundTrip(request)
+		if err != nil || response.StatusCode != http.StatusOK || response.ProtoMajor != 2 {
+			t.Fatalf("the stream was answered %+v, %v", response, err)
+		}
+		t.Cleanup(func() { response.Body.Close() })
+		lines := bufio.NewReader(response.Body)
+		for line := ""; !strings.HasPrefix(line, "event: "); { // from then on it holds an event
+			if line, err = lines.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return lines
+	}
+	reading := follow(stalled)
+	until := func(id int64) {
+		t.Helper()
+		for line := ""; line != fmt.Sprintf("id: %s\n", event.Cursor{Log: bounds.Log, Seq: id}); {
+			if line, err = reading.ReadString('\n'); err != nil {
+				t.Fatalf("before event %d: %v", id, err)
+			}
+		}
+	}
+	until(stalled + 1)
+	first := follow(0)
+	for after := range int64(stalled - 1) {
+		follow(after + 1)
+	}
+	<-r.gone
+	if _, err := first.ReadString('\n'); err == nil {
+		t.Error("the one that has read nothing for the longest time got its event")
+	}
+	webhook := examples.Request(t, "https"+strings.TrimPrefix(r.address, "http"), secret, "push", "live", []byte(`{}`))
+	if response, err := transport.RoundTrip(webhook); err != nil || response.StatusCode != http.StatusAccepted {
+		t.Fatalf("the webhook was answered %+v, %v", response, err)
+	}
+	until(stalled + 2)
+	if connections != 1 || len(r.gone) > 0 {
+		t.Errorf("there were %d connections, and %d more lost their streams", connections, len(r.gone))
+	}
 }
