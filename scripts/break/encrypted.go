@@ -25,7 +25,7 @@ import (
 // encryptedAttacks are attempts by HTTP/2, where one connection has many requests.
 var encryptedAttacks = []attack{
 	{"streams that announce bodies keep webhooks out", streams(func(p *peer) error { return p.announce(streamsEach, 0) })},
-	{"streams with unfinished bodies keep webhooks out", streams(func(p *peer) error { return p.announce(8, 17000) })},
+	{"streams with unfinished bodies keep webhooks out", streams(func(p *peer) error { return p.announce(8, 13000) })},
 	{"streams that let no answer through keep webhooks out", streams((*peer).withhold)},
 	{"streams that are reset at once keep webhooks out", streams((*peer).rapid)},
 	{"an unfinished head of a stream keeps webhooks out", streams((*peer).unfinished)},
