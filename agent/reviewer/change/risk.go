@@ -23,8 +23,9 @@ var risks = []risk{
 	{"what runs at the same time", Full, regexp.MustCompile(`\bgo\s+(?:func\b|[\w.]+\()|<-|\bchan\b|\bselect\s*\{|\bsync\.|\batomic\b` +
 		`|(?i:\b(?:thread|goroutine|coroutine|spawn|executor|waitgroup|volatile|concurrent\w*)\b)`)},
 	{"a transaction", Full, regexp.MustCompile(`(?i)\b(?:transaction\w*|commit|rollback|savepoint|begin_?tx|with_?tx)\b`)},
-	{"rights or identities", Full, regexp.MustCompile(`(?i)\b(?:auth\w*|permission\w*|forbidden|unauthori[sz]ed|is_?admin|acl|rbac|csrf` +
-		`|cors|token|password|secret|credential\w*|verify_?signature|hmac|constant_?time\w*)\b`)},
+	{"rights or identities", Full, regexp.MustCompile(`(?i)\b(?:(?:pre|post)?auth\w*|login_?required|roles_?allowed|secured` +
+		`|permit_?all|permission\w*|forbidden|unauthori[sz]ed|is_?admin|acl|rbac|csrf|cors` +
+		`|token|password|secret|credential\w*|verify_?signature|hmac|constant_?time\w*)\b`)},
 	{"money", Full, regexp.MustCompile(`(?i)\b(?:price|amount|currency|balance|refund|invoice|tax|discount)s?\b`)},
 	{"the shape of the database", Full, regexp.MustCompile(`(?i)\b(?:create|alter|drop)\s+(?:table|index|column)\b`)},
 	{"what is deferred or cleaned up", Lite,
@@ -43,6 +44,31 @@ var risks = []risk{
 var removedCheck = regexp.MustCompile(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|assert|require|ensure|raise|throw)\b|\b(?:check|validate` +
 	`|verify|assert|require|ensure)\w*\(`)
 
+// comments matches a line that is one for certain: not what only begins like one, such as a
+// directive, an annotation, a preprocessor's line or the use of a pointer.
+var comments = regexp.MustCompile(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
+
+// onlyTells reports whether a change is of documents, and of comments in code.
+func onlyTells(c Change) bool {
+	for _, f := range c.Files {
+		if applies, _ := documents.Applies(asChange([]diff.File{f.File})); applies {
+			continue
+		}
+		lines := 0
+		for _, sign := range []byte{'-', '+'} {
+			for line := range diff.Signed(f.Patch, sign) {
+				if lines++; !comments.Match(line) && len(bytes.TrimSpace(line)) > 0 {
+					return false
+				}
+			}
+		}
+		if !outline.Knows(f.Path) || lines == 0 || lines != f.Added+f.Deleted {
+			return false
+		}
+	}
+	return len(c.Files) > 0
+}
+
 // touches is the gravest of what a file's changed lines touch; nothing for what is no code, for
 // tests, and for comments.
 func touches(f diff.File) (what string, tier Tier) {
@@ -52,7 +78,7 @@ func touches(f diff.File) (what string, tier Tier) {
 	tier = Trivial
 	for _, sign := range []byte{'-', '+'} {
 		for line := range diff.Signed(f.Patch, sign) {
-			if len(line) > maxRow || describes.Match(line) || len(bytes.TrimSpace(line)) == 0 {
+			if len(line) > maxRow || comments.Match(line) || len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
 			if sign == '-' && removedCheck.Match(line) && !bytes.Contains(f.Patch, append([]byte("\n+"), line...)) {
@@ -71,5 +97,5 @@ func touches(f diff.File) (what string, tier Tier) {
 	return what, tier
 }
 
-// product are files that are not, or not only, tests.
-var product, docs = scope("!tests"), scope("docs-only")
+// product are files that are not, or not only, tests; documents are prose.
+var product, documents = scope("!tests"), scope("docs")

@@ -60,13 +60,16 @@ func weigh(s Source, c Change) (Tier, string) {
 	why := verdict.Amount(c.Lines, "line", "lines") + " in " + verdict.Amount(len(c.Files), "file", "files")
 	tier := Full
 	switch {
-	case ofFewFiles(c) && c.Lines <= trivialLines && !binary: // what has no lines is not small
+	case !ofFewFiles(c):
+	case !binary && onlyTells(c): // what has no lines is not small
+		if tier = Lite; c.Lines <= liteLines {
+			tier = Trivial
+		}
+		return tier, why + ", all of it documents or comments"
+	case c.Lines <= trivialLines && !binary:
 		tier = Trivial
-	case ofFewFiles(c) && c.Lines <= liteLines:
+	case c.Lines <= liteLines:
 		tier = Lite
-	}
-	if applies, _ := docs.Applies(change); applies && !binary && ofFewFiles(c) && tier == Full {
-		return Lite, why + ", all of it documents"
 	}
 	if tier == Full {
 		return tier, why // there is none above it to look for
