@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/worktree"
 )
 
 // Base is the part of a session that is alike for all CLIs: its home and its time.
@@ -76,8 +77,17 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
+	if err == nil && report.Exit != "exit status 0" {
+		// Not every CLI says why it could not write to its home.
+		if full := worktree.NoRoom(b.Home.Dir, scarce); full != nil {
+			return report, Unstarted(fmt.Errorf("%s ended (%s): %w", b.Kind.Name, report.Exit, full))
+		}
+	}
 	return report, b.Kind.missing(err)
 }
+
+// scarce is what the disk of a home has less of, in bytes, when a CLI that fails is taken to have failed for that.
+const scarce = 1 << 20
 
 // Environment is Program.Environment for this session.
 func (b *Base) Environment() []string {
