@@ -55,7 +55,7 @@ func (m Merge) Evidence() []Proof {
 		all = append(all, a.Evidence()...)
 	}
 	if len(m.Passed) > 0 {
-		all = append(all, Proof{Text: "what passed on it: " + strings.Join(m.Passed, ", ")})
+		all = append(all, Proof{Text: "these of its checks passed: " + strings.Join(m.Passed, ", ")})
 	}
 	for _, text := range m.Lacked {
 		all = append(all, Proof{Text: text, Lacks: true})

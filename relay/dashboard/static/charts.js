@@ -58,11 +58,11 @@
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "UTC"),
       legend: { live: true },
       axes: [
-        { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
+        { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, incrs: [1, 7, 30, 90, 365].map((days) => days * 86400), values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
         { stroke: colour("soft"), grid: { stroke: colour("line") }, ticks: { show: false }, size: 44 },
       ],
       // One point alone stands in the middle of two days.
-      scales: { x: { range: (u, min, max) => (min === max ? [min - 86400, max + 86400] : [min, max]) }, y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      scales: { x: { range: (u, min, max) => (x.length === 1 ? [x[0] - 86400, x[0] + 86400] : [min, max]) }, y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
       series: [
         { label: bucket, value: (u, t) => (t == null ? "" : day(new Date(t * 1000))) },
         ...plot.lines.map(([label, name]) => ({
