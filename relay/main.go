@@ -111,11 +111,11 @@ func completes(cmd *cobra.Command, flag string, values ...cobra.Completion) {
 // noArguments refuses words that are no flags, among them unknown commands.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		meant := ""
+		meant := "; see"
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			meant = "; did you mean " + strings.Join(near, " or ") + "?"
+			meant = "; did you mean " + strings.Join(near, " or ") + "? See"
 		}
-		return usageError{fmt.Errorf("%q is not understood here%s; see %s --help", args[0], meant, cmd.CommandPath())}
+		return usageError{fmt.Errorf("%q is not understood here%s %s --help", args[0], meant, cmd.CommandPath())}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +28,14 @@ session; on macOS and Windows it starts with your session.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&u.dir, "dir", "", "where up keeps everything (default "+stateDir()+")")
+	// missing says that there is nothing to tell about.
+	missing := func(found service.Service) error {
+		there, err := found.Installed()
+		if err == nil && !there {
+			err = errors.New("the relay is not installed as a service; run touchstone-relay service install")
+		}
+		return err
+	}
 	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: noArguments,
@@ -43,6 +52,9 @@ session; on macOS and Windows it starts with your session.`,
 		}
 	}
 	logs := about("logs", "Show what the relay has logged", func(cmd *cobra.Command, found service.Service) error {
+		if err := missing(found); err != nil {
+			return err
+		}
 		return found.Show(cmd.Context(), follow, cmd.OutOrStdout())
 	})
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
@@ -58,6 +70,9 @@ session; on macOS and Windows it starts with your session.`,
 			return found.Uninstall(cmd.Context())
 		}),
 		about("status", "Tell whether the relay runs; exits 1 if it does not", func(cmd *cobra.Command, found service.Service) error {
+			if err := missing(found); err != nil {
+				return err
+			}
 			status, err := found.Status(cmd.Context())
 			if err == nil && status != "active" {
 				err = fmt.Errorf("the relay's service is %s; touchstone-relay service logs tells more", status)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,11 @@ func OnePull(_ *cobra.Command, args []string) error {
 
 // Usage is the error of a command line that cannot be understood.
 func Usage(cmd *cobra.Command, err error) error {
-	return Exit{ExitUsage, fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())}
+	see := "; see"
+	if strings.HasSuffix(err.Error(), "?") {
+		see = " See"
+	}
+	return Exit{ExitUsage, fmt.Errorf("%w%s `%s --help`", err, see, cmd.CommandPath())}
 }
 
 // Inconclusive gives a session that did not finish its exit code.

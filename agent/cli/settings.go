@@ -156,6 +156,9 @@ func ParseRef(cmd *cobra.Command, cfg config.Config, arg string) (forge.Ref, err
 // Role reads what --mode says.
 func Role(cmd *cobra.Command, mode string) (decide.Role, error) {
 	role := decide.Role(mode)
+	if mode == "" {
+		return "", Usage(cmd, errors.New("--mode is missing; it is reviewer or author"))
+	}
 	if role != decide.Reviewer && role != decide.Author {
 		return "", Usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
 	}
