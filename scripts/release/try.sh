@@ -14,6 +14,10 @@ say "the checksums hold"
 apt-get install -y -qq "$dist"/touchstone_*_"$arch".deb "$dist"/touchstone-relay_*_"$arch".deb > "$work/apt.log"
 touchstone version
 touchstone-relay version
+if touchstone version | grep -q development; then
+	say "the programs do not know their version: make the snapshot in a clone, where Go sees its commit"
+	exit 1
+fi
 man -w touchstone-review touchstone-relay-serve > /dev/null
 test -s /usr/share/bash-completion/completions/touchstone
 systemd-analyze verify /usr/lib/systemd/system/touchstone-relay.service /usr/lib/systemd/system/touchstone-reviewer.service
