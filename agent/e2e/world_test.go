@@ -181,7 +181,8 @@ func (w *world) startRelay() {
 	ctx, cancel := context.WithCancel(w.Ctx)
 	tokens, err := access.NewChecker(ctx, w.relay.tokens)
 	w.must(err)
-	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store, Retention: w.relay.retention, Page: w.relay.page,
+	s, err := server.New(ctx, server.Config{Listener: w.relay.door.open(), Tokens: tokens, Store: store,
+		Retention: w.relay.retention, Page: w.relay.page,
 		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
 	w.must(err)
 	done := make(chan struct{})
