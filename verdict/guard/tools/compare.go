@@ -88,7 +88,7 @@ func (c *comparison) outranks(p *pair, other string) {
 }
 
 // manyFiles reports whether a tool reads all files of one kind, none of which stands for another.
-func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Files[0], "*.") }
+func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Sources[0].files[0], "*.") }
 
 // inherited reports whether a setting is in the configuration of a folder further up now.
 func (c *comparison) inherited(p *pair, was value) bool {

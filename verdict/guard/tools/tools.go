@@ -4,7 +4,7 @@
 // all, of values and not of lines. It also compares who owns and approves what. It does no
 // I/O.
 //
-// To add a tool, write one file with a [Tool] and register it in its init.
+// To add a tool, write one file in settings; registry.go says in what form.
 package tools
 
 import (
@@ -21,11 +21,8 @@ import (
 type Tool struct {
 	// Name is how its rules are called, such as "ruff" for "ruff/ignored".
 	Name string
-	// Files are the names of its files: patterns of a base name or, with a slash, of a path.
-	Files []string
-	// Within are the parts of those files that are this tool's, as patterns of keys; none
-	// for the whole. A setting is the same in any of them.
-	Within []string
+	// Sources are the files that it reads. A setting is the same in any of them.
+	Sources []source
 	// Settings are what can be set, the first that fits a key counts.
 	Settings []Setting
 	// Aliases are other names of rules, and those that took a rule's place.
@@ -39,6 +36,15 @@ type Tool struct {
 	Runs func(before map[string]bool, rule string) bool
 	// Scope is a key beside a rule's that limits it to some files, "" if there is none.
 	Scope string
+}
+
+// source is files, by patterns of a base name or, with a slash, of a path, and the parts of them that
+// are a tool's, as patterns of keys; "-" is the whole.
+type source struct{ files, within []string }
+
+// has reports whether a file of this name is one of a source.
+func (s source) has(name string) bool {
+	return slices.ContainsFunc(s.files, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 // Setting is a setting, or a list of them.
@@ -75,14 +81,6 @@ const (
 	Skipped              // a list of tests that do not run
 )
 
-var registry []*Tool
-
-// register adds tools to those that are compared.
-func register(tools ...*Tool) bool {
-	registry = append(registry, tools...)
-	return true
-}
-
 // Examines reports whether a file of this name configures a tool or says who decides.
 func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
 
@@ -94,7 +92,7 @@ func toolsOf(name string) (out []*Tool) {
 		return nil
 	}
 	for _, t := range registry {
-		if slices.ContainsFunc(t.Files, func(pattern string) bool { return Fits(pattern, name) }) {
+		if slices.ContainsFunc(t.Sources, func(s source) bool { return s.has(name) }) {
 			out = append(out, t)
 		}
 	}
@@ -130,15 +128,17 @@ type part struct {
 	files  map[string]bool // those that it was read from
 }
 
-// read adds what a file says of a tool.
-func (p *part) read(t *Tool, file string, root *doc.Node) {
-	within := t.Within
-	if len(within) == 0 {
-		within = []string{""}
+// read adds what a file says of a tool; name is what its side calls it.
+func (p *part) read(t *Tool, name, file string, root *doc.Node) {
+	var within []string
+	for _, s := range t.Sources {
+		if s.has(name) {
+			within = append(within, s.within...)
+		}
 	}
 	for _, w := range within {
 		var pattern []string
-		if w != "" {
+		if w != "-" {
 			pattern = strings.Split(w, "/")
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, parents []*doc.Node) {
@@ -320,11 +320,11 @@ func (c *comparison) read(f change.File) {
 	for _, t := range registry {
 		if slices.Contains(before, t) && old != nil {
 			p := c.pair(t, path.Dir(f.Name()))
-			p.before.read(t, f.Name(), old)
+			p.before.read(t, f.OldPath, f.Name(), old)
 		}
 		if slices.Contains(after, t) && now != nil {
 			p := c.pair(t, path.Dir(f.Name()))
-			p.after.read(t, f.Name(), now)
+			p.after.read(t, f.Path, f.Name(), now)
 		}
 	}
 }

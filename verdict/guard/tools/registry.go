@@ -1,0 +1,117 @@
+package tools
+
+import (
+	"embed"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+//go:embed settings
+var settings embed.FS
+
+// registry is what the files in settings say, one for each tool or family of them:
+//
+//	tool NAME [nearest] [scope=KEY]      see [Tool]
+//	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
+//	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
+//	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
+//
+// A line of another form is a mistake in those files, at which the program does not start.
+var registry = func() (all []*Tool) {
+	_ = fs.WalkDir(settings, "settings", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := settings.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			if fields := strings.Fields(line); len(fields) > 1 && fields[0] != "#" {
+				all = declare(all, fields[0], fields[1:])
+			}
+		}
+		return err
+	})
+	return all
+}()
+
+// declare adds what one line says to the last tool.
+func declare(all []*Tool, word string, fields []string) []*Tool {
+	if word == "tool" {
+		t := &Tool{Name: fields[0], Aliases: map[string]string{}, Plain: plains[fields[0]], Runs: runs[fields[0]]}
+		for _, option := range fields[1:] {
+			t.Nearest = t.Nearest || option == "nearest"
+			if key, scoped := strings.CutPrefix(option, "scope="); scoped {
+				t.Scope = key
+			}
+		}
+		return append(all, t)
+	}
+	t := all[len(all)-1]
+	switch word {
+	case "in":
+		s := source{files: fields, within: []string{"-"}}
+		if i := slices.Index(fields, ":"); i > 0 {
+			s.files, s.within = fields[:i], fields[i+1:]
+		}
+		t.Sources = append(t.Sources, s)
+	case "alias":
+		for _, field := range fields {
+			old, now, _ := strings.Cut(field, ">")
+			t.Aliases[old] = now
+		}
+	default:
+		t.Settings = append(t.Settings, settingsOf(word, fields)...)
+	}
+	return all
+}
+
+var ways = strings.Fields("floor ceiling on off grade rules ignored excluded included uncounted skipped")
+
+// settingsOf are the settings of one line, which are alike but for their keys.
+func settingsOf(way string, fields []string) (all []Setting) {
+	like := Setting{Way: Way(slices.Index(ways, way))}
+	if like.Way < 0 {
+		panic("no way of settings is called " + way)
+	}
+	for _, field := range fields {
+		switch name, value, option := strings.Cut(field, "="); {
+		case !option:
+			all = append(all, Setting{Keys: field})
+		case name == "default":
+			like.Default = value
+		case name == "implied":
+			like.Implied = value
+		case name == "beside":
+			like.Beside = value
+		case name == "only":
+			like.Only = chosen(value)
+		default:
+			panic("no option of settings is called " + name)
+		}
+	}
+	for i, s := range all {
+		all[i] = like
+		all[i].Keys = s.Keys
+	}
+	return all
+}
+
+// chosen are the elements of a list that count: by a name of [choices], "^A,B" for those that begin
+// with A or B, "=A,B" for A and B themselves, and "!A" for all but A.
+func chosen(by string) func(element string) bool {
+	if choice := choices[by]; choice != nil {
+		return choice
+	}
+	words := strings.Split(by[1:], ",")
+	switch by[0] {
+	case '^':
+		return func(s string) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
+		}
+	case '=':
+		return func(s string) bool { return slices.Contains(words, s) }
+	case '!':
+		return func(s string) bool { return !slices.Contains(words, s) }
+	}
+	panic("no choice of elements is called " + by)
+}
