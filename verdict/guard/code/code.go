@@ -168,7 +168,7 @@ func (s *side) lineText(line int) string {
 }
 
 // generated reports whether a file says in its first lines that a program wrote it, for
-// Go as https://go.dev/s/generatedcode asks for it.
+// Go, by its name, as https://go.dev/s/generatedcode asks for it.
 func generated(name string, content []byte) bool {
 	for range 20 {
 		line, rest, found := bytes.Cut(content, []byte("\n"))

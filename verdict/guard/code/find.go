@@ -325,7 +325,7 @@ func (f *finder) locals(d *ast.FuncDecl, index func(gotoken.Pos) int) {
 		name, ok := n.(*ast.Ident)
 		if ok && name.Obj != nil && name.Obj.Kind == ast.Var && name.Obj.Pos() >= d.Pos() && name.Obj.Pos() < d.End() {
 			as := ""
-			if field, ok := name.Obj.Decl.(*ast.Field); ok && strings.HasPrefix(types.ExprString(field.Type), "*testing.") {
+			if field, ok := name.Obj.Decl.(*ast.Field); ok && strings.HasPrefix(strings.TrimPrefix(types.ExprString(field.Type), "*"), "testing.") {
 				as = "t"
 			}
 			f.local[int32(index(name.Pos()))] = as

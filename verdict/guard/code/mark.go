@@ -339,7 +339,8 @@ func (s *side) skipHelper(i int) bool {
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(t[:1])+t[1:], "skip")
 	statement := s.tokens[i].first || s.of(i-1) == "." && s.tokens[i-2].first
-	return ok && statement && slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) })
+	return ok && statement && (s.named(i+2, nil) == "t" ||
+		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
 
 // receiver reports whether a call is one of something that is listed.

@@ -110,7 +110,7 @@ const posing = "generated"
 
 // poses reports whether a side is such a file: half of what it defines stood there before.
 func (s *side) poses() bool {
-	if !generated(s.path, []byte(s.text)) || generated(s.other.path, []byte(s.other.text)) {
+	if !generated(s.path, []byte(s.text)) || generated("", []byte(s.other.text)) {
 		return false
 	}
 	bodies, same := map[uint64]bool{}, 0

@@ -232,6 +232,9 @@ func target(runner string, args []string) (Check, bool) {
 	if name == "" {
 		name = runner
 	}
+	if name == "rake" && len(args) == 0 { // its default task
+		return Check{Name: "rake", Guessed: true}, true
+	}
 	for i, a := range args {
 		if i > 0 && (args[i-1] == "-C" || args[i-1] == "-f" || args[i-1] == "--prefix" || args[i-1] == "--filter" ||
 			args[i-1] == "-F" || args[i-1] == "-w") {
