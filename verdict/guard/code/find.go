@@ -345,19 +345,44 @@ func goRole(path string, d *ast.FuncDecl) role {
 	return definition
 }
 
-// subtests adds the subtests of a test that have a literal name: t.Run("name", …).
+// subtests adds the subtests of a test that have a literal name: t.Run("name", …), and the rows of
+// a table of functions, {"name", func(t *testing.T) { … }}.
 func (f *finder) subtests(d *ast.FuncDecl, add func(*unit, ast.Node, gotoken.Pos), index func(gotoken.Pos) int) {
 	ast.Inspect(d, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || len(call.Args) != 2 {
-			return true
+		var parts []ast.Expr
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if run, ok := n.Fun.(*ast.SelectorExpr); ok && run.Sel.Name == "Run" {
+				parts = n.Args
+			}
+		case *ast.CompositeLit:
+			parts = n.Elts
 		}
-		run, isRun := call.Fun.(*ast.SelectorExpr)
-		title, isText := call.Args[0].(*ast.BasicLit)
-		body, isBody := call.Args[1].(*ast.FuncLit)
-		if isRun && isText && isBody && run.Sel.Name == "Run" {
-			add(&unit{name: contentOf(title.Value), word: "Run", role: test, body: index(body.Body.Lbrace) + 1}, call, run.Sel.Pos())
+		title, body := titledFunction(parts)
+		if title != nil && body != nil {
+			add(&unit{name: contentOf(title.Value), word: "Run", role: test, body: index(body.Body.Lbrace) + 1}, n, title.Pos())
 		}
 		return true
 	})
+}
+
+// titledFunction is the first text among the parts of a call or a value, and the function that is
+// given a test; nil for what is not there.
+func titledFunction(parts []ast.Expr) (title *ast.BasicLit, body *ast.FuncLit) {
+	for _, part := range parts {
+		if field, ok := part.(*ast.KeyValueExpr); ok {
+			part = field.Value
+		}
+		switch part := part.(type) {
+		case *ast.BasicLit:
+			if title == nil && part.Kind == gotoken.STRING {
+				title = part
+			}
+		case *ast.FuncLit:
+			if strings.Contains(types.ExprString(part.Type), "testing.") {
+				body = part
+			}
+		}
+	}
+	return title, body
 }

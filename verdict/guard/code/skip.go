@@ -69,7 +69,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			continue // one place tells of all
 		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
 			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
-		case many, builds(g.cond), g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
+		case many, builds(g.cond), x.alternates(g.after), g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.touched || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
@@ -125,7 +125,10 @@ func worse(had, has []mark, m mark) change.Tier {
 		tier = change.Evidence
 	}
 	for _, h := range had {
-		if h.effect == leaves && m.effect == skips && h.cond != "" && m.cond != "" { // it ended early before
+		switch ended := h.effect == leaves && m.effect == skips; { // it ended early before
+		case ended && h.cond == "":
+			return ""
+		case ended && m.cond != "":
 			tier = change.Evidence
 		}
 		if h.effect != m.effect {
@@ -143,6 +146,11 @@ func worse(had, has []mark, m mark) change.Tier {
 		}
 	}
 	return tier
+}
+
+// alternates reports whether a test has a new one of its name beside it, which may run where it does not.
+func (x *examination) alternates(u *unit) bool {
+	return slices.ContainsFunc(u.side.having(test), func(o *unit) bool { return o != u && o.path() == u.path() && x.pairs.of[o] == nil })
 }
 
 // skipsOn reports whether tests of a file are skipped on a condition.
