@@ -56,6 +56,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"one version of rake's may fail": {strings.Replace(matrix("        v: [1, 2]\n"), "go test ./...", "bundle exec rake", 1),
 			strings.Replace(matrix("        v: [1, 2]\n"), "run: go test ./...",
 				"run: bundle exec rake\n        continue-on-error: ${{ matrix.v == 2 }}", 1), "hold ci/fewer-cases:9"},
+		"a lint allowed": {job("    steps:\n      - run: cargo clippy -- -D warnings\n"),
+			job("    steps:\n      - run: cargo clippy -- -D warnings -A clippy::all\n"), "hold ci/lint-allowed:6"},
 		"coverage no longer sent": {job("    steps:\n      - run: go test ./...\n      - uses: codecov/codecov-action@v5\n"), test,
 			"evidence ci/check-gone:7"},
 		"may fail by a cell": {matrix("        v: [1, 2]\n"),

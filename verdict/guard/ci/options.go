@@ -55,6 +55,11 @@ func (c *comparison) arguments(was, is Run) {
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
 	}
+	for _, lint := range allowed(is.Args) {
+		if !slices.Contains(allowed(was.Args), lint) {
+			c.add(change.Hold, change.Strictness, "lint-allowed", fmt.Sprintf("The check %s no longer reports %s.", was.Check, lint), at)
+		}
+	}
 	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
 	}
@@ -94,6 +99,16 @@ var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|
 // denies reports what makes Rust's tools fail on warnings.
 func denies(args []string) bool {
 	return strings.Contains(strings.Join(args, " ")+" ", "-D warnings ") || slices.Contains(args, "-Dwarnings")
+}
+
+// allowed are the lints that Rust's tools are told not to report.
+func allowed(args []string) (lints []string) {
+	for i, a := range args {
+		if i > 0 && (args[i-1] == "-A" || args[i-1] == "--allow") {
+			lints = append(lints, a)
+		}
+	}
+	return lints
 }
 
 // numbers are the limits among the options of a command.

@@ -23,10 +23,11 @@ var plains = map[string]func(name string) string{"dotnet": compilerWarning, "cov
 // runs tell which rules a tool checks unasked.
 var runs = map[string]func(before map[string]bool, rule string) bool{"golangci": linterRuns}
 
-// linterRuns knows that only some linters run unasked: https://golangci-lint.run/docs/linters/
+// linterRuns knows that only some linters run unasked: https://golangci-lint.run/docs/linters/; "-" is
+// before a check of one that does.
 func linterRuns(before map[string]bool, linter string) bool {
 	standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
-	return before[linter] || before["linters/enable-all"] || before["linters/default"] ||
+	return strings.HasPrefix(linter, "-") || before[linter] || before["linters/enable-all"] || before["linters/default"] ||
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
 }
 

@@ -42,6 +42,8 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"hold sbt/limit:1"},
 		"a test on a list of flaky ones": {"ci/flaky-tests.txt", "# why\na.B#c\n", "# why\na.B#c\na.B#d\n", "evidence ignore-file/excluded:3"},
 		"a script that is skipped":       {"testscripts/a/b.txt", "exec a\n", "[windows] skip\nexec a\n", "evidence testscript/excluded:1"},
+		"a check of a linter's left out": {".golangci.yml", "linters:\n  settings:\n    staticcheck:\n      checks: [all]\n",
+			"linters:\n  settings:\n    staticcheck:\n      checks: [all, -SA4023]\n", "hold golangci/ignored:4"},
 		"a rule is ignored": {"pyproject.toml", "[tool.ruff]\nselect = ['E']\n",
 			"[tool.ruff]\nselect = ['E']\nignore = [\"E501\"]\n", "hold ruff/ignored:3"},
 		"a section under another name": {"ruff.toml", "ignore = ['B904']\nselect = ['B']\n",
