@@ -106,9 +106,6 @@ var systems = []system{
 	{isAzure, readAzure},
 	{isAzureTemplate, readAzureTemplate},
 	{func(name string) bool { return name == ".travis.yml" }, readTravis},
-	{func(name string) bool {
-		return path.Dir(name) == ".buildkite" && isYAML(name)
-	}, readBuildkite},
 	{isListed, readListed},
 }
 

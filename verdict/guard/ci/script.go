@@ -1,6 +1,9 @@
 package ci
 
 import (
+	"maps"
+	"slices"
+
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/shell"
 )
@@ -24,9 +27,10 @@ func scripts(files []change.File) []change.Finding {
 			if text == nil {
 				continue
 			}
-			for target, commands := range shell.NewProject(map[string][]byte{name: text}).Targets() {
+			targets := shell.NewProject(map[string][]byte{name: text}).Targets()
+			for _, target := range slices.Sorted(maps.Keys(targets)) {
 				s.jobs[f.Name()+"\x00"+target] = Job{}
-				for _, c := range commands {
+				for _, c := range targets[target] {
 					if check, is := c.Check(); is {
 						r := Run{Path: f.Name(), Job: target, Check: check.Name, Guessed: true, Strength: Always, Args: c.Args, Line: 1}
 						if c.Lost || neutral(c.Args) {
