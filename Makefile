@@ -26,8 +26,13 @@ snapshot: ## Make all that a release consists of in dist/, and publish nothing
 	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
 	sh scripts/release/image.sh dist
 
+# What says that it will take a while, as long as nothing was built here.
+.PHONY: patience
+patience:
+	@test -e bin/demo$(EXE) || echo "compiling the programs, which takes a minute or two the first time"
+
 .PHONY: demo
-demo: build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
+demo: patience build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
 	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo
 	@exec bin/demo --bin bin $(ARGS)
 

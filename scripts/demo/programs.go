@@ -105,7 +105,8 @@ func claudeEnv() ([]string, error) {
 // home makes a directory for one party of the demo and the environment of its
 // programs: the home, the state and the temporary files lie in that directory.
 // Of the user's there is Go itself, the very one that runs here, and its build
-// cache, without which every run would compile the standard library.
+// cache, without which every run would compile the standard library; with -trimpath,
+// as all else here is compiled, it finds that there.
 func (d *demo) home(party string) (dir string, env []string, err error) {
 	dir = filepath.Join(d.dir, party)
 	tmp := filepath.Join(dir, "tmp")
@@ -118,7 +119,7 @@ func (d *demo) home(party string) (dir string, env []string, err error) {
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_DATA_HOME="+filepath.Join(dir, "data"),
 		"TMPDIR="+tmp, "TMP="+tmp, "TEMP="+tmp,
 		"PATH="+d.goBin+string(filepath.ListSeparator)+os.Getenv("PATH"), "GOTOOLCHAIN=local",
-		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1",
+		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1",
 	)
 	return dir, env, nil
 }
