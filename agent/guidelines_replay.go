@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,6 @@ import (
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
 	"touchstone/guidelines"
-	"touchstone/worktree"
 )
 
 // replay is what the flags of guidelines replay say.
@@ -90,7 +88,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 			return fmt.Errorf("read the documents in %s: %w", r.with, err)
 		}
 	}
-	book, err := daemon.Trusted(config.NewLive(h.Config, nil))
+	book, err := compose.Trusted(config.NewLive(h.Config, nil))
 	if err != nil {
 		return err
 	}
@@ -117,10 +115,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	// It cannot post: it has nothing to post with.
 	rounds := &reviewer.Reviewer{
 		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
-		Worktrees: &worktree.Store{
-			Root:   filepath.Join(h.Config.StateDir, "worktrees"),
-			Clones: h.Config.Worktrees.Clones, Partial: worktree.Partial(h.Config.Worktrees.Partial),
-		},
+		Worktrees: compose.Trees(h.Config),
 	}
 	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), daemon.Round(h.Config), cli.Steps(cmd.ErrOrStderr()))
 	return cli.Print(cmd.OutOrStdout(), format, result)

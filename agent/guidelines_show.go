@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,11 +15,9 @@ import (
 	"touchstone/agent/clone"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
-	"touchstone/agent/version"
 	"touchstone/guidelines"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -120,7 +117,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 	if err != nil {
 		return fail(err)
 	}
-	client, err := daemon.Client(cfg, version.String())
+	client, err := compose.Client(cfg)
 	if err != nil {
 		return fail(err)
 	}
@@ -134,8 +131,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 		return fail(err)
 	}
 	const role = "show" // a tree of its own, so that no agent at work is in the way
-	trees := &worktree.Store{Root: filepath.Join(cfg.StateDir, "worktrees"), Clones: cfg.Worktrees.Clones,
-		Partial: worktree.Partial(cfg.Worktrees.Partial)}
+	trees := compose.Trees(cfg)
 	tree, err := trees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,

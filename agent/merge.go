@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -43,7 +43,7 @@ machine. Anything else is refused with the reason.`,
 				return err
 			}
 			return s.With(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
-				return daemon.NewMerger(ctx, config.NewLive(cfg, nil), version.String())
+				return compose.NewMerger(ctx, config.NewLive(cfg, nil))
 			})
 		},
 	}

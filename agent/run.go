@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/telemetry"
-	"touchstone/agent/version"
 )
 
 func newRun(s *cli.Settings) *cobra.Command {
@@ -59,7 +59,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 				return err
 			}
 			ctx := s.Logger(cmd.Context(), cfg)
-			d, closeAll, err := daemon.New(ctx, cfg, role, version.String())
+			d, closeAll, err := compose.New(ctx, cfg, role)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ While it runs it takes over what changes in agent.yaml, and says what it cannot.
 			d.Reload = func() (config.Config, error) {
 				cfg, err := load()
 				if err == nil {
-					err = daemon.CheckModels(cfg.Engine, role)
+					err = compose.CheckModels(cfg.Engine, role)
 				}
 				if err == nil {
 					cli.LogLevel(cfg)

@@ -5,6 +5,7 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 )
@@ -34,7 +35,7 @@ were edited, reviewed commits that were pushed away by force, deleted comments.`
 			if err != nil {
 				return err
 			}
-			book, err := daemon.Trusted(config.NewLive(cfg, nil))
+			book, err := compose.Trusted(config.NewLive(cfg, nil))
 			if err != nil {
 				return err
 			}

@@ -9,10 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchstone/agent/daemon"
+	"touchstone/agent/compose"
 	"touchstone/agent/forge"
 	"touchstone/agent/skill"
-	"touchstone/agent/version"
 )
 
 // completionTimeout is how long a person waits for what a shell completes.
@@ -104,7 +103,7 @@ func (s *Settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Comp
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
-	github, err := daemon.Client(cfg, version.String())
+	github, err := compose.Client(cfg)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

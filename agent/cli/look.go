@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/agent/version"
 )
 
 // BindOnlooker adds the flags of the commands that only look at GitHub.
@@ -37,7 +36,7 @@ func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string, format strin
 		return cfg, nil, config.Mistake{Err: errors.New("whose reviews count is not known: list the logins under `reviewers` in the " +
 			"configuration, or give --reviewer login")}
 	}
-	client, err := daemon.Client(cfg, version.String())
+	client, err := compose.Client(cfg)
 	return cfg, client, err
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
-	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -84,7 +84,7 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 	if cfg.Relay.URL == "" {
 		cfg.Sweep = min(cfg.Sweep, onePoll)
 	}
-	d, closeAll, err := daemon.New(ctx, cfg, role, version.String())
+	d, closeAll, err := compose.New(ctx, cfg, role)
 	if err == nil {
 		d.Only = ref
 	}
@@ -96,7 +96,7 @@ func roleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, er
 	if mode != "" {
 		return Role(cmd, mode)
 	}
-	client, err := daemon.Client(cfg, version.String())
+	client, err := compose.Client(cfg)
 	if err != nil {
 		return "", err
 	}

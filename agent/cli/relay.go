@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/board"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
@@ -42,7 +43,7 @@ func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only
 		}
 		repos = append(repos, repo)
 	}
-	book, err := daemon.Trusted(config.NewLive(cfg, nil))
+	book, err := compose.Trusted(config.NewLive(cfg, nil))
 	if err != nil {
 		return nil, false, err
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/tempdir"
 	"touchstone/agent/terminal"
-	"touchstone/agent/version"
 	"touchstone/verdict/decide"
 )
 
@@ -110,7 +110,7 @@ func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
 		if dir, err = tempdir.Open(ctx, cfg.StateDir); err != nil {
 			return nil, err
 		}
-		return daemon.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path, version.String())
+		return compose.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path)
 	})
 }
 

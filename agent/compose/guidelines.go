@@ -1,4 +1,3 @@
-// Package compose builds the parts of an agent from a configuration.
 package compose
 
 import (
@@ -7,12 +6,10 @@ import (
 	"path/filepath"
 
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/telemetry"
-	"touchstone/agent/version"
 	"touchstone/guidelines"
 	"touchstone/verdict/decide"
 )
@@ -22,7 +19,7 @@ func remote(cfg config.Config) (remoteguidelines.Texts, error) {
 	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) { // for which no token is needed
 		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
 	}
-	client, err := daemon.Client(cfg, version.String())
+	client, err := Client(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the remote guidelines are in the repository %s: %w", cfg.Guidelines, err)
 	}
@@ -58,7 +55,7 @@ func Guidelines(ctx context.Context, cfg config.Config, dirs ...string) (guideli
 // token, unless the remote guidelines are in a repository.
 func Examiner(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
 	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
-	if err := daemon.CheckModels(live.Config().Engine, decide.Reviewer); err != nil {
+	if err := CheckModels(live.Config().Engine, decide.Reviewer); err != nil {
 		return nil, err
 	}
 	rules, err := guidelines.Default()
@@ -67,7 +64,7 @@ func Examiner(ctx context.Context, cfg config.Config, tempDir string) (*reviewer
 	}
 	layer, err := remote(cfg)
 	return &reviewer.Examiner{
-		Engine: telemetry.Engine{Engine: daemon.Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
+		Engine: telemetry.Engine{Engine: Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
 		Settings: func() config.Engine { return live.Config().Engine },
 	}, err
 }

@@ -29,7 +29,7 @@ func overtaken(err error) bool {
 }
 
 func (a *Agent) review(ctx context.Context, step *Step) error {
-	orders, err := a.orders(ctx, step.PR)
+	orders, err := a.Orders(ctx, step.PR)
 	if err != nil {
 		return err
 	}

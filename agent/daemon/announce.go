@@ -40,7 +40,7 @@ func (d *Daemon) announce(ctx context.Context) {
 			}
 			cancel()
 		}
-		if !sleep(ctx, announceAfter, nil) || !sleep(ctx, announceEvery-announceAfter, d.activity.Changed()) {
+		if !sleep(ctx, announceAfter, nil) || !sleep(ctx, announceEvery-announceAfter, d.Activity.Changed()) {
 			return
 		}
 	}
@@ -57,7 +57,7 @@ func (d *Daemon) beacon() event.Beacon {
 	kind, model := config.Choice(engine.ModelFor(task))
 	b.Engine, b.Model = cmp.Or(kind, engine.Name), model
 	b.Cursor = d.Agent.Journal.Cursor()
-	d.activity.Fill(&b)
+	d.Activity.Fill(&b)
 	for {
 		if text, err := json.Marshal(b); err != nil || len(text) <= event.MaxBeaconBytes {
 			return b

@@ -69,7 +69,7 @@ func TestABeaconIsNeverMoreThanARelayTakes(t *testing.T) {
 	t.Parallel()
 	w := start(t, 1, crash, func(*working) {})
 	for range 200 {
-		_, end := w.daemon.activity.Begin(t.Context(), "acme/app#1", "review")
+		_, end := w.daemon.Activity.Begin(t.Context(), "acme/app#1", "review")
 		defer end()
 	}
 	text, err := json.Marshal(w.daemon.beacon())

@@ -58,7 +58,8 @@ type Daemon struct {
 	// Stepped, if set, is told of every act that was carried out, with its error.
 	Stepped func(Step, error)
 
-	activity activity.Tracker
+	// Activity is what the agent does at the moment.
+	Activity activity.Tracker
 	still    standstill
 	stop     context.CancelCauseFunc
 	mu       sync.Mutex
@@ -352,7 +353,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 		return nil
 	}
 	defer func() { <-d.slots }()
-	ctx, end := d.activity.Begin(ctx, pr.Ref.String(), string(action.Kind))
+	ctx, end := d.Activity.Begin(ctx, pr.Ref.String(), string(action.Kind))
 	defer end()
 	acting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -392,7 +393,7 @@ func (d *Daemon) slot(ctx context.Context, w *worker) bool {
 		return true
 	default:
 	}
-	defer d.activity.Queue()()
+	defer d.Activity.Queue()()
 	select {
 	case d.slots <- struct{}{}:
 		return true

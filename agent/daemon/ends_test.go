@@ -46,7 +46,7 @@ func authorOf(t *testing.T, g *loopback.GitHub, model loopback.Model) *Agent {
 	a.Journal, a.Worktrees, a.Remote = log, g.Worktrees, client.Remote
 	a.Author = &author.Author{
 		Worktrees: g.Worktrees, Engine: model, Read: client, Remote: client.Remote,
-		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge}, Unwanted: a.unwanted,
+		Identity: worktree.Identity{Name: "Alice", Email: "alice@example.com"}, Reviewers: []string{loopback.Judge}, Unwanted: a.Unwanted,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
 	return a

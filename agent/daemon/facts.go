@@ -193,8 +193,8 @@ func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string
 
 func byPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 
-// orders are what people have ordered, as far as they may.
-func (a *Agent) orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
+// Orders are what people have ordered, as far as they may.
+func (a *Agent) Orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
 	f := newFacts()
 	err := f.ask(ctx, a.Read, pr)
 	if err == nil {

@@ -197,7 +197,7 @@ func TestStopIsHeardWhereRightsCannotBeSeen(t *testing.T) {
 	for i := range stranger.Comments {
 		stranger.Comments[i].Association = "CONTRIBUTOR"
 	}
-	if orders, err := a.orders(t.Context(), stranger); err != nil || len(orders) > 0 {
+	if orders, err := a.Orders(t.Context(), stranger); err != nil || len(orders) > 0 {
 		t.Errorf("a stranger orders %+v, %v", orders, err)
 	}
 }

@@ -36,7 +36,7 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 		t.Errorf("it comes to %+v", action)
 	}
 	configure(a, func(c *config.Config) { c.Rights.Waive = config.RightWrite })
-	if orders, err := a.orders(t.Context(), g.Read(loopback.Judge, pr.Ref)); err != nil || len(orders) != 1 ||
+	if orders, err := a.Orders(t.Context(), g.Read(loopback.Judge, pr.Ref)); err != nil || len(orders) != 1 ||
 		orders[0].Verb != verdict.Waive {
 		t.Errorf("with the right to waive the orders are %+v, %v", orders, err)
 	}

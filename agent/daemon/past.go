@@ -117,8 +117,8 @@ func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (faile
 // maxTold bounds the failed attempts that a fix is told of.
 const maxTold = 3
 
-// tried says what the latest fixes came to that were not pushed.
-func (a *Agent) tried(pr forge.PullRequest) (all []string) {
+// Tried says what the latest fixes came to that were not pushed.
+func (a *Agent) Tried(pr forge.PullRequest) (all []string) {
 	for _, e := range a.failures(pr, time.Time{}, maxTold) {
 		if e.Act == string(decide.Fix) {
 			all = append(all, fmt.Sprintf("A session on %s was not pushed: %s", verdict.Short(e.SHA), e.Outcome.Detail))
@@ -231,3 +231,6 @@ func (h *heads) forget(ref forge.Ref) {
 	defer h.mu.Unlock()
 	delete(h.last, ref)
 }
+
+// Round is what one review or one fix may take by the settings.
+func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }

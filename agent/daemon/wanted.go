@@ -32,13 +32,13 @@ func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind dec
 	case !slices.Contains(long, kind):
 		return "", nil
 	}
-	return a.unwanted(ctx, kind, begun, now)
+	return a.Unwanted(ctx, kind, begun, now)
 }
 
-// unwanted is why an act on a pull request, as it was when that began, is not what it needs as it
+// Unwanted is why an act on a pull request, as it was when that began, is not what it needs as it
 // was read now; empty while it is. It is the decision, made once more. One that was
 // started by hand goes on while nothing new speaks against it.
-func (a *Agent) unwanted(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (string, error) {
+func (a *Agent) Unwanted(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (string, error) {
 	switch {
 	case now.Base.Name != begun.Base.Name:
 		return "its base branch is " + now.Base.Name + " now", nil

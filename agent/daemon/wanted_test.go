@@ -219,7 +219,7 @@ func TestASessionGoesOn(t *testing.T) {
 				tc.read(&now)
 			}
 			kind := map[decide.Role]decide.Kind{decide.Reviewer: decide.Review, decide.Author: decide.Fix}[tc.role]
-			why, err := a.unwanted(t.Context(), kind, begun, now)
+			why, err := a.Unwanted(t.Context(), kind, begun, now)
 			if err != nil || (tc.want == "") != (why == "") || !strings.Contains(why, tc.want) {
 				t.Errorf("it ends because %q, %v", why, err)
 			}

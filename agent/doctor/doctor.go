@@ -16,12 +16,10 @@ import (
 
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/report"
 	"touchstone/agent/trust"
-	"touchstone/agent/version"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
@@ -109,7 +107,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		})
 	}
 	d.check("relay", func() (string, error) { return d.relay(ctx) })
-	client, err := daemon.Client(d.Config, version.String())
+	client, err := compose.Client(d.Config)
 	if err != nil {
 		d.check("github", func() (string, error) { return "", err })
 		return
@@ -127,7 +125,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 			return "", fmt.Errorf("%s is an App, which GitHub lets nobody ask for a review; set review: all", self)
 		}
 		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.Config.Reviewers, ", ")),
-			daemon.CheckIdentity(d.Role, self, d.Config.Reviewers)
+			compose.CheckIdentity(d.Role, self, d.Config.Reviewers)
 	})
 	d.check("trust", func() (string, error) { return d.trust(ctx, client, self) })
 	if len(d.Config.Repositories) == 0 {
@@ -149,11 +147,11 @@ func (d *Doctor) Examine(ctx context.Context) {
 // trust tells which accounts the reviewers have and with which keys their records are signed. It
 // keeps the accounts that this machine did not know yet.
 func (d *Doctor) trust(ctx context.Context, client *forge.Client, self string) (string, error) {
-	book, err := daemon.Trusted(config.NewLive(d.Config, nil))
+	book, err := compose.Trusted(config.NewLive(d.Config, nil))
 	if err != nil {
 		return "", err
 	}
-	if err := daemon.CheckReviewers(ctx, client, book, d.Config.Reviewers); err != nil {
+	if err := compose.CheckReviewers(ctx, client, book, d.Config.Reviewers); err != nil {
 		return "", err
 	}
 	var facts []string

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/fallback"
@@ -26,7 +26,7 @@ func (d *Doctor) models(ctx context.Context) {
 	// The relay's administrators may have chosen others than the file.
 	choices, unheard := remoteconfig.Ask(ctx, d.Config)
 	live := config.NewLive(d.Config, choices)
-	models := daemon.Models(live, "")
+	models := compose.Models(live, "")
 	var unpriced []string
 	builtIn := "" // an engine's table, in words
 	for _, name := range live.Config().Engine.Engines() {
@@ -50,7 +50,7 @@ func (d *Doctor) models(ctx context.Context) {
 			unpriced = append(unpriced, name)
 		} else {
 			builtIn = fmt.Sprintf("those that %s has built in, of %s", name, v.Priced)
-			if old := daemon.Stale(v.Priced, time.Now()); old != "" {
+			if old := compose.Stale(v.Priced, time.Now()); old != "" {
 				builtIn += old + ": update this program, or set prices.date and prices.models"
 			}
 		}
@@ -116,7 +116,7 @@ func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 // other.
 func (d *Doctor) fallback(models *fallback.Engine, chosen config.Engine) (string, error) {
 	var all []string
-	if err := daemon.CheckModels(chosen, d.Role); err != nil {
+	if err := compose.CheckModels(chosen, d.Role); err != nil {
 		return "", err
 	}
 	for _, task := range []struct {
@@ -177,7 +177,7 @@ func judges(e config.Engine) string {
 // prices tells by which table what is spent is counted: the configuration's, which the engines
 // without prices of their own need, or that of an engine.
 func (d *Doctor) prices(unpriced []string, builtIn string) (string, error) {
-	if err := daemon.CheckPrices(d.Config, unpriced, time.Now()); err != nil {
+	if err := compose.CheckPrices(d.Config, unpriced, time.Now()); err != nil {
 		return "", err
 	}
 	if n := len(d.Config.Prices.Models); n > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/daemon"
+	"touchstone/agent/compose"
 	"touchstone/verdict/decide"
 )
 
@@ -48,7 +48,7 @@ func TestASessionOfADeadMachineIsTakenOver(t *testing.T) {
 	ref := w.openBad(false)
 	w.until("the first session runs", func() bool { return w.sessions(decide.Reviewer) == 1 })
 	first.halt()
-	d, closeAgent, err := daemon.New(w.Ctx, second.cfg, decide.Reviewer, "test")
+	d, closeAgent, err := compose.New(w.Ctx, second.cfg, decide.Reviewer)
 	w.must(err)
 	_, action, err := d.Agent.Look(w.Ctx, ref)
 	w.must(errors.Join(err, closeAgent()))

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-github/v66/github"
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/await"
@@ -252,7 +253,7 @@ func (m *machine) launch() error {
 	m.mu.Lock()
 	m.dead, m.cancel = false, cancel
 	m.mu.Unlock()
-	d, closeAgent, err := daemon.New(ctx, m.cfg, m.role, "test")
+	d, closeAgent, err := compose.New(ctx, m.cfg, m.role)
 	if err != nil {
 		cancel()
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/githubsim"
@@ -195,7 +196,7 @@ func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.R
 	}
 	log := zerolog.New(zerolog.ConsoleWriter{Out: file, NoColor: true, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
 	ctx = log.WithContext(ctx)
-	d, release, err := daemon.New(ctx, cfg, role, "standin")
+	d, release, err := compose.New(ctx, cfg, role)
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
@@ -175,7 +176,7 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	cfg.Merge.RequireChecks = false
 	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
-	agent, err := daemon.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
+	agent, err := compose.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
 	if err != nil || role != decide.Reviewer {
 		return agent, err
 	}

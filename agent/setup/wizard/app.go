@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/setup"
 	"touchstone/relay/client"
@@ -153,7 +153,7 @@ func (a *App) existing(ctx context.Context) (*forge.AppClient, error) {
 func (a *App) appWithKey(id int64, key string) (*forge.AppClient, error) {
 	cfg := a.Config
 	cfg.GitHub.AppID, cfg.GitHub.AppKey = id, config.Secret(key)
-	app, err := daemon.App(cfg)
+	app, err := compose.App(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,34 +1,13 @@
-package daemon
+package compose
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/fallback"
-	"touchstone/agent/forge"
 	"touchstone/verdict/decide"
 )
-
-// TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
-func TestAModelThatRestsIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute,
-		Err: fallback.ErrResting})
-	if counts(resting, Step{}) {
-		t.Error("it counts as an attempt")
-	}
-	run := trouble{}
-	if wait := run.met(t.Context(), resting); wait != 40*time.Minute {
-		t.Errorf("it is tried again in %s", wait)
-	}
-	if wait := run.met(t.Context(), forge.ErrUnavailable); wait >= 40*time.Minute {
-		t.Errorf("an outage is waited out for %s", wait)
-	}
-}
 
 // TestTheCommandIsOfTheEngineThatTheFileNames, not of one that is chosen elsewhere.
 func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {

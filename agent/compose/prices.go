@@ -1,4 +1,4 @@
-package daemon
+package compose
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/sandbox"
-	"touchstone/verdict"
 )
 
 // pricesLast is for how many days prices are taken for true; providers change them some
@@ -49,9 +48,6 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	}
 	return nil
 }
-
-// Round is what one review or one fix may take by the settings.
-func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }
 
 // tellAccess tells the log what of the sessions to come is not as it could be.
 func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {

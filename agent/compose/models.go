@@ -1,4 +1,4 @@
-package daemon
+package compose
 
 import (
 	"cmp"

@@ -1,12 +1,12 @@
-package daemon_test
+package compose_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 )
 
 func TestCheckPrices(t *testing.T) {
@@ -31,7 +31,7 @@ func TestCheckPrices(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-			err := daemon.CheckPrices(config.Config{Prices: test.prices}, test.unpriced, now)
+			err := compose.CheckPrices(config.Config{Prices: test.prices}, test.unpriced, now)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error = %v; want %q", err, test.want)
 			}

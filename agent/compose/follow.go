@@ -1,4 +1,4 @@
-package daemon
+package compose
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/remoteconfig"
@@ -29,7 +30,7 @@ type relayFollower struct {
 // Follow hints at everything each time the connection is made anew, or the relay says
 // that events are missing, since the events missed meanwhile may concern any pull
 // request.
-func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
+func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) error {
 	log := zerolog.Ctx(ctx)
 	filter := event.Filter{Sources: []string{"github"}}
 	for _, repo := range f.repos {
@@ -38,7 +39,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 	c := client.Client{URL: f.url, Token: f.token, Filter: filter, OnState: func(s client.State) {
 		if s.Connected {
 			log.Info().Str("relay", f.url).Msg("following the relay")
-			hint(Hint{})
+			hint(daemon.Hint{})
 			return
 		}
 		log.Warn().Err(s.Err).Stringer("retry_in", s.Retry.Round(time.Millisecond)).Msg("the relay is out of reach; trying again")
@@ -50,11 +51,11 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(Hint)) error {
 			for _, repo := range f.repos {
 				// Names have no case on GitHub; the configured spelling is the one used.
 				if strings.EqualFold(repo.String(), m.Event.Repo) && !plainIssue(m.Event) {
-					hint(Hint{Repo: repo, Number: int(m.Event.Number)})
+					hint(daemon.Hint{Repo: repo, Number: int(m.Event.Number)})
 				}
 			}
 		case m.Gap != nil, m.Reset != nil:
-			hint(Hint{})
+			hint(daemon.Hint{})
 		}
 		if m.Cursor.IsZero() {
 			return nil

@@ -1,4 +1,6 @@
-package daemon
+// Package compose builds an agent and its parts from a configuration: the daemon of a role, an agent for one act, its
+// models, its client of GitHub and its guidelines.
+package compose
 
 import (
 	"cmp"
@@ -15,6 +17,7 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
+	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
@@ -25,6 +28,7 @@ import (
 	"touchstone/agent/reviewer"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
+	"touchstone/agent/version"
 	"touchstone/guidelines"
 	"touchstone/relay/appkey"
 	"touchstone/relay/client"
@@ -37,12 +41,12 @@ import (
 // New composes a daemon for one role from its configuration and checks at once
 // what would otherwise fail later: the token, the identities, the engine. The
 // returned function releases what the daemon holds, after Run.
-func New(ctx context.Context, cfg config.Config, role decide.Role, version string) (*Daemon, func() error, error) {
+func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daemon, func() error, error) {
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, config.ErrNoRepository
 	}
 	choices := remoteconfig.Of(ctx, cfg)
-	d := &Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
+	d := &daemon.Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
 	for _, name := range cfg.Repositories {
 		repo, err := forge.ParseRepo(name)
 		if err != nil {
@@ -59,8 +63,8 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, version, func(models []fallback.Rest) {
-			d.activity.Rest(names(models))
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, func(models []fallback.Rest) {
+			d.Activity.Rest(names(models))
 			writeResting(ctx, log, models)
 		})
 		if err == nil {
@@ -72,7 +76,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 	}
 	log.Clock = d.Agent.Now
 	d.Agent.Journal = log
-	d.Self = event.Beacon{Role: string(role), Login: d.Agent.Login, Version: version}
+	d.Self = event.Beacon{Role: string(role), Login: d.Agent.Login, Version: version.String()}
 	if cfg.Relay.URL != "" {
 		follower := &relayFollower{url: cfg.Relay.URL, token: string(cfg.Relay.Token), repos: d.Repos, journal: log}
 		if cfg.Control {
@@ -89,10 +93,10 @@ func New(ctx context.Context, cfg config.Config, role decide.Role, version strin
 // NewAgent composes an agent for one role, without a journal: any number of them
 // may be at work on one machine, beside its daemon, to whose day they charge what they take. TempDir is a directory for
 // what sessions need while they last; empty is the system's own for such things.
-func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string) (*Agent, error) {
-	a, _, err := newAgent(ctx, live, role, tempDir, version, nil)
+func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string) (*daemon.Agent, error) {
+	a, _, err := newAgent(ctx, live, role, tempDir, nil)
 	if err == nil {
-		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), a.now(), usd) }
+		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), a.Now(), usd) }
 	}
 	return a, err
 }
@@ -104,8 +108,8 @@ func journalDir(cfg config.Config, role decide.Role) string {
 
 // NewMerger composes an author's agent that does nothing but merge, by hand. It needs no
 // model, and so runs where none is.
-func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, error) {
-	client, self, err := identified(ctx, live.Config(), decide.Author, version)
+func NewMerger(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
+	client, self, err := identified(ctx, live.Config(), decide.Author)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +123,10 @@ func NewMerger(ctx context.Context, live *config.Live, version string) (*Agent, 
 
 // newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
 // told which models are left alone.
-func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir, version string,
-	resting func([]fallback.Rest)) (*Agent, engine.Version, error) {
+func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string,
+	resting func([]fallback.Rest)) (*daemon.Agent, engine.Version, error) {
 	cfg := live.Config()
-	client, self, err := identified(ctx, cfg, role, version)
+	client, self, err := identified(ctx, cfg, role)
 	if err != nil {
 		return nil, engine.Version{}, err
 	}
@@ -148,8 +152,8 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir,
 }
 
 // Client is GitHub as the configuration says: as a token's login or as an App.
-func Client(cfg config.Config, version string) (*forge.Client, error) {
-	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version}
+func Client(cfg config.Config) (*forge.Client, error) {
+	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version.String()}
 	if as.Token == "" && cfg.GitHub.AppID != 0 {
 		var err error
 		if as.App, err = App(cfg); err != nil {
@@ -173,8 +177,8 @@ func App(cfg config.Config) (*forge.App, error) {
 }
 
 // identified gives a client and the login that it acts as, if that may take the role.
-func identified(ctx context.Context, cfg config.Config, role decide.Role, version string) (*forge.Client, string, error) {
-	client, err := Client(cfg, version)
+func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forge.Client, string, error) {
+	client, err := Client(cfg)
 	if err != nil {
 		return nil, "", err
 	}
@@ -187,7 +191,8 @@ func identified(ctx context.Context, cfg config.Config, role decide.Role, versio
 
 // Assemble puts an agent together that acts as the login self through a client of it, with
 // the models of an engine.
-func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine, tempDir string) (*Agent, error) {
+func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine,
+	tempDir string) (*daemon.Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
@@ -198,15 +203,12 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 		return nil, err
 	}
 	settings := func() config.Engine { return live.Config().Engine }
-	trees := &worktree.Store{
-		Root:   filepath.Join(cfg.StateDir, "worktrees"),
-		Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial),
-	}
+	trees := Trees(cfg)
 	book, key, err := believe(live, role, self, client.Now)
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key,
+	a := &daemon.Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key,
 		Read: client, Now: client.Now, Caller: forge.NewSpeaker(client),
 		Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
@@ -219,7 +221,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.orders, Tried: a.tried, Unwanted: a.unwanted,
+		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.Orders, Tried: a.Tried, Unwanted: a.Unwanted,
 		Settings: settings, TempDir: tempDir, Private: cfg.Private(), Alone: cfg.Author.Network == config.NetworkGateway,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
@@ -296,4 +298,12 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 // identity is the author of the commits, as configured, and named by its login otherwise.
 func identity(cfg config.Config, self string) worktree.Identity {
 	return worktree.Identity{Name: cmp.Or(cfg.Author.Name, self), Email: cfg.Author.Email}
+}
+
+// Trees is the store of worktrees below the state directory.
+func Trees(cfg config.Config) *worktree.Store {
+	return &worktree.Store{
+		Root:   filepath.Join(cfg.StateDir, "worktrees"),
+		Clones: cfg.Worktrees.Clones, Partial: worktree.Partial(cfg.Worktrees.Partial),
+	}
 }
