@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -235,5 +236,5 @@ func (a *Agent) allowance(action decide.Action) verdict.Allowance {
 	if action.Allowance != (verdict.Allowance{}) {
 		return action.Allowance
 	}
-	return budgets(a.Config()).Round
+	return pull.BudgetsOf(a.Config()).Round
 }

@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
@@ -30,19 +31,7 @@ type Reader interface {
 	HeadSHA(ctx context.Context, ref forge.Ref) (string, error)
 	OpenPullRequests(ctx context.Context, repo forge.Repo) ([]forge.Listed, error)
 	Orphans(ctx context.Context, repo forge.Repo) ([]int, error)
-	Facts
-}
-
-// Facts reads from GitHub what some decisions need besides a pull request.
-type Facts interface {
-	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
-	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
-	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
-	RepositoryReader
-	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
-	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
-	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
-	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
+	pull.Source
 }
 
 // Agent takes one role in the loop and does what a pull request needs of it,
@@ -167,23 +156,23 @@ func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (decide.Action
 
 // decide is Decide for a pull request that an error may have kept from being read whole, with the
 // state that it rests on.
-func (a *Agent) decide(ctx context.Context, read Knowledge, pr forge.PullRequest, unread error) (decide.State, decide.Action, error) {
+func (a *Agent) decide(ctx context.Context, read pull.Knowledge, pr forge.PullRequest, unread error) (decide.State, decide.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
 		return decide.State{}, decide.Action{}, err
 	}
-	f.unread = unread
-	s := stateOf(pr, a.Role, a.Config(), f)
+	f.Unread = unread
+	s := pull.StateOf(pr, a.Role, a.Config(), f)
 	action := decide.Next(s)
 	if action.Kind != decide.Review && action.Kind != decide.Fix {
 		return s, action, unread
 	}
 	// Only what takes a session takes the commits.
-	if f.commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
+	if f.Commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return decide.State{}, decide.Action{}, err
 	}
-	f.unread = err
-	s = stateOf(pr, a.Role, a.Config(), f)
+	f.Unread = err
+	s = pull.StateOf(pr, a.Role, a.Config(), f)
 	return s, decide.Next(s), err
 }
 

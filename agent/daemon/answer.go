@@ -3,55 +3,29 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/author"
-	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
-
-// findingThread is the conversation about a finding of a reviewer's.
-type findingThread struct {
-	forge.Thread
-	finding string
-}
-
-// findingThreads are the conversations about findings, as reviewers began them.
-func findingThreads(pr forge.PullRequest, cfg config.Config) (all []findingThread) {
-	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || !verdict.ListsLogin(cfg.Reviewers, t.Comments[0].Author.Login) {
-			continue
-		}
-		if id, ok := verdict.TaggedFinding(t.Comments[0].Body); ok {
-			all = append(all, findingThread{t, id})
-		}
-	}
-	return all
-}
-
-// answerMark ends what the author's agent says in the thread of a finding.
-const answerMark = "<!-- touchstone:answer v1 -->"
-
-// ownAnswer matches that mark, and the one of what could not be applied.
-var ownAnswer = regexp.MustCompile(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)
 
 // answer tells in the threads of findings, by id, what was done about them. What cannot be told
 // there is in the commit. That the agent's own push is a new head breaks off the act, but not this.
 func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	for _, t := range findingThreads(pr, a.Config()) {
-		text := answers[t.finding]
+	for _, t := range pull.FindingThreads(pr, a.Config()) {
+		text := answers[t.Finding]
 		if text == "" || t.Resolved {
 			continue
 		}
 		if err := a.Caller.Reply(ctx, pr.Ref, t.Comments[0].ID, text); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", t.finding).Msg("the finding's thread does not tell what was done about it")
+			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", t.Finding).Msg("the finding's thread does not tell what was done about it")
 		}
 	}
 }
@@ -64,7 +38,7 @@ func answersOf(out author.Outcome) map[string]string {
 	} {
 		for id, text := range words {
 			if text != "" {
-				answers[id] = lead + text + "\n\n" + answerMark
+				answers[id] = lead + text + "\n\n" + pull.AnswerMark
 			}
 		}
 	}

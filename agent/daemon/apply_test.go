@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -134,7 +135,7 @@ func TestNitsAreAppliedOnceAndNeverHoldAMergeUp(t *testing.T) {
 			}
 			said := 0
 			for _, c := range g.Read(loopback.Author, ref).Threads[0].Comments[1:] {
-				if ownAnswer.MatchString(c.Body) {
+				if pull.OwnAnswer.MatchString(c.Body) {
 					said++
 				}
 			}

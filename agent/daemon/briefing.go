@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/author"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -36,7 +37,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	}
 	b.WriteString(open(latest, url, pr.Head.SHA))
 	label := a.Config().Labels.NeedsHuman
-	mark := callMark(pr)
+	mark := pull.CallMark(pr)
 	if action.Tomorrow {
 		until := startOfDay(a.now()).AddDate(0, 0, 1).UTC()
 		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's "+
@@ -50,7 +51,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 			"The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
 	}
 	b.WriteString(rounds(pr, s))
-	if wasted := a.past(pr, s.Since()).wasted.USD; wasted > 0 {
+	if wasted := a.past(pr, s.Since()).Wasted.USD; wasted > 0 {
 		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
 	}
 	return b.String() + "\n" + mark

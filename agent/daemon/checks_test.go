@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -108,7 +109,7 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	configure(a, func(c *config.Config) { c.Merge.Auto = true })
 	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
 	tell(decided(t, g, a, pr))
-	told := told(g.Read(loopback.Author, pr.Ref))
+	told := pull.Tellings(g.Read(loopback.Author, pr.Ref))
 	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA ||
 		told[1] != (decide.Telling{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)
@@ -120,7 +121,7 @@ func TestWhatRenewsAPullRequest(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	now := func() forge.PullRequest { return g.Read(loopback.Author, pr.Ref) }
-	renewed := func() time.Time { return renewedAt(now(), config.Default().Labels) }
+	renewed := func() time.Time { return pull.RenewedAt(now(), config.Default().Labels) }
 	comment(g, loopback.Person, "What a day.")
 	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"urgent"}, nil)
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/urgent", nil, nil)

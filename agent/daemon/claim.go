@@ -6,26 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-// Of several machines that act as one login, the first that says so has the session on a head: it
-// claims the head by a pending status, whose link ends in the machine's mark. GitHub keeps all
-// statuses in their order, so that each machine sees whose claim was first. The holder renews it
-// while it works; a claim that is not renewed, by a machine that has died, ends by itself.
-const (
-	claimLease   = 10 * time.Minute
-	claimRenewal = 3 * time.Minute
-	claimMark    = "#touchstone-"
-)
+// claimRenewal is how often the holder of a claim renews it.
+const claimRenewal = 3 * time.Minute
 
 // machine marks this machine among those of its login, by the key that it signs with; empty if it
 // claims nothing, as a single command does.
@@ -38,33 +31,13 @@ func (a *Agent) machine() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// claimant is the machine that a status of a login claims a head for; empty if it is no claim.
-func claimant(login string, c forge.Check, context string) string {
-	if c.Name != context || c.State != forge.CheckPending || !verdict.SameLogin(c.By.Login, login) {
-		return ""
-	}
-	_, mark, _ := strings.Cut(c.URL, claimMark)
-	return mark
-}
-
 // elsewhere is until when another machine has the session on the head, as far as the last status
 // tells; zero if none has.
 func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 	own := a.machine()
 	for _, c := range pr.Statuses {
-		if mark := claimant(pr.Viewer, c, contexts[a.Role]); own != "" && mark != "" && mark != own {
-			until = c.At.Add(claimLease)
-		}
-	}
-	return until
-}
-
-// fixing is until when a machine of its author has the session on the head, as far as the last status
-// tells; zero if none has.
-func fixing(pr forge.PullRequest) (until time.Time) {
-	for _, c := range pr.Statuses {
-		if claimant(pr.Author.Login, c, forge.FixContext) != "" {
-			until = c.At.Add(claimLease)
+		if mark := pull.Claimant(pr.Viewer, c, contexts[a.Role]); own != "" && mark != "" && mark != own {
+			until = c.At.Add(pull.ClaimLease)
 		}
 	}
 	return until
@@ -78,14 +51,14 @@ func holder(pr forge.PullRequest, statuses []forge.Check, context string, now ti
 		if c.Name != context || !verdict.SameLogin(c.By.Login, pr.Viewer) {
 			continue
 		}
-		switch by := claimant(pr.Viewer, c, context); {
+		switch by := pull.Claimant(pr.Viewer, c, context); {
 		case by == "":
 			mark = ""
-		case mark == "" || mark == by || c.At.Sub(last) >= claimLease:
+		case mark == "" || mark == by || c.At.Sub(last) >= pull.ClaimLease:
 			mark, last = by, c.At
 		}
 	}
-	if now.Sub(last) >= claimLease {
+	if now.Sub(last) >= pull.ClaimLease {
 		return ""
 	}
 	return mark
@@ -102,7 +75,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 	status := a.status(pr, action)
 	status.State = forge.CheckPending
 	write := func(mark string) error {
-		status.URL = a.page(pr) + claimMark + mark
+		status.URL = a.page(pr) + pull.ClaimMark + mark
 		return a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
 	}
 	mark, err := a.holder(ctx, pr)

@@ -23,6 +23,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
@@ -218,10 +219,10 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("on the same day it comes to %+v", action)
 	}
-	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); rested(now, "needs-human", today) || !rested(now, "needs-human", tomorrow) {
-		t.Errorf("over today: %v, over tomorrow: %v", rested(now, "needs-human", today), rested(now, "needs-human", tomorrow))
+	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); pull.Rested(now, "needs-human", today) || !pull.Rested(now, "needs-human", tomorrow) {
+		t.Errorf("over today: %v, over tomorrow: %v", pull.Rested(now, "needs-human", today), pull.Rested(now, "needs-human", tomorrow))
 	}
-	if !escalatedAt(now, "needs-human").IsZero() {
+	if !pull.EscalatedAt(now, "needs-human").IsZero() {
 		t.Error("a day's end begins a fresh count of rounds")
 	}
 	// Nor does the mark speak of what is labelled later, even by the same login.
@@ -229,13 +230,13 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	again.Labelled = append(slices.Clone(now.Labelled),
 		forge.Labelling{Label: "needs-human", At: time.Now().Add(time.Hour)},
 		forge.Labelling{Label: "Needs-Human", Added: true, By: forge.User{Login: loopback.Author}, At: time.Now().Add(2 * time.Hour)})
-	if rested(again, "needs-human", time.Now().AddDate(0, 0, 1)) {
+	if pull.Rested(again, "needs-human", time.Now().AddDate(0, 0, 1)) {
 		t.Error("a label that its owner put on by hand ends with a day of before")
 	}
 	// A person's label is a person's to take off.
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
 	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"needs-human"}, nil)
-	if rested(g.Read(loopback.Author, pr.Ref), "needs-human", time.Now().AddDate(0, 0, 1)) {
+	if pull.Rested(g.Read(loopback.Author, pr.Ref), "needs-human", time.Now().AddDate(0, 0, 1)) {
 		t.Error("a person's label ends with the day")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -29,17 +30,17 @@ type Caller interface {
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	label := a.Config().Labels.NeedsHuman
-	half := halfCalled(pr, label, step.Action.Tomorrow)
+	half := pull.HalfCalled(pr, label, step.Action.Tomorrow)
 	if !half {
 		f, err := a.gather(ctx, knowledge{a.Read, a}, pr)
 		if err != nil {
 			return fmt.Errorf("call a person: %w", err)
 		}
 		// Without the commits, the briefing says as much as can be said.
-		if f.commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
+		if f.Commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("the briefing says nothing of what the fixes did")
 		}
-		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, stateOf(pr, a.Role, a.Config(), f), step.Action))
+		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, pull.StateOf(pr, a.Role, a.Config(), f), step.Action))
 		if err != nil {
 			return fmt.Errorf("call a person: %w", err)
 		}

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -107,7 +108,7 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges)
 	a := agentOf(g, decide.Author, loopback.Author)
-	text := a.briefing(pr, stateOf(pr, decide.Author, a.Config(), newFacts()), decide.Action{Reason: "the review names nothing"})
+	text := a.briefing(pr, pull.StateOf(pr, decide.Author, a.Config(), pull.NewFacts()), decide.Action{Reason: "the review names nothing"})
 	want := "[The review](" + pr.Reviews[0].URL + ") requests changes without a finding: it says why. To have " + pr.Head.SHA[:7] +
 		" reviewed again: `/touchstone review`."
 	if !strings.Contains(text, want) || strings.Contains(text, "Still open") {
@@ -126,7 +127,7 @@ func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	}
 	comments := g.Read(loopback.Author, pr.Ref).Comments
 	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") ||
-		strings.Contains(comments[0].Body, "touchstone merge") || !waiting.MatchString(comments[0].Body) {
+		strings.Contains(comments[0].Body, "touchstone merge") || !pull.Waiting.MatchString(comments[0].Body) {
 		t.Errorf("it says %+v", comments)
 	}
 }

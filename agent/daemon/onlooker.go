@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -36,7 +37,7 @@ func (o Onlooker) State(ctx context.Context, pr forge.PullRequest) (decide.State
 	if err != nil {
 		return decide.State{}, err
 	}
-	s := stateOf(pr, a.Role, o.Config, f)
+	s := pull.StateOf(pr, a.Role, o.Config, f)
 	s.Open = open
 	return s, nil
 }
@@ -55,7 +56,7 @@ func asMerged(pr forge.PullRequest) forge.PullRequest {
 }
 
 // onlooking knows what GitHub does.
-type onlooking struct{ Facts }
+type onlooking struct{ pull.Source }
 
 // Makes is true: what merging a head makes takes a clone.
 func (onlooking) Makes(context.Context, forge.PullRequest, verdict.Record) (bool, error) {

@@ -9,62 +9,38 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
-// history is what this machine remembers that bears on a decision.
-type history struct {
-	// attempts counts the acts on the present head that failed.
-	attempts int
-	// failed is the last of them, permanent whether it would fail again.
-	failed    decide.Kind
-	permanent bool
-	// retryIn is how long it has to wait before it is tried again.
-	retryIn time.Duration
-	// queued counts how often a merge queue gave it back.
-	queued int
-	// wasted is what acts took that came to nothing, today what all acts on all pull
-	// requests took today, in US dollars.
-	wasted verdict.Cost
-	today  float64
-	// promised is what sessions under way may still take of the day's budget.
-	promised float64
-	// applied says that the edits of the present head's approval were tried.
-	applied bool
-	// seen is when the present head came in the place of another, or zero; unknown since when
-	// GitHub has been computing whether it merges, awaited since when it has waited for the
-	// same of its reviewer, or zero.
-	seen, unknown, awaited time.Time
-}
-
 // past is what this machine remembers of a pull request since a moment of GitHub's, and what it
 // has spent today. Orders do not reset the latter.
-func (a *Agent) past(pr forge.PullRequest, since time.Time) history {
-	var h history
+func (a *Agent) past(pr forge.PullRequest, since time.Time) pull.History {
+	var h pull.History
 	head := a.heads.recall(pr, a.now())
-	h.seen, h.unknown, h.awaited = head.at, head.unknown, head.awaited
+	h.Seen, h.Unknown, h.Awaited = head.at, head.unknown, head.awaited
 	if a.Journal == nil {
 		return h
 	}
-	h.promised = a.reservations.look()
+	h.Promised = a.reservations.look()
 	since = after(since)
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
-	h.attempts, h.failed, h.permanent = n, decide.Kind(last.Act), last.Outcome.Permanent
+	h.Attempts, h.Failed, h.Permanent = n, decide.Kind(last.Act), last.Outcome.Permanent
 	if n > 0 {
 		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), last.Outcome.RetryAfter)
-		h.retryIn = min(wait, max(0, last.Ended.Add(wait).Sub(a.now()))) // the clock may have been ahead
+		h.RetryIn = min(wait, max(0, last.Ended.Add(wait).Sub(a.now()))) // the clock may have been ahead
 	}
 	a.Journal.Each(func(e journal.Entry) {
 		// What says nothing about the pull request, such as an outage, takes nothing of its time.
 		telling := e.Outcome.Counts || e.Outcome.Spent.CostUSD > 0
 		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && telling && e.Begun.After(since) {
-			h.wasted.USD += e.Outcome.Spent.CostUSD
-			h.wasted.Time += e.Outcome.Spent.Duration
+			h.Wasted.USD += e.Outcome.Spent.CostUSD
+			h.Wasted.Time += e.Outcome.Spent.Duration
 		}
 	})
-	a.entries(pr, func(e journal.Entry) { h.applied = h.applied || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
-	h.today = a.today()
+	a.entries(pr, func(e journal.Entry) { h.Applied = h.Applied || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
+	h.Today = a.today()
 	return h
 }
 
@@ -131,16 +107,6 @@ func (a *Agent) Tried(pr forge.PullRequest) (all []string) {
 func startOfDay(t time.Time) time.Time {
 	year, month, day := t.Local().Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.Local)
-}
-
-// budgets are the settings' in the decision's terms.
-func budgets(cfg config.Config) decide.Budgets {
-	b := cfg.Budgets
-	return decide.Budgets{
-		Round:       verdict.Allowance{USD: b.Round, Time: b.RoundTime.Duration()},
-		PullRequest: verdict.Allowance{USD: b.PullRequest, Time: b.PullRequestTime.Duration()},
-		Day:         b.Day,
-	}
 }
 
 // heads remembers which head each open pull request had when it was looked at last.
@@ -233,4 +199,4 @@ func (h *heads) forget(ref forge.Ref) {
 }
 
 // Round is what one review or one fix may take by the settings.
-func Round(cfg config.Config) verdict.Allowance { return budgets(cfg).Round }
+func Round(cfg config.Config) verdict.Allowance { return pull.BudgetsOf(cfg).Round }

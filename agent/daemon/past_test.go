@@ -67,11 +67,11 @@ func TestAnOrderForgivesWhatWasBeforeIt(t *testing.T) {
 				time.Sleep(time.Minute)
 				failed(t, a, pr, 3)
 				h := a.past(pr, ordered)
-				if h.attempts != 1 || h.wasted.USD != 3 || h.retryIn == 0 {
-					t.Errorf("after the order: %d attempts, $%v, %v to wait; want 1, $3 and some", h.attempts, h.wasted.USD, h.retryIn)
+				if h.Attempts != 1 || h.Wasted.USD != 3 || h.RetryIn == 0 {
+					t.Errorf("after the order: %d attempts, $%v, %v to wait; want 1, $3 and some", h.Attempts, h.Wasted.USD, h.RetryIn)
 				}
-				if h.today != 5 {
-					t.Errorf("$%v of today's budget are spent, want all $5", h.today)
+				if h.Today != 5 {
+					t.Errorf("$%v of today's budget are spent, want all $5", h.Today)
 				}
 			})
 		})

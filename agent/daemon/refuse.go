@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/trust"
 )
 
@@ -9,10 +10,10 @@ import (
 // which that was written down before. A word counts by the right that its author had when it was
 // given: GitHub does not tell when a login got a right, but an agent that reads a word before
 // knows. Rights that cannot be seen say nothing.
-func (a *Agent) refuse(pr forge.PullRequest, f *facts) (err error) {
+func (a *Agent) refuse(pr forge.PullRequest, f *pull.Facts) (err error) {
 	var words []string
-	for _, c := range commentsOf(pr, a.Config(), *f) {
-		if may := f.may[c.By]; may != forge.Unseen && c.Overreaches() {
+	for _, c := range pull.CommentsOf(pr, a.Config(), *f) {
+		if may := f.May[c.By]; may != forge.Unseen && c.Overreaches() {
 			words = append(words, trust.CommentWord(c.ID))
 		}
 	}
@@ -22,12 +23,12 @@ func (a *Agent) refuse(pr forge.PullRequest, f *facts) (err error) {
 		}
 	}
 	if !a.onlooks {
-		f.refused, err = a.Trust.Refuse(pr.DatabaseID, words)
+		f.Refused, err = a.Trust.Refuse(pr.DatabaseID, words)
 		return err
 	}
-	if f.refused, err = a.Trust.Refuse(pr.DatabaseID, nil); err == nil {
+	if f.Refused, err = a.Trust.Refuse(pr.DatabaseID, nil); err == nil {
 		for _, word := range words {
-			f.refused[word] = true
+			f.Refused[word] = true
 		}
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -89,7 +90,7 @@ func (a *Agent) status(pr forge.PullRequest, action decide.Action) forge.CommitS
 		}
 	}
 	if own := a.machine(); own != "" && status.State == forge.CheckPending && (action.Kind == decide.Review || action.Kind == decide.Fix) {
-		status.URL = a.page(pr) + claimMark + own
+		status.URL = a.page(pr) + pull.ClaimMark + own
 	}
 	return status
 }

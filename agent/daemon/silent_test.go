@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/pull"
 	"touchstone/verdict/decide"
 )
 
@@ -76,7 +77,7 @@ func TestWhatOnlyTheAuthorCanEditIsToldFirst(t *testing.T) {
 	said := g.Read(loopback.Author, pr.Ref)
 	if len(said.Comments) != 1 || !strings.HasPrefix(said.Comments[0].Body, "Edit the description, which is all that blocks it (finding ") ||
 		!strings.Contains(said.Comments[0].Body, "Nothing says why; ask @&#8203;octocat. It is reviewed again once that is done") ||
-		!waiting.MatchString(said.Comments[0].Body) || len(said.Labels) > 0 {
+		!pull.Waiting.MatchString(said.Comments[0].Body) || len(said.Labels) > 0 {
 		t.Errorf("it says %+v", said.Comments)
 	}
 }

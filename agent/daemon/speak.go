@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -49,7 +50,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	if err != nil {
 		return err
 	}
-	if !calledAt(pr, a.Config().Labels.NeedsHuman, nil).IsZero() {
+	if !pull.CalledAt(pr, a.Config().Labels.NeedsHuman, nil).IsZero() {
 		if err := a.Caller.RemoveLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (a *Agent) release(ctx context.Context, step *Step) error {
 // reply says how to write an order that could not be followed.
 func (a *Agent) reply(ctx context.Context, step *Step) error {
 	u := step.Action.Unclear
-	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, replyMark(u.ID))
+	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, pull.ReplyMark(u.ID))
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	return err

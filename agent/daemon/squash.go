@@ -11,21 +11,15 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
 )
 
-// Knowledge is what a decision takes besides a pull request: facts from GitHub, and what its
-// commits make of its base.
-type Knowledge interface {
-	Facts
-	Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error)
-}
-
 // knowledge asks GitHub, and git on this machine.
 type knowledge struct {
-	Facts
+	pull.Source
 	agent *Agent
 }
 

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -110,7 +111,7 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 			for _, c := range now.Comments {
 				said += c.Body
 			}
-			called := labelled(now, a.Config().Labels.NeedsHuman)
+			called := pull.Labelled(now, a.Config().Labels.NeedsHuman)
 			if called != (tc.want != "") || !strings.Contains(said, tc.want) {
 				t.Fatalf("people were called: %v, by %q", called, said)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -27,7 +28,7 @@ func TestMergeability(t *testing.T) {
 		{forge.PullRequest{Mergeable: forge.MergeableUnknown, Behind: true, Blocked: true}, decide.MergeableUnknown},
 		{forge.PullRequest{}, decide.MergeableUnknown},
 	} {
-		if got := mergeable(tc.pr); got != tc.want {
+		if got := pull.Mergeable(tc.pr); got != tc.want {
 			t.Errorf("%+v: %s, want %s", tc.pr, got, tc.want)
 		}
 	}
@@ -68,7 +69,7 @@ func TestRequested(t *testing.T) {
 			cfg.Review = config.ReviewAll
 		}
 		tc.pr.Viewer = "judge"
-		if got := stateOf(tc.pr, decide.Reviewer, cfg, facts{}).Requested; got != tc.want {
+		if got := pull.StateOf(tc.pr, decide.Reviewer, cfg, pull.Facts{}).Requested; got != tc.want {
 			t.Errorf("%s: requested is %v", name, got)
 		}
 	}
@@ -77,10 +78,10 @@ func TestRequested(t *testing.T) {
 func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	t.Parallel()
 	edited := time.Now()
-	s := stateOf(forge.PullRequest{
+	s := pull.StateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, decide.Author, config.Default(), facts{manual: decide.Left{Why: "by hand"}, past: history{attempts: 2, retryIn: time.Minute}})
+	}, decide.Author, config.Default(), pull.Facts{Manual: decide.Left{Why: "by hand"}, Past: pull.History{Attempts: 2, RetryIn: time.Minute}})
 	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
 		s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
@@ -110,7 +111,7 @@ func TestEscalatedAt(t *testing.T) {
 		"a mark without commit": {[]forge.Comment{comment("judge", "<!-- touchstone:escalation v1 x -->", 0)}, time.Time{}},
 	} {
 		pr := forge.PullRequest{Viewer: "judge", Comments: tc.comments, Labels: []string{"Needs-Human"}}
-		if got := escalatedAt(pr, "needs-human"); !got.Equal(tc.want) {
+		if got := pull.EscalatedAt(pr, "needs-human"); !got.Equal(tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
@@ -146,10 +147,10 @@ func TestACallIsToOneHeadAndBase(t *testing.T) {
 		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) },
 			false},
 	} {
-		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: callMark(now), CreatedAt: at}
+		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: pull.CallMark(now), CreatedAt: at}
 		tc.change(&pr, &c)
 		pr.Comments, pr.Labels = []forge.Comment{c}, []string{"needs-human"}
-		if got := !calledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {
+		if got := !pull.CalledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {
 			t.Errorf("%s: counts %v, want %v", name, got, tc.counts)
 		}
 	}
@@ -183,8 +184,8 @@ func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 			Viewer: "judge", Head: forge.Branch{SHA: "0123456"}, Labels: tc.labels, Labelled: tc.events,
 			Comments: []forge.Comment{{Author: forge.User{Login: "judge"}, Body: "Text.\n<!-- touchstone:escalation v1 0123456 -->", CreatedAt: at}},
 		}
-		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(),
-			"the call to this head": !calledAt(pr, "needs-human", nil).IsZero(), "the whole call": !halfCalled(pr, "needs-human", false)} {
+		for what, got := range map[string]bool{"the call": !pull.EscalatedAt(pr, "needs-human").IsZero(),
+			"the call to this head": !pull.CalledAt(pr, "needs-human", nil).IsZero(), "the whole call": !pull.HalfCalled(pr, "needs-human", false)} {
 			if got != tc.counts {
 				t.Errorf("%s: %s counts: %v", name, what, got)
 			}

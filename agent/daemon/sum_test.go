@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict/decide"
 )
 
@@ -27,7 +28,7 @@ func status(name, by string, state forge.CheckState) forge.Check {
 }
 
 // known is what counts of a pull request of alice's whose base GitHub Actions and jenkins report on.
-var known = checks{author: "alice", base: forge.BaseChecks{
+var known = pull.Checks{Author: "alice", Base: forge.BaseChecks{
 	Sources:  map[string]bool{"app 15368": true, "account 1": true},
 	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
 }}
@@ -36,9 +37,9 @@ func TestSumOfChecks(t *testing.T) {
 	t.Parallel()
 	check := func(state forge.CheckState) forge.Check { return ran("build", state) }
 	named := known
-	named.named = []string{"build"}
+	named.Named = []string{"build"}
 	for name, tc := range map[string]struct {
-		known  checks
+		known  pull.Checks
 		checks []forge.Check
 		want   decide.Checks
 	}{
@@ -52,7 +53,7 @@ func TestSumOfChecks(t *testing.T) {
 		"of an app that took the slug": {known,
 			[]forge.Check{{Name: "x", App: "github-actions", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
 		"of a login that is not": {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksNone},
-		"of the author": {checks{author: "jenkins", base: known.base},
+		"of the author": {pull.Checks{Author: "jenkins", Base: known.Base},
 			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksNone},
 		"the author's in the place of CI's": {known,
 			[]forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
@@ -76,7 +77,7 @@ func TestSumOfChecks(t *testing.T) {
 		"an unheard-of state": {known, []forge.Check{check("splendid")}, decide.ChecksFailed},
 		"only required ones count": {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)},
 			decide.ChecksGreen},
-		"required ones count at once": {checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
+		"required ones count at once": {pull.Checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
 		"a required one fails": {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)},
 			decide.ChecksFailed},
 		"a required one has not reported": {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)},
@@ -91,7 +92,7 @@ func TestSumOfChecks(t *testing.T) {
 		"the named one is missing":      {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
 		"the named one is the author's": {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
 	} {
-		if got := tc.known.sum(tc.checks); got != tc.want {
+		if got := tc.known.Sum(tc.checks); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -100,10 +101,10 @@ func TestSumOfChecks(t *testing.T) {
 func TestChecksThatAreMissing(t *testing.T) {
 	t.Parallel()
 	named := known
-	named.named = []string{"build"}
-	twice := checks{base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
+	named.Named = []string{"build"}
+	twice := pull.Checks{Base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
 	for name, tc := range map[string]struct {
-		known         checks
+		known         pull.Checks
 		here, earlier []forge.Check
 		missing       []string
 		silent        string
@@ -120,7 +121,7 @@ func TestChecksThatAreMissing(t *testing.T) {
 		"they are required": {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
 		"they are named":    {named, nil, nil, nil, ""},
 	} {
-		if missing, silent := tc.known.missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
+		if missing, silent := tc.known.Missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
 			t.Errorf("%s: %q, silent %q; want %q and %q", name, missing, silent, tc.missing, tc.silent)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/pull"
 	"touchstone/verdict/decide"
 )
 
@@ -75,7 +76,7 @@ func TestOpenConversationsAreCounted(t *testing.T) {
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	talk(t, g, 3, "Well.")
 	a := agentOf(g, decide.Author, loopback.Author)
-	if n := stateOf(g.Read(loopback.Author, pr.Ref), a.Role, a.Config(), facts{}).Conversations; n != 1 {
+	if n := pull.StateOf(g.Read(loopback.Author, pr.Ref), a.Role, a.Config(), pull.Facts{}).Conversations; n != 1 {
 		t.Errorf("%d conversations are open", n)
 	}
 }

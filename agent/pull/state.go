@@ -1,4 +1,7 @@
-package daemon
+// Package pull makes of a pull request, as GitHub was read, the state that decide.Next decides on: it asks GitHub what
+// else a decision takes, and counts checks, orders, reviews and calls. What this machine remembers comes in as a History.
+// It stores nothing.
+package pull
 
 import (
 	"cmp"
@@ -16,9 +19,9 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// stateOf is everything that [decide.Next] may know of a pull request.
-func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts) decide.State {
-	comments, now := commentsOf(pr, cfg, f), f.now
+// StateOf is everything that [decide.Next] may know of a pull request.
+func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts) decide.State {
+	comments, now := CommentsOf(pr, cfg, f), f.Now
 	reviewers := []string{pr.Viewer}
 	if role == decide.Author {
 		reviewers = cfg.Reviewers
@@ -30,69 +33,69 @@ func stateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f facts)
 		BaseReplaced: pr.BaseReplaced,
 		Forced:       forced(pr),
 		Orphaned:     pr.Orphaned,
-		Unread:       unread(f.unread),
+		Unread:       unread(f.Unread),
 		Asked:        verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Requested: cfg.Review == config.ReviewAll ||
 			slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
-		NeedsHuman:    labelled(pr, cfg.Labels.NeedsHuman),
-		Held:          labelled(pr, cfg.Labels.Hold),
+		NeedsHuman:    Labelled(pr, cfg.Labels.NeedsHuman),
+		Held:          Labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
-		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
-		CalledAt:      calledAt(pr, cfg.Labels.NeedsHuman, f.rebased),
+		EscalatedAt:   EscalatedAt(pr, cfg.Labels.NeedsHuman),
+		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(pr, f),
 		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
-		Enqueued:      f.enqueued,
+		Enqueued:      f.Enqueued,
 		EnqueuedAt:    pr.Enqueued.At,
-		Told:          told(pr),
-		Elsewhere:     f.elsewhere,
-		Fixing:        fixing(pr),
+		Told:          Tellings(pr),
+		Elsewhere:     f.Elsewhere,
+		Fixing:        FixedElsewhere(pr),
 		Unbegun:       f.unbegun,
-		Unproved:      f.unproved,
+		Unproved:      f.failedBefore,
 		Silent:        f.silent,
 		BaseFails:     f.baseFails,
 		BaseFailed:    f.baseFailed,
-		Mergeable:     mergeable(pr),
-		Checks:        f.checks.sum(pr.Checks),
-		Failing:       f.checks.with(pr.Checks, decide.ChecksFailed),
-		Running:       f.checks.with(pr.Checks, decide.ChecksPending),
-		Unknown:       f.checks.unknown(pr.Checks),
+		Mergeable:     Mergeable(pr),
+		Checks:        f.Checks.Sum(pr.Checks),
+		Failing:       f.Checks.with(pr.Checks, decide.ChecksFailed),
+		Running:       f.Checks.with(pr.Checks, decide.ChecksPending),
+		Unknown:       f.Checks.unknown(pr.Checks),
 		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,
-		Manual:        f.manual,
-		Nits:          cfg.Author.Nits && !f.byHand,
-		NitsTried:     f.past.applied,
+		Manual:        f.Manual,
+		Nits:          cfg.Author.Nits && !f.ByHand,
+		NitsTried:     f.Past.Applied,
 		Discussed:     discussed(pr, cfg),
 		RequireChecks: cfg.Merge.RequireChecks,
 		MaxRounds:     cfg.Rounds.Max,
 		MaxAttempts:   cfg.Rounds.Attempts,
-		Budgets:       budgets(cfg),
+		Budgets:       BudgetsOf(cfg),
 		Pause:         cfg.Author.Pause.Duration(),
 		Now:           now,
-		SeenAt:        f.past.seen,
-		RenewedAt:     renewedAt(pr, cfg.Labels),
+		SeenAt:        f.Past.Seen,
+		RenewedAt:     RenewedAt(pr, cfg.Labels),
 		ReportedAt:    reportedAt(pr.Checks),
-		UnknownSince:  f.past.unknown,
-		AwaitedSince:  f.past.awaited,
-		Attempts:      f.past.attempts,
-		Failed:        f.past.failed,
-		Permanent:     f.past.permanent,
-		RetryIn:       f.past.retryIn,
-		Queued:        f.past.queued,
-		Wasted:        f.past.wasted,
-		Today:         f.past.today,
-		Promised:      f.past.promised,
-		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
+		UnknownSince:  f.Past.Unknown,
+		AwaitedSince:  f.Past.Awaited,
+		Attempts:      f.Past.Attempts,
+		Failed:        f.Past.Failed,
+		Permanent:     f.Past.Permanent,
+		RetryIn:       f.Past.RetryIn,
+		Queued:        f.Past.Queued,
+		Wasted:        f.Past.Wasted,
+		Today:         f.Past.Today,
+		Promised:      f.Past.Promised,
+		Rested:        Rested(pr, cfg.Labels.NeedsHuman, now),
 	}
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
-		o := f.trust.Opinion(pr, r, cfg.Reviewers)
+		o := f.Trust.Opinion(pr, r, cfg.Reviewers)
 		o.Review = r.ID
 		o.Independent = f.independent(pr, r.Author.Login)
-		o.CanPush = o.CanPush && !f.refused[trust.ReviewWord(r.ID)]
+		o.CanPush = o.CanPush && !f.Refused[trust.ReviewWord(r.ID)]
 		if o.Record != nil {
-			o.Rebased, o.Outdated = f.rebased[o.Record.Base], f.outdated[r.ID]
+			o.Rebased, o.Outdated = f.Rebased[o.Record.Base], f.Outdated[r.ID]
 			o.Restated = o.Record.Description != "" && (o.Record.Title != pr.Title || !o.Record.Describes(pr.Body))
 			// GitHub takes a reviewer off the list of requests when the review is in.
 			s.Requested = s.Requested || verdict.ListsLogin(reviewers, r.Author.Login)
@@ -113,16 +116,16 @@ func unread(err error) string {
 	return ""
 }
 
-// commentsOf is what was said on a pull request, with what those who said it may do there.
-func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comment {
+// CommentsOf is what was said on a pull request, with what those who said it may do there.
+func CommentsOf(pr forge.PullRequest, cfg config.Config, f Facts) []verdict.Comment {
 	var comments []verdict.Comment
 	for _, c := range pr.Said() {
-		may := f.may[c.Author.Login]
+		may := f.May[c.Author.Login]
 		comment := verdict.Comment{
 			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body,
 			Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
 			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
-			Independent: f.independent(pr, c.Author.Login), Refused: f.refused[trust.CommentWord(c.ID)] && !c.InReview,
+			Independent: f.independent(pr, c.Author.Login), Refused: f.Refused[trust.CommentWord(c.ID)] && !c.InReview,
 		}
 		if c.EditedByAnother() {
 			comment.Changed, comment.Was = c.EditedBy.Login, f.written[c.Node]
@@ -132,7 +135,7 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 	for _, d := range pr.Deleted {
 		if !d.By.Is(d.Author) {
 			comments = append(comments, verdict.Comment{
-				By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.may[d.Author.Login].CanWrite(),
+				By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.May[d.Author.Login].CanWrite(),
 			})
 		}
 	}
@@ -140,19 +143,19 @@ func commentsOf(pr forge.PullRequest, cfg config.Config, f facts) []verdict.Comm
 }
 
 // commitsOf are a pull request's commits in the decision's terms.
-func commitsOf(pr forge.PullRequest, f facts) []verdict.Commit {
+func commitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
 	var all []verdict.Commit
-	for _, c := range f.commits {
+	for _, c := range f.Commits {
 		fix, ok := verdict.ParseRepair(c.Message)
 		all = append(all, verdict.Commit{
 			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Rewritten: c.Rewritten, Message: c.Message,
-			Unsigned: ok && !f.trust.Made(pr, fix),
+			Unsigned: ok && !f.Trust.Made(pr, fix),
 		})
 	}
 	return all
 }
 
-func mergeable(pr forge.PullRequest) decide.Mergeable {
+func Mergeable(pr forge.PullRequest) decide.Mergeable {
 	switch {
 	case pr.Mergeable == forge.MergeableConflicting:
 		return decide.MergeableDirty
@@ -172,24 +175,24 @@ var (
 	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
 		`|-) ([^ <>]+)) -->$`)
 	rest    = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	waiting = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
+	Waiting = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
-// replyMark ends the answer to an order.
-func replyMark(id int64) string { return fmt.Sprintf("<!-- touchstone:reply v1 %d -->", id) }
+// ReplyMark ends the answer to an order.
+func ReplyMark(id int64) string { return fmt.Sprintf("<!-- touchstone:reply v1 %d -->", id) }
 
 // answered reports whether one of the agents has answered an order.
 func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
 	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
 		agent := verdict.SameLogin(c.Author.Login, pr.Viewer) || verdict.ListsLogin(cfg.Reviewers, c.Author.Login)
-		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+replyMark(u.ID))
+		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+ReplyMark(u.ID))
 	})
 }
 
-// rested reports whether this login put the label on because a day's budget was spent, and
+// Rested reports whether this login put the label on because a day's budget was spent, and
 // that day is over. Its mark speaks of one labelling only, the first after it: the login is
 // also its owner's, who may put the label on again by hand.
-func rested(pr forge.PullRequest, label string, now time.Time) bool {
+func Rested(pr forge.PullRequest, label string, now time.Time) bool {
 	var on forge.Labelling
 	var off time.Time
 	for _, l := range pr.Labelled {
@@ -229,11 +232,11 @@ func forced(pr forge.PullRequest) decide.Replacement {
 	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
-// told is what this login has told its author of: why it leaves a pull request to them, and that
+// Tellings is what this login has told its author of: why it leaves a pull request to them, and that
 // what its nits propose could not be applied.
-func told(pr forge.PullRequest) (all []decide.Telling) {
+func Tellings(pr forge.PullRequest) (all []decide.Telling) {
 	for _, c := range pr.Said() {
-		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+		if mark := Waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			all = append(all, decide.Telling{SHA: mark[1], Topic: mark[2]})
 		}
 	}
@@ -243,20 +246,20 @@ func told(pr forge.PullRequest) (all []decide.Telling) {
 // discussed are the findings whose conversations were resolved, or have comments that are no
 // agent's.
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
-	for _, t := range findingThreads(pr, cfg) {
+	for _, t := range FindingThreads(pr, cfg) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {
-			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !ownAnswer.MatchString(c.Body)
+			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !OwnAnswer.MatchString(c.Body)
 		})
 		if joined || t.Resolved {
-			ids = append(ids, t.finding)
+			ids = append(ids, t.Finding)
 		}
 	}
 	return ids
 }
 
-// renewedAt is when a pull request last began afresh, as far as GitHub tells, or a label came
+// RenewedAt is when a pull request last began afresh, as far as GitHub tells, or a label came
 // off that keeps the agents from it.
-func renewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
+func RenewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 	at := pr.RenewedAt
 	for _, l := range pr.Labelled {
 		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual},
@@ -278,8 +281,8 @@ func reportedAt(checks []forge.Check) (at time.Time) {
 	return at
 }
 
-// labelled reports whether a pull request has a label. As GitHub's, their names
+// Labelled reports whether a pull request has a label. As GitHub's, their names
 // have no case.
-func labelled(pr forge.PullRequest, label string) bool {
+func Labelled(pr forge.PullRequest, label string) bool {
 	return slices.ContainsFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }

@@ -1,4 +1,4 @@
-package daemon
+package pull
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 // neither commit nor branch.
 type calling struct{ head, base, branch string }
 
-// callMark ends the comment that calls a person.
-func callMark(pr forge.PullRequest) string {
+// CallMark ends the comment that calls a person.
+func CallMark(pr forge.PullRequest) string {
 	return fmt.Sprintf("<!-- touchstone:escalation v2 %s %s %s -->", pr.Head.SHA, cmp.Or(pr.Base.SHA, "-"), url.QueryEscape(pr.Base.Name))
 }
 
@@ -31,8 +31,8 @@ func callIn(body string) (c calling, ok bool) {
 	return calling{head: cmp.Or(mark[1], mark[2]), base: mark[3], branch: branch}, err == nil
 }
 
-// callBases are the commits of the base at which people were called to the present head.
-func callBases(pr forge.PullRequest) (bases []string) {
+// CallBases are the commits of the base at which people were called to the present head.
+func CallBases(pr forge.PullRequest) (bases []string) {
 	for _, c := range pr.Comments {
 		if to, ok := callIn(c.Body); ok && to.head == pr.Head.SHA && to.branch == pr.Base.Name && insider(pr, c) {
 			bases = append(bases, to.base)
@@ -41,16 +41,16 @@ func callBases(pr forge.PullRequest) (bases []string) {
 	return bases
 }
 
-// escalatedAt is when an agent of either side last called a person, or zero. Only
+// EscalatedAt is when an agent of either side last called a person, or zero. Only
 // those who belong to the repository are believed: the mark resets what bounds the
 // rounds.
-func escalatedAt(pr forge.PullRequest, label string) time.Time {
+func EscalatedAt(pr forge.PullRequest, label string) time.Time {
 	return lastCall(pr, label, func(forge.Comment, calling) bool { return true })
 }
 
-// calledAt is escalatedAt of the present head and base alone. A comment that was edited does
+// CalledAt is EscalatedAt of the present head and base alone. A comment that was edited does
 // not tell what it called to; rebased are commits that the base does not hold any more.
-func calledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
+func CalledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
 	return lastCall(pr, label, func(c forge.Comment, to calling) bool {
 		sameBase := to.branch == "" || to.branch == pr.Base.Name && !rebased[to.base]
 		later := pr.BaseReplaced.IsZero() || c.CreatedAt.After(pr.BaseReplaced)
@@ -78,14 +78,14 @@ func insider(pr forge.PullRequest, c forge.Comment) bool {
 // labelledSince reports whether a pull request had a label at a moment or at any later one: it has
 // it now, or it was put on or taken off since.
 func labelledSince(pr forge.PullRequest, label string, since time.Time) bool {
-	return labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
+	return Labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
 		return strings.EqualFold(l.Label, label) && (l.At.After(since) || l.Added && l.At.Equal(since))
 	})
 }
 
-// halfCalled reports whether this login has called a person to the present head and base by
+// HalfCalled reports whether this login has called a person to the present head and base by
 // the comment alone, until tomorrow or for good: the label is still missing.
-func halfCalled(pr forge.PullRequest, label string, tomorrow bool) bool {
+func HalfCalled(pr forge.PullRequest, label string, tomorrow bool) bool {
 	for _, c := range slices.Backward(pr.Comments) {
 		to, ok := callIn(c.Body)
 		called := ok && to.head == pr.Head.SHA && (to.branch == "" || to.branch == pr.Base.Name)

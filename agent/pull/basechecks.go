@@ -1,4 +1,4 @@
-package daemon
+package pull
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"touchstone/agent/forge"
 )
 
-// inherited finds out whether all that keeps an approved head from being green failed on its
+// Inherited finds out whether all that keeps an approved head from being green failed on its
 // base too: on the tip, or if that is past, on the commit that the head was approved against.
-func (f *facts) inherited(ctx context.Context, read Facts, pr forge.PullRequest, reviewed string) error {
-	failed := failing(f.checks.deciding(pr.Checks))
+func (f *Facts) Inherited(ctx context.Context, read Source, pr forge.PullRequest, reviewed string) error {
+	failed := failing(f.Checks.deciding(pr.Checks))
 	if len(failed) == 0 {
 		return nil
 	}

@@ -1,0 +1,243 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchstone/agent/config"
+	"touchstone/agent/forge"
+	"touchstone/agent/trust"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// Facts are what a decision may need besides the pull request as it was read.
+type Facts struct {
+	// Now is the present by GitHub's clock.
+	Now time.Time
+	// Trust says whose records are believed.
+	Trust *trust.Book
+	// Elsewhere is until when another machine of this login has the session on the head.
+	Elsewhere time.Time
+	// May is what those may do here who gave an order.
+	May map[string]forge.Permission
+	// written is what the authors of comments wrote that another login edited since, by the
+	// comment's node.
+	written map[string][]string
+	// Rebased are the commits of the base, reviewed against, that it no longer holds.
+	Rebased map[string]bool
+	// writers are the logins that had a hand in it, where that was asked for; nil where it is
+	// not known.
+	writers []string
+	// Refused are the words that an agent has seen while their authors might not give them.
+	Refused map[string]bool
+	// Outdated are the approvals of a change that merging the head no longer makes, by review.
+	Outdated map[int64]bool
+	// Manual is why its author has to merge it, or blank.
+	Manual decide.Left
+	// Checks is how the checks are counted. Unbegun are those that reported on an earlier head
+	// or on the base and not on this head, failedBefore is one of them that failed on the earlier
+	// head, silent one of them whose source has passed nothing on this head.
+	Checks               Checks
+	unbegun              []string
+	failedBefore, silent string
+	// baseFails is a check of the head that fails on its base too, baseFailed one that did when
+	// the head was approved.
+	baseFails, baseFailed string
+	// Commits are those of the pull request, where they were read.
+	Commits []forge.Commit
+	// Enqueued says that this machine put the head into the merge queue that it waits in.
+	Enqueued bool
+	// ByHand says that its author merges by hand, now.
+	ByHand bool
+	// Unread is why not all of that was read, or nil.
+	Unread error
+	// Past is what this machine remembers.
+	Past History
+}
+
+// NewFacts are the facts before anything was asked.
+func NewFacts() Facts {
+	return Facts{May: map[string]forge.Permission{}, written: map[string][]string{}, Rebased: map[string]bool{}, Outdated: map[int64]bool{}}
+}
+
+// Expect finds out which checks an approved head should have, after those of its base and of an
+// earlier head, if there is one.
+func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, earlier string) (err error) {
+	if pr.Base.SHA != "" {
+		if f.Checks.Base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
+			return err
+		}
+	}
+	var before []forge.Check
+	if earlier != "" {
+		if before, err = read.ChecksOf(ctx, pr.Ref.Repo, earlier); err != nil {
+			return err
+		}
+	}
+	f.unbegun, f.silent = f.Checks.Missing(pr.Checks, before)
+	for _, c := range before {
+		if c.State == forge.CheckFailure && slices.Contains(f.unbegun, c.Name) {
+			f.failedBefore = c.Name
+		}
+	}
+	return nil
+}
+
+// Dropped counts how often a merge queue gave the present head back: since it was approved,
+// and since the agents last began afresh.
+func Dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
+	for _, out := range pr.Dequeued {
+		if !ByPerson(out.By) && out.At.After(since) && !out.At.Before(approved) {
+			n++
+		}
+	}
+	return n
+}
+
+// ByPerson reports whether a login is a person's; ghost stands for accounts that are gone.
+func ByPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
+
+// Ask reads the rights of those who gave an order or may have, what they wrote before another
+// login edited it, and who wrote or pushed a part of the pull request.
+func (f *Facts) Ask(ctx context.Context, read Source, pr forge.PullRequest) error {
+	may := func(login string) (err error) {
+		if _, known := f.May[login]; !known {
+			f.May[login], err = read.Permission(ctx, pr.Ref.Repo, login)
+		}
+		return err
+	}
+	for _, c := range pr.Said() {
+		if !c.ByPerson || !c.EditedByAnother() && !verdict.MeantAsOrder(c.Body) {
+			continue
+		}
+		if err := may(c.Author.Login); err != nil {
+			return err
+		}
+		if !c.EditedByAnother() || !c.MayOrder(f.May[c.Author.Login]) {
+			continue
+		}
+		revisions, err := read.Revisions(ctx, pr.Ref.Repo, c.Node)
+		if err != nil {
+			return err
+		}
+		for _, r := range revisions {
+			if r.By.Is(c.Author) {
+				f.written[c.Node] = append(f.written[c.Node], r.Text)
+			}
+		}
+	}
+	for _, d := range pr.Deleted {
+		if d.ByPerson && !d.By.Is(d.Author) {
+			if err := may(d.Author.Login); err != nil {
+				return err
+			}
+		}
+	}
+	return f.askWriters(ctx, read, pr)
+}
+
+// askWriters reads who wrote or pushed a part of a pull request that a person wants to let
+// pass. Where GitHub cannot tell, no login counts as independent.
+func (f *Facts) askWriters(ctx context.Context, read Source, pr forge.PullRequest) (err error) {
+	held, approved := false, false
+	for _, r := range pr.Reviews {
+		if r.SHA != pr.Head.SHA {
+			continue
+		}
+		record, err := verdict.ParseRecord(r.Body)
+		held = held || err == nil && len(record.Holds) > 0
+		approved = approved || err != nil && r.State == forge.Approved
+	}
+	ordered := slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
+		return c.ByPerson && c.EditedAt == nil && f.May[c.Author.Login].CanWrite() && verdict.LetsPass(c.Body)
+	})
+	if !ordered && !(held && approved) {
+		return nil
+	}
+	f.writers, err = read.Writers(ctx, pr)
+	if errors.Is(err, forge.ErrUnreadable) || errors.Is(err, forge.ErrForbidden) || errors.Is(err, forge.ErrNotFound) {
+		f.writers, err = nil, nil
+	}
+	return err
+}
+
+// independent reports whether a login is known to have had no hand in a pull request, nor to
+// have opened it.
+func (f Facts) independent(pr forge.PullRequest, login string) bool {
+	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login) && !verdict.SameLogin(pr.Author.Login, login)
+}
+
+// Compare finds out whether the base branch still holds a commit that it once had
+// as its tip. Where it does not, it was rewritten: what came to it before the
+// review, and so was no part of it, could come with the merge.
+func (f Facts) Compare(ctx context.Context, read Source, pr forge.PullRequest, base string) error {
+	if _, known := f.Rebased[base]; known || base == pr.Base.SHA {
+		return nil
+	}
+	if base == "" || pr.Base.SHA == "" {
+		f.Rebased[base] = true
+		return nil
+	}
+	holds, err := read.Contains(ctx, pr.Ref.Repo, pr.Base.SHA, base)
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		return err
+	}
+	f.Rebased[base] = !holds
+	return nil
+}
+
+// RepositoryReader reads a repository's own settings, and what they are about.
+type RepositoryReader interface {
+	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
+	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
+}
+
+// SettingsOf are the repository's settings on the base branch. Left says why a pull request is
+// left to its author where they cannot be read.
+func SettingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, decide.Left, error) {
+	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
+	switch {
+	case errors.Is(err, forge.ErrNotFound):
+		return config.DefaultRepository(), decide.Left{}, nil
+	case err != nil && !errors.Is(err, forge.ErrUnreadable):
+		return config.Repository{}, decide.Left{}, err
+	}
+	repository := config.Repository{}
+	if err == nil {
+		repository, err = config.ParseRepository(text)
+	}
+	if err != nil {
+		return repository, decide.Left{Topic: "unreadable", Why: fmt.Sprintf("%s cannot be read (%v)", config.RepositoryPath, err)}, nil
+	}
+	return repository, decide.Left{}, nil
+}
+
+func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest, repository config.Repository) (decide.Left, error) {
+	switch {
+	case !repository.Merge.Auto:
+		return decide.Left{Topic: "repository", Why: "merge.auto is off in " + config.RepositoryPath}, nil
+	case repository.Merge.Manual.String() == "":
+		return decide.Left{}, nil
+	}
+	paths, err := read.ChangedPaths(ctx, pr.Ref)
+	switch {
+	case errors.Is(err, forge.ErrUnreadable):
+		return decide.Left{Topic: "paths", Why: fmt.Sprintf("it changes more files than GitHub lists, and merge.manual in %s may name one of "+
+			"them", config.RepositoryPath)}, nil
+	case err != nil:
+		return decide.Left{}, err
+	}
+	change := guidelines.Change{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: pr.Labels}
+	for _, path := range paths {
+		change.Files = append(change.Files, guidelines.File{Path: path, Truncated: true})
+	}
+	if applies, why := repository.Merge.Manual.Applies(change); applies {
+		return decide.Left{Topic: "paths", Why: fmt.Sprintf("merge.manual in %s names %s", config.RepositoryPath, why)}, nil
+	}
+	return decide.Left{}, nil
+}

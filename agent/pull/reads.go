@@ -1,0 +1,27 @@
+package pull
+
+import (
+	"context"
+
+	"touchstone/agent/forge"
+	"touchstone/verdict"
+)
+
+// Source reads from GitHub what some decisions need besides a pull request.
+type Source interface {
+	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
+	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
+	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
+	RepositoryReader
+	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
+	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
+	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
+	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
+}
+
+// Knowledge is what a decision takes besides a pull request: facts from GitHub, and what its
+// commits make of its base.
+type Knowledge interface {
+	Source
+	Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error)
+}
