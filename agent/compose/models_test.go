@@ -6,8 +6,11 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict/decide"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // TestTheCommandIsOfTheEngineThatTheFileNames, not of one that is chosen elsewhere.
 func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {

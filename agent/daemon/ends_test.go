@@ -219,7 +219,8 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("on the same day it comes to %+v", action)
 	}
-	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); pull.Rested(now, "needs-human", today) || !pull.Rested(now, "needs-human", tomorrow) {
+	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); pull.Rested(now, "needs-human", today) || !pull.Rested(now,
+		"needs-human", tomorrow) {
 		t.Errorf("over today: %v, over tomorrow: %v", pull.Rested(now, "needs-human", today), pull.Rested(now, "needs-human", tomorrow))
 	}
 	if !pull.EscalatedAt(now, "needs-human").IsZero() {
