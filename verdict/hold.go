@@ -37,9 +37,9 @@ type Word struct {
 	At time.Time `json:"at"`
 	// Why is the person's own reason, if one was given.
 	Why string `json:"why,omitempty"`
-	// Glass says that the glass was broken: by a command, which passes over findings
+	// BrokeGlass says that the glass was broken: by a command, which passes over findings
 	// as well, instead of by an approval, which lifts holds alone.
-	Glass bool `json:"glass,omitempty"`
+	BrokeGlass bool `json:"glass,omitempty"`
 }
 
 // Same reports whether both are one word, or both none.

@@ -68,7 +68,7 @@ func (a Approval) Evidence() []Proof {
 	all := []Proof{{Text: fmt.Sprintf("%s was approved by %s in round %d", Short(a.Head), a.By, a.Round), URL: a.URL}}
 	if lift := a.Lifted; lift != nil {
 		how := "by approving it"
-		if lift.Glass {
+		if lift.BrokeGlass {
 			how = "by breaking the glass"
 		}
 		all = append(all, Proof{Text: strings.TrimSpace(fmt.Sprintf("%s let it pass %s, %s %s", lift.By, how, Stamp(lift.At), lift.Why))})

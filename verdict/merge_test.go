@@ -15,7 +15,7 @@ func TestEvidenceOfAMerge(t *testing.T) {
 	m := verdict.Merge{
 		SHA: "1234567890", By: "alice", At: at, OpenedAt: at.Add(time.Hour), Passed: []string{"build", "lint"}, Lacked: []string{"CI runs: slow"},
 		Approvals: []verdict.Approval{{Head: "abcdefghij", By: "judge", Round: 2, URL: "https://github.test/r",
-			Lifted: &verdict.Word{By: "walter", At: at, Why: "It burns.", Glass: true}}},
+			Lifted: &verdict.Word{By: "walter", At: at, Why: "It burns.", BrokeGlass: true}}},
 	}
 	want := []verdict.Proof{
 		{Text: "Merged as 1234567 by alice, 2026-11-23 12:00:00 UTC, 0s after it was opened"},

@@ -54,9 +54,9 @@ type Record struct {
 	Lifted *Word  `json:"lifted,omitempty"`
 	// Evidence is what code suspected, each piece with the session's answer.
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// Heard is the id of the newest comment that was there when the review began:
+	// LastComment is the id of the newest comment that was there when the review began:
 	// orders in later ones are not applied yet.
-	Heard int64 `json:"heard,omitempty"`
+	LastComment int64 `json:"heard,omitempty"`
 	// Tier is how much of a look the change got, in the word of who decided that.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`

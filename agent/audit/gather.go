@@ -203,7 +203,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 	for _, r := range c.Rounds {
 		known = append(known, r.Record.Ledger...)
 	}
-	for _, comment := range pr.Said() {
+	for _, comment := range pr.AllComments() {
 		order, ok := verdict.ParseCommand(comment.Body)
 		if !comment.ByPerson || !ok && !comment.EditedByAnother() {
 			continue

@@ -170,7 +170,7 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 		}, "walter requests changes since"},
 		"the order to break the glass is gone": {func(w *world) {
 			broken := later(approved)
-			broken.Lifted = &verdict.Word{By: loopback.Root, At: time.Now(), Why: "It burns.", Glass: true}
+			broken.Lifted = &verdict.Word{By: loopback.Root, At: time.Now(), Why: "It burns.", BrokeGlass: true}
 			w.review(loopback.Judge, broken)
 		}, "root, who broke the glass for"},
 	} {

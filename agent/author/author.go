@@ -247,9 +247,9 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 			if err != nil {
 				return brief{}, err
 			}
-			b.ledger = b.ledger.Renewed(pr.BaseReplaced).WithOrders(orders, record.Heard, pr.BaseReplaced)
+			b.ledger = b.ledger.Renewed(pr.BaseReplaced).WithOrders(orders, record.LastComment, pr.BaseReplaced)
 		}
-		b.history = a.said(pr, b.ledger)
+		b.history = a.statements(pr, b.ledger)
 	}
 	return b, a.addChecks(ctx, &b, pr)
 }

@@ -30,9 +30,9 @@ func summary(body string) string {
 // again matches what a later review says of a finding that it finds once more.
 var again = regexp.MustCompile("(?m)^- (\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\* \\[?finding `([0-9a-f]{8})`.*)$")
 
-// said is what was said of each finding: its text when it was raised, what later reviews say of
+// statements is what was said of each finding: its text when it was raised, what later reviews say of
 // it, and what others answered in its thread.
-func (a *Author) said(pr forge.PullRequest, l verdict.Ledger) map[string][]quotation {
+func (a *Author) statements(pr forge.PullRequest, l verdict.Ledger) map[string][]quotation {
 	said := map[string][]quotation{}
 	raised := func(id, text string) {
 		if len(said[id]) == 0 {

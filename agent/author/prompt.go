@@ -58,7 +58,7 @@ func (b brief) prompt() string {
 		p.WriteString("\nThese checks failed, and fail on the base as well. They are out of scope: leave what makes them fail as it is.\n")
 		b.quote(&p, "checks that fail on the base too", strings.Join(b.inherited, "\n"), maxText)
 	}
-	b.tellHow(&p)
+	b.writeHow(&p)
 	p.WriteString("\n# When you are done\n")
 	b.askLines(&p)
 	p.WriteString("\nGive the subject of the commit in a line of its own: what you changed, in the imperative")
@@ -128,8 +128,8 @@ func (b brief) askFindings(p *strings.Builder) {
 	}
 }
 
-// tellHow tells of what helps with the work.
-func (b brief) tellHow(p *strings.Builder) {
+// writeHow tells of what helps with the work.
+func (b brief) writeHow(p *strings.Builder) {
 	if len(b.tried) > 0 {
 		p.WriteString("\n# What was tried before\n")
 		b.quote(p, "earlier attempts", strings.Join(b.tried, "\n\n"), maxText)

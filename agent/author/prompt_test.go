@@ -80,7 +80,7 @@ func TestWhatAReviewSaysIsToldWithoutItsRecord(t *testing.T) {
 		return forge.SubmittedReview{Author: forge.User{Login: "judge"}, Body: body}
 	}
 	pr := forge.PullRequest{Reviews: []forge.SubmittedReview{review(body), review(later)}}
-	said := (&Author{Reviewers: []string{"Judge"}}).said(pr, nil)["0badcafe"]
+	said := (&Author{Reviewers: []string{"Judge"}}).statements(pr, nil)["0badcafe"]
 	if len(said) != 2 || said[0].text != "**[Doc] nit** · finding `0badcafe`\n\nIt is wrong." ||
 		!strings.HasSuffix(said[1].text, "Still wrong. (open since round 2)") {
 		t.Errorf("the finding is told as %+v", said)

@@ -45,21 +45,21 @@ func Open(ctx context.Context) (*Clone, error) {
 	}
 	// What this user ignores everywhere may be secret, and line ends may be written in the
 	// user's way; neither is told to git below, which reads no configuration of the user's.
-	if file := c.said(ctx, "--type=path", "core.excludesFile"); file != "" {
+	if file := c.setting(ctx, "--type=path", "core.excludesFile"); file != "" {
 		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
 	} else if home, err := os.UserHomeDir(); err == nil { // https://git-scm.com/docs/gitignore
 		c.settings = append(c.settings, "-c", "core.excludesFile="+
 			filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore"))
 	}
-	if ends := c.said(ctx, "core.autocrlf"); ends != "" {
+	if ends := c.setting(ctx, "core.autocrlf"); ends != "" {
 		c.settings = append(c.settings, "-c", "core.autocrlf="+ends)
 	}
 	return &c, c.disarm(ctx)
 }
 
-// said is a setting as the user's own git has it, empty where nothing is set. Asking for one
+// setting is a setting as the user's own git has it, empty where nothing is set. Asking for one
 // runs nothing.
-func (c *Clone) said(ctx context.Context, query ...string) string {
+func (c *Clone) setting(ctx context.Context, query ...string) string {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"config", "--get"}, query...)...)
 	cmd.Dir = c.Top
 	out, err := cmd.Output()

@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 			writeResting(ctx, log, models)
 		})
 		if err == nil {
-			tellAccess(ctx, cfg, ready)
+			logAccess(ctx, cfg, ready)
 		}
 	}
 	if err != nil {

@@ -49,8 +49,8 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	return nil
 }
 
-// tellAccess tells the log what of the sessions to come is not as it could be.
-func tellAccess(ctx context.Context, cfg config.Config, v engine.Version) {
+// logAccess tells the log what of the sessions to come is not as it could be.
+func logAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 	log := zerolog.Ctx(ctx)
 	if v.Direct != "" {
 		log.Info().Str("engine", v.Engine).Msgf("sessions of %s ask their provider directly, not through the gateway, since %s", v.Engine,

@@ -181,7 +181,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	step := Step{PR: pr, Action: action}
 	act := map[decide.Kind]func(context.Context, *Step) error{
 		decide.Review: a.review, decide.Lift: a.lift, decide.Fix: a.fix, decide.Apply: a.apply, decide.Merge: a.merge,
-		decide.Tell: a.tell, decide.Escalate: a.escalate, decide.Release: a.release, decide.Reply: a.reply,
+		decide.Tell: a.postNotice, decide.Escalate: a.escalate, decide.Release: a.release, decide.Reply: a.reply,
 		decide.Dequeue: a.dequeue,
 	}[action.Kind]
 	if act == nil {

@@ -111,7 +111,7 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	tell(decided(t, g, a, pr))
 	told := pull.Tellings(g.Read(loopback.Author, pr.Ref))
 	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA ||
-		told[1] != (decide.Telling{Topic: "label", SHA: pr.Head.SHA}) {
+		told[1] != (decide.Notice{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)
 	}
 }

@@ -25,7 +25,7 @@ func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 	if err := f.Ask(ctx, read, pr); err != nil {
 		return f, err
 	}
-	a.tellBlind(ctx, pr, f)
+	a.warnBlind(ctx, pr, f)
 	if err := a.Trust.Meet(pr, a.Config().Reviewers); err != nil {
 		return f, err
 	}
@@ -116,9 +116,9 @@ func (a *Agent) Orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 	return verdict.Orders(pull.CommentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// tellBlind tells the log, once for each repository, that orders are not followed there since
+// warnBlind tells the log, once for each repository, that orders are not followed there since
 // GitHub does not show who may give them.
-func (a *Agent) tellBlind(ctx context.Context, pr forge.PullRequest, f pull.Facts) {
+func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Facts) {
 	for login, may := range f.May {
 		if may != forge.Unseen {
 			continue

@@ -71,7 +71,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 func passed(r verdict.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", verdict.Short(r.Head))
-	if w := r.Lifted; w != nil && w.Glass {
+	if w := r.Lifted; w != nil && w.BrokeGlass {
 		fmt.Fprintf(&b, "\n`%s` has broken the glass: %s\n", w.By, verdict.Prose(w.Why))
 	} else if w != nil {
 		fmt.Fprintf(&b, "\n`%s` approves this very head, which lets pass:\n", w.By)
@@ -84,7 +84,7 @@ func passed(r verdict.Record) string {
 			fmt.Fprintf(&b, "- finding %s, waived by `%s`: %s\n", e.ID, e.Said.By, verdict.Prose(e.Said.Why))
 		}
 	}
-	if r.Lifted != nil && r.Lifted.Glass {
+	if r.Lifted != nil && r.Lifted.BrokeGlass {
 		for _, e := range r.Ledger.Outstanding() {
 			b.WriteString(openLine(e))
 		}
@@ -92,10 +92,10 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// tell says that a pull request waits for its author, to merge it, to work on its branch or to edit what it
+// postNotice says that a pull request waits for its author, to merge it, to work on its branch or to edit what it
 // says of itself, or that its reviewer does not answer. The last two also notify people: the author's
 // own comment tells its author nothing, and nothing else goes on.
-func (a *Agent) tell(ctx context.Context, step *Step) error {
+func (a *Agent) postNotice(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
 	subject := verdict.Short(step.Action.SHA)
 	if !stands {
@@ -127,7 +127,7 @@ func remedy(step *Step) string {
 		return "Request that reviewer's review again, or dismiss the one that asks for changes."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
 		return "Push to the branch yourself, and the new head is reviewed."
-	case step.Action.Topic == decide.Unproved:
+	case step.Action.Topic == decide.FailedBefore:
 		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
 	case step.Action.Topic == decide.NoCheck:
 		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can " +

@@ -99,7 +99,7 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 // control tells what the relay's administrators have chosen for all agents, and what of that
 // this one leaves out. That the relay does not tell is told where the relay is checked.
 func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
-	said := choices.Said(d.Config.Engine.Name)
+	said := choices.Summary(d.Config.Engine.Name)
 	switch {
 	case !d.Config.Control:
 		return "off by control: what the relay's administrators choose for all agents does not hold here", nil

@@ -80,7 +80,7 @@ func TestBrokenGlassPassesOverFindings(t *testing.T) {
 	w.say(admin, ref, "/touchstone break-glass production is down")
 	w.until("approved", func() bool { return len(w.records(ref)) == 2 })
 	record := w.records(ref)[1]
-	if record.Lifted == nil || !record.Lifted.Glass || record.Lifted.By != admin || record.Lifted.Why != "production is down" {
+	if record.Lifted == nil || !record.Lifted.BrokeGlass || record.Lifted.By != admin || record.Lifted.Why != "production is down" {
 		t.Fatalf("the record is %+v", record)
 	}
 	w.agents[decide.Author].start()

@@ -64,7 +64,9 @@ func TestPersonLiftsAHold(t *testing.T) {
 	w.review(person, ref, head, "APPROVE")
 	w.until("merged", func() bool { return w.merged(ref) })
 	records := w.records(ref)
-	if len(records) != 2 || records[1].Head != head || records[1].Lifted == nil || records[1].Lifted.By != person || records[1].Lifted.Glass {
+
+	if len(records) != 2 || records[1].Head != head || records[1].Lifted == nil || records[1].Lifted.By != person ||
+		records[1].Lifted.BrokeGlass {
 		t.Errorf("the records are %+v", records)
 	}
 	if w.called(ref) || len(w.comments(ref)) != 1 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchstone/agent/audit"
+	"touchstone/agent/compose"
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/relay/client"
@@ -52,7 +53,7 @@ func TestThePullRequestThePageAndTheTerminalTellTheSame(t *testing.T) {
 	w.finished(ref, 2)
 
 	m := w.agents["author"]
-	read, err := daemon.Client(m.cfg, "test")
+	read, err := compose.Client(m.cfg)
 	w.must(err)
 	chain, err := audit.Gather(t.Context(), read, ref, audit.Settings{
 		Reviewers: m.cfg.Reviewers, Rights: m.cfg.Rights, State: daemon.Onlooker{Read: read, Config: m.cfg}.State,

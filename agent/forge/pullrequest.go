@@ -172,9 +172,9 @@ type ReviewRemark struct {
 	URL  string
 }
 
-// Said is all that was said on the pull request, the oldest first: the comments, the texts of reviews, and what stands in
+// AllComments is all that was said on the pull request, the oldest first: the comments, the texts of reviews, and what stands in
 // threads.
-func (pr PullRequest) Said() []Comment {
+func (pr PullRequest) AllComments() []Comment {
 	all := slices.Clone(pr.Comments)
 	for _, r := range pr.Reviews {
 		all = append(all, Comment{ID: r.ID, Author: r.Author, ByPerson: r.ByPerson, InReview: true, Body: r.Body, CreatedAt: r.SubmittedAt,

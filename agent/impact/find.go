@@ -232,7 +232,7 @@ func (f *finder) search(n *Name, file string, lines []string) {
 			kind = "test"
 		}
 		p, ok := r.use(i, kind)
-		if !ok || n.told(p) {
+		if !ok || n.listed(p) {
 			continue
 		}
 		if found++; found > perFile && n.How != Touched {
@@ -253,9 +253,9 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	}
 }
 
-// told reports whether a place does what another one of its function does, which is told once of a
+// listed reports whether a place does what another one of its function does, which is listed once of a
 // touched field.
-func (n *Name) told(p Place) bool {
+func (n *Name) listed(p Place) bool {
 	return n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
 		return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
 	})

@@ -111,7 +111,7 @@ func (f *Facts) Ask(ctx context.Context, read Source, pr forge.PullRequest) erro
 		}
 		return err
 	}
-	for _, c := range pr.Said() {
+	for _, c := range pr.AllComments() {
 		if !c.ByPerson || !c.EditedByAnother() && !verdict.MeantAsOrder(c.Body) {
 			continue
 		}

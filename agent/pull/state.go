@@ -52,7 +52,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Elsewhere:     f.Elsewhere,
 		Fixing:        FixedElsewhere(pr),
 		Unbegun:       f.unbegun,
-		Unproved:      f.failedBefore,
+		FailedBefore:  f.failedBefore,
 		Silent:        f.silent,
 		BaseFails:     f.baseFails,
 		BaseFailed:    f.baseFailed,
@@ -119,7 +119,7 @@ func unread(err error) string {
 // CommentsOf is what was said on a pull request, with what those who said it may do there.
 func CommentsOf(pr forge.PullRequest, cfg config.Config, f Facts) []verdict.Comment {
 	var comments []verdict.Comment
-	for _, c := range pr.Said() {
+	for _, c := range pr.AllComments() {
 		may := f.May[c.Author.Login]
 		comment := verdict.Comment{
 			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body,
@@ -234,10 +234,10 @@ func forced(pr forge.PullRequest) decide.Replacement {
 
 // Tellings is what this login has told its author of: why it leaves a pull request to them, and that
 // what its nits propose could not be applied.
-func Tellings(pr forge.PullRequest) (all []decide.Telling) {
-	for _, c := range pr.Said() {
+func Tellings(pr forge.PullRequest) (all []decide.Notice) {
+	for _, c := range pr.AllComments() {
 		if mark := Waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			all = append(all, decide.Telling{SHA: mark[1], Topic: mark[2]})
+			all = append(all, decide.Notice{SHA: mark[1], Topic: mark[2]})
 		}
 	}
 	return all

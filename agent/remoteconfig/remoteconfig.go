@@ -50,7 +50,7 @@ func (o *Overlay) Take(ctx context.Context, c event.Control) {
 	if err := o.memory.keep(c); err != nil {
 		log.Warn().Err(err).Msg("what the relay's administrators have chosen is forgotten when this agent ends, until the relay says it again")
 	}
-	said := o.Said(o.own)
+	said := o.Summary(o.own)
 	if len(said.Problems) > 0 {
 		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this one leaves out, and goes on with its " +
 			"own; correct them with touchstone-relay control, or update this agent")
@@ -73,9 +73,9 @@ func (o *Overlay) replace(c event.Control) bool {
 	return news
 }
 
-// Said is what a relay's administrators have chosen, as far as it means something to an agent
+// Summary is what a relay's administrators have chosen, as far as it means something to an agent
 // whose own engine is named so.
-type Said struct {
+type Summary struct {
 	// Settings are in force, Problems say in a sentence each what is left out.
 	Settings map[string]string
 	Problems []string
@@ -84,7 +84,7 @@ type Said struct {
 }
 
 // String is what is in force, for a person.
-func (s Said) String() string {
+func (s Summary) String() string {
 	if len(s.Settings) == 0 {
 		return "nothing is set for all agents"
 	}
@@ -95,11 +95,11 @@ func (s Said) String() string {
 	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "somebody without a token, on an older relay"))
 }
 
-// Said gives the choices.
-func (o *Overlay) Said(own string) Said {
+// Summary gives the choices.
+func (o *Overlay) Summary(own string) Summary {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	said := Said{Settings: map[string]string{}, By: o.now.By}
+	said := Summary{Settings: map[string]string{}, By: o.now.By}
 	for _, key := range slices.Sorted(maps.Keys(o.now.Settings)) {
 		value := o.now.Settings[key]
 		if err := check(own, key, value); err != nil {
@@ -113,7 +113,7 @@ func (o *Overlay) Said(own string) Said {
 
 // Apply is what a machine's own settings become under the choices.
 func (o *Overlay) Apply(e config.Engine) config.Engine {
-	settings := o.Said(e.Name).Settings
+	settings := o.Summary(e.Name).Settings
 	for _, c := range choices {
 		if value, ok := settings[c.key]; ok {
 			c.lay(&e, value)

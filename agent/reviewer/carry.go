@@ -25,7 +25,7 @@ type approval struct {
 // for that one commit.
 func (r *Reviewer) carriesOver(ctx context.Context, p *Prepared, pr forge.PullRequest, tree *worktree.Tree) (*approval, error) {
 	record, review := r.latest(pr)
-	same := review.State == forge.Approved && review.SHA == record.Head && record.Guidelines == p.law.version &&
+	same := review.State == forge.Approved && review.SHA == record.Head && record.Guidelines == p.criteria.version &&
 		record.BaseBranch == p.BaseBranch && record.Head != p.Head
 	nothingFound := len(p.scan.holds) == 0 && len(p.scan.found) == 0 && record.Answers(p.scan.evidence)
 	if !record.Plain() || !same || !nothingFound {
@@ -68,7 +68,8 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 	was := from.record
 	carried := verdict.Record{
 		Verdict: verdict.Approve, Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.law.version, Ledger: p.Ledger.Applied(from.edits), Settled: true, Evidence: was.Evidence, Heard: p.Heard,
+		Round: p.Round, Guidelines: p.criteria.version, Ledger: p.Ledger.Applied(from.edits), Settled: true,
+		Evidence: was.Evidence, LastComment: p.LastComment,
 		Tier: was.Tier, Coverage: was.Coverage, Lines: p.understood.Lines,
 	}
 	carried.State(p.Title, p.Body, p.Commits)
@@ -76,7 +77,7 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.law.version,
+	foot := small([]string{fmt.Sprintf("round %d", p.Round), "no model was run", "guidelines " + p.criteria.version,
 		"head " + verdict.Short(p.Head)})
 	body := fmt.Sprintf("### Approved · round %d · carried over%s\n\n%s\n\n%s\n\n%s", p.Round, p.andCI(), from.why(p.BaseBranch), foot, seal)
 	return Outcome{

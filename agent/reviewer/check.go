@@ -42,11 +42,11 @@ const (
 // disputed since. Where code sees the change speak to its reader, or hide something, nothing in
 // it is refuted on a model's word.
 func (p *Prepared) checked(j verdict.Judgement) (due []verdict.Finding) {
-	if p.law.settings.Review.Check == config.Off || p.scan.speaks() {
+	if p.criteria.settings.Review.Check == config.Off || p.scan.speaks() {
 		return nil
 	}
 	for _, f := range j.Answer.Findings {
-		critical := f.Severity == verdict.Critical || p.law.settings.Review.Check == config.CheckBlocking
+		critical := f.Severity == verdict.Critical || p.criteria.settings.Review.Check == config.CheckBlocking
 		i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
 		known := i >= 0 && p.Ledger[i].Check == verdict.Upheld && p.Ledger[i].Status != verdict.Disputed
 		if f.Blocks() && critical && f.Kept == "" && len(f.Evidence) == 0 && !known {
@@ -187,7 +187,7 @@ func (p *Prepared) judgeCheck(ctx context.Context, text, nonce string) (verdict.
 // pull request says of itself.
 func (m material) refute(ctx context.Context, f verdict.Finding, nonce string) Prompt {
 	law := ""
-	for _, a := range m.law.rules {
+	for _, a := range m.criteria.rules {
 		if a.Row.ID == f.Rule {
 			law = fmt.Sprintf("%s (%s): %s", a.Row.ID, a.Row.Severity, a.Row.Criterion)
 		}

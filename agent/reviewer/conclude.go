@@ -25,7 +25,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 		}
 	}
 	for _, e := range p.Ledger {
-		if p.law.decides(e) {
+		if p.criteria.decides(e) {
 			j.Answer.Gone = append(j.Answer.Gone, verdict.Gone{ID: e.ID, How: "code does not find it any more"})
 		}
 	}

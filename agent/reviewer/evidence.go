@@ -63,7 +63,7 @@ func (m material) evidence(part int) string {
 	}
 	var list strings.Builder
 	for _, e := range due {
-		fmt.Fprintf(&list, "- %s %s\n", e.ID, told(e))
+		fmt.Fprintf(&list, "- %s %s\n", e.ID, describe(e))
 	}
 	by := ""
 	if slices.ContainsFunc(due, isCandidate) {
@@ -76,8 +76,8 @@ func (m material) evidence(part int) string {
 		m.whole(Passage{"evidence", list.String()})
 }
 
-// told is a piece of evidence in one line.
-func told(e verdict.Evidence) string {
+// describe is a piece of evidence in one line.
+func describe(e verdict.Evidence) string {
 	where := verdict.Place(change.Spell(e.Path), e.Line)
 	if e.More > 0 {
 		where += " and " + verdict.Amount(e.More, "more place", "more places")
@@ -100,7 +100,7 @@ func answered(all []verdict.Evidence) (lines []string) {
 		case e.Refuted != "":
 			said = "refuted: " + inline(e.Refuted)
 		}
-		lines = append(lines, fmt.Sprintf("- %s — %s", inline(clip(told(e), 400)), said))
+		lines = append(lines, fmt.Sprintf("- %s — %s", inline(clip(describe(e), 400)), said))
 	}
 	return lines
 }

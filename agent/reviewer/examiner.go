@@ -72,8 +72,8 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 		return nil, err
 	}
 	p.suspicions = p.scan.evidence
-	p.scan.found = slices.Concat(contradictory(s, p.law), stale(s, p.law, p.guides), unearned(p.law, p.guides),
-		long(s.Dir, p.law, p.understood.Files))
+	p.scan.found = slices.Concat(contradictory(s, p.criteria), stale(s, p.criteria, p.guides), unearned(p.criteria, p.guides),
+		long(s.Dir, p.criteria, p.understood.Files))
 	if p.sheet, err = writeImpact(ctx, sheet, tempDir); err != nil {
 		return nil, err
 	}
@@ -87,16 +87,16 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 // gather reads what a change is judged by, and sorts and weighs it, with its patches in dir.
 func (e *Examiner) gather(ctx context.Context, s Subject, dir string) (m material, err error) {
 	m = material{Subject: s, quoter: quoter{fencePrefix + rand.Text()}}
-	if m.law, err = e.law(ctx, s); err != nil {
+	if m.criteria, err = e.criteria(ctx, s); err != nil {
 		return m, err
 	}
 	if m.guides, err = readGuides(ctx, s); err != nil {
 		return m, err
 	}
-	if m.tripped, err = pastOf(ctx, s, m.law); err != nil {
+	if m.tripped, err = pastOf(ctx, s, m.criteria); err != nil {
 		return m, err
 	}
-	review := m.law.settings.Review
+	review := m.criteria.settings.Review
 	m.understood, err = change.Understand(ctx, change.Source{
 		Diff: s.Diff, Checkout: s.Dir, Dir: dir, Sensitive: review.Sensitive.Scope, Skip: review.Skip.Scope,
 	})

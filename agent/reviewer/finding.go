@@ -161,7 +161,7 @@ func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
-	if criterion := w.law.criterion(f.Rule); criterion != "" {
+	if criterion := w.criteria.criterion(f.Rule); criterion != "" {
 		b.WriteString("\n\n**The rule:** " + criterion)
 	}
 	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {

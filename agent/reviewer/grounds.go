@@ -16,10 +16,11 @@ import (
 // grounds are what the answers are held against.
 func (m material) grounds(ctx context.Context) verdict.Grounds {
 	rows := map[string]verdict.Severity{}
-	for _, a := range m.law.rules {
+	for _, a := range m.criteria.rules {
 		rows[a.Row.ID] = verdict.Severity(a.Row.Mildest())
 	}
-	g := verdict.Grounds{Rows: rows, Idle: m.law.idle, Ledger: m.Ledger, Ratchet: m.law.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
+	g := verdict.Grounds{Rows: rows,
+		Idle: m.criteria.idle, Ledger: m.Ledger, Ratchet: m.criteria.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
 		Before: m.before(ctx), Texts: m.says()}
 	if m.PriorHead != "" {
 		g.Late = m.late(ctx)

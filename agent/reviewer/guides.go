@@ -245,7 +245,7 @@ func mentions(g guide, touched map[string]touch) []mention {
 
 // stale are the lines by which a guide names a file that this change takes away:
 // that needs no judgement.
-func stale(s Subject, l law, guides []guide) []verdict.Finding {
+func stale(s Subject, l criteria, guides []guide) []verdict.Finding {
 	severity, ok := l.builtIn("doc/D9")
 	if !ok {
 		return nil

@@ -53,7 +53,7 @@ func TestAGuideIsStaleOnlyWhereTheChangeLeftIt(t *testing.T) {
 	const left, written, bare = "See docs/gone.md.", "docs/gone.md went away with v2.", "See gone.md."
 	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "docs/gone.md", Status: "deleted"}}}}
 	guides := []guide{{path: "AGENTS.md", before: left + "\n" + bare, after: left + "\n" + written + "\n" + bare}}
-	applied := law{rules: rules.For(s.change()), embedded: rules}
+	applied := criteria{rules: rules.For(s.change()), embedded: rules}
 	found := stale(s, applied, guides)
 	if len(found) != 1 || found[0].Line != 1 || found[0].Quote != left {
 		t.Errorf("found %+v", found)

@@ -34,7 +34,7 @@ var isCode = func() guidelines.Scope {
 
 // long are the files of code that this change makes too long to be read in one go. One that was
 // so before is none of its business.
-func long(dir string, l law, files []change.File) []verdict.Finding {
+func long(dir string, l criteria, files []change.File) []verdict.Finding {
 	severity, ok := l.builtIn("architecture/A13")
 	if !ok {
 		return nil
@@ -95,7 +95,7 @@ var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|ma
 
 // unearned are the agents' guides that this change makes longer than they are read, leaves
 // without anything to run, or fills with virtues.
-func unearned(l law, guides []guide) []verdict.Finding {
+func unearned(l criteria, guides []guide) []verdict.Finding {
 	severity, ok := l.builtIn("doc/D10")
 	if !ok {
 		return nil

@@ -34,7 +34,7 @@ func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
 	put("long_test.go", 800, 800, 0)
 	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "grown.go"}}}}
 	var got []string
-	for _, f := range long(dir, law{rules: rules.For(s.change()), embedded: rules}, files) {
+	for _, f := range long(dir, criteria{rules: rules.For(s.change()), embedded: rules}, files) {
 		got = append(got, fmt.Sprintf("%s %s %s: %s", f.Rule, f.Severity, f.Path, f.Claim))
 	}
 	want := []string{
@@ -64,7 +64,7 @@ func TestAGuideHasToEarnWhatTheChangeAddsToIt(t *testing.T) {
 		s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "AGENTS.md"}}}}
 		guides := []guide{{path: "AGENTS.md", before: test.before, after: test.after}}
 		got := ""
-		for _, f := range unearned(law{rules: rules.For(s.change()), embedded: rules}, guides) {
+		for _, f := range unearned(criteria{rules: rules.For(s.change()), embedded: rules}, guides) {
 			got += fmt.Sprintf("%d: %s", f.Line, f.Claim)
 		}
 		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {

@@ -56,10 +56,10 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	if s.PatchID, err = tree.PatchID(ctx); err != nil {
 		return s, err
 	}
-	s.Ledger = s.Ledger.Renewed(pr.BaseReplaced).Claimed(prior.Head, s.Commits).WithOrders(opts.Orders, prior.Heard, pr.BaseReplaced)
-	s.Said = said(pr, s.Ledger, outside)
+	s.Ledger = s.Ledger.Renewed(pr.BaseReplaced).Claimed(prior.Head, s.Commits).WithOrders(opts.Orders, prior.LastComment, pr.BaseReplaced)
+	s.Said = statements(pr, s.Ledger, outside)
 	for _, c := range pr.Comments {
-		s.Heard = max(s.Heard, c.ID)
+		s.LastComment = max(s.LastComment, c.ID)
 	}
 	if s.Reported, err = r.reported(ctx, pr); err != nil {
 		return s, err
@@ -93,7 +93,7 @@ type outsiders map[string]bool
 
 func (r *Reviewer) outsiders(ctx context.Context, pr forge.PullRequest) (outsiders, error) {
 	all := outsiders{}
-	for _, c := range pr.Said() {
+	for _, c := range pr.AllComments() {
 		if _, known := all[c.Author.Login]; known || !c.ByPerson || verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			continue
 		}
@@ -135,9 +135,9 @@ func (o outsiders) latest(comments []forge.Comment, what string) []Passage {
 	return all
 }
 
-// said is what people wrote about the change: the issues that it closes, and the
+// statements is what people wrote about the change: the issues that it closes, and the
 // latest comments, without what agents say and what the ledger tells of them.
-func said(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Passage {
+func statements(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Passage {
 	var all []Passage
 	for _, issue := range pr.Issues {
 		all = append(all, Passage{fmt.Sprintf("issue %d, which it closes", issue.Number), issue.Title + "\n\n" + issue.Body})

@@ -20,7 +20,7 @@ func declared(s Subject) []string {
 // contradictory finds a bug fix that declares several actions. That one declares none is nothing:
 // of 18 changes of repositories that do not use the form, half would have been told so. What is
 // declared, and whether it is true, is the session's to judge.
-func contradictory(s Subject, l law) []verdict.Finding {
+func contradictory(s Subject, l criteria) []verdict.Finding {
 	severity, ok := l.builtIn("recurrence/R1")
 	actions := declared(s)
 	if !ok || len(actions) < 2 {
@@ -65,7 +65,7 @@ func (t tripped) oftenFirst(rules map[string]bool) []string {
 
 // decides reports whether an earlier finding is one that code makes or does not make
 // again, so that no session has to account for it.
-func (l law) decides(e verdict.Entry) bool {
+func (l criteria) decides(e verdict.Entry) bool {
 	if e.Path != "" || e.Rule != "recurrence/R1" {
 		return false
 	}
@@ -77,7 +77,7 @@ func (l law) decides(e verdict.Entry) bool {
 type tripped map[string]int
 
 // pastOf asks which rules other changes broke of late, if a rule that applies builds on it.
-func pastOf(ctx context.Context, s Subject, l law) (tripped, error) {
+func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
 	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
 		return nil, nil
 	}

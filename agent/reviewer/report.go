@@ -38,14 +38,14 @@ type report struct {
 // reviewWriter writes the review of one change.
 type reviewWriter struct {
 	Subject
-	law        law
+	criteria   criteria
 	understood change.Change
 	tripped    tripped
 	tokens     int // an estimate of what there was to read
 }
 
 func (p *Prepared) writer() reviewWriter {
-	return reviewWriter{Subject: p.Subject, law: p.law, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
+	return reviewWriter{Subject: p.Subject, criteria: p.criteria, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
 }
 
 // render writes a review. With inline, a finding that has a place in the diff

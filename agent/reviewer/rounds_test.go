@@ -253,7 +253,7 @@ func (n noSession) Open(context.Context, engine.Request) (engine.Session, error)
 func lift(t *testing.T, g *loopback.GitHub, ref forge.Ref, record verdict.Record) {
 	t.Helper()
 	record.Round++
-	record.Lifted = &verdict.Word{By: loopback.Person, At: time.Now(), Glass: true}
+	record.Lifted = &verdict.Word{By: loopback.Person, At: time.Now(), BrokeGlass: true}
 	seal, err := record.Seal(verdict.Signer{})
 	if err == nil {
 		_, err = forge.NewPoster(g.Client(loopback.Judge)).PostReview(t.Context(), ref,

@@ -90,8 +90,8 @@ func parse(texts map[string]string) ([]guidelines.Document, error) {
 	return docs, nil
 }
 
-// law is what a change is judged by. All of it is read from the base.
-type law struct {
+// criteria is what a change is judged by. All of it is read from the base.
+type criteria struct {
 	settings config.Repository // the repository's
 	version  string            // of the guidelines
 	rules    []guidelines.Applied
@@ -102,24 +102,24 @@ type law struct {
 	embedded guidelines.Set
 }
 
-// law reads what a change is judged by.
-func (e *Examiner) law(ctx context.Context, s Subject) (law, error) {
+// criteria reads what a change is judged by.
+func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
 	settings, err := settings(ctx, s)
 	if err != nil {
-		return law{}, err
+		return criteria{}, err
 	}
 	set, own, err := e.rules(ctx, s)
 	if err != nil {
-		return law{}, err
+		return criteria{}, err
 	}
 	rules := set.For(s.change())
-	return law{settings: settings, version: set.Version(), rules: rules, idle: set.Idle(rules), text: set.RenderAll(), own: own,
+	return criteria{settings: settings, version: set.Version(), rules: rules, idle: set.Idle(rules), text: set.RenderAll(), own: own,
 		pages: s.Pages, embedded: e.Guidelines}, nil
 }
 
 // builtIn is the severity of a row that applies, if it is the built-in one: what a
 // repository made of it in its own words is not for code to decide.
-func (l law) builtIn(id string) (verdict.Severity, bool) {
+func (l criteria) builtIn(id string) (verdict.Severity, bool) {
 	built, ok := l.embedded.Row(id)
 	for _, a := range l.rules {
 		if ok && a.Row.ID == id && a.Row.Criterion == built.Criterion {
@@ -130,7 +130,7 @@ func (l law) builtIn(id string) (verdict.Severity, bool) {
 }
 
 // criterion quotes the row that a finding cites, with the place where it can be read.
-func (l law) criterion(rule string) string {
+func (l criteria) criterion(rule string) string {
 	for _, a := range l.rules {
 		row := a.Row
 		if row.ID != rule {

@@ -34,7 +34,7 @@ type Examination struct {
 // engine puts them where a provider's cache holds them for the next review.
 func (m material) Instructions() string {
 	return guidelines.ReviewerInstructions() + answerFormat +
-		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + m.law.text
+		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + m.criteria.text
 }
 
 // Prompts are what a session over the change is asked, turn by turn, each with a
@@ -57,7 +57,7 @@ func (m material) prompt(part int, nonce string) Prompt {
 	return append(Prompt{
 		{"subject", m.subject()},
 		{"rows", m.rows()},
-		{"said", m.said()},
+		{"said", m.describe()},
 		{"guides", m.guidance()},
 		{"earlier rounds", m.earlier()},
 		{"recurrence", m.recurring()},
@@ -96,7 +96,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		}),
 		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
 	}
-	if p.law.settings.Review.Strategy == config.StrategySpecialists {
+	if p.criteria.settings.Review.Strategy == config.StrategySpecialists {
 		candidates, err := p.specialists(ctx, &x, req)
 		if err != nil {
 			return x, err
@@ -116,7 +116,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
-	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, told: map[string]bool{}}
+	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, describe: map[string]bool{}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {
 		answer, err := talk.over(ctx, part)
@@ -141,8 +141,8 @@ type talk struct {
 	x        *Examination
 	// again says that the session was asked once more for what an answer lacked.
 	again bool
-	// told are the ids of earlier findings whose fate the session told.
-	told map[string]bool
+	// describe are the ids of earlier findings whose fate the session told.
+	describe map[string]bool
 }
 
 // over has the session examine one part of the change.
@@ -155,7 +155,7 @@ func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 		files[name] = f
 	}
 	t.grounds.Opened = func(name string) bool { return t.opened.all(files[name]) }
-	t.grounds.Due = slices.DeleteFunc(t.material.due(part), func(e verdict.Entry) bool { return t.told[e.ID] })
+	t.grounds.Due = slices.DeleteFunc(t.material.due(part), func(e verdict.Entry) bool { return t.describe[e.ID] })
 	t.grounds.Evidence = t.material.suspected(part)
 	nonce := rand.Text()
 	first, err := t.ask(ctx, t.material.prompt(part, nonce), nonce)
@@ -171,7 +171,7 @@ func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 // listen takes note of the earlier findings that an answer told of.
 func (t *talk) listen(answer verdict.Judgement) {
 	for _, f := range answer.Answer.Findings {
-		t.told[f.ID] = true
+		t.describe[f.ID] = true
 	}
 }
 
@@ -181,7 +181,7 @@ func (m material) due(part int) []verdict.Entry {
 	at := m.partOf()
 	var due []verdict.Entry
 	for _, e := range m.Ledger {
-		if m.law.decides(e) {
+		if m.criteria.decides(e) {
 			continue
 		}
 		i, ok := at[e.Path]
@@ -300,7 +300,7 @@ func coverage(understood change.Change, j verdict.Judgement) verdict.Coverage {
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,
-		Round: p.Round, Guidelines: p.law.version, Ledger: p.Ledger, Heard: p.Heard, Tier: string(p.understood.Tier),
+		Round: p.Round, Guidelines: p.criteria.version, Ledger: p.Ledger, LastComment: p.LastComment, Tier: string(p.understood.Tier),
 		Coverage: coverage(p.understood, x.Judgement),
 		Lines:    p.understood.Lines, Checker: x.Checker,
 		Engine: cmp.Or(x.Result.Engine, p.examiner.Engine.Name()), Model: x.Result.Model, CostUSD: x.Result.CostUSD,

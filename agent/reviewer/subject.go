@@ -53,8 +53,8 @@ type Subject struct {
 	// Index is where what is learnt of the repository's files is kept for the next review;
 	// empty keeps nothing.
 	Index string
-	// Heard is the newest comment that was there when the review began.
-	Heard int64
+	// LastComment is the newest comment that was there when the review began.
+	LastComment int64
 	// PatchID names the change itself; empty where it is not needed.
 	PatchID string
 	// Said is what else people wrote of it: issues, comments. Reported is what

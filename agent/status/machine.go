@@ -157,7 +157,7 @@ func (a Agent) trouble(to io.Writer) {
 func ChosenForAll(ctx context.Context, cfg config.Config) []string {
 	lines := []string{}
 	choices, err := remoteconfig.Ask(ctx, cfg)
-	said := choices.Said(cfg.Engine.Name)
+	said := choices.Summary(cfg.Engine.Name)
 	if len(said.Settings) > 0 {
 		lines = append(lines, said.String())
 	}

@@ -58,8 +58,8 @@ var authorRules = append(general[:len(general):len(general)],
 		if !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
-		why := fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))
-		return metIf(s.Unproved == "", verdict.TurnAuthor, s.unproved).because(why)
+		why := fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.FailedBefore, verdict.MaxReason))
+		return metIf(s.FailedBefore == "", verdict.TurnAuthor, s.failedBefore).because(why)
 	}},
 	rule{"seen by CI", "what reports on the base has run on it", func(s State) outcome {
 		if !s.RequireChecks || !s.clean() || s.green().state != Met {

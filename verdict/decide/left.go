@@ -21,8 +21,8 @@ type Left struct {
 	OneHead bool
 }
 
-// Telling is what its author was told of before.
-type Telling struct {
+// Notice is what its author was told of before.
+type Notice struct {
 	// Topic is that of a [Left], SHA the head it was said of.
 	Topic, SHA string
 }
@@ -30,8 +30,8 @@ type Telling struct {
 // NoCheck is the topic of a head that no check has reported on, though one is asked for.
 const NoCheck = "checks"
 
-// Unproved is the topic of a head on which a check has not run that failed before it.
-const Unproved = "unproved"
+// FailedBefore is the topic of a head on which a check has not run that failed before it.
+const FailedBefore = "unproved"
 
 // unheard is why such a head is left to its author.
 func (s State) unheard() Left {
@@ -89,7 +89,7 @@ func (s State) onlyTexts() string {
 
 // askEdit tells its author, once for each head, what to edit. That done, it is reviewed again.
 func (s State) askEdit(what string) Action {
-	if s.told(Left{Topic: Texts, OneHead: true}) {
+	if s.noticed(Left{Topic: Texts, OneHead: true}) {
 		a := s.act(Wait, "its author has to "+what)
 		a.Noted = true
 		return a
@@ -99,8 +99,8 @@ func (s State) askEdit(what string) Action {
 	return a
 }
 
-// told reports whether its author has been told of a reason.
-func (s State) told(l Left) bool {
+// noticed reports whether its author has been told of a reason.
+func (s State) noticed(l Left) bool {
 	for _, t := range s.Told {
 		if t.Topic == l.Topic && (!l.OneHead || t.SHA == s.Head) {
 			return true
@@ -114,7 +114,7 @@ const forAuthor = "waits for its author to merge it: "
 
 // leave leaves a head to its author, having told them; what says how it stands.
 func (s State) leave(what string, l Left) Action {
-	if s.told(l) {
+	if s.noticed(l) {
 		return s.waitForAuthor(l)
 	}
 	a := s.retry(Tell, what+", and "+forAuthor+l.Why)
@@ -127,7 +127,7 @@ func (s State) leave(what string, l Left) Action {
 func (s State) leaveBranch(reason, why string) Action {
 	said := reason + ", and that is left to its author: " + why
 	topic := map[string]string{objected: "review", conflicting: "conflict", failing: "check", behind: "behind"}[reason]
-	if s.told(Left{Topic: topic}) {
+	if s.noticed(Left{Topic: topic}) {
 		return s.act(Wait, said)
 	}
 	a := s.retry(Tell, said)
@@ -140,14 +140,14 @@ func (s State) waitForAuthor(l Left) Action {
 	return s.act(Wait, "it is approved and "+forAuthor+l.Why)
 }
 
-// unproved is for a head that nothing shows to have mended a check: it failed on an earlier
+// failedBefore is for a head that nothing shows to have mended a check: it failed on an earlier
 // one, and has not begun on this. CI may be down, or have nothing to do with the change any
 // more; which, a person can tell.
-func (s State) unproved() Action {
+func (s State) failedBefore() Action {
 	l := s.Manual
 	if l.Why == "" {
-		l = Left{Topic: Unproved, OneHead: true,
-			Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.Unproved, verdict.MaxReason))}
+		l = Left{Topic: FailedBefore, OneHead: true,
+			Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.FailedBefore, verdict.MaxReason))}
 	}
 	return s.leave("it is approved", l)
 }

@@ -137,7 +137,7 @@ func TestAuthorHeedsHolds(t *testing.T) {
 	opinions := func(all ...Opinion) func(*State) { return func(s *State) { s.Opinions = all } }
 	also := func(first func(*State), then func(*State)) func(*State) { return func(s *State) { first(s); then(s) } }
 	mona := verdict.Word{By: "mona", At: noon.Add(time.Minute)}
-	glass := verdict.Word{By: "mona", At: noon.Add(1), Glass: true}
+	glass := verdict.Word{By: "mona", At: noon.Add(1), BrokeGlass: true}
 	approved := by("mona", head, "APPROVED")
 	broke := func(s *State) { s.Orders = []verdict.Command{ordered(verdict.BreakGlass, "Mona", 1)} }
 	runNext(t, ready, []nextCase{
@@ -154,7 +154,7 @@ func TestAuthorHeedsHolds(t *testing.T) {
 			"about to approve"},
 		{"glass", also(opinions(lifted(glass)), broke), Merge, ""},
 		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
-		{"glass of another time", also(opinions(lifted(verdict.Word{By: "mona", At: noon, Glass: true})), broke), Wait, ""},
+		{"glass of another time", also(opinions(lifted(verdict.Word{By: "mona", At: noon, BrokeGlass: true})), broke), Wait, ""},
 		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", verdict.Major))),
 			func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", 1)} }), Wait, "about to approve"},
 		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))),
@@ -183,7 +183,7 @@ func TestLiftCarriesTheWord(t *testing.T) {
 		t.Errorf("lifted by %+v", r)
 	}
 	s.Orders = []verdict.Command{ordered(verdict.BreakGlass, "root", 1)}
-	if w := Next(s).Record.Lifted; *w != (verdict.Word{By: "root", At: noon.Add(1), Why: "because", Glass: true}) {
+	if w := Next(s).Record.Lifted; *w != (verdict.Word{By: "root", At: noon.Add(1), Why: "because", BrokeGlass: true}) {
 		t.Errorf("the glass was broken by %+v", w)
 	}
 	s = asks()
@@ -193,7 +193,7 @@ func TestLiftCarriesTheWord(t *testing.T) {
 	}
 	s.CalledAt, s.Orders = noon, []verdict.Command{ordered(verdict.BreakGlass, "mona", 1)}
 	s.Opinions[0].SHA, s.Opinions[0].Record.Head = older, older
-	if r := Next(s).Record; r.Head != head || r.BaseBranch != "main" || len(r.Ledger) != 1 || !r.Lifted.Glass {
+	if r := Next(s).Record; r.Head != head || r.BaseBranch != "main" || len(r.Ledger) != 1 || !r.Lifted.BrokeGlass {
 		t.Errorf("lifted without a review by %+v", r)
 	}
 }

@@ -106,7 +106,7 @@ func (o Opinion) precedes(c verdict.Command) bool {
 	if o.void() {
 		return c.At.After(o.At)
 	}
-	return c.ID > o.Record.Heard
+	return c.ID > o.Record.LastComment
 }
 
 // doubt is why a review of this head cannot be believed, as a sentence part.

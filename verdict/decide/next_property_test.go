@@ -50,8 +50,8 @@ func (d dice) opinion() Opinion {
 	if d.IntN(4) == 0 {
 		o.Record.Holds = []verdict.Hold{{Kind: verdict.QualityBar}}
 		o.Record.Settled = d.IntN(4) > 0
-		o.Record.Lifted = pick(d, nil, &verdict.Word{By: "mona", At: noon}, &verdict.Word{By: "mona", At: noon, Glass: true},
-			&verdict.Word{By: "octocat", At: noon, Glass: true})
+		o.Record.Lifted = pick(d, nil, &verdict.Word{By: "mona", At: noon}, &verdict.Word{By: "mona", At: noon, BrokeGlass: true},
+			&verdict.Word{By: "octocat", At: noon, BrokeGlass: true})
 	}
 	if d.IntN(4) == 0 {
 		o.Record.Ledger = verdict.Ledger{{ID: "0badcafe", Status: pick(d, verdict.Open, verdict.Waived, verdict.Verified),
@@ -89,8 +89,8 @@ func (d dice) state() State {
 			Replacement{noon.Add(time.Hour), head}),
 		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
-		Told:    pick(d, nil, []Telling{{Topic: "auto", SHA: older}}),
-		Unbegun: pick(d, nil, []string{"ci"}), Unproved: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
+		Told:    pick(d, nil, []Notice{{Topic: "auto", SHA: older}}),
+		Unbegun: pick(d, nil, []string{"ci"}), FailedBefore: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
 		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon),
 		AwaitedSince: pick(d, time.Time{}, noon), Fixing: pick(d, time.Time{}, time.Time{}, noon, noon.Add(time.Hour)),
 		RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
@@ -140,7 +140,7 @@ func (d dice) state() State {
 	slices.SortStableFunc(s.Opinions, func(a, b Opinion) int { return a.At.Compare(b.At) })
 	for i, o := range s.Opinions {
 		if o.Record != nil {
-			o.Record.Heard = int64(i)
+			o.Record.LastComment = int64(i)
 		}
 	}
 	return s
@@ -213,7 +213,7 @@ func broken(s State, a Action) []string {
 			}
 			sound = true
 			wanted := slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
-				return (c.Verb == verdict.AskReview || c.Verb == verdict.Dispute && c.Finding != "") && c.ID > o.Record.Heard
+				return (c.Verb == verdict.AskReview || c.Verb == verdict.Dispute && c.Finding != "") && c.ID > o.Record.LastComment
 			})
 			expired := !s.BaseReplaced.IsZero() && slices.ContainsFunc(o.Record.Ledger,
 				func(e verdict.Entry) bool { return e.Status == verdict.Waived })
@@ -272,7 +272,7 @@ func broken(s State, a Action) []string {
 	must(s.MaxAttempts == 0 || s.Queued < s.MaxAttempts, "the merge queue is not asked for ever")
 	must(s.Manual.Why == "" && !s.InQueue, "merging is the author's choice")
 	must(s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks, "checks are green")
-	must(s.Unproved == "", "a check that failed has to be seen to pass")
+	must(s.FailedBefore == "", "a check that failed has to be seen to pass")
 	must(s.Silent == "" || !s.RequireChecks, "what reports on the base has seen it")
 	must(len(s.Unbegun) == 0 || s.left(signPatience) <= 0, "checks that are about to begin are waited for")
 	must(s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue, "it merges cleanly")
@@ -372,7 +372,7 @@ func sameWord(a, b *verdict.Word) bool {
 // of somebody who wrote none of it, and was not taken back. Neither is older than the base.
 func spoke(s State, w verdict.Word, reviewer string, before int) bool {
 	ofThisBase := func(at time.Time) bool { return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced) }
-	if w.Glass {
+	if w.BrokeGlass {
 		return ofThisBase(w.At) && (s.Forced.SHA != s.Head || w.At.After(s.Forced.At)) &&
 			slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
 				return c.Verb == verdict.BreakGlass && c.By == w.By && c.At.Equal(w.At)

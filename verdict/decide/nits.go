@@ -57,7 +57,7 @@ func (s State) mayApply() bool {
 		return false
 	case !slices.Contains([]Mergeable{MergeableClean, MergeableBehind, MergeableBlocked}, s.Mergeable):
 		return false
-	case len(s.Unclear) > 0, s.Attempts > 0, s.NitsTried, s.told(Left{Topic: Unapplied, OneHead: true}):
+	case len(s.Unclear) > 0, s.Attempts > 0, s.NitsTried, s.noticed(Left{Topic: Unapplied, OneHead: true}):
 		return false
 	}
 	return !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.State == "APPROVED" && o.SHA == s.Head && !s.isAgent(o) })

@@ -32,18 +32,18 @@ func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 		{"the base wants conversations resolved", func(s *State) { s.Mergeable = MergeableBlocked }, Apply, ""},
 		{"a comment of a person's", also(Opinion{By: "mona", SHA: head, State: "COMMENTED", Person: true, At: noon}), Apply, ""},
 		{"an approval of an earlier head", also(Opinion{By: "mona", SHA: older, State: "APPROVED", Person: true, At: noon}), Apply, ""},
-		{"told of an earlier head", func(s *State) { s.Told = []Telling{{Unapplied, older}} }, Apply, ""},
+		{"told of an earlier head", func(s *State) { s.Told = []Notice{{Unapplied, older}} }, Apply, ""},
 
 		{"the setting is off", func(s *State) { s.Nits = false }, Merge, ""},
 		{"no nit has one", func(s *State) { s.Opinions[0].Record.Edits = nil }, Merge, ""},
 		{"it was tried", func(s *State) { s.NitsTried = true }, Merge, ""},
-		{"another machine tried", func(s *State) { s.Told = []Telling{{Unapplied, head}} }, Merge, ""},
+		{"another machine tried", func(s *State) { s.Told = []Notice{{Unapplied, head}} }, Merge, ""},
 		{"something failed on this head", func(s *State) { s.Attempts, s.Failed = 1, Apply }, Merge, ""},
 		{"somebody talks of it", func(s *State) { s.Discussed = []string{"0ddba115"} }, Merge, ""},
 		{"somebody talks of something else", func(s *State) { s.Discussed = []string{"0ddba116"} }, Apply, ""},
 		{"a person approves this commit", also(byPerson("mona", "APPROVED")), Merge, ""},
 		{"on a person's word", func(s *State) {
-			s.Opinions[0].Record.Lifted = &verdict.Word{By: "mona", At: noon, Glass: true}
+			s.Opinions[0].Record.Lifted = &verdict.Word{By: "mona", At: noon, BrokeGlass: true}
 			s.Orders = []verdict.Command{{Verb: verdict.BreakGlass, ID: 7, By: "mona", At: noon}}
 		}, Merge, ""},
 		{"two reviewers approve", also(says("bob", head, verdict.Approve)), Merge, ""},

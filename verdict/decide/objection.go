@@ -42,7 +42,7 @@ func (s State) objected(objector string, overtaken bool) Action {
 	reason += " of an earlier head or base"
 	left := s.left(rulePatience)
 	switch l := (Left{Topic: Overtaken}); {
-	case s.told(l):
+	case s.noticed(l):
 		return s.act(Wait, reason)
 	case left > 0:
 		return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}

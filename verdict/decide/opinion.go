@@ -233,7 +233,7 @@ func (s State) held(i int) bool {
 func (s State) disputed(o Opinion) bool {
 	r := o.Record
 	return slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
-		return c.Verb == verdict.Dispute && c.ID > r.Heard && s.ofThisBase(c.At) &&
+		return c.Verb == verdict.Dispute && c.ID > r.LastComment && s.ofThisBase(c.At) &&
 			slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	})
 }

@@ -68,7 +68,7 @@ func (s State) awaitReviewer(reason string) Action {
 	switch silent := (Left{Topic: NoReviewer, OneHead: true}); {
 	case s.AwaitedSince.IsZero():
 		a.Recheck = rulePatience
-	case left <= 0 && s.told(silent):
+	case left <= 0 && s.noticed(silent):
 		a.Recheck = 0
 	case left <= 0:
 		a = s.retry(Tell, fmt.Sprintf("it has waited for %s for three hours: %s", strings.Join(s.Reviewers, " or "), reason))

@@ -86,7 +86,7 @@ func (s State) wordGone(r verdict.Record) string {
 	switch w := r.Lifted; {
 	case w == nil:
 		return ""
-	case w.Glass:
+	case w.BrokeGlass:
 		return fmt.Sprintf("%s, who broke the glass for it, is not heard any more: the order is gone or edited, or not theirs to give", w.By)
 	default:
 		return fmt.Sprintf("%s, who let it pass, does not approve of it with the right to push any more", w.By)

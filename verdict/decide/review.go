@@ -114,7 +114,7 @@ func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	switch conflict := (Left{Topic: "conflict"}); {
 	case s.AwaitedSince.IsZero():
 		left = signPatience
-	case left <= 0 && !s.told(conflict):
+	case left <= 0 && !s.noticed(conflict):
 		a = s.retry(Tell, reason)
 		a.Topic, a.Awaits = conflict.Topic, reason
 		return a, true

@@ -135,7 +135,7 @@ type State struct {
 	// Fixing is until when the agent of its author has claimed the session on this head, or zero.
 	Fixing time.Time
 	// Told is what this login has told its author of.
-	Told []Telling
+	Told []Notice
 
 	Mergeable Mergeable
 	Checks    Checks
@@ -148,8 +148,8 @@ type State struct {
 	// on this head, where no check is named or required. Unproved is one of them that failed on
 	// the earlier head, Silent one of them of which nothing shows that what reports it has seen
 	// this head; or blank.
-	Unbegun          []string
-	Unproved, Silent string
+	Unbegun              []string
+	FailedBefore, Silent string
 	// BaseFails is one of the failed checks, where all of them fail on the base's tip too;
 	// BaseFailed is one where they did so on the commit that the head was approved against, and
 	// the base has moved on since. Either is blank if that is not so.

@@ -44,7 +44,7 @@ func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisH
 // withOrders applies to a record's ledger the orders about its findings that people have given
 // since, for the present base.
 func (s State) withOrders(r verdict.Record) verdict.Ledger {
-	return r.Ledger.Renewed(s.BaseReplaced).WithOrders(s.Orders, r.Heard, s.BaseReplaced)
+	return r.Ledger.Renewed(s.BaseReplaced).WithOrders(s.Orders, r.LastComment, s.BaseReplaced)
 }
 
 // lifted reports whether people let pass what the review at an index requests changes for,
@@ -82,7 +82,7 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	r := verdict.Record{Head: s.Head, BaseBranch: s.BaseBranch}
 	for _, past := range s.Opinions {
 		if verdict.SameLogin(past.By, s.Self) && !past.void() {
-			r.Round, r.Ledger, r.Heard = past.Record.Round, past.Record.Ledger, past.Record.Heard
+			r.Round, r.Ledger, r.LastComment = past.Record.Round, past.Record.Ledger, past.Record.LastComment
 		}
 	}
 	if i >= 0 && s.stands(s.Opinions[i]) {
@@ -90,7 +90,7 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	}
 	r.Verdict, r.Lifted, r.Ledger = verdict.Approve, word, s.withOrders(r)
 	for _, c := range s.Orders {
-		r.Heard = max(r.Heard, c.ID)
+		r.LastComment = max(r.LastComment, c.ID)
 	}
 	r.Engine, r.Model, r.Usage, r.CostUSD, r.Duration = "", "", verdict.Usage{}, 0, 0
 	return &r
@@ -104,13 +104,13 @@ func (s State) glass(i int) (*verdict.Word, bool) {
 	if !ok || !s.answers(c, i) {
 		return nil, false
 	}
-	return &verdict.Word{By: c.By, At: c.At, Why: c.Reason, Glass: true}, true
+	return &verdict.Word{By: c.By, At: c.At, Why: c.Reason, BrokeGlass: true}, true
 }
 
 // answers reports whether an order is an answer to the review at an index, where there is
 // one, or to a call, and was given of the present head and base.
 func (s State) answers(c verdict.Command, i int) bool {
-	review := i >= 0 && c.ID > s.Opinions[i].Record.Heard && !c.At.Before(s.Opinions[i].At)
+	review := i >= 0 && c.ID > s.Opinions[i].Record.LastComment && !c.At.Before(s.Opinions[i].At)
 	call := !s.CalledAt.IsZero() && !c.At.Before(s.CalledAt)
 	return (review || call) && s.current(c.At)
 }
@@ -135,7 +135,7 @@ func (s State) upheld(i int) bool {
 	switch {
 	case r.Lifted == nil:
 		return len(r.Holds) == 0
-	case r.Lifted.Glass:
+	case r.Lifted.BrokeGlass:
 		return s.current(r.Lifted.At) && slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
 			return c.Verb == verdict.BreakGlass && verdict.SameLogin(c.By, r.Lifted.By) && c.At.Equal(r.Lifted.At)
 		})

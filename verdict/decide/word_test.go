@@ -59,7 +59,7 @@ func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 		{"the order to go on, and then another base", also(called, orders(ordered(verdict.Resume, "mona", time.Hour)), replaced(2*time.Hour)),
 			Wait, "waits for a person"},
 	})
-	word, broken := verdict.Word{By: "mona", At: approves.At}, verdict.Word{By: "mona", At: noon.Add(time.Hour), Glass: true}
+	word, broken := verdict.Word{By: "mona", At: approves.At}, verdict.Word{By: "mona", At: noon.Add(time.Hour), BrokeGlass: true}
 	runNext(t, ready, []nextCase{
 		{"approved on a word", opinions(heldBy(), approves, lifted(word)), Merge, ""},
 		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait,

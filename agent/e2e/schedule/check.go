@@ -155,7 +155,7 @@ func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
 			passed = true
 		case r.User.Login == arena.Judge && err == nil:
 			held = held || len(record.Holds) > 0
-			passed = passed || record.Lifted != nil && record.Lifted.Glass && record.Lifted.By == arena.Owner
+			passed = passed || record.Lifted != nil && record.Lifted.BrokeGlass && record.Lifted.By == arena.Owner
 		}
 	}
 	record, ok := w.approved(reviews, head)
@@ -208,7 +208,7 @@ func (w *world) checkBase(ctx context.Context, p pull, reviews []review, record 
 // same head that named the dropped fix.
 func letGo(reviews []review, approval verdict.Record) bool {
 	word := approval.Lifted
-	if word == nil || !word.Glass || word.By != arena.Owner {
+	if word == nil || !word.BrokeGlass || word.By != arena.Owner {
 		return false
 	}
 	return slices.ContainsFunc(reviews, func(r review) bool {

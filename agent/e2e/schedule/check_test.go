@@ -75,11 +75,11 @@ func TestADroppedFixIsLetGoByWhoKnew(t *testing.T) {
 		word       verdict.Word
 		want       bool
 	}{
-		"named before":          {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, true},
-		"named after":           {drops, head, verdict.Word{By: "acme", At: noon.Add(-time.Minute), Glass: true}, false},
-		"named of another head": {drops, other, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, false},
-		"not named":             {"It is unsafe.", head, verdict.Word{By: "acme", At: noon.Add(time.Minute), Glass: true}, false},
-		"by somebody else":      {drops, head, verdict.Word{By: "walter", At: noon.Add(time.Minute), Glass: true}, false},
+		"named before":          {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute), BrokeGlass: true}, true},
+		"named after":           {drops, head, verdict.Word{By: "acme", At: noon.Add(-time.Minute), BrokeGlass: true}, false},
+		"named of another head": {drops, other, verdict.Word{By: "acme", At: noon.Add(time.Minute), BrokeGlass: true}, false},
+		"not named":             {"It is unsafe.", head, verdict.Word{By: "acme", At: noon.Add(time.Minute), BrokeGlass: true}, false},
+		"by somebody else":      {drops, head, verdict.Word{By: "walter", At: noon.Add(time.Minute), BrokeGlass: true}, false},
 		"by an approval":        {drops, head, verdict.Word{By: "acme", At: noon.Add(time.Minute)}, false},
 	} {
 		said := verdict.Record{Verdict: verdict.RequestChanges, Head: tc.sha,

@@ -89,13 +89,13 @@ func (c *conversation) failure(run session.Turn, t *turn) error {
 	case run.Stopped == nil:
 		return c.Kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
 	case t.failure != nil:
-		return c.Failure(run, t.failure.class(), t.Detail(t.failure.said()))
+		return c.Failure(run, t.failure.class(), t.Detail(t.failure.text()))
 	}
 	return c.Failure(run, stops[t.stop], t.Detail("the turn ended with "+string(t.stop)))
 }
 
-// said is an error's message, and what it adds.
-func (p *problem) said() string {
+// text is an error's message, and what it adds.
+func (p *problem) text() string {
 	if p.Data == nil {
 		return p.Message
 	}

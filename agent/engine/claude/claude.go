@@ -61,7 +61,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		return nil, session.Unstarted(err)
 	}
 	if login.variable == subscriptionVariable {
-		session.TellDirect(ctx, kind)
+		session.WarnDirect(ctx, kind)
 	}
 	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req, e.provider(login))
 	if err != nil {

@@ -138,7 +138,7 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 		b.open, b.trying = false, nil
 	}
 	if again {
-		e.tell()
+		e.report()
 	}
 }
 
@@ -178,7 +178,7 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 		if until := now.Add(pause); until.After(b.until) {
 			b.until = until
 		}
-		e.tell()
+		e.report()
 		zerolog.Ctx(ctx).Warn().Stringer("model", c).Bool("whole_engine", what.all).Str("class", string(err.Class)).Stringer("for", pause).
 			Msg("a model is left alone for a while, since it did not answer")
 	}

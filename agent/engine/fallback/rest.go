@@ -18,9 +18,9 @@ type Rest struct {
 	Since, Until time.Time
 }
 
-// tell tells which models are left alone, in the order of their names. The caller holds the
+// report tells which models are left alone, in the order of their names. The caller holds the
 // lock.
-func (e *Engine) tell() {
+func (e *Engine) report() {
 	if e.Resting == nil {
 		return
 	}

@@ -73,8 +73,8 @@ func CacheKey(instructions string) string {
 // without the gateway, which is so for all of them or for none.
 var toldDirect sync.Map
 
-// TellDirect tells the log that a CLI shows its provider the user's login itself; once.
-func TellDirect(ctx context.Context, kind Kind) {
+// WarnDirect tells the log that a CLI shows its provider the user's login itself; once.
+func WarnDirect(ctx context.Context, kind Kind) {
 	if _, again := toldDirect.LoadOrStore(kind.Name, true); !again {
 		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; " +
 			"touchstone doctor says why")
@@ -85,7 +85,7 @@ func TellDirect(ctx context.Context, kind Kind) {
 func (g *Gated) warn(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	if g.Program.Direct {
-		TellDirect(ctx, g.Kind)
+		WarnDirect(ctx, g.Kind)
 	}
 	if len(g.Program.prices(g.Kind)) == 0 {
 		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; " +
@@ -160,15 +160,15 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	cmd.Alive, cmd.Working = g.Gateway.Alive, g.Gateway.Working
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
-	g.tellEstimated(ctx)
+	g.warnEstimated(ctx)
 	if ctx.Err() == nil {
 		turn.Stopped = g.reason(turn)
 	}
 	return turn
 }
 
-// tellEstimated tells the log that answers came without figures, once in a session.
-func (g *Gated) tellEstimated(ctx context.Context) {
+// warnEstimated tells the log that answers came without figures, once in a session.
+func (g *Gated) warnEstimated(ctx context.Context) {
 	if n := g.Account.Sum().Estimated; n > 0 && !g.toldEstimated {
 		g.toldEstimated = true
 		zerolog.Ctx(ctx).Info().Str("engine", g.Kind.Name).Int("answers",

@@ -211,10 +211,10 @@ func (a *App) changes(id int64) []setup.Change {
 }
 
 func (a *App) write(id int64) error {
-	return a.tell(setup.Write(a.Config.Path(), a.changes(id)))
+	return a.report(setup.Write(a.Config.Path(), a.changes(id)))
 }
 
-func (a *App) tell(said []string, err error) error {
+func (a *App) report(said []string, err error) error {
 	for _, sentence := range said {
 		a.Say("  %s", sentence)
 	}
@@ -242,7 +242,7 @@ func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	}
 	if len(a.Config.Reviewers) > 0 && !verdict.ListsLogin(a.Config.Reviewers, info.Login) {
 		said, err := setup.Write(a.Config.Path(), []setup.Change{{Key: "reviewers", Value: append(slices.Clone(a.Config.Reviewers), info.Login)}})
-		if err := a.tell(said, err); err != nil {
+		if err := a.report(said, err); err != nil {
 			return err
 		}
 	}

@@ -100,7 +100,7 @@ func (v *view) merge() *verdict.Merge {
 	if r := v.onHead; r != nil && r.Record.Verdict == verdict.Approve {
 		approval := verdict.Approval{Head: v.Head, By: r.By, Round: r.Record.Round, URL: r.URL}
 		if lift := r.Record.Lifted; lift != nil {
-			approval.Lifted = &verdict.Word{By: Plain(lift.By, maxName), At: lift.At, Why: Plain(lift.Why, maxTitle), Glass: lift.Glass}
+			approval.Lifted = &verdict.Word{By: Plain(lift.By, maxName), At: lift.At, Why: Plain(lift.Why, maxTitle), BrokeGlass: lift.BrokeGlass}
 		}
 		m.Approvals = append(m.Approvals, approval)
 	}
