@@ -138,6 +138,13 @@ func TestWhoMayImportWhom(t *testing.T) {
 			},
 		},
 		{
+			"agent/pull only reads: it imports nothing that acts, remembers or runs a model",
+			func(from string) bool { return from == "agent/pull" },
+			func(imported string) bool {
+				return !under(imported, "agent/author", "agent/daemon", "agent/engine", "agent/journal", "agent/merger", "agent/reviewer")
+			},
+		},
+		{
 			"no production package imports the simulator or the loop tests",
 			func(from string) bool { return ours(from) && !under(from, "agent/githubsim", "agent/e2e", "scripts") },
 			func(imported string) bool { return !under(imported, "agent/githubsim", "agent/e2e") },
