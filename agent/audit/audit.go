@@ -102,6 +102,8 @@ type Opinion struct {
 	At      time.Time `json:"at"`
 	SHA     string    `json:"sha"`
 	State   string    `json:"state"`
+	// Reply says that it has no text of its own: GitHub's form of an answer in a thread.
+	Reply bool `json:"reply,omitempty"`
 }
 
 // Order is a comment that begins with a command.

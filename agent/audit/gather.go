@@ -153,6 +153,7 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 		if err != nil {
 			c.Opinions = append(c.Opinions, Opinion{
 				Review: r.ID, URL: r.URL, By: r.Author.Login, Bot: r.Author.Bot, CanPush: r.CanPush, At: r.SubmittedAt, SHA: r.SHA, State: r.State,
+				Reply: r.State == forge.Commented && r.Body == "",
 			})
 			if c.listed(r.Author.Login) && r.EditedAt != nil {
 				c.warn("the review %s by %s was edited after it was posted and carries no record, or no longer", r.URL, r.Author.Login)

@@ -126,6 +126,9 @@ func (c Chain) writeRounds(row func(...string)) {
 
 func (c Chain) writeOpinions(row func(...string)) {
 	for _, o := range c.Opinions {
+		if o.Reply { // of which a fix gives one for each finding
+			continue
+		}
 		rights := "may push"
 		if !o.CanPush {
 			rights = "may not push"

@@ -304,7 +304,9 @@ func TestKeepLeavesItRunningUntilInterrupted(t *testing.T) {
 	if why == nil {
 		t.Fatal("it does not tell how to ask why the pull request was merged")
 	}
-	if out, err := exec.Command("sh", "-c", why[1]).CombinedOutput(); err != nil || !strings.Contains(string(out), "\nMerged as ") {
+	out, err := exec.Command("sh", "-c", why[1]).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "\nMerged as ") || strings.Contains(string(out), "lacked") ||
+		strings.Contains(string(out), "COMMENTED") {
 		t.Errorf("%s: %v\n%s", why[1], err, out)
 	}
 	if runtime.GOOS == "linux" && len(processesWith(t, "HOME="+dir)) < 4 {

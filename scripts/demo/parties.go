@@ -188,7 +188,8 @@ func (d *demo) startAgent(role, user, engine string) error {
 	if err := os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600); err != nil {
 		return err
 	}
-	settings := fmt.Sprintf(agentConfig, d.github.url+"/", token, d.relay, owner, name, reviewer, engine)
+	settings := fmt.Sprintf(agentConfig, d.github.url+"/", token, d.relay, filepath.Join(home, "state", "touchstone"), owner, name,
+		reviewer, engine)
 	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		return err
 	}
@@ -196,12 +197,14 @@ func (d *demo) startAgent(role, user, engine string) error {
 	return err
 }
 
-// agentConfig is an agent's configuration file.
+// agentConfig is an agent's configuration file. It names the state directory for the commands that the demo proposes,
+// which are run in the environment of the person who watches it: what the machine knows of reviewers lies there.
 const agentConfig = `github:
   api_url: %q
   token_file: %q
 relay:
   url: %q
+state_dir: %q
 repositories: [%s/%s]
 reviewers: [%s]
 engine:

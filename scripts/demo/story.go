@@ -102,6 +102,9 @@ func (s *story) hear(e event.Event) error {
 
 // reviewed tells a review with its findings.
 func (s *story) reviewed(now step, p payload) {
+	if p.Review.Body == "" { // GitHub's form of a reply in a thread, of which a fix gives one for each finding
+		return
+	}
 	record, err := verdict.ParseRecord(p.Review.Body)
 	if err != nil {
 		now.what = "gives an opinion without a verdict"

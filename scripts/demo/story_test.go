@@ -101,6 +101,13 @@ func TestReviewOfAPersonIsNoVerdict(t *testing.T) {
 	}
 }
 
+func TestRepliesInThreadsAreNotTold(t *testing.T) {
+	var s story
+	if out := tell(t, &s, [3]string{"pull_request_review", "submitted", `{"review":{"body":"","commit_id":"1111111111"}}`}); out != "" {
+		t.Errorf("the story tells of a reply:\n%s", out)
+	}
+}
+
 func TestTextSteersNoTerminal(t *testing.T) {
 	var out bytes.Buffer
 	line := &timeline{w: &out, width: 80}
