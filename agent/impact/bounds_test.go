@@ -1,0 +1,152 @@
+package impact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
+	change := map[string]string{"z/a.go": "package z\n\nfunc ChangedName(n int) {}\n"}
+	used := "z/b.go:4 calls"
+	for name, test := range map[string]struct {
+		before map[string]string
+		after  map[string]string
+		want   string
+	}{
+		"a module that does not load": {map[string]string{"go.mod": "module ((\n\ngo 9.99\nrequire nowhere.invalid/x v0\n"}, nil,
+			"No go.mod names a module: "},
+		"a parser that fails": {nil, map[string]string{"z/c.go": "package z\n\nfunc broken( {\n"},
+			"z/c.go does not parse: its definitions are read off its indentation."},
+		"a generated file of 50 MB": {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil,
+			"1 file of the repository with more than 1024 KiB: not searched."},
+		"a graph that is none": {map[string]string{"docs/graph.json": "[1, 2"}, nil,
+			"docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := map[string]string{"go.mod": module, "z/a.go": "package z\n\nfunc ChangedName() {}\n",
+				"z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"}
+			after := maps.Clone(change)
+			maps.Copy(before, test.before)
+			maps.Copy(after, test.after)
+			s := sheetOf(t, changing(t, before, after), "")
+			if got := strings.Join(s.Unseen, "\n"); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+				t.Errorf("it says %q", got)
+			}
+			if got := strings.Join(listed(s), "\n"); !strings.Contains(got, used) {
+				t.Errorf("listed\n%s", got)
+			}
+		})
+	}
+}
+
+// TestTheSheetOfAVeryLargeRepository: the commit has 300,000 files, and so that they need not be
+// checked out, they are gone again in the head of its branch.
+func TestTheSheetOfAVeryLargeRepository(t *testing.T) {
+	t.Parallel()
+	r := repository{t, t.TempDir()}
+	r.git("init", "-q", "-b", "main")
+	r.commit(map[string]string{"z/go.mod": module, "z/a.go": "package z\n\nfunc ChangedName(n int) {}\n",
+		"z/b.go": "package z\n\nfunc use() {\n\tChangedName()\n}\n"})
+	var entries, dirs strings.Builder
+	blob := r.git("rev-parse", "HEAD:z/b.go")
+	for i := range 1000 {
+		fmt.Fprintf(&entries, "100644 blob %s\tf%d.py\n", blob, i)
+	}
+	leaf := r.make("mktree", entries.String())
+	for i := range 300 {
+		fmt.Fprintf(&dirs, "040000 tree %s\tmany%d\n", leaf, i)
+	}
+	large := r.git("commit-tree", "-m", "large", "-p", "HEAD", r.make("mktree", dirs.String()+"040000 tree "+r.git("rev-parse",
+		"HEAD:z")+"\tz\n"))
+	r.git("reset", "-q", "--soft", large)
+	r.commit(map[string]string{"z/a.go": "package z\n\nfunc ChangedName() {}\n"})
+	r.git("checkout", "-q", "-b", "topic")
+	r.commit(map[string]string{"z/a.go": "package z\n\nfunc ChangedName(n int) {}\n"})
+	tree := r.acquire(1)
+	diff, err := tree.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff.Head = large
+	s, err := Make(t.Context(), Source{Diff: diff, Files: tree})
+	if err != nil || !slices.Equal(s.Unseen, []string{"Only 100000 files of the repository were searched, and 200003 not."}) {
+		t.Errorf("it says %q, %v", s.Unseen, err)
+	}
+	if got := listed(s); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "z/b.go:4 calls") }) {
+		t.Errorf("listed %q", got)
+	}
+}
+
+func TestTheRepositorysOwnGraphIsShownAndChecked(t *testing.T) {
+	s := sheetOf(t, changing(t, map[string]string{
+		"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each sale\n * " +
+			"@graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale() {\n  return 1\n}\n",
+		"report/daily.ts": "// @graph-connects recordSale [reads] for the totals\n// @graph-connects otherThing [reads]\nexport const x = 1\n",
+		"old.ts":          "export const old = 1\n",
+		"graph.json": `{"nodes": [{"id": "sale", "path": "store/sale.ts", "role": "sales"}, {"id": "old", "path": "old.ts"}, {"id": ` +
+			`"lost", "path": "lost.ts"}], "edges": [{"source": "old", "target": "sale", "type": "calls"}, {"source": "lost", "target": "old"}]}`,
+	}, map[string]string{"store/sale.ts": "/**\n * @graph-business what was sold\n * @graph-connects orders.created [publishes] each " +
+		"sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale(n) {\n  return " +
+		"n\n}\n", "old.ts": ""}), "")
+	var got []string
+	same := func(text string) string { return text }
+	for _, n := range s.Graph {
+		got = append(got, strings.TrimSuffix(n.text(same, same), "\n"))
+	}
+	want := []string{
+		"graph.json  lost.ts  edge  old.ts  STALE: the change removes old.ts",
+		"graph.json  old.ts  calls  store/sale.ts  STALE: the change removes old.ts",
+		"graph.json  old.ts  role  old  STALE: the change removes old.ts",
+		"report/daily.ts:1  reads  recordSale  for the totals",
+		"store/sale.ts:2  business  what was sold",
+		"store/sale.ts:3  publishes  orders.created  each sale",
+		"store/sale.ts:4  calls  store/gone.ts  is no more  STALE: there is no store/gone.ts",
+		"graph.json  store/sale.ts  role  sales",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the graph says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if text := s.Text(same, same); !strings.Contains(text, "graph.json is stale: 2 of its 3 nodes name a file that is not there.") ||
+		!strings.Contains(text, "## What the repository's own product graph says\n") {
+		t.Error(text)
+	}
+	if graph := s.Mermaid(); !strings.Contains(graph, `["store/sale.ts: what was sold"]`) || !strings.Contains(graph, `|"publishes"|`) {
+		t.Error(graph)
+	}
+}
+
+func TestASheetIsBounded(t *testing.T) {
+	t.Parallel()
+	before, after := map[string]string{}, map[string]string{}
+	var calls strings.Builder
+	for i := range 260 {
+		fmt.Fprintf(&calls, "    changed_name_%d(\"%s\")\n", i, strings.Repeat("x", 100))
+		before[fmt.Sprintf("m%d.py", i)] = fmt.Sprintf("def changed_name_%d():\n    return 1\n", i)
+		after[fmt.Sprintf("m%d.py", i)] = fmt.Sprintf("def changed_name_%d():\n    return 2\n", i)
+	}
+	before["all.py"] = "def everything():\n" + calls.String()
+	before["data.py"] = strings.Repeat("x = 1\n", maxFile/6+1)
+	s := sheetOf(t, changing(t, before, after), "")
+	same := func(text string) string { return text }
+	text := s.Text(same, same)
+	if len(text) > maxSheet || len(s.Names) != maxNames || len(s.Unseen) != 2 || !strings.Contains(text, "left out for their number") {
+		t.Errorf("%d bytes, %d names, %q\n%s", len(text), len(s.Names), s.Unseen, text[len(text)-300:])
+	}
+}
+
+func TestGraphsHaveEachNodeOnceAndAnEdgeForEachUse(t *testing.T) {
+	s := Sheet{Names: []Name{{Kind: "func", Name: `a"b<`,
+		Places: []Place{{Path: "x.go", Line: 1, What: "calls", Function: "f"}, {Path: "x.go", Line: 2, What: "calls", Function: "f"}}}}}
+	want := "flowchart LR\n  n0[\"x.go: f\"]\n  n1[\"func a#quot;b#lt; (removed)\"]\n  n0 -->|\"calls\"| n1\n"
+	if got := s.Mermaid(); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := s.DOT(); !strings.Contains(got, `n1 [label="func a\"b< (removed)"];`) || strings.Count(got, "->") != 1 {
+		t.Errorf("%s", got)
+	}
+}
