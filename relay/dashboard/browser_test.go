@@ -186,11 +186,18 @@ func startRelay(t *testing.T, since ...time.Time) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(t.Context(), server.Config{
+	serve(t, server.Config{
 		Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
 		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
 			Store: "sqlite:" + filepath.Join(dir, "relay.db"), Version: "test"},
 	})
+	return &relay{t, "http://" + listener.Addr().String()}
+}
+
+// serve runs a relay until the test ends, and then closes its store.
+func serve(t *testing.T, config server.Config) {
+	t.Helper()
+	s, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,11 +209,10 @@ func startRelay(t *testing.T, since ...time.Time) *relay {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if err := store.Close(); err != nil {
+		if err := config.Store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return &relay{t, "http://" + listener.Addr().String()}
 }
 
 // send sends a webhook.

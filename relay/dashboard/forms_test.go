@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -64,26 +63,11 @@ func managed(t *testing.T) (*relay, string, *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(t.Context(), server.Config{
+	serve(t, server.Config{
 		Listener: listener, Store: store, Tokens: checker, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
 		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}},
 		Recovery: recovery.Config{GitHub: recovery.GitHub{API: hub.URL, Token: simtest.Token("admin")}, Sources: []string{"github"},
 			Targets: []recovery.Target{target}, Pace: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 	gh := hub.As("admin")
 	hook := &github.Hook{Name: github.String("web"), Events: []string{"*"}, Config: &github.HookConfig{
