@@ -69,7 +69,7 @@ func TestDomainWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// Whatever stands in a configuration, reading it ends in settings or in an error, and
+// Reading any configuration ends in settings or in an error, and
 // no error tells a secret.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{

@@ -38,7 +38,7 @@ func (p *process) told(t *testing.T, after string, last int64) string {
 	return strings.Join(told, ", ")
 }
 
-// Whatever a subscriber's cursor, it gets every event behind it or is told which it
+// From any cursor, a subscriber gets every event behind it or is told which it
 // does not get, from either kind of store, before and behind a restart.
 func TestSubscriberOfEveryAge(t *testing.T) {
 	t.Parallel()

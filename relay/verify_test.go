@@ -47,7 +47,7 @@ func TestVerifyTamperedSQLite(t *testing.T) {
 			"event 3 is damaged: it is missing\nevents 6 to 8 are damaged: it is missing\nevent 9 is damaged"},
 		"index": {"PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'delivery)', 'type)') WHERE name = " +
 			"'events_by_delivery'", "the file is damaged: "},
-		// Whoever can write to the file can bring a checksum with it, but no signature.
+		// A person who can write to the file can bring a checksum with it, but no signature.
 		"signature": {"UPDATE events SET payload = x'7b7d', checksum = NULL WHERE seq = 3",
 			"event 3 does not fit its signature, as earlier ones do"},
 	} {

@@ -285,7 +285,7 @@ func TestJudgeIsConclusive(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with the closing lines, what was found is kept.
+// Findings are kept even where the closing lines are wrong.
 func TestJudgeKeepsFindingsWithoutMarker(t *testing.T) {
 	a := walked()
 	a.Findings = []Finding{finding(Major)}

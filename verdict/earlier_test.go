@@ -150,7 +150,7 @@ func TestJoinOfKeptAndFound(t *testing.T) {
 	}
 }
 
-// Whatever a finding is about, there is a way to close it, and only those ways that show it.
+// Every kind of finding can be closed, and only in a way that shows its repair.
 func TestEveryKindOfFindingCanBeClosed(t *testing.T) {
 	const file, line, other = "store/store.go", 9, "README.md"
 	id := due().ID

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Whatever a session writes, an approval means that every condition holds as
+// For any answer of a session, an approval means that every condition holds as
 // one can check it without the parser.
 func FuzzJudge(f *testing.F) {
 	good := "Prose.\n" + block(encode(f, walked())) + closing(Approve)

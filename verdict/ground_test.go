@@ -188,7 +188,7 @@ func TestGroundMarksWhatIsLate(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a finding that would block, an approval beside it does
+// A finding that would block may be wrong in any way: an approval beside it does
 // not count.
 func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
 	t.Parallel()
@@ -223,7 +223,7 @@ func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
 	}
 }
 
-// A quote is found where it stands, whatever the white space.
+// A quote is found where it stands, with any white space.
 func FuzzFind(f *testing.F) {
 	f.Add(program, 5, 80)
 	f.Add("a\r\n\r\n b\tc\n", 0, 4)

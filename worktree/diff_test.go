@@ -13,7 +13,7 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// hellish are names that break whoever reads git's output carelessly.
+// hellish are names that break careless readers of git's output.
 var hellish = []string{
 	"plain", "with space", "new\nline", "tab\there", `quo"te`, `back\slash`, "latin1-\xe9\xff", "ünï",
 	"-rf", "x\ndiff --git a/y b/y", "a => b", "{x => y}/z", "@@ -1 +1 @@", ":(glob)*", "trailing ",

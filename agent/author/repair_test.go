@@ -83,7 +83,7 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 	}
 }
 
-// A link is followed by whoever builds or edits the branch, on their machine.
+// A link is followed on the machine of anyone who builds or edits the branch.
 func TestFixRefusesLinksOutOfTheRepository(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]error{"/etc/passwd": author.ErrForbidden, "../../up": author.ErrForbidden, "../code.txt": nil} {

@@ -191,7 +191,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever a file says, it is refused or it means the same when it is written
+// FuzzDecode: any file is refused, or it means the same when it is written
 // out and read back.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{Example, "", "---", "a: &a [*a]", "sweep: !!binary x", "engine: {command: [\"\\x00\"]}", "? x\n: y",

@@ -49,7 +49,7 @@ func TestTheRepositorysExampleIsComplete(t *testing.T) {
 	}
 }
 
-// TestErrorNamesEachKeyThatARepositoryMaySet: whoever has a program alone has no example beside it.
+// TestErrorNamesEachKeyThatARepositoryMaySet: a user of an installed program has no example beside it.
 func TestErrorNamesEachKeyThatARepositoryMaySet(t *testing.T) {
 	var keys []string
 	for section := range reflect.TypeFor[Repository]().Fields() {
@@ -123,7 +123,7 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 	}
 }
 
-// FuzzParseRepository: whatever a repository's file says, it is refused or can be acted on.
+// FuzzParseRepository: any file of a repository is refused or can be acted on.
 func FuzzParseRepository(f *testing.F) {
 	for _, seed := range []string{"", "---", "review: {skip: [\"**\"]}", "review: &a [*a]", "merge: {manual: [ci, '!ci']}",
 		"verify: {command: [\"\\x00\"]}", "<<: {merge: {auto: false}}", "review: {skip: [[a]]}"} {

@@ -76,7 +76,7 @@ func looks(t *testing.T, g *loopback.GitHub, a *Agent, ref forge.Ref, during fun
 	return strings.Join(acts, " ")
 }
 
-// TestNitsAreAppliedOnceAndNeverHoldAMergeUp: whatever becomes of applying them, the head is merged
+// TestNitsAreAppliedOnceAndNeverHoldAMergeUp: even if applying them fails, the head is merged
 // as it is if they are not.
 func TestNitsAreAppliedOnceAndNeverHoldAMergeUp(t *testing.T) {
 	t.Parallel()
@@ -164,7 +164,7 @@ func dispute(g *loopback.GitHub) {
 	}
 }
 
-// TestAMergeByHandAppliesNothing: whoever merges by hand has seen what there is.
+// TestAMergeByHandAppliesNothing: a person who merges by hand has seen what there is.
 func TestAMergeByHandAppliesNothing(t *testing.T) {
 	t.Parallel()
 	g, ref := proposed(t, readme)

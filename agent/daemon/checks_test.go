@@ -196,7 +196,7 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 	}
 }
 
-// Where nobody asks for a review nothing happens, and whoever wonders finds out why.
+// Without a request for a review nothing happens, and why tells the reason.
 func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

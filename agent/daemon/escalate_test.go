@@ -89,7 +89,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 }
 
-// What fails on the base as well is mended there, whatever the review asks for besides.
+// What fails on the base as well is mended there, also when the review asks for more.
 func TestACallOverABrokenBaseSaysSoFirst(t *testing.T) {
 	t.Parallel()
 	_, a, pr := stuck(t)
@@ -101,7 +101,7 @@ func TestACallOverABrokenBaseSaysSoFirst(t *testing.T) {
 	}
 }
 
-// A review that names nothing to repair is shown to whoever is called over it.
+// A review that names nothing to repair is shown to the person who is called over it.
 func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
@@ -134,7 +134,7 @@ func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 
 // TestACallIsCutOffHalfway: the comment comes first, so that nobody finds a pull request
 // in the queue without its briefing. What is left half done resets nothing, and the next
-// look does the rest, on whichever machine.
+// look does the rest, on any machine.
 func TestACallIsCutOffHalfway(t *testing.T) {
 	t.Parallel()
 	g, a, pr := stuck(t)

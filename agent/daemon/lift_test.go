@@ -56,7 +56,7 @@ func approve(g *loopback.GitHub, pr forge.PullRequest) int64 {
 	return made.ID
 }
 
-// TestLiftIsCutOffHalfway: whatever part of it is done, the next look does the
+// TestLiftIsCutOffHalfway: after any part of it, the next look does the
 // rest, and the author's side touches nothing meanwhile.
 func TestLiftIsCutOffHalfway(t *testing.T) {
 	t.Parallel()

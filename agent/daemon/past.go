@@ -58,7 +58,7 @@ func (a *Agent) today() (usd float64) {
 	return usd
 }
 
-// now is the present by GitHub's clock, by which the journal's times are too: whoever sets this
+// now is the present by GitHub's clock, by which the journal's times are too: a person who sets this
 // machine's changes nothing that is decided.
 func (a *Agent) now() time.Time {
 	if a.Now == nil {

@@ -175,7 +175,7 @@ func TestAStandstillIsToldOnce(t *testing.T) {
 	})
 }
 
-// Whoever mends the settings need not wait for the pause to end.
+// Mended settings count at once, before the pause ends.
 func TestOtherSettingsEndAStandstill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 	}
 }
 
-// TestAStrangersRequestForChangesHoldsNothingUp: whoever may write can hold it up, and nobody else.
+// TestAStrangersRequestForChangesHoldsNothingUp: only people with write access can hold it up.
 func TestAStrangersRequestForChangesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

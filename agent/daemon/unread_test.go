@@ -70,7 +70,7 @@ func TestTalkOfAStrangerHidesNothing(t *testing.T) {
 	}
 }
 
-// Whoever is called where a rule of the base bars the way learns how many conversations are open.
+// A person who is called because of a rule of the base is told how many conversations are open.
 func TestOpenConversationsAreCounted(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

@@ -6,7 +6,7 @@ import (
 )
 
 // door is the address of a relay. It stays the test's own while no relay is there, when the
-// system would give its port to others; whoever calls then is hung up on.
+// system would give its port to others; a connection is closed then.
 type door struct {
 	net.Listener
 

@@ -117,7 +117,7 @@ func (w *world) file(at, path string) string {
 	return text
 }
 
-// checkInvariants holds what must be true of a pull request whatever happened:
+// checkInvariants holds what must always be true of a pull request:
 // at most one review for each head, and a merge only of a head that the
 // reviewer's newest record approves.
 func (w *world) checkInvariants(ref forge.Ref) {

@@ -247,7 +247,7 @@ func TestCheckStates(t *testing.T) {
 	}
 }
 
-// FuzzSnapshot: whatever a server answers, reading it ends, and a success is of the pull request that was asked for.
+// FuzzSnapshot: reading any answer of a server ends, and a success is of the pull request that was asked for.
 func FuzzSnapshot(f *testing.F) {
 	f.Add(page("abc", then, noComments))
 	f.Add(page("abc", then, strings.Replace(moreComments, "true", "false", 1)))

@@ -179,7 +179,7 @@ func opens(t *testing.T, content string, want map[ID]string) {
 	}
 }
 
-// FuzzParse: whatever stands in the file, ids grow, entries are whole, and what was read is
+// FuzzParse: in any file, ids grow, entries are whole, and what was read is
 // read again when it is written out.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(begun1 + ended1 + begun2))

@@ -89,7 +89,7 @@ func TestTheMessageIsWhatWasReviewed(t *testing.T) {
 	}
 }
 
-// TestAnyChangeAfterTheDecisionStopsTheMerge: whatever changes between the decision and the merge
+// TestAnyChangeAfterTheDecisionStopsTheMerge: each thing that changes between the decision and the merge
 // ends without one.
 func TestAnyChangeAfterTheDecisionStopsTheMerge(t *testing.T) {
 	t.Parallel()

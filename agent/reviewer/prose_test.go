@@ -32,7 +32,7 @@ func TestProseStaysWithinItsBounds(t *testing.T) {
 	}
 }
 
-// FuzzProse reads what a model wrote. Whatever that is, every block it opens is
+// FuzzProse reads what a model wrote. In any such text, every block it opens is
 // closed, and nothing is lost but what makes a block a suggestion.
 func FuzzProse(f *testing.F) {
 	for _, seed := range []string{"```suggestion\nx", "~~~\n`<a>`", "``` \n````\n```", "\x00`\xff<", "> ```suggestion"} {

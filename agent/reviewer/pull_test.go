@@ -32,7 +32,7 @@ func TestReviewIsVoidForAnotherBase(t *testing.T) {
 	}
 }
 
-// TestAnEditedThreadIsNoFindings: whoever may write can edit the comment that began
+// TestAnEditedThreadIsNoFindings: people with write access can edit the comment that began
 // it, and so make it that of another finding.
 func TestAnEditedThreadIsNoFindings(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestOnlyPeopleAreQuoted(t *testing.T) {
 	}
 }
 
-// TestStrangersTalkIsMarkedAndHoldsNothing: whoever may only read says so much in the prompt and no more, and
+// TestStrangersTalkIsMarkedAndHoldsNothing: people who may only read are shown as such in the prompt, and
 // words that look like an attempt to steer the session are not in it.
 func TestStrangersTalkIsMarkedAndHoldsNothing(t *testing.T) {
 	t.Parallel()

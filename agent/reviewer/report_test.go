@@ -247,7 +247,7 @@ func TestModelTextCannotActOnGitHub(t *testing.T) {
 	}
 }
 
-// TestEveryBlockIsClosed: whatever a finding's texts open, what stands below them
+// TestEveryBlockIsClosed: where a finding's texts open a block, what stands below them
 // still shows.
 func TestEveryBlockIsClosed(t *testing.T) {
 	for _, text := range []string{"```\nx", "```\nx\n```", "~~~ go\n" + strings.Repeat("x\n", maxComment), "<details>", "a `b"} {

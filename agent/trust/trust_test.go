@@ -46,7 +46,7 @@ func review(t *testing.T, s verdict.Signer) forge.SubmittedReview {
 		SHA: "4f1c0de", Body: "Fine.\n\n" + seal, SubmittedAt: noon}
 }
 
-// TestOnlyWhatAReviewerSignedIsBelieved: whatever GitHub lets people edit, a record that its
+// TestOnlyWhatAReviewerSignedIsBelieved: GitHub lets people edit reviews, and a record that its
 // reviewer did not sign for this pull request, with a key that is known, is recognised.
 func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
 	t.Parallel()

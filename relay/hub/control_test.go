@@ -35,7 +35,7 @@ func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event
 	return control
 }
 
-// Whatever a reader asked for, it is woken by a control and gets it, between the events
+// A reader with any filter is woken by a control and gets it, between the events
 // around it.
 func TestControlReachesEveryReader(t *testing.T) {
 	h := start(t, openStore(t), 0)

@@ -164,7 +164,7 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// The index may only ever wake too many: whoever wants an event has to be found.
+// The index may only ever wake too many: every reader that wants an event has to be found.
 func FuzzWhoeverWantsIsWoken(f *testing.F) {
 	f.Add("acme/app", "acme/*", "push", "github")
 	f.Add("acme/app", "acme/ap?", "", "")

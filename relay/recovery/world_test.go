@@ -44,7 +44,7 @@ type world struct {
 	*simtest.GitHub
 	t      *testing.T
 	github *github.Client
-	// hooks is the client of whoever sees the hook, and path where the hook is.
+	// hooks is a client that sees the hook, and path where the hook is.
 	hooks *github.Client
 	path  string
 	pull  int
@@ -130,7 +130,7 @@ func (w *world) install(target, contentType string) {
 	w.path += fmt.Sprintf("/%d", hook.GetID())
 }
 
-// ask sends a request as whoever sees the hook.
+// ask sends a request by the client that sees the hook.
 func (w *world) ask(method, path string, body, into any) *github.Response {
 	w.t.Helper()
 	request, err := w.hooks.NewRequest(method, path, body)

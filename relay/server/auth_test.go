@@ -257,7 +257,7 @@ func TestRecoverIsForOperators(t *testing.T) {
 		}
 		return send(t, request).status
 	}
-	// This relay looks after no webhooks, so whoever may ask is told 404.
+	// This relay looks after no webhooks, so an administrator is told 404.
 	proxied := "X-Forwarded-For: 192.0.2.1"
 	for name, test := range map[string]struct{ got, want int }{
 		"this machine":           {ask(""), http.StatusNotFound},

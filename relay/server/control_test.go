@@ -108,8 +108,8 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 	return messages
 }
 
-// Whoever is connected is told of new settings, and whoever comes later begins with those
-// that hold: from wherever, with whatever filter, within whatever scope.
+// A connected subscriber is told of new settings, and a later one begins with those
+// that hold: from any cursor, with any filter, within any scope.
 func TestControlReachesEverybody(t *testing.T) {
 	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}},
 		event.Filter{Sources: []string{"grafana"}})
@@ -147,7 +147,7 @@ func TestControlReachesEverybody(t *testing.T) {
 			}
 			if m.Control == nil || !reflect.DeepEqual(*m.Control, two) || name == "now" && m.Cursor.Seq != 4 ||
 				name == "oldest" && m.Cursor.Seq != 0 {
-				t.Errorf("whoever comes after %s first gets %+v", name, m)
+				t.Errorf("a subscriber after %s first gets %+v", name, m)
 			}
 		}
 	}

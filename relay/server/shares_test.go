@@ -28,7 +28,7 @@ func (a *asking) expect(when string, want ...string) {
 	a.lost = nil
 }
 
-// Whoever takes most loses first, the oldest first; who takes little loses nothing.
+// The address that takes most loses first, its oldest first; one that takes little loses nothing.
 func TestWhoTakesMostLosesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asking{t: t, shares: newShares(100, time.Second)}

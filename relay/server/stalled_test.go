@@ -171,7 +171,7 @@ func TestStalledSubscribers(t *testing.T) {
 	})
 }
 
-// Nor does one over TLS hold up whoever cuts it off, though TLS would tell it first.
+// Nor does one over TLS hold up its end, though TLS would tell it first.
 func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}

@@ -53,7 +53,7 @@ func command() *cobra.Command {
 direction it is reviewed, and what a review should say of it; without --cases it is the list that
 comes with the program. The answers are kept in --out, and are not asked for again.
 
-With --by-hand the model is whoever writes answers into files: each request of a case
+With --by-hand a person or program answers for the model in files: each request of a case
 stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt.`,
 		Example: `  judge --clones ~/clones --engine claude --model opus --out before
   judge --clones ~/clones --engine claude --model opus --out after --compare before

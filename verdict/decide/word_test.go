@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict"
 )
 
-// TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor: whoever points a pull request at another
+// TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor: a person who points a pull request at another
 // base, rewrites that, or brings another head into its place takes no word of a person along.
 func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 	opinions := func(all ...Opinion) func(*State) { return func(s *State) { s.Opinions = all } }

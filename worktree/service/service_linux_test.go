@@ -105,7 +105,7 @@ func TestInstallAgainTakesUpWhatChanged(t *testing.T) {
 	}
 }
 
-// TestUnitIsSound has systemd read the unit, whatever stands in the paths.
+// TestUnitIsSound has systemd read the unit, with any characters in the paths.
 func TestUnitIsSound(t *testing.T) {
 	verify, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -120,7 +120,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that whatever a file holds ends in settings or in an error.
+// FuzzDecode holds that any file ends in settings or in an error.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", "a: &a [*a]", "lamp: {on: {}}", "books: {a: , b: 5}", "? {}\n", "<<: {name: a}\nboards: x", "lamp: !!str 5",

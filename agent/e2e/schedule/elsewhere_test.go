@@ -66,7 +66,7 @@ func TestForks(t *testing.T) {
 	})
 }
 
-// Whoever stacks pull requests merges them from below. One whose base is the branch of
+// Stacked pull requests are merged from below. One whose base is the branch of
 // another, open or merged, is not merged into that by itself.
 func TestStackedPullRequests(t *testing.T) {
 	on(t, func(stage *Stage) {

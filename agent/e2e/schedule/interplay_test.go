@@ -175,7 +175,7 @@ func TestTwoAuthorMachinesPushOneFix(t *testing.T) {
 
 // TestPeople is what people, and programs under a login of their own, do beside the
 // agents.
-// At whichever moment of a fix somebody takes a commit off the branch, it stays off.
+// A commit that a person takes off the branch stays off, at any moment of a fix.
 func TestPersonTakesACommitOff(t *testing.T) {
 	on(t, func(stage *Stage) {
 		for at := range moments(t) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzRefusal holds that whatever a provider says has a class, and a time to wait
+// FuzzRefusal holds that any answer of a provider has a class, and a time to wait
 // within bounds.
 func FuzzRefusal(f *testing.F) {
 	f.Add(429, "30", `{"error":{"type":"rate_limit_error","message":"slow down"}}`)

@@ -100,7 +100,7 @@ func TestRealMentionsNothing(t *testing.T) {
 }
 
 // TestRealLoadsNothing has the model write what the CLI would load if it were where the CLI
-// works, and whoever is asked for downloads say so.
+// works, and the servers that are asked for downloads say so.
 func TestRealLoadsNothing(t *testing.T) {
 	t.Parallel()
 	registry, err := net.Listen("tcp", "127.0.0.1:0")

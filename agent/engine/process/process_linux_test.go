@@ -332,7 +332,7 @@ func parentOf(t *testing.T, pid int) int {
 }
 
 // swarm leaves runners behind: each ends as soon as it has begun another, in a session of its own
-// and without an environment, so that whoever looks for them finds those that are gone. They end
+// and without an environment, so that a search for them finds those that are gone. They end
 // after a while, should the test fail.
 const swarm = `
 #include <signal.h>

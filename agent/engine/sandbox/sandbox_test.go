@@ -208,7 +208,7 @@ func TestOtherProcesses(t *testing.T) {
 	}
 }
 
-// TestAbstractSockets: a socket without a path leads to whoever listens there, such as a
+// TestAbstractSockets: a socket without a path leads to any program that listens there, such as a
 // session's bus, unless that is inside too.
 func TestAbstractSockets(t *testing.T) {
 	if address := os.Getenv("TOUCHSTONE_TEST_DIAL"); address != "" {

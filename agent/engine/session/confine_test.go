@@ -11,8 +11,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// TestSessionsAreConfined has a CLI of either role try what it may not: whatever it can be
-// brought to by the checkout, it is kept from this user's files.
+// TestSessionsAreConfined has a CLI of either role try what it may not: the checkout may bring it to anything, and
+// it is kept from this user's files.
 func TestSessionsAreConfined(t *testing.T) {
 	t.Parallel()
 	enginetest.Confined(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a cut diff goes on with may be anything, whatever its beginning looks like.
+// A cut diff may go on with anything; its beginning tells nothing of the rest.
 func TestWhatIsCutIsNoNoise(t *testing.T) {
 	t.Parallel()
 	for path, text := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// FuzzUnderstand: whatever a change is called and holds, each of its files is either to be
+// FuzzUnderstand: each file of any change is either to be
 // read in exactly one part or left out with a reason, one line of the overview is about it,
 // and nothing is written but numbered files.
 func FuzzUnderstand(f *testing.F) {

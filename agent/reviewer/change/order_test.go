@@ -128,7 +128,7 @@ func TestManySmallFilesAreSeveralParts(t *testing.T) {
 	}
 }
 
-// FuzzOrder: whatever files say that they import, all of them are there once, in one order.
+// FuzzOrder: files with any imports are all there once, in one order.
 func FuzzOrder(f *testing.F) {
 	f.Add("import './b'", "from . import a", "a.ts b.py c/index.js c/a_test.go")
 	f.Add("import (\n\"a/b\"\n)", "use crate::a::b;", "a/b.go b/b.rs b/test_b.py a/a/a/a")

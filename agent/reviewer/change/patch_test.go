@@ -61,7 +61,7 @@ func TestNumbersAreThoseOfTheFiles(t *testing.T) {
 	}
 }
 
-// FuzzNumber: whatever a diff says, each of its changed lines is there once with one number
+// FuzzNumber: each changed line of any diff is there once with one number
 // on its own side, and no row is wider than tools read.
 func FuzzNumber(f *testing.F) {
 	f.Add([]byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@ func\n a\n-b\n+c\n+@@ -1 +1 @@\n\\ No newline at end of file\n@@ " +

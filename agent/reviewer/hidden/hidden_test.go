@@ -195,7 +195,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestRevealShowsStrays: what a copied text brings along holds no change up, but whoever
+// TestRevealShowsStrays: what a copied text brings along holds no change up, but a person who
 // reads the text is shown that it is there.
 func TestRevealShowsStrays(t *testing.T) {
 	t.Parallel()

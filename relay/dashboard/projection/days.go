@@ -48,7 +48,7 @@ func (d *daily) add(o *daily) {
 	d.Merges = append(d.Merges, o.Merges...)
 }
 
-// known is how much it knows of the day: whoever has read more of the log knows more.
+// known is how much it knows of the day: a projection that has read more of the log knows more.
 func (d *daily) known() int {
 	if d == nil {
 		return 0

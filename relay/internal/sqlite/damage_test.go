@@ -68,7 +68,7 @@ func readAll(t *testing.T, store *Store, head int64) (got []event.Event, lost in
 	return got, lost
 }
 
-// Whatever bit is flipped and whatever page is lost, nothing is read that was not appended,
+// With any bit flipped or any page lost, nothing is read that was not appended,
 // reading comes to the head, and verifying finds it.
 func TestDamageIsNeverReadAndAlwaysFound(t *testing.T) {
 	const count = 60

@@ -115,7 +115,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, nothing panics, and a change of nothing says nothing.
+// No bytes cause a panic, and an empty change gives no hit.
 func FuzzExamine(f *testing.F) {
 	for _, s := range scenarios(f) {
 		for _, file := range s.files {
