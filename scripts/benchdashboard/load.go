@@ -78,6 +78,9 @@ func (p *process) refresh(ctx context.Context, path, asOf string) (string, error
 // live measures from just before a webhook is sent until the page shows it that asks again when it is
 // told of a change.
 func live(ctx context.Context, b *bench) ([]figure, error) {
+	if err := ready(ctx, b); err != nil {
+		return nil, err
+	}
 	p, err := start(ctx, b.dir, b.store(), b.page())
 	if err != nil {
 		return nil, err
@@ -216,6 +219,9 @@ func median(values []float64) float64 {
 // boards compares the processor time that 200 open boards cost with that of 200 subscribers, in turns.
 func boards(ctx context.Context, b *bench) ([]figure, error) {
 	const readers, events, pause, turns = 200, 100, 50 * time.Millisecond, 3
+	if err := ready(ctx, b); err != nil {
+		return nil, err
+	}
 	p, err := start(ctx, b.dir, b.store(), b.page())
 	if err != nil {
 		return nil, err
