@@ -88,7 +88,7 @@ func owner(path string) string {
 func (l *lock) release() error {
 	err := l.Unlock()
 	if l.file != nil {
-		err = errors.Join(err, l.file.Close())
+		err = errors.Join(err, disclaim(l.file), l.file.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("unlock store: %w", err)

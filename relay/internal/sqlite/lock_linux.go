@@ -13,9 +13,17 @@ const lockByte = 1<<30 + 4096
 // claim locks the file itself, not its name, until it is closed. The lock belongs to this open file alone, so
 // that SQLite's own locks and closes do not touch it (fcntl(2), "Open file description locks").
 func claim(file *os.File) error {
-	err := unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: lockByte, Len: 1})
+	err := setLock(file, unix.F_WRLCK)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return errClaimed
 	}
 	return err
+}
+
+// disclaim takes the lock off. Closing the file is not enough: a child that this process is just starting has the
+// same open file until it executes its program.
+func disclaim(file *os.File) error { return setLock(file, unix.F_UNLCK) }
+
+func setLock(file *os.File, kind int16) error {
+	return unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: lockByte, Len: 1})
 }
