@@ -114,7 +114,8 @@ type hookObject struct {
 
 // read are the event types whose payloads the projection looks into.
 var read = map[string]bool{
-	"pull_request": true, "pull_request_review": true, "issue_comment": true, "status": true, "check_run": true, "push": true, "ping": true,
+	"pull_request": true, "pull_request_review": true, "pull_request_review_comment": true, "issue_comment": true, "status": true,
+	"check_run": true, "push": true, "ping": true,
 }
 
 // parse reads what a payload says. Of one that has another shape than GitHub's, what could be

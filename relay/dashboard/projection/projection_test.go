@@ -449,3 +449,29 @@ func alter(t *testing.T, path, statements string) {
 		t.Fatal(err)
 	}
 }
+
+// TestTheTimelineShowsWhatPeopleWrote: in a review, in a comment of its and in one of the conversation, each by its first line.
+func TestTheTimelineShowsWhatPeopleWrote(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	of := object{"number": 1, "pull_request": object{}}
+	l.append(opened(1, "aaa"),
+		reviewed(1, 1, "submitted", "mona", "commented", "aaa", "<!-- a template -->\nLooks good.\nBut slow."),
+		reviewed(2, 1, "submitted", "mona", "approved", "aaa", ""),
+		happened(3, "pull_request_review_comment", "created", 1, object{"pull_request": pull(0, 1, "aaa", nil),
+			"comment": object{"body": "\nThis loop reads all of it.\nTwice."}}),
+		happened(4, "issue_comment", "created", 1, object{"issue": of, "comment": object{"body": "/touchstone review"}}),
+	)
+	detail, _, err := l.project(l.file(), "judge").Pull(t.Context(), event.Filter{}, "acme/app", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, e := range detail.Events {
+		texts = append(texts, e.Text)
+	}
+	want := []string{"/touchstone review", "This loop reads all of it.", "approved", "commented: Looks good.", "Add search"}
+	if !slices.Equal(texts, want) {
+		t.Errorf("the timeline says %q, want %q", texts, want)
+	}
+}

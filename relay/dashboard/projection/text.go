@@ -26,9 +26,11 @@ func describe(e event.Event, in payload) string {
 		}
 		if record, err := verdict.ParseRecord(in.Review.Body); err == nil {
 			text += fmt.Sprintf(", round %d", record.Round)
+		} else if line := Plain(firstLine(in.Review.Body), maxText); line != "" {
+			text += ": " + line
 		}
 		return text
-	case "issue_comment":
+	case "issue_comment", "pull_request_review_comment":
 		if in.Comment == nil {
 			return ""
 		}
