@@ -64,9 +64,13 @@ AGAIN = 0
 RUNTESTS = $(GO) run ./scripts/runtests -again=$(AGAIN)
 TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
 
+# What tests keep to be looked at, such as a picture of each page.
+ARTIFACTS = .artifacts
+
 .PHONY: test
-test: tools ## Set up what the tests need and run them, all but those of `make sweep`
-	@$(TEST) -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
+test: tools ## Set up what the tests need and run them, all but those of `make sweep`; pictures of the pages come into .artifacts
+	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
+	@$(TEST) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 # Tests of programs that they start: those of the demo are built without the race detector, and
 # those of the scripts do one thing after the other.

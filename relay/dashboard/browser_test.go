@@ -26,7 +26,6 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
@@ -307,20 +306,19 @@ func hostileRelay(t *testing.T) *relay {
 	return r
 }
 
+// read reads what the API answers.
+func (r *relay) read(path string, into any) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(r.get(path, http.StatusOK)), into); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // views are the pages of a relay with so many pull requests, of which those of events are a sample.
 func (r *relay) views(pulls int) []string {
 	r.t.Helper()
-	response, err := http.Get(r.address + "/api/v1/events?limit=500")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var all struct {
-		Events []struct{ ID string }
-	}
-	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
-		r.t.Fatal(err)
-	}
+	var all struct{ Events []struct{ ID string } }
+	r.read("/api/v1/events?limit=500", &all)
 	views := []string{"/", "/?state=all&author=%3Cscript%3Ealert(1)%3C/script%3E", "/log", "/rules?since=7d", "/rules/security/S2?since=7d",
 		"/trends?since=7d", "/machines", "/health", "/pulls/none/none/1"}
 	for i := range pulls {
@@ -399,74 +397,5 @@ func TestBoardTakesKeys(t *testing.T) {
 		chromedp.KeyEvent("/"), chromedp.Evaluate(`document.activeElement.name`, &field))
 	if focused != "The first" || field != "author" {
 		t.Errorf("after jjjk %q has the focus, after a slash %q", focused, field)
-	}
-}
-
-// Every page can be read with JavaScript off.
-func TestPagesNeedNoJavaScript(t *testing.T) {
-	t.Parallel()
-	r := startRelay(t)
-	pull := opened(1, 5, "The first", "alice", "one")
-	r.send("pull_request", pull)
-	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge",
-		verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1}}))
-	told := event.Beacon{
-		Role: "reviewer", Login: "judge", Work: []event.Work{{Pull: "acme/app#1", Act: "review", Phase: "Security"}}, Queued: 3,
-		Resting: []string{"opus"},
-	}
-	if err := (&client.Client{URL: r.address}).Announce(t.Context(), told); err != nil {
-		t.Fatal(err)
-	}
-	b := newBrowser(t, r.address)
-	b.run(emulation.SetScriptExecutionDisabled(true))
-	for view, want := range map[string]string{
-		"/": "changes requested in round 1: 1 major", "/pulls/acme/app/1": "It leaks.", "/log": "pull_request_review", "/rules": "security/S2",
-		"/rules/security/S2": "acme/app#1", "/trends": "Cost a merge", "/machines": "resting: opus", "/health": "Newest event",
-	} {
-		var text string
-		b.run(chromedp.Navigate(r.address+view), chromedp.Text("main", &text, chromedp.ByQuery))
-		if !strings.Contains(text, want) {
-			t.Errorf("%s does not show %q:\n%s", view, want, text)
-		}
-	}
-}
-
-// The pages are as accessible as axe-core can tell, in light and dark, on a desk and on a phone.
-func TestPagesAreAccessible(t *testing.T) {
-	t.Parallel()
-	axe, err := os.ReadFile("../../.tools/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		need(t, "axe-core (make tools)")
-	}
-	r := startRelay(t)
-	pull := opened(1, 5, "The first", "alice", "one")
-	r.send("pull_request", pull)
-	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
-		{ID: "f1", Status: verdict.Open, Severity: verdict.Critical, Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1},
-		{ID: "f2", Status: verdict.Disputed, Severity: verdict.Major, Rule: "doc/D2", Claim: "It lies.", First: 1, Last: 1},
-		{ID: "f3", Status: verdict.Verified, Severity: verdict.Nit, Rule: "doc/D2", Claim: "A typo.", First: 1, Last: 1},
-	}))
-	r.send("pull_request_review", review(opened(2, 5, "x", "bob", "two"), verdict.Approve, "mallory", nil))
-	r.send("check_run", object{"action": "completed", "repository": object{"full_name": "acme/app"},
-		"check_run": object{"id": 1, "name": "lint", "head_sha": fmt.Sprintf("%040d", 1), "status": "completed", "conclusion": "failure"}})
-	first := r.views(0)[9]
-	b := newBrowser(t, r.address)
-	for _, view := range []string{"/", "/?state=closed", "/pulls/acme/app/1", "/pulls/acme/app/2", "/log", first, "/rules",
-		"/rules/security/S2", "/trends", "/machines", "/health", "/pulls/none/none/1"} {
-		b.run(chromedp.Navigate(r.address+view), chromedp.WaitReady("body", chromedp.ByQuery), chromedp.Evaluate(string(axe)+";0", nil))
-		// In the dark nothing is other than the colours.
-		for scheme, rules := range map[string]string{"light": "{}", "dark": `{ runOnly: ["color-contrast"] }`} {
-			for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
-				var found []string
-				b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme},
-					{Name: "prefers-reduced-motion", Value: "reduce"}}), chromedp.EmulateViewport(size[0], size[1]),
-					chromedp.Evaluate(`axe.run(`+rules+`).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => `+
-						`n.html.slice(0, 160)).join(" | ")))`, &found,
-						func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-				for _, violation := range found {
-					t.Errorf("%s, %s, %d wide: %s", view, scheme, size[0], violation)
-				}
-			}
-		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,14 +75,6 @@ func TestChartsAreDrawn(t *testing.T) {
 		for i, n := range ink {
 			if n < 50 && !slices.Contains(empty, titles[i]) {
 				t.Errorf("%s: the plot %q has %d pixels of its lines", view, titles[i], n)
-			}
-		}
-		if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-			var picture []byte
-			b.run(chromedp.FullScreenshot(&picture, 100))
-			name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(view), "-")
-			if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
-				t.Error(err)
 			}
 		}
 		b.clean(view)
