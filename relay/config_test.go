@@ -69,6 +69,32 @@ func TestDomainWithoutAnAddress(t *testing.T) {
 	}
 }
 
+// TestDomainThatPointsElsewhere is told of with both names, since a certificate would be waited for in vain.
+func TestDomainThatPointsElsewhere(t *testing.T) {
+	local := []net.Addr{&net.IPNet{IP: net.IPv4(198, 51, 100, 4)}, &net.IPNet{IP: net.ParseIP("2001:db8::4")}}
+	for name, test := range map[string]struct {
+		domain string
+		hosts  []string
+		says   string
+	}{
+		"here":              {"relay.acme.dev", []string{"198.51.100.4"}, ""},
+		"one of two":        {"relay.acme.dev", []string{"192.0.2.1", "2001:db8::4"}, ""},
+		"elsewhere":         {"relay.acme.dev", []string{"192.0.2.1", "192.0.2.2"}, "at 192.0.2.1 and 192.0.2.2, which is no address"},
+		"no domain":         {"", []string{"192.0.2.1"}, ""},
+		"it has no address": {"relay.acme.dev", nil, ""},
+	} {
+		said := pointsElsewhere(t.Context(), func(context.Context, string) ([]string, error) {
+			if test.hosts == nil {
+				return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
+			}
+			return test.hosts, nil
+		}, local, test.domain)
+		if !strings.Contains(said, test.says) || test.says == "" && said != "" {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
 // Reading any configuration ends in settings or in an error, and
 // no error tells a secret.
 func FuzzConfig(f *testing.F) {

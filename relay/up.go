@@ -172,6 +172,27 @@ func resolves(ctx context.Context, lookup func(context.Context, string) ([]strin
 	return nil
 }
 
+// pointsElsewhere says that a domain leads to another machine than the one with these addresses, or to a router before it,
+// which cannot be told apart from here. It is empty where it leads here, and where that is not known.
+func pointsElsewhere(ctx context.Context, lookup func(context.Context, string) ([]string, error), local []net.Addr, domain string) string {
+	if domain == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	hosts, err := lookup(ctx, domain)
+	if err != nil || slices.ContainsFunc(hosts, func(host string) bool {
+		return slices.ContainsFunc(local, func(a net.Addr) bool {
+			network, ok := a.(*net.IPNet)
+			return ok && network.IP.Equal(net.ParseIP(host))
+		})
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%s points at %s, which is no address of this machine: unless a router there passes port 443 on to it, "+
+		"no certificate can be made; point its DNS record here", domain, strings.Join(hosts, " and "))
+}
+
 // free reports that an address cannot be listened on.
 func free(ctx context.Context, address string) error {
 	var listen net.ListenConfig
@@ -224,6 +245,11 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 		return err
 	}
 	fmt.Fprintf(out, "relay     %s, all in %s\n", public, u.dir)
+	if local, err := net.InterfaceAddrs(); err == nil {
+		if elsewhere := pointsElsewhere(ctx, net.DefaultResolver.LookupHost, local, config.Domain); elsewhere != "" {
+			fmt.Fprintln(out, "domain    "+elsewhere)
+		}
+	}
 	if code != "" {
 		fmt.Fprintf(out, "you       touchstone join '%s/join#%s'\n          works once, until this time tomorrow\n", public, code)
 	}
