@@ -61,26 +61,67 @@ func (c *conversation) write(request acp.WriteTextFileRequest) (acp.WriteTextFil
 }
 
 // open opens a regular file within a directory, and makes the directories above one that is to be
-// made. It never waits, as opening a pipe would.
+// made. It never waits, as opening a pipe would. The path is one without links: a program of the session
+// that puts a link in its way after it was looked at, to git's own files for one, is refused.
 func open(dir, relative string, flags int) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the session's directory: %w", err)
 	}
-	defer root.Close()
-	if flags&os.O_CREATE != 0 {
-		if err := root.MkdirAll(filepath.Dir(relative), 0o755); err != nil {
+	defer func() { root.Close() }()
+	git, _ := root.Lstat(".git") // under whatever name the file system gives it out
+	parts := strings.Split(filepath.ToSlash(relative), "/")
+	for _, part := range parts[:len(parts)-1] {
+		if flags&os.O_CREATE != 0 {
+			if err := root.Mkdir(part, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return nil, err
+			}
+		}
+		below, err := root.OpenRoot(part)
+		if err != nil {
+			return nil, err
+		}
+		above := root
+		root = below
+		opened, err := below.Stat(".")
+		err = errors.Join(err, direct(above, part, opened, git), above.Close())
+		if err != nil {
 			return nil, err
 		}
 	}
-	file, err := root.OpenFile(relative, flags|syscall.O_NONBLOCK, 0o644)
+	name := parts[len(parts)-1]
+	file, err := root.OpenFile(name, flags&^os.O_TRUNC|syscall.O_NONBLOCK, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s is no regular file", relative), err, file.Close())
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", relative)
+	}
+	if err == nil {
+		err = direct(root, name, info, git)
+	}
+	// Only now is it known what would be emptied.
+	if err == nil && flags&os.O_TRUNC != 0 {
+		err = file.Truncate(0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// direct fails unless what was opened is what the name in this directory stands for itself, not by a
+// link, and not git's own.
+func direct(in *os.Root, name string, opened, git fs.FileInfo) error {
+	named, err := in.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(named, opened) || os.SameFile(opened, git) {
+		return fmt.Errorf("%s leads to another file, which may not be opened by this name", name)
+	}
+	return nil
 }
 
 // lines reads lines from the first one that is wanted, 1 being the file's first; without a limit,
