@@ -67,24 +67,29 @@ func Checkout(ctx context.Context, dir string) (string, error) {
 var firstGuideline string
 
 // Seed makes the directory .touchstone of the repository at top: a first guideline document and the
-// settings, all as they are by default. What is there stays. It returns the names of what it made.
+// settings, all as they are by default. What is there stays, and nothing is made outside of the
+// repository, wherever links in it lead. It returns the names of what it made.
 func Seed(top string) ([]string, error) {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	var made []string
 	for name, text := range map[string]string{
 		filepath.Join(".touchstone", "guidelines", "local.md"): firstGuideline,
 		filepath.FromSlash(config.RepositoryPath):              config.RepositoryExample,
 	} {
-		path := filepath.Join(top, name)
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {
 				return made, err
 			}
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return made, fmt.Errorf("make the directory of %s: %w", path, err)
+		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return made, fmt.Errorf("make the directory of %s: %w", filepath.Join(top, name), err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
 			return made, err
 		}
 		made = append(made, name)

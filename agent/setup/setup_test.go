@@ -156,3 +156,16 @@ func TestWriteSaysWhatChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestSeedMakesNothingOutsideOfTheRepository: the clone may be somebody else's, and what it tracks with it.
+func TestSeedMakesNothingOutsideOfTheRepository(t *testing.T) {
+	t.Parallel()
+	top, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(top, ".touchstone")); err != nil {
+		t.Fatal(err)
+	}
+	made, err := Seed(top)
+	if left, _ := os.ReadDir(outside); err == nil || len(made) > 0 || len(left) > 0 {
+		t.Errorf("a link out of the repository was followed: %v, %v, %v", made, left, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -213,12 +214,16 @@ func (w *Job) output(verdict string, findings int) error {
 	return w.add("GITHUB_OUTPUT", fmt.Sprintf("verdict=%s\nfindings=%d\nsarif=%s\n", verdict, findings, path))
 }
 
-// write writes the SARIF file, if one is wanted.
+// write writes the SARIF file, if one is wanted. A link of that name, which the pull request may have
+// put there, is replaced and not followed.
 func (w *Job) write(print func(io.Writer) error) error {
 	if w.SARIF == "" {
 		return nil
 	}
-	file, err := os.Create(w.SARIF)
+	if err := os.Remove(w.SARIF); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write the SARIF file: %w", err)
+	}
+	file, err := os.OpenFile(w.SARIF, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return fmt.Errorf("write the SARIF file: %w", err)
 	}
