@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,7 +18,8 @@ import (
 )
 
 // browse is xdg-open: a person with a browser, who makes the App that a page describes and installs it where
-// BROWSER says: a repository, "nowhere", or "gone" to close the page, or "forged" for an answer that another page sends.
+// BROWSER says: a repository, "nowhere", or "gone" to close the page, or "forged" for what another program of the machine tries, which
+// has found the port, and another page.
 func browse() {
 	page, mode := os.Args[len(os.Args)-1], os.Getenv("BROWSER")
 	at := person.Person{GitHub: os.Getenv("GITHUB_WEB")}
@@ -25,7 +27,12 @@ func browse() {
 	switch {
 	case mode == "gone":
 	case mode == "forged" && !strings.HasSuffix(page, "/installations/new"):
-		_, _, err = person.Visit(http.Get(page + "made?code=0123&state=guess"))
+		found := page[:strings.LastIndex(page, "/")+1]
+		if next, made := at.MakeApp(found); made == nil {
+			err = person.Install(next, "acme/app")
+		}
+		_, _, guessed := person.Visit(http.Get(found + "made?code=0123&state=guess"))
+		err = errors.Join(err, guessed)
 	case strings.HasSuffix(page, "/installations/new"):
 		err = person.Install(page, mode)
 	default:

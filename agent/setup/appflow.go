@@ -56,7 +56,9 @@ func (f AppFlow) Run(ctx context.Context) error {
 	home := "http://" + listener.Addr().String()
 	done := make(chan error, 1)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { f.show(w, home, state) })
+	// Only who is told this address may see the page, which holds the state: other programs of this machine reach the port too.
+	start := "/" + rand.Text()
+	mux.HandleFunc("GET "+start, func(w http.ResponseWriter, _ *http.Request) { f.show(w, home, state) })
 	mux.HandleFunc("GET /made", func(w http.ResponseWriter, r *http.Request) { f.made(w, r, state, done) })
 	server := &http.Server{Handler: only(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: flowTimeout}
 	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
@@ -66,7 +68,7 @@ func (f AppFlow) Run(ctx context.Context) error {
 		defer cancel()
 		_ = server.Shutdown(ctx)
 	}()
-	f.Ready(home + "/")
+	f.Ready(home + start)
 	select {
 	case err := <-done:
 		return err
