@@ -1,6 +1,6 @@
 // Command runtests runs go test and says in its last line how that ended: how many tests passed,
 // failed and were skipped, and what those that were skipped wanted. Of tests that pass it prints
-// nothing but their package.
+// nothing but their package. On Linux a user who may mount has the tests' temporary files in memory.
 //
 //	runtests [-again=N] [-race -shuffle=on …] ./...
 //
@@ -79,6 +79,11 @@ func suite(ctx context.Context, args []string, out io.Writer) (*summary, error) 
 	cmd := exec.CommandContext(ctx, "go", append(flags, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
+	remove, err := inMemory(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("put temporary files into memory: %w", err)
+	}
+	defer remove()
 	events, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
