@@ -84,7 +84,7 @@ EVERY = 1
 
 .PHONY: sweep
 sweep: tools ## The tests that take hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)
-	@$(TEST) -run '$(CLIS)' ./agent/engine/...
+	@$(TEST) -run '$(CLIS)' ./agent/engine/... ./agent/skill
 	@$(TEST) -run '$(SWEEP)' ./agent/e2e/hostile
 	@$(TEST) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
 

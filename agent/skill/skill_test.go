@@ -96,7 +96,7 @@ func TestNotesBesideTheSkillStay(t *testing.T) {
 }
 
 // The real programs tell their model of the skill where it was installed for them.
-func TestProgramsTellTheirModel(t *testing.T) {
+func TestRealProgramsTellTheirModel(t *testing.T) {
 	for program, arrange := range map[string]func(t *testing.T, home, url string) (args, env []string){
 		"claude": func(_ *testing.T, _, url string) (args, env []string) {
 			return []string{"-p", "hello"}, []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "DISABLE_NON_ESSENTIAL_MODEL_CALLS=1"}

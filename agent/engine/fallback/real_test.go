@@ -37,9 +37,9 @@ func modelOf(call enginetest.Call) string {
 	return request.Model
 }
 
-// TestTheRealCLIsGoOn from one model to another, and from one engine to another; and the next
+// TestRealCLIsGoOn from one model to another, and from one engine to another; and the next
 // session does not ask in vain.
-func TestTheRealCLIsGoOn(t *testing.T) {
+func TestRealCLIsGoOn(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault    enginetest.Fault
@@ -83,9 +83,9 @@ func TestTheRealCLIsGoOn(t *testing.T) {
 	}
 }
 
-// TestTheProvidersNameIsSwitchedOff: settings name a model by an alias, or leave the choice to
+// TestRealNamesOfModelsAreSwitchedOff: settings name a model by an alias, or leave the choice to
 // the CLI; what is switched off is not asked all the same.
-func TestTheProvidersNameIsSwitchedOff(t *testing.T) {
+func TestRealNamesOfModelsAreSwitchedOff(t *testing.T) {
 	t.Parallel()
 	for _, gateway := range []string{config.On, config.Off} {
 		for _, wanted := range []string{"", "opus"} {
