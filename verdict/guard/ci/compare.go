@@ -252,7 +252,7 @@ func (c *comparison) replacement(check string) (Run, bool) {
 		ran[r.command()] = true
 	}
 	for _, now := range slices.Concat(c.after.runs, c.after.others) {
-		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed // it may run anything
+		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
 		if now.Strength >= Sometimes && !ran[now.command()] && (either || isTest(now.Check) == isTest(check)) {
 			return now, true
 		}
@@ -324,8 +324,14 @@ func (c *comparison) jobs(before, after []Run) {
 }
 
 // unexplained is the tier of less that is run by a change: certain where it does nothing else, as
-// those who drop a version of what they support say so elsewhere too.
+// those who drop a version of what they support say so elsewhere too, and adds no job, which may run
+// what another no longer does.
 func (c *comparison) unexplained() change.Tier {
+	for id := range c.after.jobs {
+		if _, had := c.before.jobs[id]; !had {
+			return change.Evidence
+		}
+	}
 	if c.alone {
 		return change.Hold
 	}
@@ -337,11 +343,6 @@ func (c *comparison) unexplained() change.Tier {
 func (c *comparison) unreplaced(was Run) change.Tier {
 	if _, there := c.after.jobs[was.job()]; there || was.Guessed || was.Strength < Always {
 		return change.Evidence
-	}
-	for id := range c.after.jobs {
-		if _, had := c.before.jobs[id]; !had {
-			return change.Evidence
-		}
 	}
 	return c.unexplained()
 }

@@ -6,6 +6,7 @@ package ci
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -149,12 +150,15 @@ const maxRuns = 5000
 // project. The error says which line's script could not be read.
 func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread []int) {
 	for _, job := range p.Jobs {
-		for _, step := range job.Steps {
+		for i, step := range job.Steps {
 			checks, ok := step.checks(project)
 			if !ok {
 				unread = append(unread, step.Line)
 			}
 			for _, cell := range job.Cells {
+				if slices.ContainsFunc(job.Steps[:i], func(s Step) bool { return s.same(step) && s.Strength(cell) >= step.Strength(cell) }) {
+					continue // it checks nothing more
+				}
 				strength := min(p.Strength, job.Strength, step.Strength(cell))
 				for _, c := range checks {
 					c.Path, c.Job, c.Trigger, c.Context = name, job.Name, p.Line, step.Context
@@ -166,6 +170,12 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 		}
 	}
 	return runs, unread
+}
+
+// same reports whether two steps of a job do the same.
+func (s Step) same(other Step) bool {
+	return s.Script == other.Script && s.Options == other.Options && s.Dir == other.Dir && s.Context == other.Context &&
+		s.Uses == other.Uses && maps.Equal(s.With, other.With)
 }
 
 // checks are what one step checks. They are the same in every cell of a matrix.

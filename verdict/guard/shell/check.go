@@ -223,6 +223,12 @@ func asked(name string, words, args []string) (Check, bool) {
 	return Check{}, false
 }
 
+// RunsTarget reports whether a check is a target or script of the repository's, known by its name alone.
+func RunsTarget(check string) bool {
+	runner, _, _ := strings.Cut(check, " ")
+	return slices.Contains(runners, runner) && runner != "mvn" && runner != "gradle"
+}
+
 // phases are the targets of Maven and Gradle that test.
 var phases = []string{"test", "verify", "check", "integration-test", "install", "build"}
 

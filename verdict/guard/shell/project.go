@@ -141,7 +141,8 @@ func expand(text string, variables map[string]string) string {
 			if value, known := variables[name]; known {
 				return value
 			}
-			return "${" + name + "}" // the shell's, as far as is known here
+			name, _, _ = strings.Cut(name, " ") // a function, such as $(shell go env GOPATH), is a word whose value is not known
+			return "${" + name + "}"            // the shell's, as far as is known here
 		})
 		if text == before || len(text) > maxExpanded {
 			break
