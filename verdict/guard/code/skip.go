@@ -53,6 +53,10 @@ func (x *examination) compareMarks(pairs []pair) {
 		had, has := p.before.effective(), p.after.effective()
 		for _, m := range has {
 			at := place{m, p.after.side}
+			helper, _, _ := strings.Cut(m.cond, " ")
+			if m.effect == skips && p.before.side.leavers[helper] {
+				continue // it ended early before, and says so now
+			}
 			if tier := worse(had, has, m); tier != "" && !seen[at] && !(m.effect == built && x.builds[path.Dir(p.after.side.path)] == m.cond) {
 				seen[at] = true
 				same[m.cond]++

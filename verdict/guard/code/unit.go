@@ -83,8 +83,9 @@ type side struct {
 	tests   bool             // its name is that of a file of tests
 	marks   []mark           // on all tests of the file
 	aliases map[string]alias // in a script
-	// skippers are functions that skip the test that calls them.
-	skippers map[string]bool
+	// skippers are functions that skip the test that calls them, leavers those that may end without
+	// having done anything.
+	skippers, leavers map[string]bool
 	// broken says that its language's own parser does not read it.
 	broken bool
 }
@@ -126,13 +127,18 @@ const maxCalls = 4
 
 // describe computes what units are compared by.
 func (s *side) describe() {
-	s.skippers = map[string]bool{}
+	s.skippers, s.leavers = map[string]bool{}, map[string]bool{}
 	for range maxCalls {
 		for _, u := range s.units {
 			if s.tests && u.role == definition {
 				s.bodyMarks(u, func(e effect, _ string, _ int) {
 					if e == skips {
 						s.skippers[u.name] = true
+					}
+				})
+				u.own(func(i int) {
+					if s.of(i) == "return" && s.endsHere(i) {
+						s.leavers[u.name] = true
 					}
 				})
 			}
