@@ -2,15 +2,16 @@ package suspect
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gabriel-vasile/mimetype"
 
 	"touchstone/verdict"
 )
 
 // shown are the types of content that people and machines look at and that nothing
-// executes, by how they begin (https://mimesniff.spec.whatwg.org).
+// executes, by how they begin.
 var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/ogg", "application/vnd.ms-fontobject"}
 
 // Opaque is the hold of a binary file of which no session can tell what it does: a
@@ -20,7 +21,7 @@ func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bo
 	if len(content) == 0 || legible(content) != "" || published(path, content) {
 		return verdict.Hold{}, false
 	}
-	kind := http.DetectContentType(content)
+	kind := mimetype.Detect(content).String()
 	if !executable && slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(kind, s) }) {
 		return verdict.Hold{}, false
 	}

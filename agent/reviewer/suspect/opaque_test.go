@@ -29,3 +29,22 @@ func TestPublishedWrappersAreNotHeld(t *testing.T) {
 		}
 	}
 }
+
+// What is only looked at is not held, whatever writes it; what a machine runs or unpacks is.
+func TestPicturesAreNotHeld(t *testing.T) {
+	for name, tc := range map[string]struct {
+		content string
+		held    bool
+	}{
+		"a TIFF":                {"II*\x00\x08\x00\x00\x00\x00", false},
+		"a Photoshop picture":   {"8BPS\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03", false},
+		"an icon of macOS":      {"icns\x00\x00\x10\x00ic07", false},
+		"a program of Linux":    {"\x7fELF\x02\x01\x01\x00\x00\x00", true},
+		"a ZIP archive":         {"PK\x03\x04\x14\x00\x00\x00", true},
+		"nothing that is known": {"\x00\x01\x02\x03\xff\xfe\x00\x80", true},
+	} {
+		if _, held := Opaque("assets/file", []byte(tc.content), false); held != tc.held {
+			t.Errorf("%s: held %t, want %t", name, held, tc.held)
+		}
+	}
+}
