@@ -183,7 +183,7 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 	if d.reach == "line" || d.reach == "file" {
 		u.rules = rulesIn(rest)
 	}
-	top := n.alone && (d.reach == "file" || d.reach == "all" || n.next == 0 && atTop[d.mark])
+	top := n.alone && s.begins(n) && (d.reach == "file" || d.reach == "all" || n.next == 0 && atTop[d.mark])
 	if top && s.lang.python && d.mark == "pylint: disable" && n.next < len(s.tokens) && s.tokens[n.next].column > 0 {
 		top = false
 	}
@@ -198,6 +198,12 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 		u.reach, u.code = wholeFile, ""
 	}
 	return u
+}
+
+// begins reports whether a comment stands by itself and not behind a line of C's preprocessor, which is
+// taken for one comment with it.
+func (s *side) begins(n note) bool {
+	return s.lang.name != "C" || !strings.HasPrefix(strings.TrimSpace(s.text[n.from:n.to]), "#")
 }
 
 // atTop are directives of a place that reach through the file where they stand before
@@ -331,7 +337,7 @@ func (u suppression) covers(after suppression) bool {
 // along with their code from another one. It is certain only where everything is hidden in
 // code that existed.
 func (x *examination) compareSuppressions() {
-	left, _ := cancel(x.hidden.left, x.hidden.gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
+	left, gone := cancel(x.hidden.left, x.hidden.gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
 	for _, u := range left {
 		tier, rule, why := change.Evidence, u.group(), "A tool is told to look away ("+u.text()+")."
 		switch {
@@ -342,6 +348,9 @@ func (x *examination) compareSuppressions() {
 			if u.side.lang.name == "Go" {
 				tier = change.Hold
 			}
+		case u.reach == blanket && slices.ContainsFunc(gone, func(g suppression) bool {
+			return g.reach == blanket && g.tool == u.tool && g.side == u.side.other
+		}): // it told so before, and of fewer rules besides
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
