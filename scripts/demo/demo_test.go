@@ -154,21 +154,27 @@ func processesWith(t *testing.T, text string) []found {
 
 var lastLine = regexp.MustCompile(`^demo: acme/app#1 merged after \d+ rounds in \d+\.\ds$`)
 
+// The model of one is scripted, and the other's is the user's own claude.
 func TestTwoDemosAtOnce(t *testing.T) {
-	for _, name := range []string{"one", "other"} {
-		t.Run(name, func(t *testing.T) {
+	for model, start := range map[string]func(t *testing.T) *trial{
+		"scripted":                func(t *testing.T) *trial { return startDemo(t, bin) },
+		"claude, with your login": startDemoOfClaude,
+	} {
+		t.Run(model, func(t *testing.T) {
 			t.Parallel()
-			r := startDemo(t, bin)
+			r := start(t)
 			out, code := r.wait()
 			lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 			if code != 0 || !lastLine.MatchString(lines[len(lines)-1]) {
 				t.Fatalf("exit code %d and last line %q, want 0 and the merge\n%s%s", code, lines[len(lines)-1], out, r.errors.String())
 			}
-			for _, want := range []string{"scripted", "REQUEST_CHANGES", "✗ failure", "pushes a fix", "✓ success", "APPROVE",
-				"8 of 8 findings fixed"} {
+			for _, want := range []string{"REQUEST_CHANGES", "✗ failure", "pushes a fix", "✓ success", "APPROVE", "8 of 8 findings fixed"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("the timeline lacks %q:\n%s", want, out)
 				}
+			}
+			if !strings.Contains(out, model) || model != "scripted" && strings.Contains(out, "scripted") {
+				t.Errorf("the model is not said to be %s:\n%s", model, out)
 			}
 			if strings.Contains(out, "\x1b") {
 				t.Error("the output is coloured although it goes to a pipe")
@@ -176,6 +182,31 @@ func TestTwoDemosAtOnce(t *testing.T) {
 			r.nothingLeft()
 		})
 	}
+}
+
+// startDemoOfClaude starts a demo with a login, and a claude on the PATH that has to be called.
+func startDemoOfClaude(t *testing.T) *trial {
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script stands in for claude, and Windows runs none")
+	}
+	stand, script := t.TempDir(), filepath.Join(t.TempDir(), "script.json")
+	data, err := scriptFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	claude := fmt.Sprintf("#!/bin/sh\necho >> '%s'\nexec '%s' --script '%s' \"$@\"\n", called, filepath.Join(bin, "scriptedmodel"), script)
+	for file, text := range map[string]string{script: string(data), filepath.Join(stand, "claude"): claude} {
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := os.Stat(called); err != nil {
+			t.Errorf("claude was not called: %v", err)
+		}
+	})
+	return startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
 }
 
 // TestTeamSetsItselfUp goes the way of the README, from nothing to a merge.
@@ -223,32 +254,6 @@ func TestReadmeSaysWhatIsPlayed(t *testing.T) {
 	if !slices.Equal(shown, typed) {
 		t.Errorf("the README has people type\n%s\nand make live plays\n%s", strings.Join(shown, "\n"), strings.Join(typed, "\n"))
 	}
-}
-
-func TestModelIsTheUsersOwnClaude(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a shell script stands in for claude, and Windows runs none")
-	}
-	stand, script := t.TempDir(), filepath.Join(t.TempDir(), "script.json")
-	data, err := scriptFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	called := filepath.Join(t.TempDir(), "called")
-	claude := fmt.Sprintf("#!/bin/sh\necho >> '%s'\nexec '%s' --script '%s' \"$@\"\n", called, filepath.Join(bin, "scriptedmodel"), script)
-	for file, text := range map[string]string{script: string(data), filepath.Join(stand, "claude"): claude} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
-	if out, code := r.wait(); code != 0 || strings.Contains(out, "scripted") || !strings.Contains(out, "claude, with your login") {
-		t.Errorf("exit code %d\n%s%s", code, out, r.errors.String())
-	}
-	if _, err := os.Stat(called); err != nil {
-		t.Errorf("claude was not called: %v", err)
-	}
-	r.nothingLeft()
 }
 
 func TestSignalEndsIt(t *testing.T) {
