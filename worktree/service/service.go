@@ -147,9 +147,11 @@ func (s Service) Show(ctx context.Context, follow bool, out io.Writer) error {
 }
 
 // waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
-// for a mistake: launchd tells only success from failure.
-const waiting = `"$0" "$@" & child=$!
+// for a mistake: launchd tells only success from failure. A signal may come before the command is there.
+const waiting = `trap told=1 TERM
+"$0" "$@" & child=$!
 trap 'kill $child' TERM
+[ -z "$told" ] || kill $child
 wait $child; code=$?
 while kill -0 $child 2>/dev/null; do wait $child; code=$?; done
 [ $code = 2 ] || exit $code`
