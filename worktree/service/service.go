@@ -147,11 +147,12 @@ func (s Service) Show(ctx context.Context, follow bool, out io.Writer) error {
 }
 
 // waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
-// for a mistake: launchd tells only success from failure. A signal may come before the command is there.
+// for a mistake: launchd tells only success from failure. A signal may come before the command is there, or end
+// a wait whose outcome the next one tells; 127 says that it was told already.
 const waiting = `trap told=1 TERM
 "$0" "$@" & child=$!
-trap 'kill $child' TERM
+trap 'again=1; kill $child 2>/dev/null' TERM
 [ -z "$told" ] || kill $child
-wait $child; code=$?
-while kill -0 $child 2>/dev/null; do wait $child; code=$?; done
+code=127
+while again=; wait $child; now=$?; [ $now = 127 ] || code=$now; [ -n "$again" ]; do :; done
 [ $code = 2 ] || exit $code`
