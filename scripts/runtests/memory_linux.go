@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// enough is the memory that has to be free for files of tests, in KiB. All tests together were seen to hold 0.4 GB.
+// enough is the memory that has to be free for files of tests, in KiB: several times what they hold at once.
 const enough = 4 << 20
 
 // inMemory has a command keep its temporary files in memory, where there is enough and the user may mount: nothing that the
