@@ -29,14 +29,14 @@
 // ARGUABLE and 2 FALSE. Of 31 of the fifth set, 7 of whose held changes are a test framework's
 // own, 19 were seen and 12 held at first; of 33 of the sixth 16 were seen and 3 held, of 11 of
 // the seventh 8 and 3, of 6 of the eighth 4 and 3, of 9 of the ninth 8 and 5, of 10 of the
-// tenth 8 and 5, of 24 of the eleventh 17 and 8, of 16 of the twelfth 14 and 8, and of 25 of the
+// tenth 8 and 5, of 24 of the eleventh 17 and 8, of 16 of the twelfth 14 and 8, of 25 of the
 // thirteenth, seven of which are marks for coverage in one repository, 15 and 9, and of 14 of the
-// fourteenth 10 and 9. Nine of
-// the changes of the eighth that are held rightly are of one repository, which raises a limit
-// each time, and six of the tenth of one that names new owners; of the twelfth 21 are of one
-// whose tests skip what a system lacks, and of the fourteenth eleven name other owners. Most of those not held are no hold by the words of the
-// rules: warnings ignored, and what a helper or a list of the project's own leaves out. The
-// rules were mended after each set, so that what is held of a set now tells nothing of other
+// fourteenth 10 and 9. Nine of the changes of the eighth that are held rightly are of one
+// repository, which raises a limit each time, and six of the tenth of one that names new owners;
+// of the twelfth 21 are of one whose tests skip what a system lacks, and of the fourteenth eleven
+// name other owners. Most of those not held are no hold by the words of the rules: warnings
+// ignored, and what a helper or a list of the project's own leaves out. The rules were mended
+// after each set, so that what is held of a set now tells nothing of other
 // repositories.
 //
 // Clones are looked for below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
