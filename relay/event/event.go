@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,6 +47,9 @@ type Event struct {
 	// Payload is the webhook's content, byte for byte as the sender wrote it. It is nearly
 	// always JSON, but readers have to be ready for any bytes.
 	Payload []byte
+	// JSON says that Payload was seen to be JSON, which spares another look: half of what it costs to
+	// send an event. False says nothing. It is not sent.
+	JSON bool
 }
 
 // RecoveredHeader stands among the headers of an event that reached the relay by no
@@ -98,7 +102,7 @@ func (e Event) AppendJSON(dst []byte) ([]byte, error) {
 		ID: e.ID, Source: e.Source, Delivery: e.Delivery, Type: e.Type, Action: e.Action, Repo: e.Repo,
 		Number: e.Number, Sender: e.Sender, ReceivedAt: e.ReceivedAt, Headers: e.Headers,
 	}
-	inline := inlineable(e.Payload)
+	inline := e.inlineable()
 	if !inline {
 		wire.PayloadBase64 = &e.Payload
 	}
@@ -109,6 +113,7 @@ func (e Event) AppendJSON(dst []byte) ([]byte, error) {
 	if !inline {
 		return append(dst, head...), nil
 	}
+	dst = slices.Grow(dst, len(head)+len(`,"payload":`)+len(e.Payload))
 	dst = append(dst, head[:len(head)-1]...)
 	dst = append(dst, `,"payload":`...)
 	dst = append(dst, e.Payload...)
@@ -138,15 +143,16 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 // maxDepth is how deeply encoding/json lets JSON be nested.
 const maxDepth = 10_000
 
-// inlineable reports whether payload can stand inside the envelope and come out of it
+// inlineable reports whether the payload can stand inside the envelope and come out of it
 // with the same bytes, through any reader that keeps to the SSE and JSON standards.
 // Not so: what is not JSON; what is not UTF-8, which readers of event streams replace;
 // a carriage return, which ends a line of a stream as a line feed does; white space around
 // the value, which is lost once the value stands in an object; and nesting that the
 // envelope's own level would take over the limit.
-func inlineable(payload []byte) bool {
+func (e Event) inlineable() bool {
+	payload := e.Payload
 	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||
-		len(bytes.TrimSpace(payload)) != len(payload) || !json.Valid(payload) {
+		len(bytes.TrimSpace(payload)) != len(payload) || !e.JSON && !json.Valid(payload) {
 		return false
 	}
 	if bytes.Count(payload, []byte("{"))+bytes.Count(payload, []byte("[")) < maxDepth {

@@ -58,7 +58,7 @@ var payloads = map[string]bool{
 func TestPayloadKeepsItsBytes(t *testing.T) {
 	for payload, inline := range payloads {
 		checkPayload(t, []byte(payload))
-		if inlineable([]byte(payload)) != inline {
+		if (Event{Payload: []byte(payload)}).inlineable() != inline {
 			t.Errorf("payload %.40q stands in the envelope: %t, want %t", payload, !inline, inline)
 		}
 	}

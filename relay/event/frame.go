@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // MaxFrameBytes bounds one frame: the largest webhook the relay takes, 26 MiB, as
@@ -102,8 +103,14 @@ func AppendMove(dst []byte, to Cursor) []byte {
 // appendFrame writes the id as the last line, so that a reader which loses the
 // connection in the middle of a frame has not learned the id of what it did not get.
 func appendFrame(dst []byte, name string, data []byte, id Cursor) []byte {
+	dst = slices.Grow(dst, len(data)+len(name)+100)
 	dst = fmt.Appendf(dst, "event: %s\ndata: ", name)
-	dst = append(dst, bytes.ReplaceAll(data, []byte("\n"), []byte("\ndata: "))...)
+	for line := range bytes.Lines(data) {
+		dst = append(dst, line...)
+		if line[len(line)-1] == '\n' {
+			dst = append(dst, "data: "...)
+		}
+	}
 	dst = append(dst, '\n')
 	return AppendMove(dst, id)
 }

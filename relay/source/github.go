@@ -147,6 +147,7 @@ func describe(e *event.Event) bool {
 	if err := exactjson.Decode(e.Payload, &s); err != nil {
 		return false
 	}
+	e.JSON = true
 	e.Action = clip(s.Action)
 	e.Repo = clip(s.Repository.FullName)
 	e.Sender = clip(s.Sender.Login)

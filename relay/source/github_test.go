@@ -102,7 +102,7 @@ func TestDescribe(t *testing.T) {
 		want := test.want
 		want.Source, want.Delivery, want.Type = "github", "d-1", "pull_request"
 		want.ReceivedAt = time.Date(2026, 5, 4, 2, 2, 1, 987000000, time.UTC)
-		want.Headers, want.Payload, want.Signature, want.SignedOnce = got.Headers, []byte(test.body), got.Signature, true
+		want.Headers, want.Payload, want.JSON, want.Signature, want.SignedOnce = got.Headers, []byte(test.body), true, got.Signature, true
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", test.name, got, want)
 		}

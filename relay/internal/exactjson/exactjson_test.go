@@ -1,8 +1,10 @@
 package exactjson_test
 
 import (
+	stdjson "encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,18 @@ type shape struct {
 	Sender *struct {
 		Login string `json:"login"`
 	} `json:"sender"`
+}
+
+// What is read is JSON to encoding/json as well, by which subscribers read.
+func TestReadsOnlyWhatEncodingJSONCallsValid(t *testing.T) {
+	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+	bodies := append(odd, deep(9_999), deep(10_000), deep(10_001), deep(10_002), `{"action":"\x"}`, "{\"action\":\"\x01\"}", `01`,
+		`1e999`, `-0`)
+	for _, body := range bodies {
+		if exactjson.Decode([]byte(body), new(shape)) == nil && !stdjson.Valid([]byte(body)) {
+			t.Errorf("%.80q is read, and is not valid", body)
+		}
+	}
 }
 
 // inTwoPasses is the same as encoding/json does it, which is the yardstick.
