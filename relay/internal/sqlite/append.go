@@ -1,8 +1,8 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
@@ -14,11 +14,13 @@ import (
 )
 
 const insertEvent = `INSERT INTO events
-	(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload, signature, content, checksum)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	(seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload, signature, content, checksum, json)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
 // Append implements hub.Store.
 func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	s.appending.Lock()
+	defer s.appending.Unlock()
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin append: %w", err)
@@ -28,7 +30,10 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	if err != nil {
 		return nil, fmt.Errorf("find the head: %w", err)
 	}
-	a := appender{tx: tx, insert: tx.StmtContext(ctx, s.insert), log: s.log, head: bounds.Head}
+	if _, err := s.signed.learn(ctx, tx, bounds); err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	a := appender{tx: tx, insert: tx.StmtContext(ctx, s.insert), log: s.log, head: bounds.Head, signed: &s.signed, fresh: map[int64]int64{}}
 	results := make([]hub.Appended, len(events))
 	size := 0
 	for i, e := range events {
@@ -37,9 +42,15 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 			return nil, fmt.Errorf("append: %w", err)
 		}
 	}
+	if len(a.hashes) > 0 {
+		if _, err := tx.StmtContext(ctx, s.list).ExecContext(ctx, bounds.Head+1, a.hashes, signedSum(bounds.Head+1, a.hashes)); err != nil {
+			return nil, fmt.Errorf("append to the list of signatures: %w", err)
+		}
+	}
 	if err := tx.Commit(); err != nil {
 		return nil, fmt.Errorf("commit append: %w", err)
 	}
+	s.signed.add(bounds.Head+1, a.hashes)
 	// Last: it is the file at the path that has to have the events.
 	if err := s.files.check(); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
@@ -56,6 +67,9 @@ type appender struct {
 	log    string
 	head   int64
 	sum    summer
+	signed *signed         // of events before this append
+	fresh  map[int64]int64 // of this one
+	hashes []byte
 }
 
 func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, error) {
@@ -63,22 +77,27 @@ func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, err
 	if err != nil {
 		return hub.Appended{}, err
 	}
-	content := sql.NullInt64{Int64: contentHash(e), Valid: e.SignedOnce}
-	for {
-		stored, err := a.try(ctx, e, string(headers), content)
-		if stored {
-			a.head++
-			return hub.Appended{Seq: a.head}, err
-		}
-		if err != nil {
-			return hub.Appended{}, err
-		}
-		duplicate, err := a.duplicate(ctx, e, content)
-		if !errors.Is(err, sql.ErrNoRows) || !content.Valid {
+	hash := signatureHash(e)
+	if seq := cmp.Or(a.signed.seqs[hash], a.fresh[hash]); hash != 0 && seq != 0 {
+		duplicate, err := a.duplicate(ctx, e, seq)
+		if !errors.Is(err, sql.ErrNoRows) {
 			return duplicate, err
 		}
-		content.Valid = false // it is another signature's, by an accident of the hash
+		hash = 0 // it is another signature's, by an accident of the hash
 	}
+	stored, err := a.try(ctx, e, string(headers), sql.NullInt64{Int64: hash, Valid: hash != 0})
+	if err != nil {
+		return hub.Appended{}, err
+	}
+	if !stored {
+		return a.duplicate(ctx, e, 0)
+	}
+	a.head++
+	a.hashes = binary.LittleEndian.AppendUint64(a.hashes, uint64(hash))
+	if hash != 0 {
+		a.fresh[hash] = a.head
+	}
+	return hub.Appended{Seq: a.head}, nil
 }
 
 // try stores the event behind the head, unless something there keeps it away.
@@ -89,7 +108,7 @@ func (a *appender) try(ctx context.Context, e event.Event, headers string, conte
 	}
 	e.ID = event.Cursor{Log: a.log, Seq: a.head + 1}
 	result, err := a.insert.ExecContext(ctx, e.ID.Seq, e.Source, e.Delivery, e.Type, e.Action, e.Repo,
-		e.Number, e.Sender, e.ReceivedAt.UnixMilli(), headers, payload, e.Signature, content, a.sum.event(e, headers, content))
+		e.Number, e.Sender, e.ReceivedAt.UnixMilli(), headers, payload, e.Signature, content, a.sum.event(e, headers, content), e.JSON)
 	if err != nil {
 		return false, err
 	}
@@ -97,24 +116,15 @@ func (a *appender) try(ctx context.Context, e event.Event, headers string, conte
 	return rows == 1, err
 }
 
-// duplicate finds what keeps the event away.
-func (a *appender) duplicate(ctx context.Context, e event.Event, content sql.NullInt64) (hub.Appended, error) {
+// duplicate finds what keeps the event away: one of its delivery, else the one numbered seq, if that
+// has its signature.
+func (a *appender) duplicate(ctx context.Context, e event.Event, seq int64) (hub.Appended, error) {
 	found := hub.Appended{Duplicate: true}
 	err := a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE source = ? AND delivery = ?", e.Source, e.Delivery).Scan(&found.Seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		found.OtherDelivery = true
-		err = a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE content = ? AND source = ? AND signature = ?",
-			content, e.Source, e.Signature).Scan(&found.Seq)
+		err = a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE seq = ? AND source = ? AND signature = ?",
+			seq, e.Source, e.Signature).Scan(&found.Seq)
 	}
 	return found, err
-}
-
-// contentHash stands for a source's signature in the index, which has room for no more:
-// who finds it there looks at the signature itself.
-func contentHash(e event.Event) int64 {
-	if !e.SignedOnce {
-		return 0
-	}
-	sum := sha256.Sum256([]byte(e.Source + "\x00" + e.Signature))
-	return int64(binary.BigEndian.Uint64(sum[:]))
 }

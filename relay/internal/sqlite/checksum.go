@@ -23,6 +23,9 @@ func (s *summer) event(e event.Event, headers string, content sql.NullInt64) int
 	if content.Valid {
 		s.buffer = append(s.buffer, 1)
 	}
+	if e.JSON {
+		s.buffer = append(s.buffer, 2)
+	}
 	for _, n := range []int64{e.ID.Seq, int64(e.Number), e.ReceivedAt.UnixMilli(), content.Int64} {
 		s.buffer = binary.AppendVarint(s.buffer, n)
 	}

@@ -32,6 +32,9 @@ func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (uncheck
 	if err == nil {
 		err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM events WHERE checksum IS NULL").Scan(&unchecked)
 	}
+	if err == nil {
+		err = s.inspectSigned(ctx, tell)
+	}
 	if isDamage(err) {
 		tell("the file is damaged: " + err.Error())
 		return 0, nil
@@ -40,4 +43,24 @@ func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (uncheck
 		return 0, fmt.Errorf("inspect the file: %w", err)
 	}
 	return unchecked, nil
+}
+
+// inspectSigned tells where the list of signatures does not reach over the log.
+func (s *Store) inspectSigned(ctx context.Context, tell func(problem string)) error {
+	tx, err := s.reader.BeginTx(ctx, nil) // in which no trim comes between
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	log, err := scanBounds(tx.QueryRowContext(ctx, selectBounds))
+	if err != nil {
+		return err
+	}
+	whole, err := readSigned(ctx, tx, log.Floor, func(int64, []byte) {})
+	if err != nil || whole >= log.Head {
+		return err
+	}
+	tell(fmt.Sprintf("the list of signatures is damaged behind event %d, so that a webhook that is sent again under another id may be "+
+		"stored twice: restart the relay, which makes the list anew", whole))
+	return nil
 }

@@ -15,6 +15,10 @@ import (
 	"touchstone/relay/hub"
 )
 
+const selectAfter = `SELECT (SELECT value FROM meta WHERE name = 'floor'),
+	seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload, signature, content, checksum, json
+	FROM events WHERE seq > ? ORDER BY seq LIMIT ?`
+
 // Read implements hub.Store.
 func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
 	r := reading{at: after}
@@ -51,9 +55,7 @@ func isDamage(err error) bool {
 }
 
 func (s *Store) scan(ctx context.Context, r *reading, limit, maxBytes int) error {
-	rows, err := s.reader.QueryContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'floor'),
-		seq, source, delivery, type, action, repo, number, sender, received_at, headers, payload, signature, content, checksum
-		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`, r.at, limit)
+	rows, err := s.after.QueryContext(ctx, r.at, limit)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
 	var headers string
 	var content, checksum sql.NullInt64
 	if err := rows.Scan(&floor, &e.ID.Seq, &e.Source, &e.Delivery, &e.Type, &e.Action, &e.Repo,
-		&e.Number, &e.Sender, &received, &headers, &e.Payload, &e.Signature, &content, &checksum); err != nil {
+		&e.Number, &e.Sender, &received, &headers, &e.Payload, &e.Signature, &content, &checksum, &e.JSON); err != nil {
 		return event.Event{}, fmt.Errorf("%w (%w)", errChanged, err)
 	}
 	r.at = max(r.at, floor)

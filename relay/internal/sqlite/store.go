@@ -6,13 +6,13 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite" // the database/sql driver "sqlite"
@@ -22,48 +22,20 @@ import (
 	"touchstone/relay/hub"
 )
 
-// schemaVersion is kept in the file's user_version.
-const schemaVersion = 2
-
-const schema1 = `
-CREATE TABLE meta (
-	name  TEXT PRIMARY KEY,
-	value ANY NOT NULL
-) STRICT;
-CREATE TABLE events (
-	seq         INTEGER PRIMARY KEY,
-	source      TEXT NOT NULL,
-	delivery    TEXT NOT NULL,
-	type        TEXT NOT NULL,
-	action      TEXT NOT NULL,
-	repo        TEXT NOT NULL,
-	number      INTEGER NOT NULL,
-	sender      TEXT NOT NULL,
-	received_at INTEGER NOT NULL, -- milliseconds since 1970, UTC
-	headers     TEXT NOT NULL,    -- a JSON object
-	payload     BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX events_by_delivery ON events (source, delivery);`
-
-// schema2 leaves the events of older relays without a checksum: it is not known whether they still
-// are what was appended.
-const schema2 = `
-ALTER TABLE events ADD COLUMN signature TEXT NOT NULL DEFAULT '';
-ALTER TABLE events ADD COLUMN content INTEGER;  -- of a signature that comes once, its hash
-ALTER TABLE events ADD COLUMN checksum INTEGER; -- of all the other columns and the log's id
-CREATE UNIQUE INDEX events_by_content ON events (content) WHERE content IS NOT NULL;`
-
 // Store is a log in a SQLite file. It implements hub.Store.
 type Store struct {
 	// writer has one connection, which makes appends and trims take turns.
-	writer       *sql.DB
-	head, insert *sql.Stmt // of the writer
-	reader       *sql.DB
-	log          string // its id
-	files        files
-	lock         *lock
-	checkpoints  checkpoints
-	clock        clock
+	writer             *sql.DB
+	head, insert, list *sql.Stmt // of the writer
+	reader             *sql.DB
+	after              *sql.Stmt  // of the reader
+	log                string     // its id
+	appending          sync.Mutex // appends take turns at signed, too
+	signed             signed
+	files              files
+	lock               *lock
+	checkpoints        checkpoints
+	clock              clock
 	// now is the machine's clock, and for how long this store has been open.
 	now func() (time.Time, time.Duration)
 }
@@ -105,10 +77,16 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if s.insert, err = s.writer.PrepareContext(ctx, insertEvent); err != nil {
 		return err
 	}
+	if s.list, err = s.writer.PrepareContext(ctx, insertSigned); err != nil {
+		return err
+	}
 	if s.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
 		return err
 	}
 	s.reader.SetMaxOpenConns(4)
+	if s.after, err = s.reader.PrepareContext(ctx, selectAfter); err != nil {
+		return err
+	}
 	bounds, err := s.bounds(ctx, s.reader)
 	if err != nil {
 		return err
@@ -118,6 +96,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	if err := s.recallClock(ctx); err != nil {
+		return err
+	}
+	if err := s.recallSigned(ctx); err != nil {
 		return err
 	}
 	s.checkpoints.start(ctx, s)
@@ -143,56 +124,11 @@ func dsn(path, txlock string) string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }
 
-// migrate makes the tables of a new file, brings those of an older touchstone-relay up to date, and
-// refuses the file of a newer one.
-func migrate(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	var version int
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if version == schemaVersion {
-		return nil
-	}
-	if version > schemaVersion {
-		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file",
-			version, schemaVersion)
-	}
-	if version == 0 {
-		if _, err := tx.ExecContext(ctx, schema1); err != nil {
-			return err
-		}
-		logID := strings.ToLower(rand.Text()[:event.LogIDLength])
-		if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", logID); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.ExecContext(ctx, schema2); err != nil {
-		return err
-	}
-	var b hub.Bounds
-	if err := tx.QueryRowContext(ctx, "SELECT log.value, floor.value FROM meta AS log, meta AS floor WHERE log.name = 'log' "+
-		"AND floor.name = 'floor'").Scan(&b.Log, &b.Floor); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('checksum', ?)", boundsSum(b.Log, b.Floor)); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
 // Close closes the file and lets another relay have it.
 func (s *Store) Close() error {
 	s.checkpoints.stop()
 	var errs []error
-	for _, statement := range []*sql.Stmt{s.head, s.insert} {
+	for _, statement := range []*sql.Stmt{s.head, s.insert, s.list, s.after} {
 		if statement != nil {
 			errs = append(errs, statement.Close())
 		}

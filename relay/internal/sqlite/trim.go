@@ -37,6 +37,10 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("remove old events: %w", err)
 	}
+	const forget = "DELETE FROM signed WHERE first < (SELECT MAX(first) FROM signed WHERE first <= ?)"
+	if _, err := tx.ExecContext(ctx, forget, last.Int64+1); err != nil {
+		return 0, fmt.Errorf("remove old signatures: %w", err)
+	}
 	if _, err := tx.ExecContext(ctx, "UPDATE meta SET value = CASE name WHEN 'floor' THEN ? ELSE ? END WHERE name IN ('floor', 'checksum')",
 		last.Int64, boundsSum(s.log, last.Int64)); err != nil {
 		return 0, fmt.Errorf("record the floor: %w", err)
