@@ -47,8 +47,9 @@ func (g *reaper) hold() {
 			return
 		}
 	}
+	looks := looks{root: os.Getpid()}
 	for range time.Tick(boundsInterval) {
-		switch memory, processes := used(os.Getpid()); {
+		switch memory, processes := looks.used(); {
 		case memory > g.bounds.Memory:
 			g.exceed(g.bounds.tooMuchMemory())
 			return
@@ -100,20 +101,40 @@ func tasksOf(uid int) (n int) {
 	return n
 }
 
-// used is what the descendants of a process use.
-func used(root int) (memory int64, processes int) {
+// wholeLook says how many looks there are to one at all processes of the machine.
+const wholeLook = 10
+
+// looks tell what the descendants of a process use, time and again. What is not among them never comes
+// to be, so that nearly all of the machine's processes are looked at once; and now and then anew, since
+// a process that has ended leaves its number to another one.
+type looks struct {
+	root   int
+	others map[int]bool // that are not descendants
+	made   int
+}
+
+func (l *looks) used() (memory int64, processes int) {
+	if l.made%wholeLook == 0 {
+		l.others = map[int]bool{}
+	}
+	l.made++
 	parents, threads := map[int]int{}, map[int]int{}
 	for _, pid := range allProcesses() {
-		parents[pid], threads[pid] = parentAndThreads(pid)
+		if !l.others[pid] {
+			parents[pid], threads[pid] = parentAndThreads(pid)
+		}
 	}
 	for pid := range parents {
-		above := parents[pid]
-		for above != root && above > 1 {
+		above := pid
+		for above != l.root && threads[above] > 0 {
 			above = parents[above]
 		}
-		if above == root {
+		switch {
+		case above == l.root && pid != l.root:
 			processes += threads[pid]
 			memory += private(pid)
+		case above == 0 || l.others[above]: // and not one that has just ended, whose children are another's by now
+			l.others[pid] = true
 		}
 	}
 	return memory, processes
