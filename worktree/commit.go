@@ -46,27 +46,7 @@ func checkMessage(message string) error {
 // its own, which git would record as a submodule, leaving its files behind, or
 // content in place of a pointer of Git LFS.
 func (t *Tree) Commit(ctx context.Context, message string, author Identity) (string, error) {
-	if err := errors.Join(checkMessage(message), author.validate()); err != nil {
-		return "", err
-	}
-	if err := t.stage(ctx, nil); err != nil {
-		return "", fmt.Errorf("commit: %w", err)
-	}
-	out, err := t.git.Output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD")
-	if err == nil {
-		err = t.keepPointers(ctx, splitNames(out))
-	}
-	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
-	}
-	if len(out) == 0 && !exists(filepath.Join(t.git.Dir, "MERGE_HEAD")) {
-		return "", ErrNothingToCommit
-	}
-	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message), Args: []string{"commit",
-		"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
-		return "", fmt.Errorf("commit: %w", err)
-	}
-	return t.Head(ctx)
+	return t.record(ctx, message, author, "HEAD", func() bool { return exists(filepath.Join(t.git.Dir, "MERGE_HEAD")) })
 }
 
 // Amend is Commit in the place of the last commit, whose parents stay. It says nothing of who
@@ -74,27 +54,37 @@ func (t *Tree) Commit(ctx context.Context, message string, author Identity) (str
 //
 // Errors: as of Commit; ErrNothingToCommit where the new commit would change nothing.
 func (t *Tree) Amend(ctx context.Context, message string, author Identity) (string, error) {
+	merges := func() bool {
+		_, err := t.git.Output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2")
+		return err == nil
+	}
+	return t.record(ctx, message, author, "HEAD^", merges, "--amend", "--reset-author")
+}
+
+// record commits the whole tree on a parent. A commit that changes nothing of it has to be a merge.
+func (t *Tree) record(
+	ctx context.Context, message string, author Identity, parent string, merges func() bool, flags ...string,
+) (string, error) {
 	if err := errors.Join(checkMessage(message), author.validate()); err != nil {
 		return "", err
 	}
 	if err := t.stage(ctx, nil); err != nil {
-		return "", fmt.Errorf("amend: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
-	out, err := t.git.Output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", "HEAD^")
+	out, err := t.git.Output(ctx, "diff-index", "--cached", "-z", "--no-renames", "--no-abbrev", parent)
 	if err == nil {
 		err = t.keepPointers(ctx, splitNames(out))
 	}
 	if err != nil {
-		return "", fmt.Errorf("amend: %w", err)
+		return "", fmt.Errorf("commit: %w", err)
 	}
-	// A merge that changes nothing is a merge all the same.
-	if _, single := t.git.Output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2"); len(out) == 0 && single != nil {
+	if len(out) == 0 && !merges() {
 		return "", ErrNothingToCommit
 	}
-	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message),
-		Args: []string{"commit", "--amend", "--reset-author",
-			"--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim", "--file=-"}}); err != nil {
-		return "", fmt.Errorf("amend: %w", err)
+	args := append([]string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim",
+		"--file=-"}, flags...)
+	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message), Args: args}); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
 	}
 	return t.Head(ctx)
 }

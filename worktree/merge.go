@@ -93,26 +93,36 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 
 // isText reports whether a path of the tree is a file without the NUL byte by which git
 // tells what is binary. One that is not there has nothing that speaks against it.
-func (t *Tree) isText(path string) (_ bool, err error) {
+func (t *Tree) isText(path string) (text bool, err error) {
+	there, err := t.readFrom(path, func(f io.Reader) error {
+		head, err := io.ReadAll(io.LimitReader(f, 8000))
+		text = !bytes.Contains(head, []byte{0})
+		return err
+	})
+	return text || !there, err
+}
+
+// readFrom reads a file of the tree, and reports whether there is anything at the path. What is there and no
+// regular file is not read. Directories and links on the way are not followed out of the tree.
+func (t *Tree) readFrom(path string, read func(io.Reader) error) (there bool, err error) {
 	root, err := os.OpenRoot(t.git.Tree)
 	if err != nil {
-		return false, err
+		return true, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil {
-		return true, ignoreNotExist(err)
+	if err == nil && !info.Mode().IsRegular() {
+		return true, nil
 	}
-	if !info.Mode().IsRegular() {
-		return false, nil
+	var f *os.File
+	if err == nil {
+		f, err = root.Open(filepath.FromSlash(path))
 	}
-	f, err := root.Open(filepath.FromSlash(path))
 	if err != nil {
-		return false, err
+		return !errors.Is(err, fs.ErrNotExist), ignoreNotExist(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	head, err := io.ReadAll(io.LimitReader(f, 8000))
-	return !bytes.Contains(head, []byte{0}), err
+	return true, read(f)
 }
 
 // stages are the blobs of an unmerged path, indexed by stage: 1 the base's, 2 ours, 3 theirs.
@@ -210,36 +220,25 @@ func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
 }
 
 // hasMarkers reports whether a file of the tree has a line of conflict markers.
-// Directories and links on the way are not followed out of the tree.
-func (t *Tree) hasMarkers(path string) (_ bool, err error) {
-	root, err := os.OpenRoot(t.git.Tree)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil || !info.Mode().IsRegular() {
-		return false, ignoreNotExist(err)
-	}
-	f, err := root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return false, ignoreNotExist(err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReaderSize(f, 64<<10)
-	for start := true; ; {
-		chunk, err := in.ReadSlice('\n')
-		if start && isMarker(chunk) {
-			return true, nil
+func (t *Tree) hasMarkers(path string) (found bool, err error) {
+	_, err = t.readFrom(path, func(f io.Reader) error {
+		in := bufio.NewReaderSize(f, 64<<10)
+		for start := true; ; {
+			chunk, err := in.ReadSlice('\n')
+			if start && isMarker(chunk) {
+				found = true
+				return nil
+			}
+			start = err == nil
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+				return err
+			}
 		}
-		start = err == nil
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return false, err
-		}
-	}
+	})
+	return found, err
 }
 
 // isMarker reports whether a line opens or closes a conflict, or the part of it that
