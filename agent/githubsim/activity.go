@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // activity is one move of a branch, and who made it.
@@ -26,7 +28,7 @@ func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 		kind = "branch_creation"
 	case after == "":
 		kind = "branch_deletion"
-	case !r.git.contains(after, before):
+	case !r.git.Contains(after, before):
 		kind = "force_push"
 	}
 	r.activities = append(r.activities, activity{s.id(), kind, "refs/heads/" + branch, before, after, by, s.now()})
@@ -49,7 +51,7 @@ func (c *call) listActivities() (reply, error) {
 	return ok(each(newest, func(a activity) object {
 		sha := func(sha string) string {
 			if sha == "" {
-				return zeroSHA
+				return bare.ZeroSHA
 			}
 			return sha
 		}

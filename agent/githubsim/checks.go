@@ -18,7 +18,7 @@ func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *accou
 			return cs, nil
 		}
 	}
-	cm, err := r.git.commit(sha)
+	cm, err := r.git.Commit(sha)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,12 @@ func (r *repo) rollup(sha string) string {
 func (c *call) resolve(ref string) (string, error) {
 	for _, sha := range []string{c.repo.refs["refs/heads/"+ref], ref} {
 		if plumbing.IsHash(sha) {
-			if _, err := c.repo.git.commit(sha); err == nil {
+			if _, err := c.repo.git.Commit(sha); err == nil {
 				return sha, nil
 			}
 		}
 	}
-	sha, err := c.repo.git.run(c.ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	sha, err := c.repo.git.Run(c.ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return "", refuse(http.StatusUnprocessableEntity, "No commit found for SHA: %s", ref)
 	}

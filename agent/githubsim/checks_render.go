@@ -1,5 +1,7 @@
 package githubsim
 
+import "touchstone/agent/githubsim/bare"
+
 // renderApp is the GitHub App behind a check; without one it is the simulator's
 // own CI, which passes for GitHub Actions.
 func (s *Sim) renderApp(app *account) object {
@@ -45,7 +47,7 @@ func (s *Sim) renderSuite(r *repo, cs *checkSuite) object {
 	self := s.api("/repos/%s/check-suites/%d", r.fullName(), cs.id)
 	return object{
 		"id": cs.id, "node_id": nodeID("CS", cs.id), "head_branch": orNull(cs.branch), "head_sha": cs.sha,
-		"status": cs.status(), "conclusion": orNull(cs.conclusion()), "url": self, "before": zeroSHA, "after": cs.sha,
+		"status": cs.status(), "conclusion": orNull(cs.conclusion()), "url": self, "before": bare.ZeroSHA, "after": cs.sha,
 		"created_at": stamp(cs.created), "updated_at": stamp(cs.updated), "app": s.renderApp(cs.app),
 		"pull_requests": s.suitePulls(r, cs), "latest_check_runs_count": len(cs.runs), "check_runs_url": self + "/check-runs",
 		"head_commit": s.renderSimpleCommit(r, cs.commit),
@@ -81,7 +83,7 @@ func (s *Sim) renderStatus(r *repo, st *status) object {
 
 // emitStatus sends a status event with the commit it is about.
 func (c *call) emitStatus(st *status) error {
-	cm, err := c.repo.git.commit(st.sha)
+	cm, err := c.repo.git.Commit(st.sha)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (s *Sim) runCI(ctx context.Context, r *repo, sha string) CIResult {
 		return CIResult{Conclusion: "failure", Summary: "make a checkout: " + err.Error()}
 	}
 	defer os.RemoveAll(dir)
-	if err := r.git.checkout(ctx, sha, dir); err != nil {
+	if err := r.git.Checkout(ctx, sha, dir); err != nil {
 		return CIResult{Conclusion: "failure", Summary: "check out: " + err.Error()}
 	}
 	return s.cfg.CI(ctx, r.fullName(), sha, dir)

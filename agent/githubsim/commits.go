@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 func (c *call) getRepo() (reply, error) { return ok(c.renderRepoFor()) }
@@ -66,7 +68,7 @@ func (c *call) getCommits() (reply, error) {
 
 // commit renders one commit by its SHA.
 func (c *call) commit(sha string) (object, error) {
-	cm, err := c.repo.git.commit(sha)
+	cm, err := c.repo.git.Commit(sha)
 	if err != nil {
 		return nil, err
 	}
@@ -91,25 +93,25 @@ func (s *Sim) accountOf(email string) *account {
 	return nil
 }
 
-func (c *call) renderCommit(cm commit) object {
-	self, html := c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), cm.sha), c.sim.url+"/"+c.repo.fullName()+"/commit/"
-	parents := each(cm.parents, func(sha string) object {
+func (c *call) renderCommit(cm bare.Commit) object {
+	self, html := c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), cm.SHA), c.sim.url+"/"+c.repo.fullName()+"/commit/"
+	parents := each(cm.Parents, func(sha string) object {
 		return object{"sha": sha, "url": c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), sha), "html_url": html + sha}
 	})
 	out := object{
-		"sha": cm.sha, "node_id": "C_" + cm.sha, "url": self, "html_url": html + cm.sha, "comments_url": self + "/comments",
+		"sha": cm.SHA, "node_id": "C_" + cm.SHA, "url": self, "html_url": html + cm.SHA, "comments_url": self + "/comments",
 		"author": nil, "committer": nil, "parents": parents,
 		"commit": object{
-			"message": cm.message, "comment_count": 0, "verification": unsigned,
-			"author": person(cm.authorName, cm.authorMail, cm.authorDate), "committer": person(cm.commitName, cm.commitMail, cm.commitDate),
-			"url":  c.sim.api("/repos/%s/git/commits/%s", c.repo.fullName(), cm.sha),
-			"tree": object{"sha": cm.tree, "url": c.sim.api("/repos/%s/git/trees/%s", c.repo.fullName(), cm.tree)},
+			"message": cm.Message, "comment_count": 0, "verification": unsigned,
+			"author": person(cm.AuthorName, cm.AuthorMail, cm.AuthorDate), "committer": person(cm.CommitName, cm.CommitMail, cm.CommitDate),
+			"url":  c.sim.api("/repos/%s/git/commits/%s", c.repo.fullName(), cm.SHA),
+			"tree": object{"sha": cm.Tree, "url": c.sim.api("/repos/%s/git/trees/%s", c.repo.fullName(), cm.Tree)},
 		},
 	}
-	if a := c.sim.accountOf(cm.authorMail); a != nil {
+	if a := c.sim.accountOf(cm.AuthorMail); a != nil {
 		out["author"] = c.sim.renderUser(a)
 	}
-	if a := c.sim.accountOf(cm.commitMail); a != nil {
+	if a := c.sim.accountOf(cm.CommitMail); a != nil {
 		out["committer"] = c.sim.renderUser(a)
 	}
 	return out
@@ -124,11 +126,11 @@ func (c *call) getComparison() (reply, error) {
 	if !found || baseErr != nil || headErr != nil {
 		return reply{}, errNotFound
 	}
-	ahead, err := c.repo.compare(c.ctx, base, head)
+	ahead, err := c.repo.git.Compare(c.ctx, base, head)
 	if err != nil {
 		return reply{}, refuse(http.StatusNotFound, "No common ancestor between %s and %s.", from, to)
 	}
-	behind, err := c.repo.git.between(head, base)
+	behind, err := c.repo.git.Between(head, base)
 	if err != nil {
 		return reply{}, err
 	}
@@ -138,14 +140,14 @@ func (c *call) getComparison() (reply, error) {
 		status = "identical"
 	case len(behind) == 0:
 		status = "ahead"
-	case len(ahead.commits) == 0:
+	case len(ahead.Commits) == 0:
 		status = "behind"
 	}
 	baseCommit, err := c.commit(base)
 	if err != nil {
 		return reply{}, err
 	}
-	mergeBase, err := c.commit(ahead.mergeBase)
+	mergeBase, err := c.commit(ahead.MergeBase)
 	if err != nil {
 		return reply{}, err
 	}
@@ -153,11 +155,11 @@ func (c *call) getComparison() (reply, error) {
 		to
 	out := object{
 		"url": self, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "status": status,
-		"base_commit": baseCommit, "merge_base_commit": mergeBase, "ahead_by": len(ahead.commits), "behind_by": len(behind),
-		"total_commits": len(ahead.commits), "commits": each(page(c, ahead.commits), c.renderCommit),
+		"base_commit": baseCommit, "merge_base_commit": mergeBase, "ahead_by": len(ahead.Commits), "behind_by": len(behind),
+		"total_commits": len(ahead.Commits), "commits": each(page(c, ahead.Commits), c.renderCommit),
 	}
 	if atLeast(c.r.URL.Query().Get("page"), 1) == 1 {
-		out["files"] = each(ahead.files[:min(len(ahead.files), maxDiffFiles)], func(f file) object { return c.renderFile(f, head) })
+		out["files"] = each(ahead.Files[:min(len(ahead.Files), maxDiffFiles)], func(f bare.File) object { return c.renderFile(f, head) })
 	}
 	return ok(out)
 }
@@ -210,10 +212,10 @@ func (c *call) updateRef() (reply, error) {
 	if _, err := c.resolve(in.SHA); err != nil {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Object does not exist")
 	}
-	if !in.Force && !c.repo.git.contains(in.SHA, before) {
+	if !in.Force && !c.repo.git.Contains(in.SHA, before) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Update is not a fast forward")
 	}
-	if err := c.repo.git.updateRef(c.ctx, ref, in.SHA, before); err != nil {
+	if err := c.repo.git.UpdateRef(c.ctx, ref, in.SHA, before); err != nil {
 		return reply{}, err
 	}
 	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
@@ -230,7 +232,7 @@ func (c *call) deleteRef() (reply, error) {
 	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")
 	}
-	if err := c.repo.git.updateRef(c.ctx, ref, "", c.repo.refs[ref]); err != nil {
+	if err := c.repo.git.UpdateRef(c.ctx, ref, "", c.repo.refs[ref]); err != nil {
 		return reply{}, err
 	}
 	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
@@ -300,7 +302,7 @@ func (c *call) getContents() (reply, error) {
 	if err != nil {
 		return reply{}, refuse(http.StatusNotFound, "No commit found for the ref %s", ref)
 	}
-	entry, err := c.repo.git.entry(sha, name)
+	entry, err := c.repo.git.Entry(sha, name)
 	switch {
 	case err != nil:
 		return reply{}, errNotFound
@@ -308,7 +310,7 @@ func (c *call) getContents() (reply, error) {
 		return c.listDirectory(sha, name)
 	}
 	blob := entry.Hash.String()
-	text, err := c.repo.git.runRaw(c.ctx, "cat-file", "blob", blob)
+	text, err := c.repo.git.RunRaw(c.ctx, "cat-file", "blob", blob)
 	if err != nil {
 		return reply{}, err
 	}
@@ -318,7 +320,7 @@ func (c *call) getContents() (reply, error) {
 }
 
 func (c *call) listDirectory(sha, dir string) (reply, error) {
-	out, err := c.repo.git.run(c.ctx, "ls-tree", "-z", "--format=%(objecttype)%x09%(objectname)%x09%(path)", sha+":"+dir)
+	out, err := c.repo.git.Run(c.ctx, "ls-tree", "-z", "--format=%(objecttype)%x09%(objectname)%x09%(path)", sha+":"+dir)
 	if err != nil {
 		return reply{}, err
 	}

@@ -142,7 +142,7 @@ func spendFault(count *int) bool {
 // moveBeforeMerge plays the person who pushes at the worst moment.
 func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
 	move := func(r *repo, branch string) error {
-		_, err := r.git.write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
+		_, err := r.git.Write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
 			"Push at the worst moment", map[string]string{"moved.txt": s.now().String() + "\n"})
 		return err
 	}

@@ -126,7 +126,7 @@ func (c *call) repoNode(r *repo) node {
 			return c.pullConnection(r, a, func(*pull) bool { return true })
 		}),
 		"object": graphql.Resolver(func(a args) (any, error) {
-			if _, err := r.git.commit(a.Text("oid")); err != nil {
+			if _, err := r.git.Commit(a.Text("oid")); err != nil {
 				return nil, nil
 			}
 			return c.commitNode(r, a.Text("oid")), nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/graphql"
 )
 
@@ -138,12 +139,12 @@ func (c *call) commentNode(p *pull, cm *comment) node {
 }
 
 func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
-	diff, err := p.repo.compare(c.ctx, p.baseSHA, p.headSHA)
+	diff, err := p.repo.git.Compare(c.ctx, p.baseSHA, p.headSHA)
 	if err != nil {
 		return nil, err
 	}
-	return graphql.Connection("PullRequestCommitConnection", nodes(diff.commits, func(cm commit) node {
-		return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.sha, "commit": c.commitNode(p.repo, cm.sha)}}
+	return graphql.Connection("PullRequestCommitConnection", nodes(diff.Commits, func(cm bare.Commit) node {
+		return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.SHA, "commit": c.commitNode(p.repo, cm.SHA)}}
 	}))(a)
 }
 
@@ -153,12 +154,12 @@ var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by: (.+) <(.+)>$`)
 
 // commitAuthors are a commit's author and those whom its message names besides.
 func (c *call) commitAuthors(r *repo, sha string, a args) (any, error) {
-	cm, err := r.git.commit(sha)
+	cm, err := r.git.Commit(sha)
 	if err != nil {
 		return nil, err
 	}
-	list := []node{c.gitActor(cm.authorName, cm.authorMail)}
-	for _, m := range coAuthor.FindAllStringSubmatch(cm.message, -1) {
+	list := []node{c.gitActor(cm.AuthorName, cm.AuthorMail)}
+	for _, m := range coAuthor.FindAllStringSubmatch(cm.Message, -1) {
 		list = append(list, c.gitActor(m[1], m[2]))
 	}
 	return graphql.Connection("GitActorConnection", list)(a)
@@ -169,20 +170,20 @@ func (c *call) gitActor(name, email string) node {
 }
 
 func (c *call) commitNode(r *repo, sha string) node {
-	read := func(get func(commit) any) graphql.Resolver {
+	read := func(get func(bare.Commit) any) graphql.Resolver {
 		return func(args) (any, error) {
-			cm, err := r.git.commit(sha)
+			cm, err := r.git.Commit(sha)
 			return get(cm), err
 		}
 	}
 	return &graphql.Object{Type: "Commit", Fields: fields{
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": c.sim.url + "/" + r.fullName() + "/commit/" + sha,
-		"message":         read(func(cm commit) any { return cm.message }),
-		"messageHeadline": read(func(cm commit) any { first, _, _ := strings.Cut(cm.message, "\n"); return first }),
-		"committedDate":   read(func(cm commit) any { return cm.commitDate }),
-		"authoredDate":    read(func(cm commit) any { return cm.authorDate }),
+		"message":         read(func(cm bare.Commit) any { return cm.Message }),
+		"messageHeadline": read(func(cm bare.Commit) any { first, _, _ := strings.Cut(cm.Message, "\n"); return first }),
+		"committedDate":   read(func(cm bare.Commit) any { return cm.CommitDate }),
+		"authoredDate":    read(func(cm bare.Commit) any { return cm.AuthorDate }),
 		"authors":         graphql.Resolver(func(a args) (any, error) { return c.commitAuthors(r, sha, a) }),
-		"committer":       read(func(cm commit) any { return c.gitActor(cm.commitName, cm.commitMail) }),
+		"committer":       read(func(cm bare.Commit) any { return c.gitActor(cm.CommitName, cm.CommitMail) }),
 		"checkSuites": graphql.Resolver(func(a args) (any, error) {
 			var suites []node
 			for _, cs := range r.suites {
@@ -210,14 +211,14 @@ func (c *call) commitNode(r *repo, sha string) node {
 func (c *call) historyConnection(r *repo, sha string, a args) (any, error) {
 	var list []node
 	for sha != "" && len(list) < 100 {
-		cm, err := r.git.commit(sha)
+		cm, err := r.git.Commit(sha)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, c.commitNode(r, sha))
 		sha = ""
-		if len(cm.parents) > 0 {
-			sha = cm.parents[0]
+		if len(cm.Parents) > 0 {
+			sha = cm.Parents[0]
 		}
 	}
 	return graphql.Connection("CommitHistoryConnection", list)(a)

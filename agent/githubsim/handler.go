@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // hourlyLimit is GitHub's limit for a signed-in user.
@@ -70,7 +72,7 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), contextKey{}, who), grantKey{}, given))
-	if service := gitService(r.URL.Path); service != "" {
+	if service := bare.Service(r.URL.Path); service != "" {
 		s.serveGit(w, r, service)
 		return
 	}

@@ -74,7 +74,7 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 		return "", err
 	}
 	before := p.base()
-	if err := p.repo.git.updateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
+	if err := p.repo.git.UpdateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
 		// Another push came first; learn of it before saying so.
 		if err := s.noticeRefs(ctx, p.repo, by); err != nil {
 			return "", err
@@ -103,7 +103,7 @@ func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error
 			s.tryMerge(p)
 		}
 	}
-	if err := merged.repo.git.updateRef(ctx, "refs/heads/"+merged.headRef, "", merged.headSHA); err != nil {
+	if err := merged.repo.git.UpdateRef(ctx, "refs/heads/"+merged.headRef, "", merged.headSHA); err != nil {
 		return nil // it has moved on, and stays
 	}
 	return s.noticeRefs(ctx, merged.repo, by)
@@ -122,7 +122,7 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 	tree := p.mergeability.tree
 	if _, known := s.mergeable(p); !known {
 		var err error
-		if tree, err = git.mergeTree(ctx, base, p.headSHA); err != nil {
+		if tree, err = git.MergeTree(ctx, base, p.headSHA); err != nil {
 			return "", err
 		}
 	}
@@ -132,9 +132,9 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 	const github = "GitHub <noreply@example.com>"
 	switch method {
 	case "", "merge":
-		return git.commitTree(tree, by.ident(), github, message, base, p.headSHA)
+		return git.CommitTree(tree, by.ident(), github, message, base, p.headSHA)
 	case "squash":
-		return git.commitTree(tree, p.author.ident(), github, message, base)
+		return git.CommitTree(tree, p.author.ident(), github, message, base)
 	case "rebase":
 		return s.rebase(ctx, p)
 	}
@@ -144,33 +144,33 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 // rebase replays each commit of the head on the base; merges are left out.
 func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 	git, onto := p.repo.git, p.base()
-	diff, err := p.repo.compare(ctx, onto, p.headSHA)
+	diff, err := p.repo.git.Compare(ctx, onto, p.headSHA)
 	if err != nil {
 		return "", err
 	}
-	for _, cm := range diff.commits {
-		if len(cm.parents) != 1 {
+	for _, cm := range diff.Commits {
+		if len(cm.Parents) != 1 {
 			continue
 		}
-		author := cm.authorName + " <" + cm.authorMail + ">"
+		author := cm.AuthorName + " <" + cm.AuthorMail + ">"
 		// A commit that claims the parent of cm and holds the files of onto makes
 		// an ordinary merge with cm the cherry-pick of cm.
-		target, err := git.commit(onto)
+		target, err := git.Commit(onto)
 		if err != nil {
 			return "", err
 		}
-		stand, err := git.commitTree(target.tree, author, author, "stand-in", cm.parents[0])
+		stand, err := git.CommitTree(target.Tree, author, author, "stand-in", cm.Parents[0])
 		if err != nil {
 			return "", err
 		}
-		tree, err := git.mergeTree(ctx, stand, cm.sha)
+		tree, err := git.MergeTree(ctx, stand, cm.SHA)
 		if err != nil {
 			return "", err
 		}
 		if tree == "" {
 			return "", errNotMergeable
 		}
-		if onto, err = git.commitTree(tree, author, author, cm.message, onto); err != nil {
+		if onto, err = git.CommitTree(tree, author, author, cm.Message, onto); err != nil {
 			return "", err
 		}
 	}
@@ -211,7 +211,7 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 			return refuse(http.StatusMethodNotAllowed, "Required status check %q is expected.", name)
 		}
 	}
-	if rule.Strict && !p.repo.git.contains(p.headSHA, p.base()) {
+	if rule.Strict && !p.repo.git.Contains(p.headSHA, p.base()) {
 		return errBehind
 	}
 	return nil
@@ -257,24 +257,24 @@ func (c *call) updateBranch() (reply, error) {
 	if !c.sim.mayPush(p.headRepo, c.user) {
 		return reply{}, refuse(http.StatusForbidden, "You do not have write access to the head branch.")
 	}
-	if p.repo.git.contains(p.headSHA, p.base()) {
+	if p.repo.git.Contains(p.headSHA, p.base()) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "There are no new commits on the base branch.")
 	}
-	tree, err := p.repo.git.mergeTree(c.ctx, p.base(), p.headSHA)
+	tree, err := p.repo.git.MergeTree(c.ctx, p.base(), p.headSHA)
 	if err != nil || tree == "" {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "merge conflict between base and head")
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s", p.baseRef, p.headRef)
-	sha, err := p.repo.git.commitTree(tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
+	sha, err := p.repo.git.CommitTree(tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
 	if err != nil {
 		return reply{}, err
 	}
 	if p.crossRepo() {
-		if err := p.headRepo.git.fetch(c.ctx, p.repo.git, sha); err != nil {
+		if err := p.headRepo.git.Fetch(c.ctx, p.repo.git, sha); err != nil {
 			return reply{}, err
 		}
 	}
-	if err := p.headRepo.git.updateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA); err != nil {
+	if err := p.headRepo.git.UpdateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA); err != nil {
 		return reply{}, err
 	}
 	if err := c.sim.noticeRefs(c.ctx, p.headRepo, c.user); err != nil {

@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // account is a user with what GitHub adds to it.
@@ -45,32 +48,44 @@ type repo struct {
 	archived      bool
 	noSquash      bool
 	deleteMerged  bool
-	git           gitRepo
+	git           bare.Repo
 	parent        *repo
 	perms         map[string]string
 	protected     map[string]Protection
 	created       time.Time
 
-	refs        map[string]string // as last noticed
-	lastNumber  int
-	pulls       map[int]*pull
-	issues      map[int]*issue
-	labels      map[string]*label
-	hooks       *hookSet
-	suites      []*checkSuite
-	statuses    []*status
-	comparisons map[[2]string]*comparison
-	activities  []activity
+	refs       map[string]string // as last noticed
+	lastNumber int
+	pulls      map[int]*pull
+	issues     map[int]*issue
+	labels     map[string]*label
+	hooks      *hookSet
+	suites     []*checkSuite
+	statuses   []*status
+	activities []activity
 }
 
 func (r *repo) fullName() string { return r.owner + "/" + r.name }
 
-// load reads the refs, the default branch and the highest number given out.
-func (r *repo) load() (err error) {
-	if r.refs, err = r.git.refs(); err != nil {
+// make puts the repository onto the disk, as a copy of its parent if it has one, or with files to begin with.
+func (r *repo) make(ctx context.Context, files map[string]string) error {
+	from := ""
+	if r.parent != nil {
+		from = r.parent.git.Dir
+	}
+	if err := r.git.Init(ctx, from); err != nil || len(files) == 0 {
 		return err
 	}
-	head, err := os.ReadFile(filepath.Join(r.git.dir, "HEAD"))
+	_, err := r.git.Write(ctx, "main", "", r.owner+" <"+r.owner+"@example.com>", "Initial commit", files)
+	return err
+}
+
+// load reads the refs, the default branch and the highest number given out.
+func (r *repo) load() (err error) {
+	if r.refs, err = r.git.Refs(); err != nil {
+		return err
+	}
+	head, err := os.ReadFile(filepath.Join(r.git.Dir, "HEAD"))
 	if err != nil {
 		return err
 	}
@@ -303,7 +318,7 @@ type labelling struct {
 type checkSuite struct {
 	id               int64
 	sha, branch      string
-	commit           commit
+	commit           bare.Commit
 	app              *account // nil for the simulator's own CI
 	runs             []*checkRun
 	created, updated time.Time

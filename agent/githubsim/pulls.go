@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // GitHub's limits on a diff asked for as text, and on the list of files.
@@ -81,8 +83,8 @@ func (c *call) createPull() (reply, error) {
 	if err := c.sim.takeHead(c.ctx, p, head); err != nil {
 		return reply{}, err
 	}
-	diff, err := c.repo.compare(c.ctx, base, head)
-	if err != nil || len(diff.commits) == 0 {
+	diff, err := c.repo.git.Compare(c.ctx, base, head)
+	if err != nil || len(diff.Commits) == 0 {
 		return reply{}, pullProblem("No commits between %s and %s", in.Base, headRef)
 	}
 	c.repo.lastNumber = p.number
@@ -123,24 +125,24 @@ func (c *call) getPull() (reply, error) {
 }
 
 func (c *call) pullDiff() (reply, error) {
-	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
 	if err != nil {
 		return reply{}, err
 	}
-	if len(diff.files) > maxDiffFiles || diff.additions+diff.deletions > maxDiffLines {
+	if len(diff.Files) > maxDiffFiles || diff.Additions+diff.Deletions > maxDiffLines {
 		return reply{}, &refusal{
 			status:  http.StatusNotAcceptable,
 			message: fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d) or lines (%d).", maxDiffFiles, maxDiffLines),
 			details: []object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}},
 		}
 	}
-	text, err := c.repo.git.run(c.ctx, "diff-tree", "-r", "-M", "-p", diff.mergeBase, c.pull.headSHA)
+	text, err := c.repo.git.Run(c.ctx, "diff-tree", "-r", "-M", "-p", diff.MergeBase, c.pull.headSHA)
 	return reply{status: http.StatusOK, text: text + "\n"}, err
 }
 
 // renderFullPull is a pull request as GET shows it, with what must be computed.
 func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
-	diff, err := p.repo.compare(ctx, p.baseSHA, p.headSHA)
+	diff, err := p.repo.git.Compare(ctx, p.baseSHA, p.headSHA)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +160,8 @@ func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
 	if p.mergedBy != nil {
 		out["merged_by"] = s.renderUser(p.mergedBy)
 	}
-	out["comments"], out["review_comments"], out["commits"] = len(p.comments), inline, len(diff.commits)
-	out["additions"], out["deletions"], out["changed_files"] = diff.additions, diff.deletions, len(diff.files)
+	out["comments"], out["review_comments"], out["commits"] = len(p.comments), inline, len(diff.Commits)
+	out["additions"], out["deletions"], out["changed_files"] = diff.Additions, diff.Deletions, len(diff.Files)
 	return out, nil
 }
 
@@ -279,34 +281,34 @@ func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string,
 }
 
 func (c *call) pullFiles() (reply, error) {
-	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(each(page(c, diff.files[:min(len(diff.files), maxFiles)]), func(f file) object { return c.renderFile(f, c.pull.headSHA) }))
+	return ok(each(page(c, diff.Files[:min(len(diff.Files), maxFiles)]), func(f bare.File) object { return c.renderFile(f, c.pull.headSHA) }))
 }
 
-func (c *call) renderFile(f file, head string) object {
+func (c *call) renderFile(f bare.File, head string) object {
 	html := c.sim.url + "/" + c.repo.fullName()
 	out := object{
-		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
-		"changes": f.additions + f.deletions, "blob_url": html + "/blob/" + head + "/" + f.path,
-		"raw_url":      html + "/raw/" + head + "/" + f.path,
-		"contents_url": c.sim.api("/repos/%s/contents/%s?ref=%s", c.repo.fullName(), f.path, head),
+		"sha": f.Blob, "filename": f.Path, "status": f.Status, "additions": f.Additions, "deletions": f.Deletions,
+		"changes": f.Additions + f.Deletions, "blob_url": html + "/blob/" + head + "/" + f.Path,
+		"raw_url":      html + "/raw/" + head + "/" + f.Path,
+		"contents_url": c.sim.api("/repos/%s/contents/%s?ref=%s", c.repo.fullName(), f.Path, head),
 	}
-	if f.patch != "" {
-		out["patch"] = f.patch
+	if f.Patch != "" {
+		out["patch"] = f.Patch
 	}
-	if f.previous != "" {
-		out["previous_filename"] = f.previous
+	if f.Previous != "" {
+		out["previous_filename"] = f.Previous
 	}
 	return out
 }
 
 func (c *call) pullCommits() (reply, error) {
-	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
+	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(each(page(c, diff.commits[:min(len(diff.commits), 250)]), c.renderCommit))
+	return ok(each(page(c, diff.Commits[:min(len(diff.Commits), 250)]), c.renderCommit))
 }

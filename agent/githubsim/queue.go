@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/graphql"
 )
 
@@ -134,12 +135,12 @@ func (c *call) updateRefsMutation(a args) (any, error) {
 		name, _ := update["name"].(string)
 		before, _ := update["beforeOid"].(string)
 		switch {
-		case update["afterOid"] != zeroSHA || !strings.HasPrefix(name, "refs/heads/"):
+		case update["afterOid"] != bare.ZeroSHA || !strings.HasPrefix(name, "refs/heads/"):
 			return nil, graphql.Unprocessable("The simulator only deletes branches this way")
 		case before == "" || r.refs[name] != before:
 			return nil, graphql.Unprocessable(fmt.Sprintf("Reference update of %s failed: it is not at the expected commit", name))
 		}
-		if err := r.git.updateRef(c.ctx, name, "", before); err != nil {
+		if err := r.git.UpdateRef(c.ctx, name, "", before); err != nil {
 			return nil, err
 		}
 	}

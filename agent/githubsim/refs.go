@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // noticeRefs compares the refs on disk with those last noticed, and does what
 // GitHub does about each difference. Locked by the caller.
 func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
-	after, err := r.git.refs()
+	after, err := r.git.Refs()
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 		s.closePull(ctx, p, by)
 		return
 	}
-	if p.repo.git.contains(p.base(), p.headSHA) {
+	if p.repo.git.Contains(p.base(), p.headSHA) {
 		s.markMerged(ctx, p, by, p.headSHA)
 		return
 	}
@@ -96,7 +98,7 @@ func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 // takeHead points a pull request, and its refs/pull/N/head, at a commit.
 func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 	if p.crossRepo() {
-		if err := p.repo.git.fetch(ctx, p.headRepo.git, sha); err != nil {
+		if err := p.repo.git.Fetch(ctx, p.headRepo.git, sha); err != nil {
 			return err
 		}
 	}
@@ -106,7 +108,7 @@ func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 
 // setRef moves one of the simulator's own refs from any commit.
 func (r *repo) setRef(ref, sha string) error {
-	if err := r.git.putRef(ref, sha); err != nil {
+	if err := r.git.PutRef(ref, sha); err != nil {
 		return err
 	}
 	r.refs[ref] = sha
@@ -130,13 +132,13 @@ func (s *Sim) tryMerge(p *pull) {
 			return
 		}
 		var err error
-		if m.tree, err = p.repo.git.mergeTree(ctx, m.base, m.head); err != nil {
+		if m.tree, err = p.repo.git.MergeTree(ctx, m.base, m.head); err != nil {
 			return // unrelated histories, or the end: mergeability stays unknown
 		}
 		if m.tree != "" {
 			ident := "GitHub <noreply@example.com>"
 			message := fmt.Sprintf("Merge %s into %s", m.head, m.base)
-			if m.commit, err = p.repo.git.commitTree(m.tree, ident, ident, message, m.base, m.head); err != nil {
+			if m.commit, err = p.repo.git.CommitTree(m.tree, ident, ident, message, m.base, m.head); err != nil {
 				return
 			}
 		}
@@ -165,10 +167,10 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	if !slices.ContainsFunc(s.listeners(r), func(h *hook) bool { return h.wants("push") }) {
 		return nil
 	}
-	var commits []commit
+	var commits []bare.Commit
 	if after != "" {
 		var err error
-		if commits, err = r.git.between(before, after); err != nil {
+		if commits, err = r.git.Between(before, after); err != nil {
 			return err
 		}
 		commits = commits[max(0, len(commits)-maxPushCommits):]
@@ -176,9 +178,11 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	list := make([]object, 0, len(commits))
 	for _, cm := range commits {
 		rendered := s.renderSimpleCommit(r, cm)
-		if err := r.git.changed(ctx, cm.sha, rendered); err != nil {
+		changed, err := r.git.Changed(ctx, cm.SHA)
+		if err != nil {
 			return err
 		}
+		rendered["added"], rendered["removed"], rendered["modified"] = changed["A"], changed["D"], changed["M"]
 		list = append(list, rendered)
 	}
 	payload := object{
@@ -187,12 +191,12 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 		"commits": list, "head_commit": nil, "pusher": object{"name": by.Login, "email": orNull(by.Email)},
 	}
 	if before == "" {
-		payload["before"] = zeroSHA
+		payload["before"] = bare.ZeroSHA
 	} else if after != "" {
-		payload["forced"] = !r.git.contains(after, before)
+		payload["forced"] = !r.git.Contains(after, before)
 	}
 	if after == "" {
-		payload["after"] = zeroSHA
+		payload["after"] = bare.ZeroSHA
 	}
 	if len(list) > 0 {
 		payload["head_commit"] = list[len(list)-1]
@@ -202,10 +206,10 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 }
 
 // renderSimpleCommit is a commit as push and check_suite events show it.
-func (s *Sim) renderSimpleCommit(r *repo, cm commit) object {
+func (s *Sim) renderSimpleCommit(r *repo, cm bare.Commit) object {
 	return object{
-		"id": cm.sha, "tree_id": cm.tree, "distinct": true, "message": cm.message, "timestamp": cm.commitDate,
-		"url":    s.url + "/" + r.fullName() + "/commit/" + cm.sha,
-		"author": object{"name": cm.authorName, "email": cm.authorMail}, "committer": object{"name": cm.commitName, "email": cm.commitMail},
+		"id": cm.SHA, "tree_id": cm.Tree, "distinct": true, "message": cm.Message, "timestamp": cm.CommitDate,
+		"url":    s.url + "/" + r.fullName() + "/commit/" + cm.SHA,
+		"author": object{"name": cm.AuthorName, "email": cm.AuthorMail}, "committer": object{"name": cm.CommitName, "email": cm.CommitMail},
 	}
 }

@@ -25,7 +25,7 @@ func (c *call) renameBranch() (reply, error) {
 	case !r.canWrite(c.user), old == r.defaultBranch && !r.atLeast(c.user, "admin"):
 		return reply{}, refuse(http.StatusForbidden, "You do not have permission to rename this branch")
 	}
-	if err := r.git.updateRef(c.ctx, "refs/heads/"+in.Name, sha, ""); err != nil {
+	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+in.Name, sha, ""); err != nil {
 		return reply{}, fmt.Errorf("make the branch of the new name: %w", err)
 	}
 	if rule, ok := r.protected[old]; ok {
@@ -40,7 +40,7 @@ func (c *call) renameBranch() (reply, error) {
 	if old == r.defaultBranch {
 		r.defaultBranch = in.Name
 	}
-	if err := r.git.updateRef(c.ctx, "refs/heads/"+old, "", sha); err != nil {
+	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+old, "", sha); err != nil {
 		return reply{}, fmt.Errorf("delete the branch of the old name: %w", err)
 	}
 	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // maxText is how long the body of a review or a comment may be, in characters.
@@ -63,7 +65,7 @@ func (c *call) createReview() (reply, error) {
 	}
 	// A commit that a force push took out of the pull request is still accepted.
 	if in.CommitID != p.headSHA {
-		if _, err := p.repo.git.commit(in.CommitID); err != nil {
+		if _, err := p.repo.git.Commit(in.CommitID); err != nil {
 			return reply{}, textRefusal("The commit_id does not exist")
 		}
 	}
@@ -106,12 +108,12 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 	if len(in.Comments) == 0 {
 		return nil
 	}
-	diff, err := c.repo.compare(c.ctx, c.pull.baseSHA, rv.commit)
+	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, rv.commit)
 	if err != nil {
 		return err
 	}
 	for _, cm := range in.Comments {
-		i := slices.IndexFunc(diff.files, func(f file) bool { return f.path == cm.Path })
+		i := slices.IndexFunc(diff.Files, func(f bare.File) bool { return f.Path == cm.Path })
 		if i < 0 {
 			return textRefusal("Path could not be resolved")
 		}
@@ -122,8 +124,8 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: orRight(cm.Side), line: cm.Line,
 			commit: rv.commit, created: c.sim.now(), review: rv,
 		}
-		patch := diff.files[i].patch
-		position, hunk, found := anchor(patch, rc.side, cm.Line)
+		patch := diff.Files[i].Patch
+		position, hunk, found := bare.Anchor(patch, rc.side, cm.Line)
 		if cm.Line == 0 && cm.Position > 0 && cm.Position < strings.Count(patch, "\n")+1 {
 			position, found = cm.Position, true
 		}
@@ -132,7 +134,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		}
 		if cm.StartLine != 0 {
 			rc.startLine, rc.startSide = cm.StartLine, orRight(cm.StartSide)
-			_, startHunk, startFound := anchor(patch, rc.startSide, cm.StartLine)
+			_, startHunk, startFound := bare.Anchor(patch, rc.startSide, cm.StartLine)
 			if !startFound || startHunk != hunk || cm.StartLine >= cm.Line && rc.startSide == rc.side {
 				return textRefusal("Start line must precede the end line and be part of the same hunk")
 			}

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"touchstone/agent/githubsim/bare"
 )
 
 // Config says what a Sim serves. Dir, URL and at least one user are required.
@@ -76,8 +78,6 @@ type Sim struct {
 	lanes   lanes
 	ciSlots chan struct{}
 	mux     *http.ServeMux
-	// greetings are how git upload-pack begins, by the configuration it runs under.
-	greetings sync.Map
 
 	mu        sync.Mutex
 	accounts  []*account
@@ -223,7 +223,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
 		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged,
 		created: s.now(), pulls: map[int]*pull{},
-		issues: map[int]*issue{}, labels: map[string]*label{}, comparisons: map[[2]string]*comparison{},
+		issues: map[int]*issue{}, labels: map[string]*label{},
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
 	if opts.ForkOf != "" {
@@ -236,9 +236,11 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	if dir == "" {
 		dir = filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git")
 	}
-	r.git = newGitRepo(s.gitPath, dir, &s.clock)
-	if err := r.git.prepare(ctx, opts, r.parent); err != nil {
-		return err
+	r.git = bare.Open(s.gitPath, dir, s.now)
+	if opts.Dir == "" {
+		if err := r.make(ctx, opts.Files); err != nil {
+			return err
+		}
 	}
 	if err := r.load(); err != nil {
 		return err
@@ -263,7 +265,7 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
 	}
 	parent := cmp.Or(r.refs["refs/heads/"+branch], r.refs["refs/heads/main"])
-	sha, err := r.git.write(ctx, branch, parent, by.ident(), message, files)
+	sha, err := r.git.Write(ctx, branch, parent, by.ident(), message, files)
 	if err != nil {
 		return "", err
 	}

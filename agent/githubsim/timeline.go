@@ -20,12 +20,12 @@ type incident struct {
 }
 
 func (p *pull) happened(kind string, by *account, more func(c *call) fields) {
-	p.incidents = append(p.incidents, incident{kind, by, p.repo.git.clock.now(), more})
+	p.incidents = append(p.incidents, incident{kind, by, p.repo.git.Now(), more})
 }
 
 // forcePushed notes that one end of a pull request was rewritten, if it was.
 func (p *pull) forcePushed(kind string, r *repo, by *account, before, after string) {
-	if before == "" || after == "" || r.git.contains(after, before) {
+	if before == "" || after == "" || r.git.Contains(after, before) {
 		return
 	}
 	p.happened(kind, by, func(c *call) fields {

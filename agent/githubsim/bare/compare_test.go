@@ -1,10 +1,11 @@
-package githubsim
+package bare
 
 import (
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCompareFiles(t *testing.T) {
@@ -12,51 +13,49 @@ func TestCompareFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal("the simulator needs git: ", err)
 	}
-	ctx, git := t.Context(), newGitRepo(path, filepath.Join(t.TempDir(), "o", "r.git"), &clock{})
+	ctx, git := t.Context(), Open(path, filepath.Join(t.TempDir(), "o", "r.git"), time.Now)
 	long := strings.Repeat("the same line\n", 30)
-	err = git.prepare(ctx, RepoOptions{Owner: "o", Name: "r", Files: map[string]string{
+	if err := git.Init(ctx, ""); err != nil {
+		t.Fatal(err)
+	}
+	base, err := git.Write(ctx, "main", "", "o <o@example.com>", "begin", map[string]string{
 		"old name": long, "gone": "gone\n", "binary": "a\x00b", "changed": "one\ntwo\n",
-	}}, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &repo{git: git, comparisons: map[[2]string]*comparison{}}
-	if err := r.load(); err != nil {
-		t.Fatal(err)
-	}
-	base := r.refs["refs/heads/main"]
-	head, err := git.write(ctx, "feature", base, "o <o@example.com>", "change", map[string]string{
+	head, err := git.Write(ctx, "feature", base, "o <o@example.com>", "change", map[string]string{
 		"old name": "", "new name": long + "more\n", "gone": "", "binary": "a\x00c", "changed": "one\nthree\nfour\n", "ümlaut": "x\n",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff, err := r.compare(ctx, base, head)
+	diff, err := git.Compare(ctx, base, head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []file{
-		{path: "binary", status: "modified"},
-		{path: "changed", status: "modified", additions: 2, deletions: 1, patch: "@@ -1,2 +1,3 @@\n one\n-two\n+three\n+four"},
-		{path: "gone", status: "removed", deletions: 1, patch: "@@ -1 +0,0 @@\n-gone"},
-		{path: "new name", previous: "old name", status: "renamed", additions: 1},
-		{path: "ümlaut", status: "added", additions: 1, patch: "@@ -0,0 +1 @@\n+x"},
+	want := []File{
+		{Path: "binary", Status: "modified"},
+		{Path: "changed", Status: "modified", Additions: 2, Deletions: 1, Patch: "@@ -1,2 +1,3 @@\n one\n-two\n+three\n+four"},
+		{Path: "gone", Status: "removed", Deletions: 1, Patch: "@@ -1 +0,0 @@\n-gone"},
+		{Path: "new name", Previous: "old name", Status: "renamed", Additions: 1},
+		{Path: "ümlaut", Status: "added", Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
 	}
-	if len(diff.files) != len(want) {
-		t.Fatalf("files %+v", diff.files)
+	if len(diff.Files) != len(want) {
+		t.Fatalf("files %+v", diff.Files)
 	}
-	for i, got := range diff.files {
-		if len(got.blob) != 40 {
-			t.Errorf("%s: blob %q", got.path, got.blob)
+	for i, got := range diff.Files {
+		if len(got.Blob) != 40 {
+			t.Errorf("%s: blob %q", got.Path, got.Blob)
 		}
-		if got.blob = ""; got.path == "new name" {
-			got.patch = ""
+		if got.Blob = ""; got.Path == "new name" {
+			got.Patch = ""
 		}
 		if got != want[i] {
 			t.Errorf("got %+v, want %+v", got, want[i])
 		}
 	}
-	if diff.additions != 4 || diff.deletions != 2 || len(diff.commits) != 1 || diff.commits[0].message != "change" {
+	if diff.Additions != 4 || diff.Deletions != 2 || len(diff.Commits) != 1 || diff.Commits[0].Message != "change" {
 		t.Errorf("got %+v", diff)
 	}
 }
@@ -81,7 +80,7 @@ func TestAnchor(t *testing.T) {
 		{"RIGHT", 13, 0, 0, false},
 		{"LEFT", 0, 0, 0, false},
 	} {
-		position, hunk, ok := anchor(twoHunks, tt.side, tt.line)
+		position, hunk, ok := Anchor(twoHunks, tt.side, tt.line)
 		if position != tt.position || ok != tt.ok || ok && hunk != tt.hunk {
 			t.Errorf("%s %d: got %d in hunk %d, %v, want %+v", tt.side, tt.line, position, hunk, ok, tt)
 		}
@@ -94,7 +93,7 @@ func FuzzAnchor(f *testing.F) {
 	f.Add("@@ -1 +0,0 @@\n-gone", "LEFT", 1)
 	f.Add("@@", "", -1)
 	f.Fuzz(func(t *testing.T, patch, side string, line int) {
-		position, _, ok := anchor(patch, side, line)
+		position, _, ok := Anchor(patch, side, line)
 		if !ok {
 			return
 		}

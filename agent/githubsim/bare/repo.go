@@ -1,4 +1,6 @@
-package githubsim
+// Package bare is the bare git repositories of a simulated GitHub: it owns their files on the disk, answers git over
+// HTTP from them, and reads, compares, makes and merges commits. It knows nothing of accounts, rights or pull requests.
+package bare
 
 import (
 	"bytes"
@@ -11,22 +13,29 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// gitRepo runs git in one bare repository.
-type gitRepo struct {
+// Repo is one bare repository.
+type Repo struct {
 	*history
-	path, dir string
+	// Dir is where it is.
+	Dir  string
+	path string // of git
 }
 
-func newGitRepo(path, dir string, clock *clock) gitRepo {
-	return gitRepo{history: &history{dir: dir, clock: clock, commits: map[string]commit{}}, path: path, dir: dir}
+// Open is the repository of a directory, which [Repo.Init] may have to make first. Path is git's; now is the time of the
+// commits that are made.
+func Open(path, dir string, now func() time.Time) Repo {
+	return Repo{
+		history: &history{dir: dir, Now: now, commits: map[string]Commit{}, comparisons: map[[2]string]*Comparison{}}, Dir: dir, path: path,
+	}
 }
 
-// zeroSHA stands for "no such ref" in git's and GitHub's protocols.
-const zeroSHA = "0000000000000000000000000000000000000000"
+// ZeroSHA stands for "no such ref" in git's and GitHub's protocols.
+const ZeroSHA = "0000000000000000000000000000000000000000"
 
 // gitConfig lets clients fetch any commit, as GitHub does, keeps the refs of pull
 // requests out of reach of pushes, and trades durability for speed.
@@ -48,31 +57,21 @@ const gitConfig = `[core]
 	auto = false
 `
 
-// prepare makes the bare repository that opts asks for.
-func (g gitRepo) prepare(ctx context.Context, opts RepoOptions, parent *repo) error {
-	if opts.Dir != "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(g.dir), 0o755); err != nil {
+// Init makes the repository, empty or as a copy of another directory's.
+func (g Repo) Init(ctx context.Context, from string) error {
+	if err := os.MkdirAll(filepath.Dir(g.Dir), 0o755); err != nil {
 		return err
 	}
-	args := []string{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", g.dir}
-	if parent != nil {
-		args = []string{"clone", "--quiet", "--bare", "--template=", parent.git.dir, g.dir}
+	args := []string{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", g.Dir}
+	if from != "" {
+		args = []string{"clone", "--quiet", "--bare", "--template=", from, g.Dir}
 	}
 	cmd := exec.CommandContext(ctx, g.path, args...)
 	cmd.Env = gitEnv()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("make repository %s: %w: %s", g.dir, err, out)
+		return fmt.Errorf("make repository %s: %w: %s", g.Dir, err, out)
 	}
-	if err := os.WriteFile(filepath.Join(g.dir, "config"), []byte(gitConfig), 0o644); err != nil {
-		return err
-	}
-	if len(opts.Files) == 0 {
-		return nil
-	}
-	_, err := g.write(ctx, "main", "", opts.Owner+" <"+opts.Owner+"@example.com>", "Initial commit", opts.Files)
-	return err
+	return os.WriteFile(filepath.Join(g.Dir, "config"), []byte(gitConfig), 0o644)
 }
 
 // gitEnv is all that a child git sees: no configuration of the user's, and trust in
@@ -88,23 +87,23 @@ func gitEnv(extra ...string) []string {
 	return append(env, extra...)
 }
 
-// run returns git's standard output without its last newline.
-func (g gitRepo) run(ctx context.Context, args ...string) (string, error) {
+// Run returns git's standard output without its last newline.
+func (g Repo) Run(ctx context.Context, args ...string) (string, error) {
 	return g.runWith(ctx, nil, nil, args...)
 }
 
-// runRaw returns git's standard output as it is.
-func (g gitRepo) runRaw(ctx context.Context, args ...string) (string, error) {
+// RunRaw returns git's standard output as it is.
+func (g Repo) RunRaw(ctx context.Context, args ...string) (string, error) {
 	return g.execute(ctx, nil, nil, args...)
 }
 
-func (g gitRepo) runWith(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
+func (g Repo) runWith(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
 	out, err := g.execute(ctx, stdin, env, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-func (g gitRepo) execute(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, g.path, append([]string{"--git-dir=" + g.dir}, args...)...)
+func (g Repo) execute(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, g.path, append([]string{"--git-dir=" + g.Dir}, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = stdin, &stdout, &stderr, gitEnv(env...)
 	if err := cmd.Run(); err != nil {
@@ -113,23 +112,23 @@ func (g gitRepo) execute(ctx context.Context, stdin io.Reader, env []string, arg
 	return stdout.String(), nil
 }
 
-// refs returns every ref and the object it points to, read as git keeps them: in a
+// Refs returns every ref and the object it points to, read as git keeps them: in a
 // file each, whose name ends in .lock while it is written, or all in one.
 // https://git-scm.com/docs/gitrepository-layout
-func (g gitRepo) refs() (map[string]string, error) {
+func (g Repo) Refs() (map[string]string, error) {
 	refs := map[string]string{}
-	err := filepath.WalkDir(filepath.Join(g.dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(g.Dir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
 			return present(err)
 		}
 		text, err := os.ReadFile(path)
-		name, nameErr := filepath.Rel(g.dir, path)
+		name, nameErr := filepath.Rel(g.Dir, path)
 		if sha := strings.TrimSpace(string(text)); plumbing.IsHash(sha) {
 			refs[filepath.ToSlash(name)] = sha
 		}
 		return errors.Join(present(err), nameErr)
 	})
-	packed, packedErr := os.ReadFile(filepath.Join(g.dir, "packed-refs"))
+	packed, packedErr := os.ReadFile(filepath.Join(g.Dir, "packed-refs"))
 	for line := range strings.Lines(string(packed)) {
 		if sha, ref, _ := strings.Cut(strings.TrimSpace(line), " "); plumbing.IsHash(sha) && refs[ref] == "" {
 			refs[ref] = sha
@@ -146,20 +145,20 @@ func present(err error) error {
 	return err
 }
 
-// putRef points one of the simulator's own refs, which no push can reach, at a commit.
-func (g gitRepo) putRef(ref, sha string) error {
+// PutRef points one of the simulator's own refs, which no push can reach, at a commit.
+func (g Repo) PutRef(ref, sha string) error {
 	return g.lockedRef(ref, func() (string, error) { return sha, nil })
 }
 
-// updateRef moves ref from before to after; "" for either means no such ref.
+// UpdateRef moves ref from before to after; "" for either means no such ref.
 // It fails when the ref was not at before.
-func (g gitRepo) updateRef(ctx context.Context, ref, after, before string) error {
+func (g Repo) UpdateRef(ctx context.Context, ref, after, before string) error {
 	if after == "" {
-		_, err := g.run(ctx, "update-ref", "-d", ref, before)
+		_, err := g.Run(ctx, "update-ref", "-d", ref, before)
 		return err
 	}
 	return g.lockedRef(ref, func() (string, error) {
-		refs, err := g.refs()
+		refs, err := g.Refs()
 		if err == nil && refs[ref] != before {
 			err = fmt.Errorf("%s is at %q and not at %q", ref, refs[ref], before)
 		}
@@ -168,8 +167,8 @@ func (g gitRepo) updateRef(ctx context.Context, ref, after, before string) error
 }
 
 // lockedRef points a ref at what decide returns, under the lock that git takes for it.
-func (g gitRepo) lockedRef(ref string, decide func() (sha string, err error)) error {
-	path := filepath.Join(g.dir, filepath.FromSlash(ref))
+func (g Repo) lockedRef(ref string, decide func() (sha string, err error)) error {
+	path := filepath.Join(g.Dir, filepath.FromSlash(ref))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -187,20 +186,20 @@ func (g gitRepo) lockedRef(ref string, decide func() (sha string, err error)) er
 	return os.Rename(lock.Name(), path)
 }
 
-// mergeTree merges head into base and returns the tree, or "" on a conflict.
-func (g gitRepo) mergeTree(ctx context.Context, base, head string) (string, error) {
-	common, err := g.mergeBase(base, head)
+// MergeTree merges head into base and returns the tree, or "" on a conflict.
+func (g Repo) MergeTree(ctx context.Context, base, head string) (string, error) {
+	common, err := g.MergeBase(base, head)
 	if err != nil {
 		return "", err
 	}
 	// Where the one contains the other, it is the merge.
 	for _, of := range [][2]string{{base, head}, {head, base}} {
 		if common == of[0] {
-			merged, err := g.commit(of[1])
-			return merged.tree, err
+			merged, err := g.Commit(of[1])
+			return merged.Tree, err
 		}
 	}
-	out, err := g.run(ctx, "merge-tree", "--write-tree", "--no-messages", base, head)
+	out, err := g.Run(ctx, "merge-tree", "--write-tree", "--no-messages", base, head)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return "", nil
@@ -213,22 +212,22 @@ func splitIdent(ident string) (name, email string) {
 	return name, strings.TrimSuffix(email, ">")
 }
 
-// write commits files onto branch, whose tip is parent or "" for a new one. A
+// Write commits files onto branch, whose tip is parent or "" for a new one. A
 // file with an empty text is deleted.
-func (g gitRepo) write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
+func (g Repo) Write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
 	ref := "refs/heads/" + branch
-	refs, err := g.refs()
+	refs, err := g.Refs()
 	if err != nil {
 		return "", err
 	}
 	var parents []string
 	tree := ""
 	if parent != "" {
-		on, err := g.commit(parent)
+		on, err := g.Commit(parent)
 		if err != nil {
 			return "", err
 		}
-		parents, tree = []string{parent}, on.tree
+		parents, tree = []string{parent}, on.Tree
 	}
 	if refs[ref] != "" && refs[ref] != parent {
 		return "", fmt.Errorf("%s is at %s and not at %q", ref, refs[ref], parent)
@@ -236,15 +235,15 @@ func (g gitRepo) write(ctx context.Context, branch, parent, ident, message strin
 	if tree, err = g.edit(tree, files); err != nil {
 		return "", err
 	}
-	sha, err := g.commitTree(tree, ident, ident, message, parents...)
+	sha, err := g.CommitTree(tree, ident, ident, message, parents...)
 	if err != nil {
 		return "", err
 	}
-	return sha, g.updateRef(ctx, ref, sha, refs[ref])
+	return sha, g.UpdateRef(ctx, ref, sha, refs[ref])
 }
 
-// checkout writes the files of sha below dir, without a .git.
-func (g gitRepo) checkout(ctx context.Context, sha, dir string) error {
+// Checkout writes the files of sha below dir, without a .git.
+func (g Repo) Checkout(ctx context.Context, sha, dir string) error {
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, ".git-index")}
 	if _, err := g.runWith(ctx, nil, index, "read-tree", sha); err != nil {
 		return err
@@ -254,8 +253,8 @@ func (g gitRepo) checkout(ctx context.Context, sha, dir string) error {
 	return err
 }
 
-// fetch copies a commit and its history from another repository.
-func (g gitRepo) fetch(ctx context.Context, from gitRepo, sha string) error {
-	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", from.dir, sha)
+// Fetch copies a commit and its history from another repository.
+func (g Repo) Fetch(ctx context.Context, from Repo, sha string) error {
+	_, err := g.Run(ctx, "fetch", "--quiet", "--no-tags", from.Dir, sha)
 	return err
 }

@@ -1,4 +1,4 @@
-package githubsim
+package bare
 
 import (
 	"errors"
@@ -22,12 +22,15 @@ import (
 // simulated GitHub would otherwise run dozens for each review. What it has read it
 // keeps, since commits never change.
 type history struct {
-	dir   string
-	clock *clock
+	dir string
+	// Now is the time of the commits that are made.
+	Now func() time.Time
 
 	mu      sync.Mutex
 	store   *filesystem.Storage
-	commits map[string]commit
+	commits map[string]Commit
+	// comparisons are those that were computed, by merge base and head.
+	comparisons map[[2]string]*Comparison
 }
 
 // maxRead bounds the objects kept in memory after reading, in bytes.
@@ -46,15 +49,15 @@ func (h *history) object(do func(*filesystem.Storage) error) error {
 	}
 }
 
-// commit reads one commit by its full SHA.
-func (h *history) commit(sha string) (commit, error) {
+// Commit reads one commit by its full SHA.
+func (h *history) Commit(sha string) (Commit, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.read(sha)
 }
 
-// read is commit with the lock held.
-func (h *history) read(sha string) (commit, error) {
+// read is Commit with the lock held.
+func (h *history) read(sha string) (Commit, error) {
 	if known, ok := h.commits[sha]; ok {
 		return known, nil
 	}
@@ -64,16 +67,16 @@ func (h *history) read(sha string) (commit, error) {
 		return err
 	})
 	if err != nil {
-		return commit{}, fmt.Errorf("read commit %s: %w", sha, err)
+		return Commit{}, fmt.Errorf("read commit %s: %w", sha, err)
 	}
-	cm := commit{
-		sha: sha, tree: found.TreeHash.String(), message: strings.TrimSuffix(found.Message, "\n"),
-		authorName: found.Author.Name, authorMail: found.Author.Email, authorDate: found.Author.When.Format(time.RFC3339),
-		commitName: found.Committer.Name, commitMail: found.Committer.Email, commitDate: found.Committer.When.Format(time.RFC3339),
-		at: found.Committer.When,
+	cm := Commit{
+		SHA: sha, Tree: found.TreeHash.String(), Message: strings.TrimSuffix(found.Message, "\n"),
+		AuthorName: found.Author.Name, AuthorMail: found.Author.Email, AuthorDate: found.Author.When.Format(time.RFC3339),
+		CommitName: found.Committer.Name, CommitMail: found.Committer.Email, CommitDate: found.Committer.When.Format(time.RFC3339),
+		At: found.Committer.When,
 	}
 	for _, parent := range found.ParentHashes {
-		cm.parents = append(cm.parents, parent.String())
+		cm.Parents = append(cm.Parents, parent.String())
 	}
 	h.commits[sha] = cm
 	return cm, nil
@@ -81,9 +84,9 @@ func (h *history) read(sha string) (commit, error) {
 
 // walk visits tip and all that lies behind it, each commit after its parents. It does
 // not go beyond what is in seen, to which it adds what it visits.
-func (h *history) walk(tip string, seen map[string]bool, visit func(commit)) error {
+func (h *history) walk(tip string, seen map[string]bool, visit func(Commit)) error {
 	type step struct {
-		commit
+		Commit
 		next int // the parent to look at
 	}
 	var path []step
@@ -91,7 +94,7 @@ func (h *history) walk(tip string, seen map[string]bool, visit func(commit)) err
 		cm, err := h.read(sha)
 		if err == nil {
 			seen[sha] = true
-			path = append(path, step{commit: cm})
+			path = append(path, step{Commit: cm})
 		}
 		return err
 	}
@@ -103,12 +106,12 @@ func (h *history) walk(tip string, seen map[string]bool, visit func(commit)) err
 	}
 	for len(path) > 0 {
 		at := &path[len(path)-1]
-		if at.next == len(at.parents) {
-			visit(at.commit)
+		if at.next == len(at.Parents) {
+			visit(at.Commit)
 			path = path[:len(path)-1]
 			continue
 		}
-		parent := at.parents[at.next]
+		parent := at.Parents[at.next]
 		at.next++
 		if !seen[parent] {
 			if err := enter(parent); err != nil {
@@ -122,12 +125,12 @@ func (h *history) walk(tip string, seen map[string]bool, visit func(commit)) err
 // ancestors are a commit and all that lies behind it.
 func (h *history) ancestors(sha string) (map[string]bool, error) {
 	seen := map[string]bool{}
-	return seen, h.walk(sha, seen, func(commit) {})
+	return seen, h.walk(sha, seen, func(Commit) {})
 }
 
-// between lists the commits behind tip that do not lie behind from ("" for none) as
+// Between lists the commits behind tip that do not lie behind from ("" for none) as
 // well, the oldest first.
-func (h *history) between(from, tip string) ([]commit, error) {
+func (h *history) Between(from, tip string) ([]Commit, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seen := map[string]bool{}
@@ -137,13 +140,13 @@ func (h *history) between(from, tip string) ([]commit, error) {
 			return nil, err
 		}
 	}
-	var out []commit
-	err := h.walk(tip, seen, func(cm commit) { out = append(out, cm) })
+	var out []Commit
+	err := h.walk(tip, seen, func(cm Commit) { out = append(out, cm) })
 	return out, err
 }
 
-// contains reports whether ancestor is sha or lies behind it.
-func (h *history) contains(sha, ancestor string) bool {
+// Contains reports whether ancestor is sha or lies behind it.
+func (h *history) Contains(sha, ancestor string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	seen, err := h.ancestors(sha)
@@ -152,17 +155,17 @@ func (h *history) contains(sha, ancestor string) bool {
 
 var errNoCommonHistory = errors.New("the branches share no history")
 
-// mergeBase is the latest of the commits behind both that lie behind no other such one.
-func (h *history) mergeBase(a, b string) (string, error) {
+// MergeBase is the latest of the commits behind both that lie behind no other such one.
+func (h *history) MergeBase(a, b string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	behind, err := h.ancestors(a)
 	if err != nil {
 		return "", err
 	}
-	var common []commit
-	if err := h.walk(b, map[string]bool{}, func(cm commit) {
-		if behind[cm.sha] {
+	var common []Commit
+	if err := h.walk(b, map[string]bool{}, func(cm Commit) {
+		if behind[cm.SHA] {
 			common = append(common, cm)
 		}
 	}); err != nil {
@@ -173,16 +176,16 @@ func (h *history) mergeBase(a, b string) (string, error) {
 	}
 	inner := map[string]bool{} // has a child that is common
 	for _, cm := range common {
-		for _, parent := range cm.parents {
+		for _, parent := range cm.Parents {
 			inner[parent] = true
 		}
 	}
-	best := slices.DeleteFunc(common, func(cm commit) bool { return inner[cm.sha] })
-	return slices.MaxFunc(best, func(a, b commit) int { return a.at.Compare(b.at) }).sha, nil
+	best := slices.DeleteFunc(common, func(cm Commit) bool { return inner[cm.SHA] })
+	return slices.MaxFunc(best, func(a, b Commit) int { return a.At.Compare(b.At) }).SHA, nil
 }
 
-// entry finds a path in a commit; the root is "".
-func (h *history) entry(sha, name string) (found *gitobject.TreeEntry, err error) {
+// Entry finds a path in a commit; the root is "".
+func (h *history) Entry(sha, name string) (found *gitobject.TreeEntry, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	cm, err := h.read(sha)
@@ -190,10 +193,10 @@ func (h *history) entry(sha, name string) (found *gitobject.TreeEntry, err error
 		return nil, err
 	}
 	if name == "" {
-		return &gitobject.TreeEntry{Mode: filemode.Dir, Hash: plumbing.NewHash(cm.tree)}, nil
+		return &gitobject.TreeEntry{Mode: filemode.Dir, Hash: plumbing.NewHash(cm.Tree)}, nil
 	}
 	err = h.object(func(store *filesystem.Storage) error {
-		root, err := gitobject.GetTree(store, plumbing.NewHash(cm.tree))
+		root, err := gitobject.GetTree(store, plumbing.NewHash(cm.Tree))
 		if err == nil {
 			found, err = root.FindEntry(name)
 		}
@@ -202,13 +205,13 @@ func (h *history) entry(sha, name string) (found *gitobject.TreeEntry, err error
 	return found, err
 }
 
-// commitTree makes a commit of a tree; author and committer are "Name <email>".
-func (h *history) commitTree(tree, author, committer, message string, parents ...string) (string, error) {
+// CommitTree makes a commit of a tree; author and committer are "Name <email>".
+func (h *history) CommitTree(tree, author, committer, message string, parents ...string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	sign := func(ident string) gitobject.Signature {
 		name, email := splitIdent(ident)
-		return gitobject.Signature{Name: name, Email: email, When: h.clock.now()}
+		return gitobject.Signature{Name: name, Email: email, When: h.Now()}
 	}
 	made := gitobject.Commit{
 		TreeHash: plumbing.NewHash(tree), Author: sign(author), Committer: sign(committer), Message: strings.TrimSuffix(message, "\n") + "\n",

@@ -1,0 +1,165 @@
+package bare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Comparison is what a head adds to a base: three dots, from the merge base.
+type Comparison struct {
+	MergeBase            string
+	Commits              []Commit // the oldest first
+	Files                []File
+	Additions, Deletions int
+}
+
+// Commit is one commit, as git has it; Message is without its last line break.
+type Commit struct {
+	SHA, Tree              string
+	Parents                []string
+	AuthorName, AuthorMail string
+	AuthorDate             string
+	CommitName, CommitMail string
+	CommitDate             string
+	Message                string
+	At                     time.Time // CommitDate
+}
+
+// File is one changed file; Status is GitHub's added, removed, modified, renamed.
+type File struct {
+	Path, Previous       string
+	Status, Blob         string
+	Additions, Deletions int
+	Patch                string // the hunks, "" for binary files
+}
+
+// Compare returns the comparison of two commits; it is computed once.
+func (g Repo) Compare(ctx context.Context, base, head string) (*Comparison, error) {
+	mergeBase, err := g.MergeBase(base, head)
+	if err != nil {
+		return nil, err
+	}
+	key := [2]string{mergeBase, head}
+	g.mu.Lock()
+	done := g.comparisons[key]
+	g.mu.Unlock()
+	if done != nil {
+		return done, nil
+	}
+	c := &Comparison{MergeBase: mergeBase}
+	if c.Commits, err = g.Between(mergeBase, head); err != nil {
+		return nil, err
+	}
+	if c.Files, err = g.diff(ctx, mergeBase, head); err != nil {
+		return nil, err
+	}
+	for _, f := range c.Files {
+		c.Additions += f.Additions
+		c.Deletions += f.Deletions
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.comparisons[key] = c
+	return c, nil
+}
+
+// diff lists the files that differ between two commits, renames found.
+func (g Repo) diff(ctx context.Context, from, to string) ([]File, error) {
+	out, err := g.Run(ctx, "diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "-p", "--full-index", from, to)
+	if err != nil {
+		return nil, err
+	}
+	raw, patch, _ := strings.Cut(out, "\x00\x00")
+	files := parseRaw(strings.Split(raw, "\x00"))
+	// A file's own lines are indented by one column, so this never splits inside one.
+	for i, section := range strings.Split("\n"+patch, "\ndiff --git ")[1:] {
+		if at := strings.Index(section, "\n@@ "); at >= 0 && i < len(files) {
+			files[i].Patch = section[at+1:]
+		}
+	}
+	return files, nil
+}
+
+// Changed are the files that a commit added (A), removed (D) and modified (M).
+func (g Repo) Changed(ctx context.Context, sha string) (map[string][]string, error) {
+	text, err := g.Run(ctx, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-status", sha)
+	if err != nil {
+		return nil, err
+	}
+	lists := map[string][]string{"A": {}, "D": {}, "M": {}}
+	for pair := range slices.Chunk(strings.Split(strings.TrimRight(text, "\x00"), "\x00"), 2) {
+		if len(pair) == 2 {
+			lists[pair[0]] = append(lists[pair[0]], pair[1])
+		}
+	}
+	return lists, nil
+}
+
+// parseRaw reads --raw -z records followed by as many --numstat -z ones.
+func parseRaw(fields []string) []File {
+	names := map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'T': "changed"}
+	var files []File
+	i := 0
+	for i < len(fields) && strings.HasPrefix(fields[i], ":") {
+		meta := strings.Fields(fields[i])
+		f := File{Status: names[meta[4][0]], Blob: meta[3], Path: fields[i+1]}
+		i += 2
+		if f.Status == "renamed" {
+			f.Previous, f.Path = f.Path, fields[i]
+			i++
+		}
+		if f.Status == "removed" {
+			f.Blob = meta[2]
+		}
+		files = append(files, f)
+	}
+	for n := range files {
+		if i >= len(fields) {
+			break
+		}
+		counts := strings.SplitN(fields[i], "\t", 3)
+		files[n].Additions, _ = strconv.Atoi(counts[0]) // "-" for a binary file
+		if len(counts) > 1 {
+			files[n].Deletions, _ = strconv.Atoi(counts[1])
+		}
+		i++
+		if files[n].Previous != "" {
+			i += 2
+		}
+	}
+	return files
+}
+
+// Anchor finds a line of one side ("LEFT" or "RIGHT") in a patch. It returns
+// the line's position below the first hunk header, and the number of its hunk.
+func Anchor(patch, side string, line int) (position, hunk int, ok bool) {
+	var left, right int
+	for i, text := range strings.Split(patch, "\n") {
+		if strings.HasPrefix(text, "@@ ") {
+			hunk++
+			fmt.Sscanf(text, "@@ -%d", &left)
+			if plus := strings.Index(text, "+"); plus >= 0 {
+				fmt.Sscanf(text[plus:], "+%d", &right)
+			}
+			continue
+		}
+		inLeft, inRight := !strings.HasPrefix(text, "+"), !strings.HasPrefix(text, "-")
+		if strings.HasPrefix(text, `\`) {
+			continue
+		}
+		if side == "LEFT" && inLeft && left == line || side != "LEFT" && inRight && right == line {
+			return i, hunk, true
+		}
+		if inLeft {
+			left++
+		}
+		if inRight {
+			right++
+		}
+	}
+	return 0, 0, false
+}
