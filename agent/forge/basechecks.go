@@ -23,21 +23,21 @@ type BaseChecks struct {
 // BaseChecks reads what has reported on a branch whose tip is sha. What a pull request's own author reported on it is left
 // out. Of a commit with more than 100 checks it takes the first.
 func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChecks, error) {
-	var data struct {
-		Repository *struct {
-			Object *struct{ History connection[baseCommitNode] }
-		}
-	}
-	err := c.query(ctx, baseChecksQuery, map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}, &data)
-	if err == nil && (data.Repository == nil || data.Repository.Object == nil) {
-		err = c.missing()
+	op := "read which checks report on " + repo.String()
+	variables := repo.variables()
+	variables["oid"] = sha
+	found, err := readRepository[struct {
+		Object *struct{ History connection[baseCommitNode] }
+	}](ctx, c, op, baseChecksQuery, variables)
+	if err == nil && found.Object == nil {
+		err = c.failed(op, c.missing())
 	}
 	if err != nil {
-		return BaseChecks{}, c.failed("read which checks report on "+repo.String(), err)
+		return BaseChecks{}, err
 	}
 	all := BaseChecks{Sources: map[string]bool{}}
 	var onCommit []Check
-	for _, commit := range data.Repository.Object.History.Nodes {
+	for _, commit := range found.Object.History.Nodes {
 		direct := ended(commit.checks(), "")
 		if len(onCommit) == 0 {
 			onCommit = direct

@@ -25,17 +25,13 @@ func (c *Client) Counted(ctx context.Context, repo Repo, rules Rules, login stri
 		return Counted{}, nil // there is nothing to count
 	}
 	op := "look for reviews of " + login + " in " + repo.String()
-	var data struct {
-		Repository *struct{ PullRequests connection[decidedNode] }
+	variables := repo.variables()
+	variables["base"] = rules.Branch
+	found, err := readRepository[struct{ PullRequests connection[decidedNode] }](ctx, c, op, countedQuery, variables)
+	if err != nil {
+		return Counted{}, err
 	}
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "base": rules.Branch}
-	if err := c.query(ctx, countedQuery, variables, &data); err != nil {
-		return Counted{}, c.failed(op, err)
-	}
-	if data.Repository == nil {
-		return Counted{}, c.failed(op, c.missing())
-	}
-	for _, pull := range data.Repository.PullRequests.Nodes {
+	for _, pull := range found.PullRequests.Nodes {
 		if counts, known := pull.counts(rules, login); known {
 			return Counted{Known: true, Counts: counts, Number: pull.Number}, nil
 		}

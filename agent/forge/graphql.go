@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -147,36 +148,68 @@ const maxListed = 5000
 func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, error) {
 	op := "list the open pull requests of " + repo.String()
 	var all []Listed
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for {
-		var data struct {
-			Repository *struct {
-				PullRequests connection[listNode]
-			}
-		}
-		if err := c.query(ctx, openPullRequestsQuery, variables, &data); err != nil {
-			return nil, c.failed(op, err)
-		}
-		if data.Repository == nil {
-			return nil, c.failed(op, c.missing())
-		}
-		page := data.Repository.PullRequests
-		for _, node := range page.Nodes {
-			if node.ReviewRequests.PageInfo.HasNextPage {
-				return nil, &Error{Op: op, Message: fmt.Sprintf("#%d asks more than 100 reviewers", node.Number)}
-			}
-			all = append(all, node.listed(repo))
-		}
+	for node, err := range readPulls[listNode](ctx, c, op, openPullRequestsQuery, repo) {
 		switch {
-		case !page.PageInfo.HasNextPage:
-			return all, nil
-		case len(all) >= maxListed:
+		case err != nil:
+			return nil, err
+		case node.ReviewRequests.PageInfo.HasNextPage:
+			return nil, &Error{Op: op, Message: fmt.Sprintf("#%d asks more than 100 reviewers", node.Number)}
+		case len(all) == maxListed:
 			return nil, &Error{Op: op, Message: fmt.Sprintf("there are more than %d", maxListed)}
-		case page.PageInfo.EndCursor == variables["after"]:
-			return nil, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
 		}
-		variables["after"] = page.PageInfo.EndCursor
+		all = append(all, node.listed(repo))
 	}
+	return all, nil
+}
+
+// readPulls are a repository's pull requests that a query lists, page by page. What it gives with an error is the last.
+func readPulls[N any](ctx context.Context, c *Client, op, document string, repo Repo) iter.Seq2[N, error] {
+	return func(yield func(N, error) bool) {
+		var none N
+		for variables := repo.variables(); ; {
+			found, err := readRepository[struct{ PullRequests connection[N] }](ctx, c, op, document, variables)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, node := range found.PullRequests.Nodes {
+				if !yield(node, nil) {
+					return
+				}
+			}
+			switch info := found.PullRequests.PageInfo; {
+			case !info.HasNextPage:
+				return
+			case info.EndCursor == variables["after"]:
+				yield(none, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable})
+				return
+			default:
+				variables["after"] = info.EndCursor
+			}
+		}
+	}
+}
+
+// readRepository reads of one repository what T has fields for.
+func readRepository[T any](ctx context.Context, c *Client, op, document string, variables map[string]any) (*T, error) {
+	var data struct{ Repository *T }
+	err := c.query(ctx, document, variables, &data)
+	if err == nil && data.Repository == nil {
+		err = c.missing()
+	}
+	return data.Repository, c.failed(op, err)
+}
+
+// readPull reads of one pull request what T has fields for.
+func readPull[T any](ctx context.Context, c *Client, op, document string, variables map[string]any) (*T, error) {
+	found, err := readRepository[struct{ PullRequest *T }](ctx, c, op, document, variables)
+	if err != nil {
+		return nil, err
+	}
+	if found.PullRequest == nil {
+		return nil, c.failed(op, c.missing())
+	}
+	return found.PullRequest, nil
 }
 
 // missing is what an answer of null means.

@@ -30,35 +30,18 @@ type Past struct {
 // of them, and more tells that it did.
 func (c *Client) History(ctx context.Context, repo Repo, since time.Time, most int) (all []Past, more bool, err error) {
 	op := "read what became of the pull requests of " + repo.String()
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for {
-		var data struct {
-			Repository *struct{ PullRequests connection[pastNode] }
-		}
-		if err := c.query(ctx, historyQuery, variables, &data); err != nil {
-			return nil, false, c.failed(op, err)
-		}
-		if data.Repository == nil {
-			return nil, false, c.failed(op, c.missing())
-		}
-		page := data.Repository.PullRequests
-		for _, node := range page.Nodes {
-			switch {
-			case node.UpdatedAt.Before(since):
-				return all, false, nil
-			case len(all) == most:
-				return all, true, nil
-			}
-			all = append(all, node.past(repo))
-		}
+	for node, err := range readPulls[pastNode](ctx, c, op, historyQuery, repo) {
 		switch {
-		case !page.PageInfo.HasNextPage:
+		case err != nil:
+			return nil, false, err
+		case node.UpdatedAt.Before(since):
 			return all, false, nil
-		case page.PageInfo.EndCursor == variables["after"]:
-			return nil, false, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
+		case len(all) == most:
+			return all, true, nil
 		}
-		variables["after"] = page.PageInfo.EndCursor
+		all = append(all, node.past(repo))
 	}
+	return all, false, nil
 }
 
 type pastNode struct {

@@ -41,21 +41,14 @@ type Incident struct {
 // Incidents reads all incidents of a pull request, the oldest first.
 func (c *Client) Incidents(ctx context.Context, ref Ref) ([]Incident, error) {
 	op := "read what happened to " + ref.String()
-	variables := map[string]any{"owner": ref.Owner, "name": ref.Name, "number": ref.Number}
+	variables := ref.variables()
 	var all []Incident
 	for range snapshotPages {
-		var data struct {
-			Repository *struct {
-				PullRequest *struct{ TimelineItems connection[incidentNode] }
-			}
+		found, err := readPull[struct{ TimelineItems connection[incidentNode] }](ctx, c, op, incidentsQuery, variables)
+		if err != nil {
+			return nil, err
 		}
-		if err := c.query(ctx, incidentsQuery, variables, &data); err != nil {
-			return nil, c.failed(op, err)
-		}
-		if data.Repository == nil || data.Repository.PullRequest == nil {
-			return nil, c.failed(op, c.missing())
-		}
-		items := data.Repository.PullRequest.TimelineItems
+		items := found.TimelineItems
 		var page []Incident
 		for _, node := range items.Nodes {
 			page = append(page, node.incident())

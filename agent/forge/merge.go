@@ -78,28 +78,25 @@ const noCommit = "0000000000000000000000000000000000000000"
 // that another open pull request is to be merged into: GitHub would close that one, and not let it be opened again.
 func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) error {
 	op := fmt.Sprintf("delete the branch %s of %s", name, repo)
-	var data struct {
-		Repository *struct {
-			ID           string
-			PullRequests connection[struct{ Number int }]
-		}
-	}
 	const query = `query Deletable($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
 		id pullRequests(baseRefName: $branch, states: [OPEN], first: 1) { nodes { number } }
 	} }`
-	if err := m.c.query(ctx, query, map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": name}, &data); err != nil {
-		return m.c.failed(op, err)
+	variables := repo.variables()
+	variables["branch"] = name
+	found, err := readRepository[struct {
+		ID           string
+		PullRequests connection[struct{ Number int }]
+	}](ctx, m.c, op, query, variables)
+	if err != nil {
+		return err
 	}
-	if data.Repository == nil {
-		return m.c.failed(op, m.c.missing())
-	}
-	if above := data.Repository.PullRequests.Nodes; len(above) > 0 {
+	if above := found.PullRequests.Nodes; len(above) > 0 {
 		return &Error{Op: op, Message: fmt.Sprintf("#%d is to be merged into it", above[0].Number),
 			Remedy: "point that at another base branch first, and delete this one by hand"}
 	}
 	const mutation = `mutation DeleteBranch($repo: ID!, $ref: GitRefname!, $sha: GitObjectID!, $none: GitObjectID!) {
 		updateRefs(input: {repositoryId: $repo, refUpdates: [{name: $ref, beforeOid: $sha, afterOid: $none}]}) { clientMutationId }
 	}`
-	variables := map[string]any{"repo": data.Repository.ID, "ref": "refs/heads/" + name, "sha": sha, "none": noCommit}
-	return m.c.failed(op, m.c.ask(ctx, mutation, variables, &data))
+	variables = map[string]any{"repo": found.ID, "ref": "refs/heads/" + name, "sha": sha, "none": noCommit}
+	return m.c.failed(op, m.c.ask(ctx, mutation, variables, &struct{}{}))
 }

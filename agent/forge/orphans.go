@@ -37,22 +37,17 @@ func (e endNodes) orphaned() time.Time {
 // base branch was deleted.
 func (c *Client) Orphans(ctx context.Context, repo Repo) ([]int, error) {
 	op := "list the pull requests of " + repo.String() + " that lost their base"
-	var data struct {
-		Repository *struct {
-			PullRequests connection[struct {
-				Number int
-				Ends   endNodes
-			}]
-		}
-	}
-	if err := c.query(ctx, orphansQuery, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data); err != nil {
-		return nil, c.failed(op, err)
-	}
-	if data.Repository == nil {
-		return nil, c.failed(op, c.missing())
+	found, err := readRepository[struct {
+		PullRequests connection[struct {
+			Number int
+			Ends   endNodes
+		}]
+	}](ctx, c, op, orphansQuery, repo.variables())
+	if err != nil {
+		return nil, err
 	}
 	var all []int
-	for _, p := range data.Repository.PullRequests.Nodes {
+	for _, p := range found.PullRequests.Nodes {
 		if !p.Ends.orphaned().IsZero() {
 			all = append(all, p.Number)
 		}

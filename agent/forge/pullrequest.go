@@ -182,8 +182,7 @@ func (pr PullRequest) AllComments() []Comment {
 	}
 	for _, t := range pr.Threads {
 		for _, c := range t.Comments {
-			all = append(all, Comment{ID: c.ID, Author: c.Author, ByPerson: c.ByPerson, InReview: true, Association: c.Association, Body: c.Body,
-				CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, EditedBy: c.EditedBy, Node: c.Node, URL: c.URL})
+			all = append(all, c.Comment)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -230,17 +229,8 @@ type Thread struct {
 
 // ThreadComment is one turn of a Thread.
 type ThreadComment struct {
-	ID          int64
-	Review      int64 // the review it belongs to: of the first comment, the one that began the thread
-	Author      User
-	ByPerson    bool   // as in SubmittedReview
-	Association string // as in Comment
-	Body        string // untrusted text
-	CreatedAt   time.Time
-	EditedAt    *time.Time // nil when never edited
-	EditedBy    User       // as in Comment
-	Node        string     // GraphQL node id, for Client.Revisions
-	URL         string
+	Comment
+	Review int64 // the review it belongs to: of the first comment, the one that began the thread
 }
 
 // Issue is one that a pull request says it closes.

@@ -25,32 +25,17 @@ type Reacted struct {
 // that changed since a time, most of them at the most.
 func (c *Client) Reactions(ctx context.Context, repo Repo, since time.Time, most int) (all []Reacted, err error) {
 	op := "read the reactions to reviews of " + repo.String()
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for seen := 0; ; {
-		var data struct {
-			Repository *struct{ PullRequests connection[reactedNode] }
+	seen := 0
+	for node, err := range readPulls[reactedNode](ctx, c, op, reactionsQuery, repo) {
+		if err != nil {
+			return nil, err
 		}
-		if err := c.query(ctx, reactionsQuery, variables, &data); err != nil {
-			return nil, c.failed(op, err)
+		if seen++; seen > most || node.UpdatedAt.Before(since) {
+			break
 		}
-		if data.Repository == nil {
-			return nil, c.failed(op, c.missing())
-		}
-		page := data.Repository.PullRequests
-		for _, pull := range page.Nodes {
-			if seen++; seen > most || pull.UpdatedAt.Before(since) {
-				return all, nil
-			}
-			all = append(all, pull.reacted(repo)...)
-		}
-		switch {
-		case !page.PageInfo.HasNextPage:
-			return all, nil
-		case page.PageInfo.EndCursor == variables["after"]:
-			return nil, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable}
-		}
-		variables["after"] = page.PageInfo.EndCursor
+		all = append(all, node.reacted(repo)...)
 	}
+	return all, nil
 }
 
 type reactedNode struct {

@@ -121,23 +121,19 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 // name, source, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it lists the first.
 func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, error) {
 	var all []Check
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "oid": sha}
+	variables := repo.variables()
+	variables["oid"] = sha
 	for range maxRestPages {
-		var data struct {
-			Repository *struct{ Object *commitNode }
-		}
-		err := c.query(ctx, checksQuery, variables, &data)
-		if err == nil && data.Repository == nil {
-			err = c.missing()
-		}
+		found, err := readRepository[struct{ Object *commitNode }](ctx, c, "read which checks reported on "+sha+" in "+repo.String(),
+			checksQuery, variables)
 		if err != nil {
-			return nil, c.failed("read which checks reported on "+sha+" in "+repo.String(), err)
+			return nil, err
 		}
-		if data.Repository.Object == nil || data.Repository.Object.StatusCheckRollup == nil {
+		if found.Object == nil || found.Object.StatusCheckRollup == nil {
 			return all, nil
 		}
-		all = append(all, data.Repository.Object.checks()...)
-		page := data.Repository.Object.StatusCheckRollup.Contexts.PageInfo
+		all = append(all, found.Object.checks()...)
+		page := found.Object.StatusCheckRollup.Contexts.PageInfo
 		if !advance(variables, "after", page.HasNextPage, page.EndCursor) {
 			return all, nil
 		}

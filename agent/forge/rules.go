@@ -31,27 +31,22 @@ type Rules struct {
 // default branch's checks, so that a token which may not is an ErrForbidden here already.
 func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 	op := "read what " + repo.String() + " asks of a merge"
-	var data struct {
-		Repository *struct {
-			SquashMergeAllowed bool
-			DefaultBranchRef   *struct {
-				Name          string
-				RefUpdateRule *struct {
-					RequiredApprovingReviewCount int
-					RequiredStatusCheckContexts  []string
-					RequiresCodeOwnerReviews     bool
-				}
+	found, err := readRepository[struct {
+		SquashMergeAllowed bool
+		DefaultBranchRef   *struct {
+			Name          string
+			RefUpdateRule *struct {
+				RequiredApprovingReviewCount int
+				RequiredStatusCheckContexts  []string
+				RequiresCodeOwnerReviews     bool
 			}
 		}
+	}](ctx, c, op, rulesQuery, repo.variables())
+	if err != nil {
+		return Rules{}, err
 	}
-	if err := c.query(ctx, rulesQuery, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data); err != nil {
-		return Rules{}, c.failed(op, err)
-	}
-	if data.Repository == nil {
-		return Rules{}, c.failed(op, c.missing())
-	}
-	rules := Rules{Squash: data.Repository.SquashMergeAllowed}
-	branch := data.Repository.DefaultBranchRef
+	rules := Rules{Squash: found.SquashMergeAllowed}
+	branch := found.DefaultBranchRef
 	if branch == nil {
 		return rules, nil
 	}

@@ -62,12 +62,16 @@ func editor(at *time.Time, by *actorNode) User {
 func (n *pullRequestNode) comments() []Comment {
 	var all []Comment
 	for _, c := range n.Comments.Nodes {
-		all = append(all, Comment{
-			ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Association: c.AuthorAssociation, Body: c.Body,
-			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, EditedBy: editor(c.LastEditedAt, c.Editor), Node: c.ID, URL: c.URL,
-		})
+		all = append(all, c.comment(false))
 	}
 	return all
+}
+
+func (c commentNode) comment(inReview bool) Comment {
+	return Comment{
+		ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), InReview: inReview, Association: c.AuthorAssociation,
+		Body: c.Body, CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, EditedBy: editor(c.LastEditedAt, c.Editor), Node: c.ID, URL: c.URL,
+	}
 }
 
 type threadNode struct {
@@ -85,10 +89,7 @@ type turnsNode struct{ connection[threadCommentNode] }
 func (n turnsNode) turns() []ThreadComment {
 	var all []ThreadComment
 	for _, c := range n.Nodes {
-		comment := ThreadComment{
-			ID: int64(c.FullDatabaseID), Author: c.Author.user(), ByPerson: c.Author.person(), Association: c.AuthorAssociation, Body: c.Body,
-			CreatedAt: c.CreatedAt, EditedAt: c.LastEditedAt, EditedBy: editor(c.LastEditedAt, c.Editor), Node: c.ID, URL: c.URL,
-		}
+		comment := ThreadComment{Comment: c.comment(true)}
 		if c.PullRequestReview != nil {
 			comment.Review = int64(c.PullRequestReview.FullDatabaseID)
 		}

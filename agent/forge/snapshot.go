@@ -94,6 +94,9 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	}
 }
 
+// variables are those of a query about a repository.
+func (r Repo) variables() map[string]any { return map[string]any{"owner": r.Owner, "name": r.Name} }
+
 // variables are those of a query about a pull request.
 func (r Ref) variables() map[string]any {
 	return map[string]any{"owner": r.Owner, "name": r.Name, "number": r.Number}

@@ -63,7 +63,9 @@ func TestHolesInAnAnswer(t *testing.T) {
 		},
 		Threads: []Thread{{
 			ID: "T", Path: "a.go", Resolved: true, ResolvedBy: User{Login: "ghost"},
-			Comments: []ThreadComment{{ID: 7, Author: User{Login: "ghost"}, Body: "x", CreatedAt: edited.Add(-55 * time.Second), URL: "u"}},
+			Comments: []ThreadComment{{Comment: Comment{
+				ID: 7, Author: User{Login: "ghost"}, InReview: true, Body: "x", CreatedAt: edited.Add(-55 * time.Second), URL: "u",
+			}}},
 		}},
 		Issues:    []Issue{{Repo: Repo{"acme", "other"}, Number: 3, Title: "It crashes", URL: "u"}},
 		Mergeable: MergeableUnknown, CreatedAt: edited.Add(-55 * time.Second), UpdatedAt: edited.Add(-55 * time.Second), Viewer: "hubot",
@@ -213,8 +215,8 @@ func TestBoundsAreErrors(t *testing.T) {
 		n++
 		return answer(200, fmt.Sprintf(pulls, strings.Repeat(`{"number":1},`, 999)+`{"number":2}`, fmt.Sprint(n))), nil
 	})
-	if list, err := c.OpenPullRequests(t.Context(), pull.Repo); err == nil || n != 5 {
-		t.Errorf("%d pull requests in %d pages, %v; want an error after 5", len(list), n, err)
+	if list, err := c.OpenPullRequests(t.Context(), pull.Repo); err == nil || n != 6 {
+		t.Errorf("%d pull requests in %d pages, %v; want an error on the sixth", len(list), n, err)
 	}
 	c = client(t, func(*http.Request) (*http.Response, error) { return answer(200, fmt.Sprintf(pulls, "", "same")), nil })
 	if _, err := c.OpenPullRequests(t.Context(), pull.Repo); !errors.Is(err, ErrUnavailable) {

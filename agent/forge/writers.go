@@ -26,22 +26,15 @@ func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) 
 	for _, push := range pr.HeadForced {
 		add(&actorNode{Login: push.By.Login})
 	}
-	variables := map[string]any{"owner": pr.Owner, "name": pr.Name, "number": pr.Number}
+	variables := pr.Ref.variables()
 	for range snapshotPages {
-		var data struct {
-			Repository *struct {
-				PullRequest *struct {
-					Commits connection[struct{ Commit writtenNode }]
-				}
-			}
+		found, err := readPull[struct {
+			Commits connection[struct{ Commit writtenNode }]
+		}](ctx, c, op, writersQuery, variables)
+		if err != nil {
+			return nil, err
 		}
-		if err := c.query(ctx, writersQuery, variables, &data); err != nil {
-			return nil, c.failed(op, err)
-		}
-		if data.Repository == nil || data.Repository.PullRequest == nil {
-			return nil, c.failed(op, c.missing())
-		}
-		page := data.Repository.PullRequest.Commits
+		page := found.Commits
 		for _, node := range page.Nodes {
 			commits[node.Commit.Oid] = true
 			if node.Commit.Authors.PageInfo.HasNextPage {
