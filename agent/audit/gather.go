@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -20,10 +21,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	Incidents(ctx context.Context, ref forge.Ref) ([]forge.Incident, error)
-	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
-	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
-	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
-	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
+	pull.OrderReader
 }
 
 // Settings are what GitHub does not show.
@@ -64,11 +62,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 		})
 	}
 	c.addIncidents(incidents)
-	writers, err := read.Writers(ctx, pr)
-	if err != nil && !errors.Is(err, forge.ErrUnreadable) && !errors.Is(err, forge.ErrForbidden) {
-		return Chain{}, err
-	}
-	if err := c.addOrders(ctx, read, pr, settings, writers); err != nil {
+	if err := c.addOrders(ctx, read, pr, settings); err != nil {
 		return Chain{}, err
 	}
 	for _, l := range pr.Labelled {
@@ -186,19 +180,13 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 
 // addOrders lists what people told the agents, with what each of them may do. Comments that another login edited or
 // deleted are listed too.
-func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings, writers []string) error {
-	refused, err := settings.Trust.Refuse(pr.DatabaseID, nil)
-	if err != nil {
+func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings) (err error) {
+	f := pull.NewFacts()
+	if f.Refused, err = settings.Trust.Refuse(pr.DatabaseID, nil); err != nil {
 		return err
 	}
-	permissions := map[string]forge.Permission{}
-	may := func(login string) (p forge.Permission, err error) {
-		p, known := permissions[login]
-		if !known {
-			p, err = read.Permission(ctx, pr.Repo, login)
-			permissions[login] = p
-		}
-		return p, err
+	if err := f.Ask(ctx, read, pr); err != nil {
+		return err
 	}
 	var known verdict.Ledger
 	for _, r := range c.Rounds {
@@ -209,24 +197,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		if !comment.ByPerson || !ok && !comment.EditedByAnother() {
 			continue
 		}
-		permission, err := may(comment.Author.Login)
-		if err != nil {
-			return err
-		}
-		said := verdict.Comment{
-			ID: comment.ID, By: comment.Author.Login, ByAuthor: verdict.SameLogin(comment.Author.Login, c.Author), At: comment.CreatedAt,
-			Body:   comment.Body,
-			Edited: comment.EditedAt != nil, InReview: comment.InReview, CanPush: comment.MayOrder(permission),
-			CanWaive: permission.Includes(settings.Rights.Waive), CanBreakGlass: permission.Includes(settings.Rights.BreakGlass),
-			Independent: independent(pr, writers, comment.Author.Login),
-			Refused:     refused[trust.CommentWord(comment.ID)] && !comment.InReview,
-		}
-		if comment.EditedByAnother() && said.CanPush {
-			said.Changed = comment.EditedBy.Login
-			if said.Was, err = written(ctx, read, pr.Repo, comment); err != nil {
-				return err
-			}
-		}
+		said := f.Comment(pr, settings.Rights, comment)
 		counted, unclear := verdict.Orders([]verdict.Comment{said}, c.Reviewers), ""
 		for _, u := range verdict.Misunderstood([]verdict.Comment{said}, c.Reviewers, known) {
 			unclear = u.Why
@@ -244,42 +215,21 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		c.Orders = append(c.Orders, Order{
 			URL: comment.URL, By: comment.Author.Login, At: comment.CreatedAt, Edited: comment.EditedAt, Verb: string(order.Verb),
 			Finding: order.Finding,
-			Reason:  order.Reason, May: string(permission), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
+			Reason:  order.Reason, May: string(f.May[comment.Author.Login]), Counts: len(counted) > 0 && unclear == "", Unclear: unclear,
 		})
 	}
 	for _, d := range pr.Deleted {
 		if d.By.Is(d.Author) || !d.ByPerson {
 			continue
 		}
-		permission, err := may(d.Author.Login)
-		if err != nil {
-			return err
-		}
-		said := verdict.Comment{By: d.Author.Login, At: d.At, Deleted: d.By.Login, CanPush: permission.CanWrite()}
-		for _, stop := range verdict.Orders([]verdict.Comment{said}, c.Reviewers) {
+		for _, stop := range verdict.Orders([]verdict.Comment{f.Deletion(d)}, c.Reviewers) {
 			c.Orders = append(c.Orders, Order{
-				URL: pr.URL, By: stop.By, At: stop.At, Verb: string(stop.Verb), May: string(permission), Counts: true,
+				URL: pr.URL, By: stop.By, At: stop.At, Verb: string(stop.Verb), May: string(f.May[d.Author.Login]), Counts: true,
 				Reason: "deleted by " + d.By.Login + ", and may have been this order",
 			})
 		}
 	}
 	return nil
-}
-
-// written is what the author of a comment wrote before another login edited it.
-func written(ctx context.Context, read Reader, repo forge.Repo, comment forge.Comment) (texts []string, err error) {
-	revisions, err := read.Revisions(ctx, repo, comment.Node)
-	for _, r := range revisions {
-		if r.By.Is(comment.Author) {
-			texts = append(texts, r.Text)
-		}
-	}
-	return texts, err
-}
-
-// independent reports whether a login is known to have had no hand in a pull request.
-func independent(pr forge.PullRequest, writers []string, login string) bool {
-	return len(writers) > 0 && !verdict.ListsLogin(writers, login) && !verdict.SameLogin(pr.Author.Login, login)
 }
 
 func (c *Chain) listed(login string) bool { return verdict.ListsLogin(c.Reviewers, login) }

@@ -16,10 +16,10 @@ import (
 
 // past is what this machine remembers of a pull request since a moment of GitHub's, and what it
 // has spent today. Orders do not reset the latter.
-func (a *Agent) past(pr forge.PullRequest, since time.Time) pull.History {
-	var h pull.History
+func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
+	var h decide.History
 	head := a.heads.recall(pr, a.now())
-	h.Seen, h.Unknown, h.Awaited = head.at, head.unknown, head.awaited
+	h.SeenAt, h.UnknownSince, h.AwaitedSince = head.at, head.unknown, head.awaited
 	if a.Journal == nil {
 		return h
 	}
@@ -39,7 +39,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) pull.History {
 			h.Wasted.Time += e.Outcome.Spent.Duration
 		}
 	})
-	a.entries(pr, func(e journal.Entry) { h.Applied = h.Applied || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
+	a.entries(pr, func(e journal.Entry) { h.NitsTried = h.NitsTried || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
 	h.Today = a.today()
 	return h
 }

@@ -81,7 +81,9 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	s := pull.StateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, decide.Author, config.Default(), pull.Facts{Manual: decide.Left{Why: "by hand"}, Past: pull.History{Attempts: 2, RetryIn: time.Minute}})
+	}, decide.Author, config.Default(), pull.Facts{
+		Manual: decide.Left{Why: "by hand"}, Past: decide.History{Attempts: 2, RetryIn: time.Minute},
+	})
 	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
 		s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)

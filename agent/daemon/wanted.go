@@ -92,7 +92,7 @@ func asOf(begun, now forge.PullRequest) forge.PullRequest {
 // underWay is what is true of a pull request about which a session has begun: no bound on
 // beginning one holds any more. Nor does an order that is yet to be answered keep a review.
 func (a *Agent) underWay(pr forge.PullRequest, f pull.Facts) decide.State {
-	f.Past, f.Commits = pull.History{}, nil
+	f.Past, f.Commits = decide.History{}, nil
 	s := pull.StateOf(pr, a.Role, a.Config(), f)
 	s.MaxRounds, s.MaxAttempts, s.Budgets = 0, 0, decide.Budgets{}
 	if a.Role == decide.Reviewer {

@@ -57,7 +57,7 @@ type Facts struct {
 	// Unread is why not all of that was read, or nil.
 	Unread error
 	// Past is what this machine remembers.
-	Past History
+	Past decide.History
 }
 
 // NewFacts are the facts before anything was asked.
@@ -104,7 +104,7 @@ func ByPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 
 // Ask reads the rights of those who gave an order or may have, what they wrote before another
 // login edited it, and who wrote or pushed a part of the pull request.
-func (f *Facts) Ask(ctx context.Context, read Source, pr forge.PullRequest) error {
+func (f *Facts) Ask(ctx context.Context, read OrderReader, pr forge.PullRequest) error {
 	may := func(login string) (err error) {
 		if _, known := f.May[login]; !known {
 			f.May[login], err = read.Permission(ctx, pr.Ref.Repo, login)
@@ -143,7 +143,7 @@ func (f *Facts) Ask(ctx context.Context, read Source, pr forge.PullRequest) erro
 
 // askWriters reads who wrote or pushed a part of a pull request that a person wants to let
 // pass. Where GitHub cannot tell, no login counts as independent.
-func (f *Facts) askWriters(ctx context.Context, read Source, pr forge.PullRequest) (err error) {
+func (f *Facts) askWriters(ctx context.Context, read OrderReader, pr forge.PullRequest) (err error) {
 	held, approved := false, false
 	for _, r := range pr.Reviews {
 		if r.SHA != pr.Head.SHA {

@@ -7,14 +7,19 @@ import (
 	"touchstone/verdict"
 )
 
-// Source reads from GitHub what some decisions need besides a pull request.
-type Source interface {
+// OrderReader reads what tells whether an order counts.
+type OrderReader interface {
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
 	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
+	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
+}
+
+// Source reads from GitHub what some decisions need besides a pull request.
+type Source interface {
+	OrderReader
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
 	RepositoryReader
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
-	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
 }

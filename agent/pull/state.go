@@ -1,5 +1,5 @@
 // Package pull makes of a pull request, as GitHub was read, the state that decide.Next decides on: it asks GitHub what
-// else a decision takes, and counts checks, orders, reviews and calls. What this machine remembers comes in as a History.
+// else a decision takes, and counts checks, orders, reviews and calls. What this machine remembers comes in as a [decide.History].
 // It stores nothing.
 package pull
 
@@ -65,7 +65,6 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Reviewers:     cfg.Reviewers,
 		Manual:        f.Manual,
 		Nits:          cfg.Author.Nits && !f.ByHand,
-		NitsTried:     f.Past.Applied,
 		Discussed:     discussed(pr, cfg),
 		RequireChecks: cfg.Merge.RequireChecks,
 		MaxRounds:     cfg.Rounds.Max,
@@ -73,20 +72,10 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Budgets:       BudgetsOf(cfg),
 		Pause:         cfg.Author.Pause.Duration(),
 		Now:           now,
-		SeenAt:        f.Past.Seen,
 		RenewedAt:     RenewedAt(pr, cfg.Labels),
 		ReportedAt:    reportedAt(pr.Checks),
-		UnknownSince:  f.Past.Unknown,
-		AwaitedSince:  f.Past.Awaited,
-		Attempts:      f.Past.Attempts,
-		Failed:        f.Past.Failed,
-		Permanent:     f.Past.Permanent,
-		RetryIn:       f.Past.RetryIn,
-		Queued:        f.Past.Queued,
-		Wasted:        f.Past.Wasted,
-		Today:         f.Past.Today,
-		Promised:      f.Past.Promised,
 		Rested:        Rested(pr, cfg.Labels.NeedsHuman, now),
+		History:       f.Past,
 	}
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {
@@ -120,26 +109,34 @@ func unread(err error) string {
 func CommentsOf(pr forge.PullRequest, cfg config.Config, f Facts) []verdict.Comment {
 	var comments []verdict.Comment
 	for _, c := range pr.AllComments() {
-		may := f.May[c.Author.Login]
-		comment := verdict.Comment{
-			ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body,
-			Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
-			CanPush: c.MayOrder(may), CanWaive: may.Includes(cfg.Rights.Waive), CanBreakGlass: may.Includes(cfg.Rights.BreakGlass),
-			Independent: f.independent(pr, c.Author.Login), Refused: f.Refused[trust.CommentWord(c.ID)] && !c.InReview,
-		}
-		if c.EditedByAnother() {
-			comment.Changed, comment.Was = c.EditedBy.Login, f.written[c.Node]
-		}
-		comments = append(comments, comment)
+		comments = append(comments, f.Comment(pr, cfg.Rights, c))
 	}
 	for _, d := range pr.Deleted {
 		if !d.By.Is(d.Author) {
-			comments = append(comments, verdict.Comment{
-				By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.May[d.Author.Login].CanWrite(),
-			})
+			comments = append(comments, f.Deletion(d))
 		}
 	}
 	return comments
+}
+
+// Comment is a comment in the decision's terms. Rights are the settings'.
+func (f Facts) Comment(pr forge.PullRequest, rights config.Rights, c forge.Comment) verdict.Comment {
+	may := f.May[c.Author.Login]
+	comment := verdict.Comment{
+		ID: c.ID, By: c.Author.Login, ByAuthor: verdict.SameLogin(c.Author.Login, pr.Author.Login), At: c.CreatedAt, Body: c.Body,
+		Bot: !c.ByPerson, Edited: c.EditedAt != nil, InReview: c.InReview,
+		CanPush: c.MayOrder(may), CanWaive: may.Includes(rights.Waive), CanBreakGlass: may.Includes(rights.BreakGlass),
+		Independent: f.independent(pr, c.Author.Login), Refused: f.Refused[trust.CommentWord(c.ID)] && !c.InReview,
+	}
+	if c.EditedByAnother() {
+		comment.Changed, comment.Was = c.EditedBy.Login, f.written[c.Node]
+	}
+	return comment
+}
+
+// Deletion is a comment that another login deleted, in the decision's terms.
+func (f Facts) Deletion(d forge.Deletion) verdict.Comment {
+	return verdict.Comment{By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.May[d.Author.Login].CanWrite()}
 }
 
 // commitsOf are a pull request's commits in the decision's terms.
@@ -187,6 +184,16 @@ func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
 		agent := verdict.SameLogin(c.Author.Login, pr.Viewer) || verdict.ListsLogin(cfg.Reviewers, c.Author.Login)
 		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+ReplyMark(u.ID))
 	})
+}
+
+// BudgetsOf are the settings' in the decision's terms.
+func BudgetsOf(cfg config.Config) decide.Budgets {
+	b := cfg.Budgets
+	return decide.Budgets{
+		Round:       verdict.Allowance{USD: b.Round, Time: b.RoundTime.Duration()},
+		PullRequest: verdict.Allowance{USD: b.PullRequest, Time: b.PullRequestTime.Duration()},
+		Day:         b.Day,
+	}
 }
 
 // Rested reports whether this login put the label on because a day's budget was spent, and

@@ -91,23 +91,27 @@ func (d dice) state() State {
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
 		Told:    pick(d, nil, []Notice{{Topic: "auto", SHA: older}}),
 		Unbegun: pick(d, nil, []string{"ci"}), FailedBefore: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
-		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"), UnknownSince: pick(d, time.Time{}, noon),
-		AwaitedSince: pick(d, time.Time{}, noon), Fixing: pick(d, time.Time{}, time.Time{}, noon, noon.Add(time.Hour)),
+		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"),
+		Fixing:    pick(d, time.Time{}, time.Time{}, noon, noon.Add(time.Hour)),
 		RenewedAt: pick(d, time.Time{}, noon.Add(3*time.Hour-time.Minute)),
 		Queue:     d.IntN(3) == 0, Enqueued: d.IntN(2) == 0, EnqueuedAt: pick(d, time.Time{}, noon, noon.Add(-24*time.Hour)),
 		Mergeable: pick(d, MergeableClean, MergeableUnknown, MergeableBehind, MergeableDirty, MergeableBlocked, ""),
 		Checks:    pick(d, ChecksGreen, ChecksNone, ChecksPending, ChecksFailed, "", "odd"),
 		Reviewers: pick(d, []string{"alice"}, []string{"alice", "bob"}, []string{"octocat"}, nil),
 		Manual:    pick(d, Left{}, Left{}, Left{}, byHandOnly), RequireChecks: d.IntN(2) == 0, MaxRounds: d.IntN(4), MaxAttempts: d.IntN(3),
-		Attempts: d.IntN(2),
-		RetryIn:  pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue), Permanent: rare(),
-		Queued: pick(d, 0, 1, 2, 3), Rested: rare(),
+		Rested: rare(),
+		History: History{
+			Attempts: d.IntN(2), RetryIn: pick(d, 0, time.Minute), Failed: pick(d, "", Review, Lift, Fix, Merge, Escalate, Dequeue),
+			Permanent: rare(), Queued: pick(d, 0, 1, 2, 3), Today: pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5),
+			Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, UnknownSince: pick(d, time.Time{}, noon), AwaitedSince: pick(d, time.Time{}, noon),
+			NitsTried: rare(),
+		},
 		Budgets: Budgets{Round: verdict.Allowance{USD: pick(d, 0, 1.0)}, PullRequest: verdict.Allowance{USD: pick(d, 0, 2.0)},
 			Day: pick(d, 0, 3.0)},
-		Today: pick(d, 0, 2.0, 3.0), Promised: pick(d, 0, 0.5), Wasted: verdict.Cost{USD: pick(d, 0, 1.0, 2.0)}, Pause: pick(d, 0, time.Hour),
-		Now: noon.Add(3 * time.Hour),
+		Pause: pick(d, 0, time.Hour),
+		Now:   noon.Add(3 * time.Hour),
 	}
-	s.Nits, s.NitsTried = d.IntN(2) == 0, rare()
+	s.Nits = d.IntN(2) == 0
 	if rare() {
 		s.Unread = "it has more than 1,000 comments"
 	}

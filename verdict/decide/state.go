@@ -164,9 +164,8 @@ type State struct {
 	Reviewers []string
 	// Manual is why its author has to merge it; blank if the agent does.
 	Manual Left
-	// Nits is the setting to apply what the nits of an approval propose; NitsTried says that this
-	// machine has tried so on this head.
-	Nits, NitsTried bool
+	// Nits is the setting to apply what the nits of an approval propose.
+	Nits bool
 	// Discussed are the ids of the findings whose conversations a person joined or that were
 	// resolved.
 	Discussed []string
@@ -178,15 +177,25 @@ type State struct {
 	// Pause is how long the author's agent waits after a person pushed; 0 is not at all.
 	Pause time.Duration
 
-	// Now is the moment at which all this was read, SeenAt when this machine saw the
-	// present head come in the place of another, or zero; both by GitHub's clock, as all
-	// other times here. RenewedAt is when the pull request last began afresh, or zero: opened
-	// again, made ready, given another base, given back by a queue, freed of a label of ours.
-	Now, SeenAt, RenewedAt time.Time
-	// ReportedAt is when a check of the head last began or ended, UnknownSince since when this
-	// machine has seen Mergeable be unknown, AwaitedSince since when it has seen the head wait
-	// for the same of its reviewer; or zero.
-	ReportedAt, UnknownSince, AwaitedSince time.Time
+	// Now is the moment at which all this was read, by GitHub's clock as all other times here.
+	// RenewedAt is when the pull request last began afresh, or zero: opened again, made ready,
+	// given another base, given back by a queue, freed of a label of ours. ReportedAt is when a
+	// check of the head last began or ended, or zero.
+	Now, RenewedAt, ReportedAt time.Time
+	// Rested says that the label is on because a day's budget was spent, and that the
+	// day is over.
+	Rested bool
+	History
+}
+
+// History is what this machine remembers that bears on a decision.
+type History struct {
+	// SeenAt is when the present head came in the place of another, UnknownSince since when
+	// [State.Mergeable] has been unknown, AwaitedSince since when the head has waited for the same
+	// of its reviewer; or zero.
+	SeenAt, UnknownSince, AwaitedSince time.Time
+	// NitsTried says that the edits of the present head's approval were tried.
+	NitsTried bool
 	// Attempts counts the acts on this very head that failed on this machine since
 	// one succeeded; Failed is the last of them.
 	Attempts int
@@ -204,7 +213,4 @@ type State struct {
 	// Promised is what sessions under way on this machine may still take of the day's
 	// budget, in US dollars.
 	Promised float64
-	// Rested says that the label is on because a day's budget was spent, and that the
-	// day is over.
-	Rested bool
 }
