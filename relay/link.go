@@ -18,7 +18,7 @@ shows what the token in RELAY_TOKEN may read; the browser is signed out when tha
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var answer struct{ Link string }
-			if err := ask(cmd.Context(), http.MethodPost, relay, "/sign-in/link", nil, &answer); err != nil {
+			if err := ask(cmd.Context(), http.MethodPost, relay, "sign-in/link", nil, &answer); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), answer.Link)

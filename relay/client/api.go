@@ -35,24 +35,18 @@ func (e *StatusError) Error() string {
 // Get asks the relay for a path such as api/v1/pulls and decodes its JSON into a variable. An
 // answer other than 200 is a *StatusError.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) error {
-	body, err := c.do(ctx, http.MethodGet, path, query, nil)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("the relay's answer to GET /%s cannot be read: %w", path, err)
-	}
-	return nil
+	return c.do(ctx, http.MethodGet, path, query, nil, into)
+}
+
+// Ask is Get by another method, with a body in JSON unless that is nil.
+func (c *Client) Ask(ctx context.Context, method, path string, body, into any) error {
+	return c.do(ctx, method, path, nil, body, into)
 }
 
 // Announce tells the relay what an agent does. An answer other than 204 is a *StatusError, 404 by
 // one that is older than this.
 func (c *Client) Announce(ctx context.Context, b event.Beacon) error {
-	body, err := json.Marshal(b)
-	if err == nil {
-		_, err = c.do(ctx, http.MethodPut, "api/v1/machines/self", nil, body)
-	}
-	return err
+	return c.do(ctx, http.MethodPut, "api/v1/machines/self", nil, b, nil)
 }
 
 // AppSource is a source of the relay's that takes what a GitHub App sends.
@@ -73,32 +67,34 @@ func (c *Client) AppSources(ctx context.Context) ([]AppSource, error) {
 // SetAppSecret gives the relay the secret of a GitHub App's webhook, in place of the one that the source had
 // from an App before. It takes an administrator's token.
 func (c *Client) SetAppSecret(ctx context.Context, source, secret string) error {
-	body, err := json.Marshal(map[string]string{"secret": secret})
-	if err == nil {
-		_, err = c.do(ctx, http.MethodPut, "api/v1/sources/"+url.PathEscape(source)+"/app-secret", nil, body)
-	}
-	return err
+	return c.do(ctx, http.MethodPut, "api/v1/sources/"+url.PathEscape(source)+"/app-secret", nil, map[string]string{"secret": secret}, nil)
 }
 
-// do sends a request and gives the body of an answer of success.
-func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte) ([]byte, error) {
+// do sends a request and decodes an answer of success, unless there is nothing to decode it into.
+func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	if err := c.Validate(""); err != nil {
-		return nil, err
+		return err
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	u = u.JoinPath(path)
 	u.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	var content bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&content).Encode(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, u.String(), &content)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	if body != nil {
+	if method != http.MethodGet {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := http.DefaultClient.Do(request)
@@ -106,15 +102,18 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause
 		}
-		return nil, fmt.Errorf("ask the relay: %w", err)
+		return fmt.Errorf("ask the relay: %w", err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return nil, &StatusError{Code: response.StatusCode, Reason: reason(response.Body)}
+		return &StatusError{Code: response.StatusCode, Reason: reason(response.Body)}
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
-	if err != nil {
-		return nil, fmt.Errorf("read the relay's answer: %w", err)
+	if err == nil && into != nil {
+		err = json.Unmarshal(text, into)
 	}
-	return text, nil
+	if err != nil {
+		return fmt.Errorf("the relay's answer to %s /%s cannot be read: %w", method, path, err)
+	}
+	return nil
 }
