@@ -3,7 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+
+	"touchstone/verdict"
 )
 
 // check refutes the finding that the prompt shows, if the script says how, and upholds it else.
@@ -12,7 +13,7 @@ func (s *session) check(tools []string) error {
 		return err
 	}
 	s.misbehave()
-	said := Check{Outcome: "upheld", Reason: "It is as the finding says."}
+	said := verdict.Check{Outcome: verdict.Upheld, Reason: "It is as the finding says."}
 	for _, defect := range s.script.Defects {
 		if defect.Refuted != nil && s.askedFor(defect) {
 			said = *defect.Refuted
@@ -22,7 +23,7 @@ func (s *session) check(tools []string) error {
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	final := fmt.Sprintf("```touchstone\n%s\n```\n\n<!-- RUN:%s -->\n<!-- CHECK:%s -->\n", data, s.nonce(), strings.ToUpper(said.Outcome))
+	final := fmt.Sprintf("```touchstone\n%s\n```\n\n<!-- RUN:%s -->\n%s\n", data, s.nonce(), verdict.CheckMarker(said.Outcome))
 	if err := s.text(final); err != nil {
 		return err
 	}

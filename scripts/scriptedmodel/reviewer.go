@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"touchstone/verdict"
@@ -18,31 +19,6 @@ var (
 	changedFile = regexp.MustCompile(`^- (.+) \([A-Za-z]+ \+[0-9]+ -[0-9]+\)$`)
 )
 
-// answer is the block that carries a review.
-type answer struct {
-	Summary    string     `json:"summary"`
-	Dimensions []examined `json:"dimensions"`
-	Files      []string   `json:"files"`
-	Findings   []Finding  `json:"findings"`
-	Refuted    []refuted  `json:"refuted"`
-	Gone       []gone     `json:"gone"`
-}
-
-type gone struct {
-	ID  string `json:"id"`
-	How string `json:"how"`
-}
-
-type refuted struct {
-	Evidence string `json:"evidence"`
-	Reason   string `json:"reason"`
-}
-
-type examined struct {
-	Dimension string `json:"dimension"`
-	Examined  string `json:"examined"`
-}
-
 // review walks the dimensions, one event each, and ends with the answer.
 func (s *session) review(tools []string) error {
 	if err := s.begin(tools); err != nil {
@@ -54,8 +30,8 @@ func (s *session) review(tools []string) error {
 			return err
 		}
 	}
-	byDimension := map[string][]Finding{}
-	all := []Finding{}
+	byDimension := map[verdict.Dimension][]verdict.Finding{}
+	all := []verdict.Finding{}
 	for _, defect := range s.script.Defects {
 		finding, present, err := defect.locate(s.dir)
 		if err != nil {
@@ -68,24 +44,23 @@ func (s *session) review(tools []string) error {
 	}
 
 	all, answered := judge(s.prompt, all)
-	review := answer{Summary: summary(all), Files: files, Findings: all}
+	review := verdict.Answer{Summary: summary(all), Files: files, Findings: all}
 	for _, m := range evidence.FindAllStringSubmatch(s.prompt, -1) {
 		if answered[m[1]] {
 			continue
 		}
-		review.Refuted = append(review.Refuted, refuted{m[1], "It is nothing here."})
+		review.Refuted = append(review.Refuted, verdict.Refutation{Evidence: m[1], Reason: "It is nothing here."})
 	}
 	for _, m := range standing.FindAllStringSubmatch(s.prompt, -1) {
-		review.Gone = append(review.Gone, gone{m[1], "The defect is not in the files any more."})
+		review.Gone = append(review.Gone, verdict.Gone{ID: m[1], How: "The defect is not in the files any more."})
 	}
 	dimensions := verdict.Dimensions()
-	for i, d := range dimensions {
-		dimension := string(d)
+	for i, dimension := range dimensions {
 		text := walk(dimension, len(files), byDimension[dimension])
 		if err := s.text(text); err != nil {
 			return err
 		}
-		review.Dimensions = append(review.Dimensions, examined{
+		review.Dimensions = append(review.Dimensions, verdict.Examined{
 			Dimension: dimension, Examined: fmt.Sprintf("%d changed files, against the rules for %s", len(files), dimension),
 		})
 		if i == len(dimensions)/2 {
@@ -104,14 +79,14 @@ func (s *session) review(tools []string) error {
 
 // judge has each finding answer the candidates of other sessions at its place, and leaves out any but the first of
 // several there. Where there are no candidates, all findings stay.
-func judge(prompt string, findings []Finding) (kept []Finding, answered map[string]bool) {
+func judge(prompt string, findings []verdict.Finding) (kept []verdict.Finding, answered map[string]bool) {
 	at, answered := map[string][]string{}, map[string]bool{}
 	for _, m := range candidate.FindAllStringSubmatch(prompt, -1) {
 		place := m[2] + ":" + m[3]
 		at[place] = append(at[place], m[1])
 		answered[m[1]] = true
 	}
-	kept, told := []Finding{}, map[string]bool{}
+	kept, told := []verdict.Finding{}, map[string]bool{}
 	for _, f := range findings {
 		place := fmt.Sprintf("%s:%d", f.Path, f.Line)
 		if told[place] {
@@ -129,7 +104,7 @@ func judge(prompt string, findings []Finding) (kept []Finding, answered map[stri
 	return kept, answered
 }
 
-func walk(dimension string, files int, findings []Finding) string {
+func walk(dimension verdict.Dimension, files int, findings []verdict.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## [%s]\n\nLooked at %d changed files.", dimension, files)
 	if len(findings) == 0 {
@@ -141,7 +116,7 @@ func walk(dimension string, files int, findings []Finding) string {
 	return b.String()
 }
 
-func summary(findings []Finding) string {
+func summary(findings []verdict.Finding) string {
 	switch len(findings) {
 	case 0:
 		return "No findings."
@@ -152,7 +127,7 @@ func summary(findings []Finding) string {
 }
 
 // finalText is the fenced block and the two marker lines, spoilt as the fault says.
-func (s *session) finalText(review answer) (string, error) {
+func (s *session) finalText(review verdict.Answer) (string, error) {
 	data, err := json.Marshal(review)
 	if err != nil {
 		return "", fmt.Errorf("write the answer: %w", err)
@@ -169,7 +144,7 @@ func (s *session) finalText(review answer) (string, error) {
 	if s.fault == "wrong-nonce" {
 		nonce = "not-this-run"
 	}
-	return text + "\n<!-- RUN:" + nonce + " -->\n<!-- VERDICT:" + decide(review.Findings) + " -->\n", nil
+	return text + "\n" + verdict.RunLine(nonce) + "\n" + verdict.Marker(decide(review.Findings)) + "\n", nil
 }
 
 // nonce is the prompt's last one: text that a pull request quotes stands before the orders.
@@ -181,13 +156,11 @@ func (s *session) nonce() string {
 	return all[len(all)-1][1]
 }
 
-func decide(findings []Finding) string {
-	for _, f := range findings {
-		if f.Severity != "nit" {
-			return "REQUEST_CHANGES"
-		}
+func decide(findings []verdict.Finding) verdict.Verdict {
+	if slices.ContainsFunc(findings, verdict.Finding.Blocks) {
+		return verdict.RequestChanges
 	}
-	return "APPROVE"
+	return verdict.Approve
 }
 
 // changedFiles reads the section "# Changed files" of the prompt.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"touchstone/verdict"
 )
 
 // Script is what the model knows, as JSON.
@@ -43,18 +45,10 @@ type Defect struct {
 	Fix string `json:"fix"`
 	// Finding is what the reviewer reports; path, lines and an absent quote
 	// are filled in from the file.
-	Finding Finding `json:"finding"`
+	Finding verdict.Finding `json:"finding"`
 	// Refuted, if set, is how a session that is to refute the finding does; without it, it is
 	// upheld.
-	Refuted *Check `json:"refuted"`
-}
-
-// Check is the answer of a session that was to refute a finding.
-type Check struct {
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason"`
-	Path    string `json:"path,omitempty"`
-	Quote   string `json:"quote,omitempty"`
+	Refuted *verdict.Check `json:"refuted"`
 }
 
 // Draft is a guideline row in other words.
@@ -63,24 +57,6 @@ type Draft struct {
 	Scope     string `json:"scope"`
 	Criterion string `json:"criterion"`
 	Reason    string `json:"reason"`
-}
-
-// Finding is one finding in a reviewer's answer.
-type Finding struct {
-	Dimension string `json:"dimension"`
-	Severity  string `json:"severity"`
-	Rule      string `json:"rule"`
-	Path      string `json:"path"`
-	// StartLine is absent when the quote is a single line.
-	StartLine  int    `json:"start_line,omitempty"`
-	Line       int    `json:"line"`
-	Quote      string `json:"quote"`
-	Claim      string `json:"claim"`
-	Why        string `json:"why"`
-	Suggestion string `json:"suggestion"`
-	Verify     string `json:"verify"`
-	// Evidence are the pieces that the finding answers.
-	Evidence []string `json:"evidence,omitempty"`
 }
 
 // faults are the names that Script.Faults may hold; "slow:DURATION" besides.
@@ -120,17 +96,17 @@ func (s *Script) delay() time.Duration {
 
 // locate gives the finding of a defect as the file stands, or false if the
 // defect is not in it.
-func (d Defect) locate(dir string) (Finding, bool, error) {
+func (d Defect) locate(dir string) (verdict.Finding, bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(d.Path)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Finding{}, false, nil
+		return verdict.Finding{}, false, nil
 	}
 	if err != nil {
-		return Finding{}, false, fmt.Errorf("look for a defect: %w", err)
+		return verdict.Finding{}, false, fmt.Errorf("look for a defect: %w", err)
 	}
 	before, _, found := strings.Cut(string(content), d.Contains)
 	if !found {
-		return Finding{}, false, nil
+		return verdict.Finding{}, false, nil
 	}
 	finding := d.Finding
 	finding.Path = d.Path
