@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
@@ -39,7 +40,14 @@ type defect struct {
 	Rows  []string `yaml:"rows"`
 }
 
-func (c change) id() string { return strings.ReplaceAll(c.Repository, "/", "+") + "-" + c.Commit[:10] }
+func (c change) id() string { return c.slug() + "-" + c.Commit[:10] }
+
+// blind names a case to somebody who answers by hand, without the commit, whose message would tell which way the change goes.
+func (c change) blind() string {
+	return fmt.Sprintf("%s-%.4x", c.slug(), sha256.Sum256([]byte(c.Commit+c.Direction)))
+}
+
+func (c change) slug() string { return strings.ReplaceAll(c.Repository, "/", "+") }
 
 // readCases reads a list of cases, strictly.
 func readCases(file string) ([]change, error) {

@@ -175,5 +175,9 @@ func TestCasesAreSound(t *testing.T) {
 			t.Errorf("%s: a defect needs its place", c.Commit)
 		}
 		seen[c.Commit] = true
+		other := change{Repository: c.Repository, Commit: c.Commit, Direction: c.Direction + "x"}
+		if strings.Contains(c.blind(), c.Commit[:7]) || other.blind() == c.blind() {
+			t.Errorf("who answers %s by hand is told %s", c.Commit, c.blind())
+		}
 	}
 }

@@ -54,7 +54,8 @@ direction it is reviewed, and what a review should say of it; without --cases it
 comes with the program. The answers are kept in --out, and are not asked for again.
 
 With --by-hand a person or program answers for the model in files: each request of a case
-stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt.`,
+stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt, where CASE names
+the repository and not the commit.`,
 		Example: `  judge --clones ~/clones --engine claude --model opus --out before
   judge --clones ~/clones --engine claude --model opus --out after --compare before
   judge --clones ~/clones --model opus --strategy specialists --out specialists --compare after
@@ -171,7 +172,7 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	var hand *byhand.Endpoint
 	if o.byHand != "" {
-		hand = &byhand.Endpoint{Dir: filepath.Join(o.byHand, c.id())}
+		hand = &byhand.Endpoint{Dir: filepath.Join(o.byHand, c.blind())}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
