@@ -100,7 +100,7 @@ func checks(name string) bool {
 
 // builds are files that say how a project is built and tested, as patterns of their names.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
-	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml")
+	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl")
 
 func isBuild(name string) bool {
 	return slices.ContainsFunc(builds, func(pattern string) bool { return tools.Fits(pattern, name) })
@@ -130,26 +130,38 @@ func Examine(c Change) []Finding {
 // sayings are what words say of the files that nothing was found in.
 func sayings(files []File, found []Finding) (said []Finding) {
 	for _, f := range files {
-		if f.OldPath == "" || f.Path == "" || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Path }) {
+		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
+		if f.OldPath == "" || f.Path == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Path }) {
 			continue
 		}
-		before, after := "", ""
-		switch {
-		case f.Path != f.OldPath && code.IsTest(f.OldPath):
-			before, after = f.OldPath, f.Path
-		case bytes.Equal(f.Before, f.After):
-		case code.IsScript(f.Path):
-			before, after = string(f.Before), string(f.After)
-		case Gates(f.Path):
-			before, after = words.Comments(f.Before), words.Comments(f.After)
-		case isBuild(f.Path):
-			before, after = string(f.Before), string(f.After)
+		looks := []func(File) (Finding, bool){spoken, words.Dropped}
+		if checks(f.Path) {
+			looks = append(looks, words.Turned)
 		}
-		if one, is := words.Look(f, before, after); is {
-			said = append(said, one)
+		if !Gates(f.Path) { // whose lists are known
+			looks = append(looks, words.Listed)
+		}
+		for _, look := range looks {
+			if one, is := look(f); is {
+				said = append(said, one)
+				break
+			}
 		}
 	}
 	return said
+}
+
+// spoken are the words that are new to a file, where they say what it does.
+func spoken(f File) (Finding, bool) {
+	switch before, after := string(f.Before), string(f.After); {
+	case f.Path != f.OldPath && code.IsTest(f.OldPath):
+		return words.Look(f, f.OldPath, f.Path)
+	case Gates(f.Path) && !code.IsScript(f.Path):
+		return words.Look(f, words.Comments(f.Before), words.Comments(f.After))
+	case isBuild(f.Path), code.IsScript(f.Path):
+		return words.Look(f, before, after)
+	}
+	return Finding{}, false
 }
 
 // examinePart runs one part. One that fails has not examined the change, and says so.

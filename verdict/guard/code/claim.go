@@ -11,12 +11,13 @@ import (
 type claim struct {
 	line     int
 	at       int             // its first token
-	strength int             // how few results pass, 1 to 4, or unknown
+	strength int             // how few results pass, 1 to 5, or unknown
 	norm     string          // its tokens, however they are formatted
 	words    map[string]bool // its words and literals
 	code     string          // what is no literal
-	number   float64         // its last number, which is a tolerance where the strength is 2
+	number   float64         // its last number, which is a tolerance where the strength is about
 	patterns int             // how many of its literals are regular expressions
+	wild     int             // how often these take anything
 }
 
 // unknown is the strength of a function of the tests' own: about that of a bound.
@@ -168,6 +169,7 @@ func (s *side) claim(from, to int, op string) claim {
 		}
 		if s.kindOf(k) == text && isRegexp(s.of(k)) {
 			c.patterns++
+			c.wild += strings.Count(s.of(k), ".*")
 		}
 		if s.kindOf(k) != sign {
 			c.words[s.named(k, locals)] = true
@@ -186,7 +188,7 @@ func (s *side) claim(from, to int, op string) claim {
 	}
 	switch {
 	case strings.Contains(c.norm, "approx ("):
-		c.strength = 2
+		c.strength = about
 	case op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
 		c.strength = unknown
 	}
@@ -196,7 +198,8 @@ func (s *side) claim(from, to int, op string) claim {
 // looser reports whether an assertion is passed by more results than the one that it stands for.
 func (c claim) looser(than claim) bool {
 	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
-		c.code == than.code && (len(c.words) < len(than.words) || c.strength == 2 && c.number > than.number)
+		c.patterns == than.patterns && c.wild > than.wild ||
+		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number)
 }
 
 // bounds reports whether an assertion compares with a bound, rather than with one result.
@@ -300,25 +303,29 @@ func (s *side) failedBy(from, to int) string {
 
 var failures = set("Error Errorf Fatal Fatalf Fail FailNow Failf")
 
-// bounded is the strength of an assertion that a bound is kept.
-const bounded = 3
+// bounded is the strength of an assertion that a bound is kept, about of one that two are.
+const (
+	bounded = 3
+	about   = 4
+)
 
-// strengths are the usual assertions by how few results pass them: 4 one, 3 a bound,
-// 2 some part or about, 1 nearly all. Those of a condition that fails a test of Go follow
-// from what it compares with.
+// strengths are the usual assertions by how few results pass them: 5 one, 4 those about one,
+// 3 a bound, 2 some part, 1 nearly all. Those of a condition that fails a test of Go follow from what it
+// compares with.
 var strengths = func() map[string]int {
 	out := map[string]int{}
 	for n, names := range map[int]string{
-		4: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
+		5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
 			"same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
 			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
 			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
-		3: "isgreaterthan islessthan if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
-		2: "isgreaterthanorequalto islessthanorequalto iscloseto isbetween <= >= in indelta indeltaslice inepsilon tobecloseto approx " +
-			"almostequal assertalmostequal withindelta " +
-			"elementsmatch contains assertcontains assertin include match matches regexp assertregex tomatch tomatchobject " +
+		about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
+			"assert_in_delta be_within",
+		bounded: "isgreaterthan islessthan if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
+		2: "isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
+			"regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
-			"lessorequal greaterorequal assert_in_delta assert_match assert_includes be_within oneof tobeoneof",
+			"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof",
 		1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
 			"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
 			"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +

@@ -82,7 +82,7 @@ func (x *examination) wants(f change.File, size int) int {
 	same := bytes.Equal(f.Before, f.After)
 	switch {
 	case lang == nil:
-		x.subject.touched = x.subject.touched || !same
+		x.subject.touched, x.subject.beyond = x.subject.touched || !same, x.subject.beyond || !same
 		return 0
 	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) &&
 		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)):

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"hash/fnv"
 	"path"
 	"regexp"
@@ -185,6 +186,7 @@ func (u *unit) runsTests() bool {
 // taken out goes with it.
 type subject struct {
 	touched bool            // something besides tests changed
+	beyond  bool            // and besides what stands in files of tests
 	defined map[string]bool // the names that are defined at the head
 	bodies  map[uint64]bool // what definitions there say
 	base    []defined
@@ -205,7 +207,10 @@ func newSubject() subject {
 
 // see adds what both sides of a file define besides tests; either may be nil.
 func (v *subject) see(before, after *side) {
-	v.touched = v.touched || before == nil || after == nil || before.apart() != after.apart()
+	if before == nil || after == nil || before.apart() != after.apart() {
+		v.touched = true
+		v.beyond = v.beyond || !cmp.Or(before, after).tests
+	}
 	if before != nil {
 		file := ""
 		if after == nil && !before.tests {

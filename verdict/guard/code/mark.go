@@ -293,6 +293,9 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			if around := s.conditionsAt(i, u.body); len(around) > 0 {
 				cond = around[0].text
 			}
+			if cond == "" && s.inClosure(i, u.body) {
+				cond = "func" // it skips when that is called
+			}
 			if failing[t] {
 				e = fails
 			}
@@ -324,6 +327,22 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 		}
 	})
+}
+
+// inClosure reports whether a token stands in a function of Go's that is defined within a test, from a
+// token on, to be called later.
+func (s *side) inClosure(i, from int) bool {
+	for open := int(s.outer[i]); s.lang.name == "Go" && open >= from; open = int(s.outer[open]) {
+		for n := open - 1; n > from && s.of(n) != ";" && s.of(n) != "{" && (s.of(n) != "}" || s.of(n-1) == "{"); n-- {
+			if s.of(n) == "func" && s.of(n-1) == ":=" {
+				return true
+			}
+			if mate := int(s.tokens[n].mate); mate >= 0 && mate < n {
+				n = mate
+			}
+		}
+	}
+	return false
 }
 
 // endsHere reports whether nothing is returned.

@@ -74,7 +74,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
 			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
 		case many, builds(g.cond), x.alternates(g.after), g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
-			(x.subject.touched || g.effect == leaves) &&
+			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
@@ -86,6 +86,9 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareFocus()
 	x.compareSetup()
 }
+
+// leavesOut tells functions by whose names tests, or parts of what they compare, are left out.
+var leavesOut = regexp.MustCompile(`(?i)skip|ignor|exclud|^filter`)
 
 // skips is how many ways a function has to skip the test that calls it.
 func (u *unit) skips() (n int) {
@@ -102,9 +105,9 @@ func (u *unit) skips() (n int) {
 func (x *examination) compareSetup() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
-		if a.role == definition && b != nil && a.digest != b.digest && strings.Contains(strings.ToLower(a.name), "skip") {
+		if a.role == definition && b != nil && a.digest != b.digest && leavesOut.MatchString(a.name) {
 			tier := change.Evidence
-			if !x.subject.touched && a.skips() > b.skips() {
+			if !x.subject.beyond && a.skips() > b.skips() {
 				tier = change.Hold
 			}
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,

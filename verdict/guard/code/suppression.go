@@ -413,7 +413,7 @@ func (u suppression) idiom() bool {
 	case u.tool == "@ts-expect-error" && (u.side.tests || strings.Contains(name, "-d.ts") || strings.Contains(name, "types")):
 		return true
 	case (u.tool == "allow" || u.tool == "expect") && slices.Equal(u.rules, []string{"deprecated"}):
-		return true
+		return strings.Contains(u.side.text, "#[deprecated")
 	case strings.HasPrefix(u.tool, "pragma: no") && (strings.Contains(u.code, "TYPE_CHECKING") || u.side.tests):
 		return true
 	}

@@ -16,9 +16,7 @@ import (
 // compare compares one tool's configuration. A tool that was not configured is adopted.
 func (c *comparison) compare(p *pair) {
 	switch {
-	case !p.before.there && p.tool.Name == "ignore-file": // nothing was left out before
-		c.lists(p)
-		return
+	case !p.before.there && p.tool.Leaves: // nothing was left out before
 	case !p.before.there:
 		for dir := p.dir; dir != "." && p.tool.Nearest; {
 			dir = path.Dir(dir)

@@ -31,6 +31,8 @@ type Tool struct {
 	Plain func(name string) string
 	// Nearest says that it takes only the nearest of several configurations.
 	Nearest bool
+	// Leaves says that its configuration only says what is left out, so that a new one checks less.
+	Leaves bool
 	// Runs tells whether the tool checked a rule before, of which a list is new that leaves
 	// it out; nil where that is not known.
 	Runs func(before map[string]bool, rule string) bool

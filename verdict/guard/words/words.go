@@ -1,20 +1,29 @@
 // Package words finds what a change says of itself, where no rule knows what it does: words that
 // are new to a build file, to the comments of pipelines and settings, or to the code that tests
-// share, and by which people leave something out or call it flaky. Its findings are evidence
-// alone, one for each file. It does no I/O.
+// share, and by which people leave something out or call it flaky; lists under such words that
+// got longer; lines that are comments now; and functions of scripts that were tests. Its findings
+// are evidence alone, one for each file. It does no I/O.
 package words
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 )
 
 // left are parts of words that say that something is left out, or that it fails at times.
 var left = strings.Fields("skip disabl flaky flakey flakiness xfail suppress quarantin temporar unstable intermittent unreliab " +
-	"re-enabl reenabl broken exclud ignor retry retri fixme unsupported")
+	"re-enabl reenabl broken exclud ignor retry retri fixme unsupported cve-")
+
+// says reports whether a word is one of those.
+func says(w string) bool {
+	w = strings.ToLower(w)
+	return slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
+}
 
 // word is a name or a word of a sentence.
 var word = regexp.MustCompile(`[\w-]+`)
@@ -27,18 +36,97 @@ func Look(f change.File, before, after string) (change.Finding, bool) {
 	}
 	words := word.FindAllString(after, -1)
 	i := slices.IndexFunc(words, func(w string) bool {
-		w = strings.ToLower(w)
-		had[w]--
-		return had[w] < 0 && slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
+		had[strings.ToLower(w)]--
+		return had[strings.ToLower(w)] < 0 && says(w)
 	})
 	if i < 0 {
 		return change.Finding{}, false
 	}
-	says := words[i]
-	line := 1 + strings.Count(string(f.After[:max(0, strings.Index(string(f.After), says))]), "\n")
-	return change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "words/left-out",
-		Why:   "The word " + says + " is new here: something may be left out.",
-		Place: change.Place{Path: f.Path, Line: line, After: says}}, true
+	line := 1 + strings.Count(string(f.After[:max(0, strings.Index(string(f.After), words[i]))]), "\n")
+	return evidence("left-out", "The word "+words[i]+" is new here: something may be left out.", f, line, words[i]), true
+}
+
+func evidence(rule, why string, f change.File, line int, after string) change.Finding {
+	return change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "words/" + rule, Why: why,
+		Place: change.Place{Path: f.Path, Line: line, After: after}}
+}
+
+// Listed finds what is new in a list of a YAML file under a key that says that it is left out.
+func Listed(f change.File) (change.Finding, bool) {
+	if ext := path.Ext(f.Path); ext != ".yml" && ext != ".yaml" {
+		return change.Finding{}, false
+	}
+	had := map[string]int{}
+	var found *doc.Node
+	each := func(content []byte, do func(id string, item *doc.Node)) {
+		if root, err := doc.Parse(f.Path, content); err == nil && root != nil {
+			elements(root, "", do)
+		}
+	}
+	each(f.Before, func(id string, _ *doc.Node) { had[id]++ })
+	each(f.After, func(id string, item *doc.Node) {
+		if had[id]--; had[id] < 0 && found == nil {
+			found = item
+		}
+	})
+	if found == nil {
+		return change.Finding{}, false
+	}
+	return evidence("listed", found.Value+" is new in a list of what is left out.", f, found.Line, found.Value), true
+}
+
+// elements are the elements of the lists below a node whose keys say that they are left out, each
+// with its place.
+func elements(n *doc.Node, at string, do func(id string, item *doc.Node)) {
+	for _, item := range n.Items {
+		switch {
+		case n.Kind == doc.List && item.Kind == doc.Scalar && says(n.Key):
+			do(at+"\x00"+item.Value, item)
+		case n.Kind == doc.List:
+			elements(item, at, do)
+		default:
+			elements(item, at+"/"+item.Key, do)
+		}
+	}
+}
+
+// minLine is how long a line is that is worth being a comment, in bytes.
+const minLine = 4
+
+// Turned finds a line of a script or of settings that was none before and is a comment now.
+func Turned(f change.File) (change.Finding, bool) {
+	lines := func(content []byte) (all []string, had map[string]int) {
+		had = map[string]int{}
+		for line := range strings.Lines(string(content)) {
+			all = append(all, strings.TrimSpace(line))
+			had[strings.TrimSpace(line)]++
+		}
+		return all, had
+	}
+	_, had := lines(f.Before)
+	all, has := lines(f.After)
+	for i, line := range all {
+		text := strings.TrimLeft(line, "#/ \t")
+		if comment := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//"); comment && len(text) >= minLine && had[line] < has[line] &&
+			had[text] > has[text] {
+			return evidence("commented-out", "A line is a comment now that was none.", f, i+1, line), true
+		}
+	}
+	return change.Finding{}, false
+}
+
+// Dropped finds a function of a shell script that is gone and was called a test.
+func Dropped(f change.File) (change.Finding, bool) {
+	if path.Ext(f.Path) != ".sh" {
+		return change.Finding{}, false
+	}
+	for line := range strings.Lines(string(f.Before)) {
+		name, _, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "function "), "()")
+		if is && strings.HasPrefix(name, "test") && !strings.Contains(string(f.After), name+"()") {
+			return evidence("gone", "The test "+name+" of this script is gone.", f, 1, ""), true
+		}
+	}
+	return change.Finding{}, false
 }
 
 // Comments are the comments of a file of settings, by their usual mark.
