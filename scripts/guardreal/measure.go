@@ -239,7 +239,8 @@ func shares(n map[string]int) string {
 }
 
 // recall counts the lowerings that a title announces and a person confirmed: those that
-// the labels call true, and those that were found by reading what the guard had let pass.
+// the labels call true, and those that were found by reading what the guard had let pass. Of
+// some it is said which tier the words of the rules have for them.
 func recall(out io.Writer, all []result, misses map[string]string) {
 	truly := map[string]bool{}
 	rows, err := table("labels.csv")
@@ -249,10 +250,11 @@ func recall(out io.Writer, all []result, misses map[string]string) {
 	for _, r := range rows {
 		truly[r[0]+" "+r[1]] = truly[r[0]+" "+r[1]] || r[4] == isTrue
 	}
-	n, seen, holds := 0, 0, 0
+	n, seen, holds, due, kept := 0, 0, 0, 0, 0
 	for _, r := range all {
 		known := announced.MatchString(r.commit.title) && is(truly, r, true)
-		if !known && !is(misses, r, isLowering) {
+		meant := is(misses, r, hold) || known && !is(misses, r, evidence)
+		if !meant && !is(misses, r, isLowering) && !is(misses, r, evidence) {
 			continue
 		}
 		n++
@@ -262,13 +264,20 @@ func recall(out io.Writer, all []result, misses map[string]string) {
 		} else {
 			fmt.Fprintf(out, "  not seen: %s %s\n", r.repo, r.commit.sha[:12])
 		}
+		if meant {
+			due++
+		}
+		if r.held() && meant {
+			kept++
+		}
 		if r.held() {
 			holds++
 		} else if len(guarded) > 0 {
 			fmt.Fprintf(out, "  not held: %s %s %s\n", r.repo, r.commit.sha[:12], guarded[0].rule)
 		}
 	}
-	fmt.Fprintf(out, "announced lowerings: %d, seen %d (%s), held %d (%s)\n", n, seen, percent(seen, n), holds, percent(holds, n))
+	fmt.Fprintf(out, "announced lowerings: %d, seen %d (%s), held %d (%s); of %d that are holds by the words of the rules %d (%s)\n",
+		n, seen, percent(seen, n), holds, percent(holds, n), due, kept, percent(kept, due))
 }
 
 // is reports whether a table that is keyed by repository and short commit says so of a change.
