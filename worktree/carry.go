@@ -114,9 +114,6 @@ func (t *Tree) OnlyMergedBase(ctx context.Context, since string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("merge the base into %.12s: %w", since, err)
 	}
-	tree, err := t.mirror.treeOf(ctx, t.req.Head)
-	if err != nil {
-		return false, err
-	}
-	return merged.Tree == tree, nil
+	met, err := t.meet(ctx)
+	return err == nil && merged.Tree == met.tree, err
 }

@@ -139,9 +139,9 @@ func submodules(entries []string) map[string]bool {
 	return found
 }
 
-// snapshot writes the tree's content, untracked files included, to the object
-// store and returns the git tree's SHA. The index stays as it is.
-func (t *Tree) snapshot(ctx context.Context) (_ string, err error) {
+// Snapshot writes the tree's content, untracked files included and ignored ones left out, to the object
+// store and returns the SHA of git's tree of it. The index stays as it is.
+func (t *Tree) Snapshot(ctx context.Context) (_ string, err error) {
 	tmp := filepath.Join(t.git.Dir, "snapshot-index")
 	if err := copyFile(tmp, filepath.Join(t.git.Dir, "index")); err != nil {
 		return "", fmt.Errorf("copy the index: %w", err)

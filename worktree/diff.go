@@ -48,14 +48,9 @@ func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB diff.Diff
 	return ofA, ofB, err
 }
 
-// DiffWorking is what the files in the tree, untracked ones included and ignored
-// ones left out, differ in from the commit or tree since.
-func (t *Tree) DiffWorking(ctx context.Context, since string) (diff.Diff, error) {
-	tree, err := t.snapshot(ctx)
-	if err != nil {
-		return diff.Diff{}, err
-	}
-	return t.diff(ctx, since, tree)
+// DiffSnapshot is what a Snapshot differs in from the commit or tree since.
+func (t *Tree) DiffSnapshot(ctx context.Context, since, snapshot string) (diff.Diff, error) {
+	return t.diff(ctx, since, snapshot)
 }
 
 func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string, error) {

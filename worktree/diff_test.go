@@ -84,7 +84,7 @@ func TestDiffOfHellishNames(t *testing.T) {
 // touched are the names of the files that differ from a commit, sorted.
 func touched(t *testing.T, tree *Tree, since string) []string {
 	t.Helper()
-	d, err := tree.DiffWorking(t.Context(), since)
+	d, err := tree.DiffSnapshot(t.Context(), since, snapshot(t, tree))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,11 +201,11 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	ctx := t.Context()
 	_, err := tree.Diff(ctx)
 	wantErr(t, err, ErrUnmergeable)
-	bases, err := tree.mirror.mergeBases(ctx, req.Base, req.Head)
+	met, err := tree.meet(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := tree.diff(ctx, bases[0], req.Head)
+	d, err := tree.diff(ctx, met.bases[0], req.Head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,10 +220,11 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 		t.Error(err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "edited\n")
-	if _, err := tree.DiffWorking(ctx, req.Head); err != nil {
+	edited := snapshot(t, tree)
+	if _, err := tree.DiffSnapshot(ctx, req.Head, edited); err != nil {
 		t.Error(err)
 	}
-	if _, err := tree.ConflictMarkers(ctx); err != nil {
+	if _, err := tree.ConflictMarkers(ctx, edited); err != nil {
 		t.Error(err)
 	}
 	if _, err := tree.Commit(ctx, "edit", me); err != nil {

@@ -40,17 +40,17 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	if err := errors.Join(checkSHAs(sha), checkMessage(message), id.validate()); err != nil {
 		return MergeResult{}, err
 	}
-	err := t.git.Run(ctx, gitcmd.Command{Args: []string{"merge-base", "--is-ancestor", sha, "HEAD"}})
-	if err == nil {
-		return MergeResult{UpToDate: true}, nil
-	}
-	if gitcmd.ExitCode(err) != 1 {
+	before, err := t.Head(ctx)
+	if err != nil {
 		return MergeResult{}, fmt.Errorf("merge %.12s: %w", sha, err)
 	}
 	err = t.git.Run(ctx, gitcmd.Command{Env: id.environ(), Args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
 		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
 	if err == nil {
 		commit, err := t.Head(ctx)
+		if commit == before { // of what HEAD contains, git makes no commit
+			return MergeResult{UpToDate: true}, err
+		}
 		return MergeResult{Commit: commit}, err
 	}
 	conflicts, listErr := t.unmerged(ctx)
@@ -85,7 +85,7 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 		return result, nil // of which git makes no tree
 	}
 	var err error
-	if result.Tree, err = t.snapshot(ctx); err != nil {
+	if result.Tree, err = t.Snapshot(ctx); err != nil {
 		return MergeResult{}, fmt.Errorf("keep what git made of the merge: %w", err)
 	}
 	return result, nil
@@ -148,16 +148,16 @@ func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
 	return found, nil
 }
 
-// ConflictMarkers returns the paths that are not merged yet, sorted. That is a
-// changed file in which a line of conflict markers is left; and a conflict which
+// ConflictMarkers returns the paths that are not merged yet, sorted, given a Snapshot of the tree as
+// it is. That is a changed file in which a line of conflict markers is left; and a conflict which
 // leaves no markers (binary files, one side deleted, links) for as long as the tree holds just
 // what Merge put there and git add was not run on it.
-func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
+func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, error) {
 	conflicts, err := t.unmerged(ctx)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := t.changedByHand(ctx)
+	changed, err := t.changedByHand(ctx, snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +186,10 @@ func (t *Tree) ConflictMarkers(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(left)), nil
 }
 
-// changedByHand are the paths that differ from HEAD and, during a merge, from
+// changedByHand are the paths of a snapshot that differ from HEAD and, during a merge, from
 // the merged commit too: a test file of either side may hold markers on purpose.
-func (t *Tree) changedByHand(ctx context.Context) ([]string, error) {
+func (t *Tree) changedByHand(ctx context.Context, tree string) ([]string, error) {
 	head, err := t.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := t.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func TestMergeConflict(t *testing.T) {
 
 func wantMarkers(t *testing.T, tree *Tree, want ...string) {
 	t.Helper()
-	got, err := tree.ConflictMarkers(t.Context())
+	got, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,10 +67,10 @@ func TestPartialMirrorFetchesWhatIsNeeded(t *testing.T) {
 		t.Errorf("merge: %+v, %v", merge, err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "docs/history.txt"), "ours\n")
-	if left, err := tree.ConflictMarkers(t.Context()); err != nil || len(left) > 0 {
+	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || len(left) > 0 {
 		t.Errorf("markers: %q, %v", left, err)
 	}
-	diff, err := tree.DiffWorking(t.Context(), req.Head)
+	diff, err := tree.DiffSnapshot(t.Context(), req.Head, snapshot(t, tree))
 	if err != nil {
 		t.Fatal(err)
 	}

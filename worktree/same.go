@@ -70,13 +70,12 @@ func (s *Store) Made(ctx context.Context, req Request, reviewed Squash) (same bo
 		if err != nil {
 			return err
 		}
-		made := Squash{Head: reviewed.Head}
-		if made.Base, err = r.Line(ctx, "rev-parse", "--verify", "--end-of-options", req.Base+"^1"); err != nil {
+		out, err := r.Output(ctx, "rev-parse", req.Base+"^1", req.Base+"^{tree}")
+		if err != nil {
 			return err
 		}
-		if made.Tree, err = r.treeOf(ctx, req.Base); err == nil {
-			same, err = r.sameChange(ctx, reviewed, made)
-		}
+		parent, tree, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		same, err = r.sameChange(ctx, reviewed, Squash{Base: parent, Head: reviewed.Head, Tree: tree})
 		return err
 	})
 	return same, err

@@ -203,3 +203,13 @@ func leftovers(t testing.TB, s *Store) []string {
 	}
 	return strings.Fields(string(out))
 }
+
+// snapshot is the tree as it is.
+func snapshot(t testing.TB, tree *Tree) string {
+	t.Helper()
+	sha, err := tree.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha
+}

@@ -25,7 +25,7 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 	if err := tree.Reopen(t.Context(), "main.txt"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := tree.ConflictMarkers(t.Context()); err != nil || !slices.Contains(left, "main.txt") ||
+	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || !slices.Contains(left, "main.txt") ||
 		!strings.Contains(read(t, tree.Dir(), "main.txt"), "\ntwo\n=======\ntheirs\n") {
 		t.Errorf("left are %q, %v; the file is %s", left, err, read(t, tree.Dir(), "main.txt"))
 	}
@@ -34,7 +34,7 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left, err := tree.ConflictMarkers(t.Context()); err != nil || len(left) > 0 {
+	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || len(left) > 0 {
 		t.Errorf("left are %q, %v", left, err)
 	}
 	if read(t, tree.Dir(), "main.txt") != "one\ntheirs\nthree\n" || read(t, tree.Dir(), "image.bin") != "\x00theirs" {
@@ -100,7 +100,7 @@ func TestAnEditWithinTheSecondIsSeen(t *testing.T) {
 		}
 		// A copy of the index that is dated later would count as written after the edit.
 		<-time.After(time.Until(before.ModTime().Truncate(time.Second).Add(time.Second)))
-		diff, err := tree.DiffWorking(t.Context(), req.Head)
+		diff, err := tree.DiffSnapshot(t.Context(), req.Head, snapshot(t, tree))
 		if err != nil || len(diff.Files) != 1 {
 			t.Errorf("%+v, %v; want the edit", diff.Files, err)
 		}

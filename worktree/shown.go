@@ -20,12 +20,9 @@ func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	if err := t.merge(ctx); err != nil {
 		return Shown{}, err
 	}
-	bases, err := t.mirror.mergeBases(ctx, t.req.Base, t.req.Head)
-	if err != nil {
-		return Shown{}, err
-	}
 	s := Shown{merge: map[string]diff.File{}}
-	if s.Diff, err = t.diff(ctx, bases[0], t.req.Head); err != nil || t.squash.contained {
+	var err error
+	if s.Diff, err = t.diff(ctx, t.met.bases[0], t.req.Head); err != nil || t.squash.contained {
 		return s, err
 	}
 	// Without lines around them, hunks are the changed lines alone.

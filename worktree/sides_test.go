@@ -35,7 +35,7 @@ func TestSidesAreBothContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	working, err := tree.DiffWorking(t.Context(), req.Base)
+	working, err := tree.DiffSnapshot(t.Context(), req.Base, snapshot(t, tree))
 	if err != nil {
 		t.Fatal(err)
 	}

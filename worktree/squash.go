@@ -38,19 +38,22 @@ const (
 // of the two commits alone: settings, attributes of either side, replaced objects and grafts
 // play no part. Errors: ErrUnmergeable, errMissing.
 func (r repo) squash(ctx context.Context, base, head string) (Squash, error) {
-	bases, err := r.mergeBases(ctx, base, head)
+	met, err := r.meet(ctx, base, head)
 	if err != nil {
 		return Squash{}, err
 	}
-	s := Squash{Base: base, Head: head}
-	if len(bases) == 1 && bases[0] == base {
-		s.contained = true
-		s.Tree, err = r.treeOf(ctx, head)
-		return s, err
+	return r.squashFrom(ctx, met, base, head)
+}
+
+// squashFrom is squash of two commits whose histories are known to meet there.
+func (r repo) squashFrom(ctx context.Context, met meeting, base, head string) (s Squash, err error) {
+	s = Squash{Base: base, Head: head, Tree: met.tree, contained: len(met.bases) == 1 && met.bases[0] == base}
+	if s.contained {
+		return s, nil
 	}
 	// git merges several merge bases into a virtual one, with conflict markers where they
 	// conflict, and may well end without a conflict. The result of that cannot be predicted.
-	if err := r.checkVirtualBase(ctx, bases, maxVirtual); err != nil {
+	if err := r.checkVirtualBase(ctx, met.bases, maxVirtual); err != nil {
 		return Squash{}, err
 	}
 	s.Tree, err = r.mergeTree(ctx, base, head)
@@ -65,9 +68,9 @@ func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) e
 	}
 	merged := bases[0]
 	for _, next := range bases[1:] {
-		inner, err := r.mergeBases(ctx, merged, next)
+		inner, err := r.meet(ctx, merged, next)
 		if err == nil {
-			err = r.checkVirtualBase(ctx, inner, depth-1)
+			err = r.checkVirtualBase(ctx, inner.bases, depth-1)
 		}
 		var tree string
 		if err == nil {
@@ -88,19 +91,36 @@ func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) e
 	return nil
 }
 
-// mergeBases are the best common ancestors of two commits. errMissing where one of them is not
-// here, ErrUnmergeable where there are none.
-func (r repo) mergeBases(ctx context.Context, a, b string) ([]string, error) {
-	out, err := r.Output(ctx, "merge-base", "--all", a, b)
+// meeting is where the histories of two commits meet.
+type meeting struct {
+	bases []string // their best common ancestors
+	tree  string   // of the second commit
+}
+
+// meet finds where the histories of two commits meet. errMissing where one of them is not here,
+// ErrUnmergeable where they do not meet.
+func (r repo) meet(ctx context.Context, a, b string) (meeting, error) {
+	// It prints b, a, the ancestors with a ^ before each, and the tree.
+	// See https://git-scm.com/docs/gitrevisions.
+	out, err := r.Output(ctx, "rev-parse", a+"..."+b, b+"^{tree}")
 	switch {
-	case gitcmd.ExitCode(err) == 1:
-		return nil, fmt.Errorf("%w: %.12s and %.12s have no common history", ErrUnmergeable, a, b)
-	case gitcmd.Says(err, "Not a valid"):
-		return nil, errMissing
+	case gitcmd.Says(err, "unknown revision"):
+		return meeting{}, errMissing
 	case err != nil:
-		return nil, err
+		return meeting{}, err
 	}
-	return strings.Fields(string(out)), nil
+	names := strings.Fields(string(out))
+	if len(names) < 3 {
+		return meeting{}, fmt.Errorf("find where %.12s and %.12s meet: git rev-parse printed %d names", a, b, len(names))
+	}
+	met := meeting{bases: names[2 : len(names)-1], tree: names[len(names)-1]}
+	if len(met.bases) == 0 {
+		return meeting{}, fmt.Errorf("%w: %.12s and %.12s have no common history", ErrUnmergeable, a, b)
+	}
+	for i := range met.bases {
+		met.bases[i] = strings.TrimPrefix(met.bases[i], "^")
+	}
+	return met, nil
 }
 
 // mergeTree is the tree of a merge of two commits, which has to be free of conflicts.
@@ -134,11 +154,6 @@ func (r repo) commitMerge(ctx context.Context, tree string, parents ...string) (
 	}
 	out, err := r.OutputOf(ctx, gitcmd.Command{Args: append(args, tree), Env: merger})
 	return strings.TrimSpace(string(out)), err
-}
-
-// treeOf is the tree of a commit.
-func (r repo) treeOf(ctx context.Context, commit string) (string, error) {
-	return r.Line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
 
 // listed names some paths within a sentence.

@@ -255,7 +255,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 		if req.Merged {
 			return t.merge(ctx)
 		}
-		_, err := m.mergeBases(ctx, req.Base, req.Head)
+		_, err := t.meet(ctx)
 		return err
 	})
 	if err != nil {

@@ -24,8 +24,9 @@ type Tree struct {
 	mirror repo // for what needs no files; reads no attributes of the pull request
 	git    repo
 	lock   *gitcmd.Lock
-	// squash is what merging the pull request makes, merged a commit with its tree; blank
-	// until Squash is asked for.
+	// met is where its base and its head meet, squash what merging it makes, merged a commit with that
+	// tree; blank until they are asked for.
+	met    meeting
 	squash Squash
 	merged string
 	// objects is the mirror as ReadFile and ReadDir see it, once they have. The library reads for one
@@ -46,12 +47,24 @@ func (t *Tree) Squash(ctx context.Context) (Squash, error) {
 	return t.squash, err
 }
 
+// meet finds where the base and the head of the pull request meet, once.
+func (t *Tree) meet(ctx context.Context) (met meeting, err error) {
+	if t.met.tree == "" {
+		t.met, err = t.mirror.meet(ctx, t.req.Base, t.req.Head)
+	}
+	return t.met, err
+}
+
 // merge computes what merging the pull request makes, once.
 func (t *Tree) merge(ctx context.Context) error {
 	if t.merged != "" {
 		return nil
 	}
-	s, err := t.mirror.squash(ctx, t.req.Base, t.req.Head)
+	met, err := t.meet(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := t.mirror.squashFrom(ctx, met, t.req.Base, t.req.Head)
 	if err != nil {
 		return err
 	}
@@ -195,7 +208,7 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 
 // keepChanges sets the uncommitted content of the tree aside as a commit.
 func (t *Tree) keepChanges(ctx context.Context) error {
-	tree, err := t.snapshot(ctx)
+	tree, err := t.Snapshot(ctx)
 	if err != nil {
 		return err
 	}

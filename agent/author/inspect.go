@@ -44,14 +44,18 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	if head != c.head {
 		return "", "", fmt.Errorf("%w: it made commits of its own, which only this program does", ErrForbidden)
 	}
-	marked, err := c.tree.ConflictMarkers(ctx)
+	snapshot, err := c.tree.Snapshot(ctx)
+	if err != nil {
+		return "", "", uncommittable(ctx, err)
+	}
+	marked, err := c.tree.ConflictMarkers(ctx, snapshot)
 	if err != nil {
 		return "", "", uncommittable(ctx, err)
 	}
 	if len(marked) > 0 {
 		return "", "", fmt.Errorf("%w: %s", ErrConflicts, strings.Join(marked, ", "))
 	}
-	diffs, err := c.diffs(ctx)
+	diffs, err := c.diffs(ctx, snapshot)
 	if err != nil {
 		return "", "", err
 	}
@@ -72,7 +76,11 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 
 // lowered refuses a change that lowers the quality bar, by what ran as far as that is known.
 func (c ownChange) lowered(ctx context.Context) error {
-	diffs, err := c.diffs(ctx)
+	snapshot, err := c.tree.Snapshot(ctx)
+	if err != nil {
+		return uncommittable(ctx, err)
+	}
+	diffs, err := c.diffs(ctx, snapshot)
 	if err != nil {
 		return err
 	}
@@ -90,15 +98,15 @@ func uncommittable(ctx context.Context, err error) error {
 
 // diffs are what the session changed, as seen from each commit that it may be seen from:
 // what is in all of them is its own.
-func (c ownChange) diffs(ctx context.Context) ([]diff.Diff, error) {
-	own, err := c.diff(ctx, c.since)
+func (c ownChange) diffs(ctx context.Context, snapshot string) ([]diff.Diff, error) {
+	own, err := c.diff(ctx, c.since, snapshot)
 	if err != nil || len(c.conflicts) == 0 {
 		return []diff.Diff{own}, err
 	}
 	own.Files = slices.DeleteFunc(own.Files, func(f diff.File) bool { return slices.Contains(c.conflicts, f.Path) })
 	var diffs []diff.Diff
 	for _, side := range c.sides {
-		d, err := c.diff(ctx, side)
+		d, err := c.diff(ctx, side, snapshot)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +119,8 @@ func (c ownChange) diffs(ctx context.Context) ([]diff.Diff, error) {
 	return diffs, nil
 }
 
-func (c ownChange) diff(ctx context.Context, since string) (diff.Diff, error) {
-	diff, err := c.tree.DiffWorking(ctx, since)
+func (c ownChange) diff(ctx context.Context, since, snapshot string) (diff.Diff, error) {
+	diff, err := c.tree.DiffSnapshot(ctx, since, snapshot)
 	if err != nil {
 		return diff, uncommittable(ctx, err)
 	}
