@@ -97,29 +97,17 @@ func (s State) fixStatus(a Action) Status {
 
 // waiting says whose turn it is, and why.
 func (s State) waiting(a Action) string {
-	who := map[verdict.Turn]string{
-		verdict.TurnAuthor: "@" + s.Author, verdict.TurnPerson: "a person", verdict.TurnCI: "CI", verdict.TurnReviewer: s.reviewerNames(),
-	}[a.Turn]
-	reason := strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": ")
+	var logins []string
 	switch {
-	case who == "":
-		return "waiting: " + a.Reason
-	case reason == "":
-		return "waiting for " + who
+	case a.Turn == verdict.TurnAuthor:
+		logins = []string{s.Author}
+	case a.Turn == verdict.TurnReviewer && s.Role == Reviewer:
+		logins = []string{s.Self}
+	case a.Turn == verdict.TurnReviewer:
+		logins = s.Reviewers
 	}
-	return "waiting for " + who + ": " + reason
-}
-
-// reviewerNames are whose turn a review is.
-func (s State) reviewerNames() string {
-	names := s.Reviewers
-	if s.Role == Reviewer {
-		names = []string{s.Self}
-	}
-	if len(names) == 0 {
-		return "its reviewer"
-	}
-	return "@" + strings.Join(names, ", @")
+	reason := strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": ")
+	return verdict.Waiting(a.Turn, logins, reason)
 }
 
 func (s State) listed(login string) bool { return verdict.ListsLogin(s.Reviewers, login) }

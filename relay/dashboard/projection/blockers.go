@@ -17,14 +17,15 @@ func (v *view) blockers(s Summary) []string {
 	if v.Draft {
 		list = append(list, "It is a draft.")
 	}
-	if slices.Contains(v.Labels, NeedsHuman) {
+	called := slices.Contains(v.Labels, NeedsHuman)
+	if called {
 		list = append(list, "It carries the label "+NeedsHuman+": a person has to look at it, and to take the label off.")
 	}
 	for _, text := range v.missing() {
 		list = append(list, Sentence(text))
 	}
-	if sentence := Sentence(s.Reason); s.NeedsHuman() && !v.held() && !slices.Contains(v.Labels, NeedsHuman) {
-		list = append(list, sentence) // the agent's own word
+	if v.word != "" && !v.held() && (v.heeded || called || len(list) == 0) {
+		list = append(list, Sentence(v.word))
 	}
 	return list
 }

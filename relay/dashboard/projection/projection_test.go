@@ -353,6 +353,9 @@ func TestTurns(t *testing.T) {
 		"the agent waits for a person": {[]event.Event{sign("judge", "touchstone/review", "waiting for @walter: the quality bar is lowered")},
 			verdict.TurnPerson, "walter", "waiting for @walter: the quality bar is lowered",
 			[]string{"Aaa is not reviewed yet.", "Waiting for @walter: the quality bar is lowered."}},
+		"the agent leaves the merge to its author": {[]event.Event{approval,
+			sign("alice", "touchstone/fix", "waiting for @alice: merge.auto is off")}, verdict.TurnAuthor, "alice",
+			"waiting for @alice: merge.auto is off", []string{"Waiting for @alice: merge.auto is off."}},
 		"own statuses are no CI": {[]event.Event{approval, sign("judge", "touchstone/other", "fails")}, verdict.TurnAuthor, "alice",
 			"approved in round 1, ready to merge", nil},
 	} {

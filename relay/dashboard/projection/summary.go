@@ -141,6 +141,8 @@ type view struct {
 	last      *Review            // with the newest record that is believed
 	onHead    *Review            // the same, of the head
 	others    int                // reviews with a record that is not believed
+	word      string             // whom an agent waits for, in its own words
+	heeded    bool               // the turn is by that word, and another than the log tells
 }
 
 func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
@@ -255,33 +257,54 @@ func (v *view) decide(s *Summary) {
 	}
 }
 
-// quote takes the sentence of the agents' own statuses where the head has one that is newer:
-// it comes from the decision that they act by.
+// quote takes the word of the agents' own statuses where the head has one that is not older than what the log tells: it comes
+// from the decision that they act by. The author's counts as long as the reviewer's leaves it to others.
 func (v *view) quote(s *Summary) {
 	if s.State != "open" {
 		return
 	}
 	signs := v.head().Signs
 	review, fix := signs[reviewContext], signs[fixContext]
-	if !verdict.ListsLogin(v.reviewers, review.By) {
-		review = Check{}
+	heard := verdict.ListsLogin(v.reviewers, review.By) && v.heed(s, review, verdict.TurnReviewer, v.reviewers)
+	left := s.Turn == verdict.TurnAuthor || s.Turn == verdict.TurnCI
+	if verdict.SameLogin(v.Author, fix.By) && (!heard || left && !fix.At.Before(review.At)) {
+		v.heed(s, fix, verdict.TurnAuthor, []string{v.Author})
 	}
-	if !verdict.SameLogin(v.Author, fix.By) {
-		fix = Check{}
-	}
-	sign := review
-	if s.Turn == verdict.TurnAuthor && fix.At.After(review.At) {
-		sign = fix
-	}
+}
+
+// heed takes what the agent of a party says, and whose turn it is by that, if it is not older than what is known.
+func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string) (heard bool) {
 	// GitHub's times are whole seconds.
 	if sign.Text == "" || sign.At.Before(s.Since.Truncate(time.Second)) {
-		return
+		return false
 	}
-	s.Reason = sign.Text
-	if on, _, waits := strings.Cut(strings.TrimPrefix(sign.Text, "waiting for @"), ":"); waits &&
-		strings.HasPrefix(sign.Text, "waiting for @") {
-		s.Turn, s.WaitingOn, s.Since = verdict.TurnPerson, []string{Plain(on, 100)}, sign.At
+	waiting := strings.HasPrefix(sign.Text, verdict.Waits)
+	if s.Reason = sign.Text; waiting {
+		v.word = sign.Text
 	}
+	turn, on := verdict.Awaited(sign.Text)
+	switch {
+	case turn == verdict.TurnPerson:
+		on = v.people()
+	case turn == verdict.TurnReviewer:
+		on = v.reviewers
+	case len(on) > 0 && verdict.SameLogin(v.Author, on[0]):
+		turn = verdict.TurnAuthor
+	case len(on) > 0 && verdict.ListsLogin(v.reviewers, on[0]):
+		turn = verdict.TurnReviewer
+	case len(on) > 0:
+		turn = verdict.TurnPerson
+	case !waiting && sign.State == "pending":
+		turn, on = party, logins // it is at work
+	}
+	if turn == "" || turn == s.Turn {
+		return true
+	}
+	v.heeded, s.Turn, s.WaitingOn, s.Since = waiting, turn, []string{}, sign.At
+	for _, login := range on {
+		s.WaitingOn = append(s.WaitingOn, Plain(login, maxName))
+	}
+	return true
 }
 
 // people are the requested reviewers that are no agents, else its author.

@@ -1,0 +1,84 @@
+package projection_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// signed is the status by which an agent tells of a decision on the head aaa, minutes after it all began.
+func signed(minutes int, by, context string, s decide.Status) event.Event {
+	e := happened(minutes, "status", "", 0, object{"sha": "aaa", "context": context, "state": s.Signal, "description": s.Text,
+		"updated_at": began.Add(time.Duration(minutes) * time.Minute)})
+	e.Sender = by
+	return e
+}
+
+// The board says that it is the turn of whom the agents' decision waits for, also where the log alone would tell otherwise.
+func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
+	requested, approved := record(verdict.RequestChanges, "aaa"), record(verdict.Approve, "aaa")
+	requested.BaseBranch, approved.BaseBranch = "main", "main"
+	at := began.Add(10 * time.Minute)
+	changes := decide.Opinion{Review: 7, By: "judge", SHA: "aaa", State: "CHANGES_REQUESTED", Record: &requested, At: at}
+	approval := decide.Opinion{Review: 7, By: "judge", SHA: "aaa", State: "APPROVED", Record: &approved, At: at}
+	stopped := []verdict.Command{{Verb: verdict.Stop, ID: 1, By: "mona", At: at}}
+	objected := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(requested, verdict.Signer{}))
+	passed := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(approved, verdict.Signer{}))
+	for name, c := range map[string]struct {
+		role   decide.Role
+		log    []event.Event // after it was opened
+		change func(*decide.State)
+		turn   verdict.Turn
+		on     []string
+	}{
+		"a review runs":           {decide.Reviewer, nil, func(*decide.State) {}, verdict.TurnReviewer, []string{"judge"}},
+		"a draft":                 {decide.Reviewer, nil, func(s *decide.State) { s.Draft = true }, verdict.TurnAuthor, []string{"alice"}},
+		"stopped before a review": {decide.Reviewer, nil, func(s *decide.State) { s.Orders = stopped }, verdict.TurnPerson, []string{"alice"}},
+		"reviewed again": {decide.Reviewer, []event.Event{objected}, func(s *decide.State) {
+			s.Opinions, s.Orders = []decide.Opinion{changes}, []verdict.Command{{Verb: verdict.AskReview, ID: 9, By: "mona", At: at.Add(time.Minute)}}
+		}, verdict.TurnReviewer, []string{"judge"}},
+		"no reviewer's agent runs": {decide.Author, nil, func(*decide.State) {}, verdict.TurnReviewer, []string{"judge"}},
+		"a fix runs": {decide.Author, []event.Event{objected}, func(s *decide.State) { s.Opinions = []decide.Opinion{changes} },
+			verdict.TurnAuthor, []string{"alice"}},
+		"stopped before a fix": {decide.Author, []event.Event{objected}, func(s *decide.State) {
+			s.Opinions, s.Orders = []decide.Opinion{changes}, stopped
+		}, verdict.TurnPerson, []string{"alice"}},
+		"checks that the log does not tell of": {decide.Author, []event.Event{passed}, func(s *decide.State) {
+			s.Opinions, s.Checks = []decide.Opinion{approval}, decide.ChecksPending
+		}, verdict.TurnCI, nil},
+		"merged by hand": {decide.Author, []event.Event{passed}, func(s *decide.State) {
+			s.Opinions, s.Manual = []decide.Opinion{approval}, decide.Left{Topic: "auto", Why: "merge.auto is off"}
+		}, verdict.TurnAuthor, []string{"alice"}},
+		"a label holds it": {decide.Author, []event.Event{passed}, func(s *decide.State) {
+			s.Opinions, s.Held = []decide.Opinion{approval}, true
+		}, verdict.TurnPerson, []string{"alice"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := decide.State{
+				Role: c.role, Self: "judge", Open: true, Author: "alice", Head: "aaa", BaseBranch: "main", Requested: true, Reviewers: []string{"judge"},
+				Mergeable: decide.MergeableClean, Checks: decide.ChecksGreen, MaxRounds: 9, MaxAttempts: 3, Now: began.Add(time.Hour), SeenAt: began,
+			}
+			context := "touchstone/review"
+			if c.role == decide.Author {
+				s.Self, context = "alice", "touchstone/fix"
+			}
+			c.change(&s)
+			action := decide.Next(s)
+			if action.Turn != c.turn {
+				t.Fatalf("it is decided that it is the turn of %s: %s, %s", action.Turn, action.Kind, action.Reason)
+			}
+			l := newLog(t)
+			l.append(opened(1, "aaa"))
+			l.append(c.log...)
+			l.append(signed(20, s.Self, context, action.Status))
+			if got := one(t, l.project(l.file(), "judge")); got.Turn != c.turn || !slices.Equal(got.WaitingOn, c.on) ||
+				got.Reason != action.Status.Text {
+				t.Errorf("%q is shown as the turn of %s, %q: %s", action.Status.Text, got.Turn, got.WaitingOn, got.Reason)
+			}
+		})
+	}
+}
