@@ -27,7 +27,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	var b strings.Builder
 	latest, url := a.latest(pr)
 	failed := a.failures(pr, s.Since(), maxFailures)
-	fmt.Fprintf(&b, "### A person is needed: %s\n\nThe %s agent stopped at %s: %s.\n", wanted(pr, latest, action, failed), a.Role,
+	fmt.Fprintf(&b, "%s%s\n\nThe %s agent stopped at %s: %s.\n", pull.CallTitle, wanted(pr, latest, action, failed), a.Role,
 		verdict.Short(pr.Head.SHA), verdict.Prose(action.Reason))
 	if len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
@@ -73,11 +73,11 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 	case left <= 1 && leftToPerson(failed, action.SHA) != "":
 		return leftToPerson(failed, action.SHA) + ", then comment `/touchstone resume`"
 	case objects && left > 0:
-		return fmt.Sprintf("settle %s below, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
+		return fmt.Sprintf("settle %s, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
 	case objects:
 		return "comment `/touchstone review` for another review"
 	}
-	return "look into what is said below, then comment `/touchstone resume`"
+	return "look into why the agents stopped, then comment `/touchstone resume`"
 }
 
 // maxTodo bounds what a session leaves to a person, as the first line of a call says it, in bytes.

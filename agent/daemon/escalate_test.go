@@ -84,7 +84,8 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	if strings.Contains(text, "@octocat") {
 		t.Errorf("the briefing mentions somebody:\n%s", text)
 	}
-	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != decide.Wait || action.Reason != "it waits for a person" {
+	const said = "waiting for a person: take the promise out, then comment /touchstone resume"
+	if action, err := a.Decide(t.Context(), now); err != nil || action.Kind != decide.Wait || action.Status.Text != said {
 		t.Errorf("next comes %+v, %v", action, err)
 	}
 }

@@ -46,7 +46,7 @@ func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 		comments, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 		w.must(err)
 		first, _, _ := strings.Cut(comments[len(comments)-1].GetBody(), "\n")
-		if len(comments) != 2 || first != "### A person is needed: settle 2 findings below, then comment `/touchstone resume`" {
+		if len(comments) != 2 || first != "### A person is needed: settle 2 findings, then comment `/touchstone resume`" {
 			t.Errorf("%d comments, the call begins %q", len(comments), first)
 		}
 	})

@@ -71,6 +71,33 @@ func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, t
 	return at
 }
 
+// CallTitle begins the comment that calls a person. What the person has to do follows on its line, as Markdown.
+const CallTitle = "### A person is needed: "
+
+// CalledFor is what a person has to do who was last called to the present head and base, for good or until tomorrow, as the call
+// says it; blank if it does not, or was edited.
+func CalledFor(pr forge.PullRequest, label string) string {
+	for _, c := range slices.Backward(pr.Comments) {
+		to, called := callIn(c.Body)
+		if mark := rest.FindStringSubmatch(c.Body); mark != nil {
+			to, called = calling{head: mark[1], branch: pr.Base.Name}, true
+		}
+		if !called || !insider(pr, c) || !labelledSince(pr, label, c.CreatedAt) {
+			continue
+		}
+		if to.head != pr.Head.SHA || to.branch != pr.Base.Name || !c.CreatedAt.After(pr.BaseReplaced) || c.EditedAt != nil {
+			return ""
+		}
+		line, _, _ := strings.Cut(c.Body, "\n")
+		todo, titled := strings.CutPrefix(line, CallTitle)
+		if !titled {
+			return ""
+		}
+		return strings.NewReplacer("`", "", "&#8203;", "").Replace(todo)
+	}
+	return ""
+}
+
 func insider(pr forge.PullRequest, c forge.Comment) bool {
 	return c.Insider() || verdict.SameLogin(c.Author.Login, pr.Viewer)
 }

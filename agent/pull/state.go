@@ -42,6 +42,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   EscalatedAt(pr, cfg.Labels.NeedsHuman),
 		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),
+		CalledFor:     CalledFor(pr, cfg.Labels.NeedsHuman),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(pr, f),
 		Queue:         pr.Queue,

@@ -177,7 +177,7 @@ var (
 	noPersonCalled = rule{"no person called", "it waits for no person", func(s State) outcome {
 		o := metIf(!s.NeedsHuman, verdict.TurnPerson, s.waitForPerson)
 		if o.act.Kind == Wait && !s.LabelledAt.IsZero() {
-			o = o.because("it waits for a person since " + verdict.Stamp(s.LabelledAt) + s.holds())
+			o = o.because("it waits for a person since " + verdict.Stamp(s.LabelledAt) + s.called())
 		}
 		return o
 	}}

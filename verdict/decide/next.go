@@ -195,7 +195,15 @@ func (s State) waitForPerson() Action {
 	if s.Rested {
 		return s.retry(Release, "the day whose budget was spent is over")
 	}
-	return s.act(Wait, "it waits for a person"+s.holds())
+	return s.act(Wait, "it waits for a person"+s.called())
+}
+
+// called says for what it waits for a person, behind a colon, or "".
+func (s State) called() string {
+	if held := s.holds(); held != "" || s.CalledFor == "" {
+		return held
+	}
+	return ": " + s.CalledFor
 }
 
 // stopped says, as a sentence part, who has stopped the agents, or "".

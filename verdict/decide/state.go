@@ -117,6 +117,8 @@ type State struct {
 	// or zero. Taking the label off again resumes the loop with a fresh count of
 	// rounds.
 	EscalatedAt, CalledAt time.Time
+	// CalledFor is, as a sentence part, what the person who was last called has to do; blank if that is not known.
+	CalledFor string
 	// Orders are what people have ordered, oldest first, as [Orders] returns it.
 	Orders []verdict.Command
 	// Unclear are orders that cannot be followed and were not answered yet, oldest first.

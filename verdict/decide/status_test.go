@@ -51,6 +51,8 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"rounds used up", ready, func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) },
 			"failure waiting for a person: the review requests changes, and 3 rounds have not been enough"},
 		{"a person called", ready, func(s *State) { s.NeedsHuman = true }, "failure waiting for a person"},
+		{"a person called for something", ready, func(s *State) { s.NeedsHuman, s.CalledAt, s.CalledFor = true, noon, "settle 2 findings" },
+			"failure waiting for a person: settle 2 findings"},
 		{"stopped", ready, func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} },
 			"pending waiting for a person: mona has stopped the agents here"},
 		{"GitHub computes", ready, func(s *State) { s.Mergeable = MergeableUnknown }, "pending waiting: GitHub is computing whether it merges"},
