@@ -39,7 +39,8 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 		"a draft":                 {decide.Reviewer, nil, func(s *decide.State) { s.Draft = true }, verdict.TurnAuthor, []string{"alice"}},
 		"stopped before a review": {decide.Reviewer, nil, func(s *decide.State) { s.Orders = stopped }, verdict.TurnPerson, []string{"alice"}},
 		"reviewed again": {decide.Reviewer, []event.Event{objected}, func(s *decide.State) {
-			s.Opinions, s.Orders = []decide.Opinion{changes}, []verdict.Command{{Verb: verdict.AskReview, ID: 9, By: "mona", At: at.Add(time.Minute)}}
+			s.Opinions = []decide.Opinion{changes}
+			s.Orders = []verdict.Command{{Verb: verdict.AskReview, ID: 9, By: "mona", At: at.Add(time.Minute)}}
 		}, verdict.TurnReviewer, []string{"judge"}},
 		"no reviewer's agent runs": {decide.Author, nil, func(*decide.State) {}, verdict.TurnReviewer, []string{"judge"}},
 		"a fix runs": {decide.Author, []event.Event{objected}, func(s *decide.State) { s.Opinions = []decide.Opinion{changes} },
@@ -59,8 +60,9 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := decide.State{
-				Role: c.role, Self: "judge", Open: true, Author: "alice", Head: "aaa", BaseBranch: "main", Requested: true, Reviewers: []string{"judge"},
-				Mergeable: decide.MergeableClean, Checks: decide.ChecksGreen, MaxRounds: 9, MaxAttempts: 3, Now: began.Add(time.Hour), SeenAt: began,
+				Role: c.role, Self: "judge", Open: true, Author: "alice", Head: "aaa", BaseBranch: "main", Requested: true,
+				Reviewers: []string{"judge"}, Mergeable: decide.MergeableClean, Checks: decide.ChecksGreen, MaxRounds: 9, MaxAttempts: 3,
+				Now: began.Add(time.Hour), SeenAt: began,
 			}
 			context := "touchstone/review"
 			if c.role == decide.Author {
