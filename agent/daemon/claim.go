@@ -17,8 +17,14 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// claimRenewal is how often the holder of a claim renews it.
-const claimRenewal = 3 * time.Minute
+const (
+	// claimRenewal is how often the holder of a claim renews it: other machines of its login know by that that it lives, and take
+	// over soon after it has died.
+	claimRenewal = 3 * time.Minute
+	// maxRenewals is how often it does so at most, for twelve hours. With maxShown, three attempts at a head stay below the 1,000
+	// statuses of one commit and context that GitHub takes.
+	maxRenewals = 240
+)
 
 // machine marks this machine among those of its login, by the key that it signs with; empty if it
 // claims nothing, as a single command does.
@@ -97,7 +103,10 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 	ctx, cancel := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		for sleep(ctx, claimRenewal, nil) {
+		for range maxRenewals {
+			if !sleep(ctx, claimRenewal, nil) {
+				return
+			}
 			if err := write(own); err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Msg("the claim of this machine is not renewed")
 			}

@@ -1,11 +1,17 @@
 package daemon
 
 import (
+	"context"
+	"crypto/ed25519"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/journal"
 	"touchstone/agent/pull"
+	"touchstone/verdict/decide"
 )
 
 // A pending status in the name of the author's agent says until when it is at work, if it is its
@@ -32,4 +38,46 @@ func TestOnlyAClaimOfItsAuthorSaysThatItIsBeingFixed(t *testing.T) {
 			t.Errorf("%s: until %s, not %s", name, got, c.want)
 		}
 	}
+}
+
+// reported are the statuses of one commit.
+type reported []forge.Check
+
+// Report implements Reporter.
+func (r *reported) Report(_ context.Context, _ forge.Repo, _ string, s forge.CommitStatus) error {
+	*r = append(*r, forge.Check{Name: s.Context, By: forge.User{Login: "judge"}, State: s.State, URL: s.URL, At: time.Now()})
+	return nil
+}
+
+// Reported implements Reporter.
+func (r *reported) Reported(context.Context, forge.Repo, string) ([]forge.Check, error) {
+	return *r, nil
+}
+
+// A machine renews its claim for as long as a session may take, and not for ever: GitHub takes 1,000 statuses of a commit.
+func TestAClaimIsNotRenewedForEver(t *testing.T) {
+	j, err := journal.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var written reported
+		a := &Agent{Role: decide.Reviewer, Login: "judge", Config: config.NewLive(config.Default(), nil).Config, Journal: j, Key: key,
+			Report: &written}
+		release, err := a.claim(t.Context(), forge.PullRequest{Ref: ref, Viewer: "judge"}, decide.Action{Kind: decide.Review})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(48 * time.Hour)
+		synctest.Wait()
+		if len(written) != 1+maxRenewals || maxShown+3*(1+maxRenewals) >= 1000 {
+			t.Errorf("%d statuses of one claim", len(written))
+		}
+		release()
+	})
 }
