@@ -60,6 +60,8 @@ type Config struct {
 	Relay      Relay
 	// Reviewers are the logins whose records are believed.
 	Reviewers []string
+	// Sources are the endpoints that take GitHub's webhooks.
+	Sources []string
 }
 
 // Dashboard answers the requests for the page and the API.

@@ -20,6 +20,7 @@ var functions = template.FuncMap{
 	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
 	"plus": func(a, b int) int { return a + b }, "share": share,
 	"sentence": projection.Sentence, "plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join,
+	"hasAddress":  func(endpoint string) bool { return strings.HasPrefix(endpoint, "https://ADDRESS/") },
 	"isoDay":      func(t time.Time) string { return t.Format(time.DateOnly) },
 	"bucketRange": bucketRange, "repoPart": repoPart, "turnName": turnName,
 	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items },

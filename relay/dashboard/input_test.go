@@ -63,7 +63,8 @@ func TestAnEmptyLogSaysHowToBegin(t *testing.T) {
 	r := startRelay(t)
 	for _, path := range []string{"/", "/log"} {
 		page := r.get(path, http.StatusOK)
-		if !strings.Contains(page, "No webhook has arrived yet") || !strings.Contains(page, "touchstone-relay hook install") {
+		if !strings.Contains(page, "No webhook has arrived yet") || !strings.Contains(page, "touchstone-relay hook install") ||
+			!strings.Contains(page, "--url https://ADDRESS/webhooks/github<") {
 			t.Errorf("%s says\n%s", path, page)
 		}
 	}

@@ -113,9 +113,21 @@ type boardPage struct {
 	Values url.Values
 	Next   string
 	Prev   string
-	// Empty says that the log holds nothing at all, Address where a webhook is sent.
-	Empty   bool
-	Address string
+	// Empty says that the log holds nothing at all, Endpoint where GitHub is to send the first webhook.
+	Empty    bool
+	Endpoint string
+}
+
+// endpoint is where GitHub sends webhooks to. A relay that answers on this machine alone has no address there yet.
+func (d *Dashboard) endpoint(r *http.Request, viewer Viewer) string {
+	host, source := r.Host, "github"
+	if viewer.anonymous() {
+		host = "ADDRESS"
+	}
+	if len(d.config.Sources) > 0 {
+		source = d.config.Sources[0]
+	}
+	return "https://" + host + "/webhooks/" + source
 }
 
 // turnCount is how many pull requests wait for one party.
@@ -153,7 +165,7 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 		return
 	}
 	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values,
-		Empty: d.config.Relay.Head().Seq == 0, Address: r.Host}
+		Empty: d.config.Relay.Head().Seq == 0, Endpoint: d.endpoint(r, viewer)}
 	shown := []verdict.Turn{verdict.TurnPerson, verdict.TurnAuthor, verdict.TurnReviewer, verdict.TurnCI}
 	if q.State == "closed" {
 		shown = nil
@@ -228,7 +240,7 @@ type logPage struct {
 	Number             string
 	Sources            []projection.SourceCount
 	Older, Newest      string
-	Address            string
+	Endpoint           string
 	Empty              bool
 }
 
@@ -256,8 +268,8 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	}
 	p := logPage{
 		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"),
-		Sources: sources,
-		Address: r.Host, Empty: d.config.Relay.Head().Seq == 0,
+		Sources:  sources,
+		Endpoint: d.endpoint(r, viewer), Empty: d.config.Relay.Head().Seq == 0,
 	}
 	if more {
 		p.Older = with(values, "before", events[len(events)-1].ID)

@@ -47,7 +47,7 @@ func newPage(ctx context.Context, s *Server) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{dashboard.New(dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers}), read}, nil
+	return &page{dashboard.New(dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers, Sources: config.GitHub}), read}, nil
 }
 
 // run keeps the projection and the pages that are open up to date until ctx ends, and closes it.
