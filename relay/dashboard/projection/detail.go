@@ -75,6 +75,7 @@ func (v *view) round(r Review) Round {
 			break
 		}
 	}
+	round.CI, _, _ = v.commit(r.SHA).ci()
 	if r.Record == nil {
 		return round
 	}

@@ -222,6 +222,10 @@ func TestAnyOrderAndDuplicatesComeToTheSame(t *testing.T) {
 	if err != nil || len(rules) != 1 || rules[0].Rule != "security/S2" || rules[0].Outcomes[verdict.Verified] != 1 {
 		t.Errorf("rules %+v, %v", rules, err)
 	}
+	detail, _, err := p.Pull(t.Context(), event.Filter{}, want.Repo, want.Number)
+	if err != nil || len(detail.Rounds) != 2 || detail.Rounds[0].CI != "failure" || detail.Rounds[1].CI != "success" {
+		t.Errorf("rounds %+v, %v", detail.Rounds, err)
+	}
 	for seed := range uint64(6) {
 		events := append(story(), story()...)
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })

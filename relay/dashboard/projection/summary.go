@@ -76,6 +76,8 @@ type Round struct {
 	Model    string          `json:"model"`
 	Findings Counts          `json:"findings"`
 	URL      string          `json:"url"`
+	// CI is what the checks of its head came to: success, failure, pending or none.
+	CI string `json:"ci"`
 	// Key is the public key that its record is signed with, as touchstone doctor shows it on the
 	// reviewer's machine; empty for an unsigned one.
 	Key string `json:"key,omitempty"`
@@ -163,8 +165,11 @@ func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
 	return v
 }
 
-func (v *view) head() *Commit {
-	if c := v.commits[v.Head]; c != nil {
+func (v *view) head() *Commit { return v.commit(v.Head) }
+
+// commit is what is known of one of its heads.
+func (v *view) commit(sha string) *Commit {
+	if c := v.commits[sha]; c != nil {
 		return c
 	}
 	return &Commit{}
