@@ -10,7 +10,7 @@
   const repo = new URL(answer.url).searchParams.get("repo");
   const x = buckets.map((b) => Date.parse(b.start) / 1000);
   const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue("--" + name).trim();
+  const colour = (name) => () => style.getPropertyValue("--" + name).trim();
   const hours = (q, p) => (q ? q[p] / 3600 : null);
   const trends = () => [
     { title: "Time to merge, hours", moment: "merged", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50")], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90")]] },
@@ -84,5 +84,6 @@
     });
     drawn.push([chart, width]);
   }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(([chart]) => chart.redraw()));
   addEventListener("resize", () => drawn.forEach(([chart, width]) => chart.setSize({ width: width(), height: 170 })));
 })();
