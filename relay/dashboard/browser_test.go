@@ -340,24 +340,74 @@ func TestHostileTextsStayText(t *testing.T) {
 	b := newBrowser(t, r.address)
 	for _, view := range r.views(len(hostile)) {
 		b.run(chromedp.Navigate(r.address+view), visible("#main"))
-		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
-			var strange []string
-			// Plots take their width a moment after the screen has changed its own.
-			fits := chromedp.Poll(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`, nil,
-				chromedp.WithPollingTimeout(20*time.Second))
-			b.run(chromedp.EmulateViewport(size[0], size[1]))
-			if err := chromedp.Run(b.ctx, fits); err != nil {
-				t.Errorf("%s is wider than a screen of %d: %v", view, size[0], err)
-			}
-			b.run(chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
-				`[onload], main [onmouseover], main [hx-get], `+
-				`main [data-hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
-				`e.outerHTML.slice(0, 100))`, &strange))
-			for _, element := range strange {
-				b.t.Errorf("%s holds %s", view, element)
-			}
-			b.clean(view)
+		b.intact(view, [2]int64{1280, 900}, [2]int64{390, 844})
+	}
+}
+
+// What GitHub publishes as examples of its webhooks is shown by every page, with an event of each type.
+func TestPagesShowTheWebhooksThatGitHubPublishes(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	all := examples.All(t)
+	for i, e := range all {
+		response, err := http.DefaultClient.Do(examples.Request(t, r.address, secret, e.Event, examples.Delivery(i), e.Payload))
+		if err != nil {
+			t.Fatal(err)
 		}
+		response.Body.Close()
+		if response.StatusCode/100 != 2 {
+			t.Fatalf("%s was answered %s", e.Event, response.Status)
+		}
+	}
+	var log struct{ Events []struct{ ID, Type string } }
+	r.read("/api/v1/events?limit=500", &log)
+	var pulls struct {
+		Pulls []struct {
+			Repo   string
+			Number int
+		}
+	}
+	r.read("/api/v1/pulls?state=all&limit=500", &pulls)
+	if len(log.Events) < 300 || len(pulls.Pulls) == 0 {
+		t.Fatalf("of %d examples the page knows %d events and %d pull requests", len(all), len(log.Events), len(pulls.Pulls))
+	}
+	views := []string{"/", "/?state=all", "/log", "/rules", "/trends", "/machines", "/health"}
+	for _, p := range pulls.Pulls {
+		views = append(views, fmt.Sprintf("/pulls/%s/%d", p.Repo, p.Number))
+	}
+	types := map[string]bool{}
+	for _, e := range log.Events {
+		if !types[e.Type] {
+			types[e.Type], views = true, append(views, "/log/"+e.ID)
+		}
+	}
+	b := newBrowser(t, r.address)
+	for _, view := range views {
+		b.run(chromedp.Navigate(r.address+view), visible("#main"))
+		b.intact(view, [2]int64{1280, 900})
+	}
+}
+
+// intact reports what the page that is open holds of others that is more than text, and where it is wider than a screen.
+func (b *browser) intact(view string, sizes ...[2]int64) {
+	b.t.Helper()
+	for _, size := range sizes {
+		var strange []string
+		// Plots take their width a moment after the screen has changed its own.
+		fits := chromedp.Poll(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`, nil,
+			chromedp.WithPollingTimeout(20*time.Second))
+		b.run(chromedp.EmulateViewport(size[0], size[1]))
+		if err := chromedp.Run(b.ctx, fits); err != nil {
+			b.t.Errorf("%s is wider than a screen of %d: %v", view, size[0], err)
+		}
+		b.run(chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
+			`[onload], main [onmouseover], main [hx-get], `+
+			`main [data-hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
+			`e.outerHTML.slice(0, 100))`, &strange))
+		for _, element := range strange {
+			b.t.Errorf("%s holds %s", view, element)
+		}
+		b.clean(view)
 	}
 }
 
