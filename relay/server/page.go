@@ -47,7 +47,8 @@ func newPage(ctx context.Context, s *Server) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{dashboard.New(dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers, Sources: config.GitHub}), read}, nil
+	shown := dashboard.Config{Projection: read, Relay: inside{s}, Reviewers: config.Reviewers, Sources: config.GitHub}
+	return &page{dashboard.New(shown), read}, nil
 }
 
 // run keeps the projection and the pages that are open up to date until ctx ends, and closes it.
