@@ -1,11 +1,12 @@
 package board
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"touchstone/agent/terminal"
 	"touchstone/verdict"
@@ -46,7 +47,7 @@ func QueueOf(login string, pulls []Pull) Queue {
 
 // Write writes the queue for people.
 func (q Queue) Write(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	w := bufio.NewWriter(to)
 	if len(q.Waiting)+len(q.Mine)+len(q.NeedsHuman) == 0 {
 		fmt.Fprintf(w, "nothing waits for %s\n", terminal.Plain(q.Login))
 	}
@@ -65,11 +66,22 @@ func (q Queue) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// Rows writes a line for each pull request, its columns divided by tabs.
+// Rows writes two lines for each pull request: which one it is and what has come of it, and whose turn it is and why.
 func Rows(w io.Writer, pulls []Pull, now time.Time) {
+	width := 0
 	for _, p := range pulls {
-		fmt.Fprintf(w, "  %s\t%s\tCI %s\t%s\t%s\t%s\n", terminal.Plain(p.Ref()), terminal.Plain(p.Standing()), terminal.Plain(p.CI),
-			terminal.Plain(string(p.Turn)), age(p.Since, now), terminal.Plain(p.Reason))
+		width = max(width, utf8.RuneCountInString(terminal.Plain(p.Ref())))
+	}
+	for _, p := range pulls {
+		stands, turn := p.Standing(), string(p.Turn)
+		if p.CI != "" && p.CI != "none" {
+			stands += ", CI " + p.CI
+		}
+		if since := age(p.Since, now); since != "" {
+			turn += " for " + since
+		}
+		fmt.Fprintf(w, "  %-*s  %s (%s)\n", width, terminal.Plain(p.Ref()), terminal.Plain(p.Title), terminal.Plain(stands))
+		fmt.Fprintf(w, "  %*s  %s: %s\n", width, "", terminal.Plain(turn), terminal.Plain(p.Reason))
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"touchstone/agent/board"
@@ -260,9 +259,7 @@ func screen(machine Machine, relay shared, url string, columns, lines int, now t
 			fmt.Fprintf(&b, "  %s %s: %s\n", terminal.Plain(m.Role), terminal.Plain(m.Login), terminal.Plain(doing(m, now)))
 		}
 		fmt.Fprintf(&b, "\nOpen pull requests (%d)\n", len(relay.pulls))
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		board.Rows(w, relay.pulls, now)
-		w.Flush()
+		board.Rows(&b, relay.pulls, now)
 	}
 	for _, a := range machine.Agents {
 		if len(a.Last) > 0 {
