@@ -140,7 +140,7 @@ func modelOf(r verdict.Record) string {
 // Write writes the numbers for people to read.
 func (g Groups) Write(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\tpull requests\tmerged\twithout a person\tto merge p50\tp90\tp99\treviews\treview p50\tp90\tp99\tfindings\tcost\n",
+	fmt.Fprintf(w, "%s\tpulls\tmerged\tunattended\tto merge p50\tp90\tp99\treviews\treview p50\tp90\tp99\tfindings\tcost\n",
 		g.By)
 	for _, one := range g.Groups {
 		findings := 0

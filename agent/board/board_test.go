@@ -15,7 +15,7 @@ import (
 func TestTheRelaysPullRequestsAreAllRead(t *testing.T) {
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages := map[string]string{
-			"": `{"pulls":[{"repo":"acme/app","number":1,"title":"Search\u0009notes","author":"alice","round":2,"verdict":"APPROVE","open":{"critical":0,"nit":2},"ci":"pending","turn":"ci","waiting_on":[],"since":"2026-01-02T03:04:05Z","reason":"waiting for checks"},
+			"": `{"pulls":[{"repo":"acme/app","number":1,"title":"Search\u0009notes","author":"alice","round":2,"verdict":"APPROVE","open":{"critical":0,"nit":2},"ci":"pending","turn":"ci","waiting_on":[],"since":"2026-01-02T03:04:05Z","reason":"waiting for CI: checks are running"},
 				{"repo":"acme/other","number":7,"author":"bob","turn":"person","waiting_on":[]}],"next":"2"}`,
 			"2": `{"pulls":[{"repo":"ACME/app","number":3,"author":"bob","turn":"person","waiting_on":["Alice"],"reason":"the quality bar \u001b[2J is lowered"},
 				{"repo":"acme/app","number":4,"author":"bob","turn":"person","waiting_on":[]},
@@ -49,7 +49,7 @@ func TestTheRelaysPullRequestsAreAllRead(t *testing.T) {
 		t.Errorf("what waits for alice, is hers, and needs a person: %s", got)
 	}
 	for _, want := range []string{"Waits for alice (3)\n  ACME/app#3 ", "  acme/app#1  Search notes (round 2, approved, 2 nit, CI pending)\n",
-		"ci for ", ": waiting for checks\n", "\uFFFD[2J"} {
+		"ci for ", ": checks are running\n", "\uFFFD[2J"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}

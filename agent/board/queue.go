@@ -81,7 +81,11 @@ func Rows(w io.Writer, pulls []Pull, now time.Time) {
 			turn += " for " + since
 		}
 		fmt.Fprintf(w, "  %-*s  %s (%s)\n", width, terminal.Plain(p.Ref()), terminal.Plain(p.Title), terminal.Plain(stands))
-		fmt.Fprintf(w, "  %*s  %s: %s\n", width, "", terminal.Plain(turn), terminal.Plain(p.Reason))
+		why := p.Reason
+		if _, rest, found := strings.Cut(why, ": "); found && strings.HasPrefix(why, verdict.Waits) {
+			why = rest // for whom it waits is said
+		}
+		fmt.Fprintf(w, "  %*s  %s: %s\n", width, "", terminal.Plain(turn), terminal.Plain(why))
 	}
 }
 
