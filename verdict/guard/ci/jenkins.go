@@ -4,9 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
-
+	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
 
@@ -23,10 +21,6 @@ func readJenkins(content []byte) (Pipeline, error) {
 	if len(content) > maxJenkins {
 		return Pipeline{}, errNoPipeline
 	}
-	tokens, err := chroma.Tokenise(lexers.Get("groovy"), nil, string(content))
-	if err != nil {
-		return Pipeline{}, err
-	}
 	type block struct {
 		name     string
 		strength Strength
@@ -35,21 +29,18 @@ func readJenkins(content []byte) (Pipeline, error) {
 	job := Job{Name: "pipeline", Line: 1, Strength: Always, Cells: []Cell{{}}}
 	var open []block
 	var words []string // of this statement
-	line := 1
-	for _, t := range tokens {
-		at := line
-		line += strings.Count(t.Value, "\n")
-		text := strings.TrimSpace(t.Value)
+	for _, t := range doc.Tokens(content) {
+		text := strings.TrimSpace(t.Text)
 		switch {
-		case t.Type.InCategory(chroma.Comment):
-		case t.Type.InSubCategory(chroma.LiteralString):
+		case t.Kind == doc.Comment:
+		case t.Kind == doc.String:
 			strength := Always
 			for _, b := range open {
 				strength = min(strength, b.strength)
 			}
 			if contains(words, "sh", "bat") && text != "" {
 				script := strings.Trim(text, `"'`)
-				s := Step{Line: at, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: at - 1, Options: shell.Options{Errexit: true},
+				s := Step{Line: t.Line, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: t.Line - 1, Options: shell.Options{Errexit: true},
 					Strength: fixed(strength)}
 				if contains(words, "returnStatus") {
 					s.Strength = fixed(Never)
@@ -71,7 +62,7 @@ func readJenkins(content []byte) (Pipeline, error) {
 			open, words = append(open, b), nil
 		case text == "}":
 			open, words = open[:max(0, len(open)-1)], nil
-		case strings.Contains(t.Value, "\n") && text == "" || text == ";":
+		case strings.Contains(t.Text, "\n") && text == "" || text == ";":
 			words = nil
 		case text != "":
 			words = append(words, text)

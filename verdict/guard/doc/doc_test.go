@@ -85,6 +85,34 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
+func TestTokens(t *testing.T) {
+	kinds := map[doc.TokenKind]string{doc.Comment: "comment", doc.String: "string", doc.Number: "number", doc.Word: "word", doc.Mark: "mark"}
+	for text, want := range map[string]string{
+		"a: 'b//c', // d\n\"e\\\"f\"":        "word a|mark :|string 'b//c'|mark ,|comment // d|string \"e\\\"f\"",
+		"x = /a[/]\"b/g; y = 4 / 2 / z":      "word x|mark =|string /a[/]\"b/|word g|mark ;|word y|mark =|number 4|mark /|number 2|mark /|word z",
+		"(a) / b / c":                        "mark (|word a|mark )|mark /|word b|mark /|word c",
+		"sh '''a\n'b' '''\nsh \"\"\"c\"\"\"": "word sh|string '''a\n'b' '''|word sh|string \"\"\"c\"\"\"",
+		"`a\n${b}` /* c\nd */ e":             "string `a\n${b}`|comment /* c\nd */|word e",
+		"'open\nnext /* open":                "string 'open|word next|comment /* open",
+		"#!/usr/bin/env x\n@a $b_1 0.8.":     "comment #!/usr/bin/env x|word @|word a|word $b_1|number 0.8|mark .",
+	} {
+		var got []string
+		whole, line := "", 1
+		for _, token := range doc.Tokens([]byte(text)) {
+			if token.Line != line {
+				t.Errorf("%q is in line %d, not %d", token.Text, line, token.Line)
+			}
+			whole, line = whole+token.Text, line+strings.Count(token.Text, "\n")
+			if token.Kind != doc.Space {
+				got = append(got, kinds[token.Kind]+" "+token.Text)
+			}
+		}
+		if strings.Join(got, "|") != want || whole != text {
+			t.Errorf("%q:\ngot  %q\nwant %q", text, strings.Join(got, "|"), want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("a.yml", []byte("a: &x [1]\nb: *x\n"))
 	f.Add("a.ts", []byte("({a: [1, 'x'], b(c) {}})"))

@@ -3,9 +3,6 @@ package doc
 import (
 	"bytes"
 	"strings"
-
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 )
 
 // parseScript reads what is written as data in a script: the object literals of
@@ -14,24 +11,10 @@ import (
 // left out.
 func parseScript(content []byte) (*Node, error) {
 	s := script{}
-	tokens, err := chroma.Tokenise(lexers.Get("typescript"), nil, string(content))
-	if err != nil {
-		return nil, err
-	}
-	line := 1
-	for _, t := range tokens {
-		text := strings.TrimSpace(t.Value)
-		switch {
-		case t.Type.InCategory(chroma.Comment), t.Type == chroma.Error && text == "":
-		case text != "" && t.Type.InSubCategory(chroma.LiteralString) && len(s.tokens) > 0 && s.joins(t, text, line):
-		case text != "" && (t.Type == chroma.Punctuation || t.Type == chroma.Operator):
-			for _, c := range text {
-				s.tokens = append(s.tokens, word{string(c), t.Type, line})
-			}
-		case text != "":
-			s.tokens = append(s.tokens, word{text, t.Type, line + strings.Count(t.Value[:strings.Index(t.Value, text)], "\n")})
+	for _, t := range Tokens(content) {
+		if t.Kind != Space && t.Kind != Comment {
+			s.tokens = append(s.tokens, t)
 		}
-		line += strings.Count(t.Value, "\n")
 	}
 	root := &Node{Kind: Map, Line: 1}
 	for s.at < len(s.tokens) {
@@ -46,36 +29,19 @@ func parseSbt(content []byte) (*Node, error) {
 	return parseScript(bytes.ReplaceAll(content, []byte(" / "), []byte("; ")))
 }
 
-type word struct {
-	text string
-	kind chroma.TokenType
-	line int
-}
-
 type script struct {
-	tokens []word
+	tokens []Token
 	at     int
-}
-
-// joins puts the parts of one string literal together, which the lexer gives one by one.
-func (s *script) joins(t chroma.Token, text string, line int) bool {
-	last := &s.tokens[len(s.tokens)-1]
-	if !last.kind.InSubCategory(chroma.LiteralString) || last.line != line || len(last.text) > 1 &&
-		last.text[0] == last.text[len(last.text)-1] {
-		return false
-	}
-	last.text += t.Value
-	return true
 }
 
 func (s *script) is(ahead int, texts string) bool {
 	i := s.at + ahead
-	return i < len(s.tokens) && len(s.tokens[i].text) == 1 && strings.Contains(texts, s.tokens[i].text)
+	return i < len(s.tokens) && len(s.tokens[i].Text) == 1 && strings.Contains(texts, s.tokens[i].Text)
 }
 
 // members reads up to the bracket that closes a block, which it leaves.
 func (s *script) members(to *Node, depth int) {
-	var last *word
+	var last *Token
 	for ; s.at < len(s.tokens) && depth > 0; s.at++ {
 		t := &s.tokens[s.at]
 		switch {
@@ -100,9 +66,9 @@ func (s *script) members(to *Node, depth int) {
 			s.flag(to, last)
 			last = nil
 		case last != nil && isLiteral(*t) && !isLiteral(*last):
-			s.add(to, last, &Node{Value: unquote(t.text)})
+			s.add(to, last, &Node{Value: unquote(t.Text)})
 			last = nil
-		case t.kind != chroma.Operator && t.kind != chroma.Punctuation:
+		case t.Kind != Mark:
 			s.flag(to, last)
 			last = t
 		}
@@ -110,20 +76,19 @@ func (s *script) members(to *Node, depth int) {
 }
 
 // flag adds an element of a list: a literal that is no key.
-func (s *script) flag(to *Node, last *word) {
+func (s *script) flag(to *Node, last *Token) {
 	if last != nil && to.Kind == List && isLiteral(*last) {
-		to.Items = append(to.Items, &Node{Value: unquote(last.text), Line: last.line})
+		to.Items = append(to.Items, &Node{Value: unquote(last.Text), Line: last.Line})
 	}
 }
 
-func (s *script) add(to *Node, key *word, value *Node) {
-	value.Key, value.Line = unquote(key.text), key.line
+func (s *script) add(to *Node, key *Token, value *Node) {
+	value.Key, value.Line = unquote(key.Text), key.Line
 	to.Items = append(to.Items, value)
 }
 
-func isLiteral(t word) bool {
-	return t.kind.InCategory(chroma.Literal) || t.kind.InSubCategory(chroma.LiteralString) ||
-		t.kind.InSubCategory(chroma.LiteralNumber) || t.text == "true" || t.text == "false"
+func isLiteral(t Token) bool {
+	return t.Kind == String || t.Kind == Number || t.Text == "true" || t.Text == "false"
 }
 
 // value reads one value and stops on its last token.
@@ -131,37 +96,37 @@ func (s *script) value(depth int) *Node {
 	t := s.tokens[s.at]
 	switch {
 	case depth <= 0:
-		return &Node{Line: t.line}
+		return &Node{Line: t.Line}
 	case s.is(0, "{[("):
-		out := &Node{Kind: Map, Line: t.line}
-		if t.text == "[" {
+		out := &Node{Kind: Map, Line: t.Line}
+		if t.Text == "[" {
 			out.Kind = List
 		}
 		s.at++
 		from := s.at
 		s.members(out, depth)
 		switch {
-		case t.text == "[":
+		case t.Text == "[":
 			s.trailing(out)
-		case t.text == "(" && s.at == from+1 && isLiteral(s.tokens[from]):
-			return &Node{Value: unquote(s.tokens[from].text), Line: s.tokens[from].line}
+		case t.Text == "(" && s.at == from+1 && isLiteral(s.tokens[from]):
+			return &Node{Value: unquote(s.tokens[from].Text), Line: s.tokens[from].Line}
 		}
 		return out
 	case !isLiteral(t) && s.is(1, "("): // a call: what it is given
 		s.at++
 		return s.value(depth)
 	case !isLiteral(t):
-		return &Node{Line: t.line, Value: t.text}
+		return &Node{Line: t.Line, Value: t.Text}
 	}
-	return &Node{Value: unquote(t.text), Line: t.line}
+	return &Node{Value: unquote(t.Text), Line: t.Line}
 }
 
 // trailing adds a list's last element, after which no comma stands.
 func (s *script) trailing(list *Node) {
 	if s.at > 0 && s.at < len(s.tokens) && isLiteral(s.tokens[s.at-1]) {
 		last := s.tokens[s.at-1]
-		if n := len(list.Items); n == 0 || list.Items[n-1].Value != unquote(last.text) || list.Items[n-1].Line != last.line {
-			list.Items = append(list.Items, &Node{Value: unquote(last.text), Line: last.line})
+		if n := len(list.Items); n == 0 || list.Items[n-1].Value != unquote(last.Text) || list.Items[n-1].Line != last.Line {
+			list.Items = append(list.Items, &Node{Value: unquote(last.Text), Line: last.Line})
 		}
 	}
 }
