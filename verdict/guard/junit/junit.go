@@ -49,9 +49,12 @@ type Runs struct {
 	shared     map[string]bool   // last parts that names of several cases of the base have
 }
 
+// What the code under test writes decides how much memory a comparison takes, in a program that other pull
+// requests need too.
 const (
-	maxCases = 500_000   // of one commit
-	maxBytes = 256 << 20 // of one commit's reports together
+	maxCases = 200_000  // of one commit
+	maxBytes = 64 << 20 // of one commit's reports together
+	maxName  = 300      // of a class or a test; the rest of one is left out
 )
 
 // Read reads the reports of both commits, each a whole file. Its error says which report
@@ -92,22 +95,16 @@ func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
 	return out, nil
 }
 
-// testcase is the element that every runner writes.
-type testcase struct {
-	Class string `xml:"classname,attr"`
-	Name  string `xml:"name,attr"`
-	Parts []struct {
-		XMLName xml.Name
-	} `xml:",any"`
-}
-
 var errNoReport = errors.New("it is no JUnit report")
 
-// read adds the cases of a report.
+// read adds the cases of a report. It keeps nothing of an element but what counts: one may have millions within it.
 func read(report []byte, out map[Case]outcome) error {
 	d := xml.NewDecoder(bytes.NewReader(report))
 	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	suites := false
+	depth, within := 0, 0 // how many elements are open, and how many are when a case's parts begin
+	var c Case
+	var now outcome
 	for {
 		t, err := d.Token()
 		switch {
@@ -118,39 +115,62 @@ func read(report []byte, out map[Case]outcome) error {
 		case err != nil:
 			return fmt.Errorf("%w: %w", errNoReport, err)
 		}
-		start, ok := t.(xml.StartElement)
-		if !ok {
-			continue
+		switch element := t.(type) {
+		case xml.StartElement:
+			depth++
+			suites = suites || strings.HasPrefix(element.Name.Local, "testsuite")
+			switch {
+			case within == 0 && suites && element.Name.Local == "testcase":
+				if len(out) >= maxCases {
+					return fmt.Errorf("it holds more than %d cases", maxCases)
+				}
+				c, now, within = caseOf(element), outcome{state: passed}, depth+1
+			case depth == within:
+				now.take(element.Name.Local)
+			}
+		case xml.EndElement:
+			if depth--; depth == within-2 && within > 0 {
+				add(out, c, now)
+				within = 0
+			}
 		}
-		suites = suites || strings.HasPrefix(start.Name.Local, "testsuite")
-		if start.Name.Local != "testcase" || !suites {
-			continue
+	}
+}
+
+// caseOf is the case that an element is about.
+func caseOf(element xml.StartElement) (c Case) {
+	for _, a := range element.Attr {
+		switch a.Name.Local {
+		case "classname":
+			c.Class = clipped(a.Value)
+		case "name":
+			c.Name = clipped(a.Value)
 		}
-		var c testcase
-		if err := d.DecodeElement(&c, &start); err != nil {
-			return fmt.Errorf("%w: %w", errNoReport, err)
-		}
-		if len(out) >= maxCases {
-			return fmt.Errorf("it holds more than %d cases", maxCases)
-		}
-		add(out, c)
+	}
+	return c
+}
+
+func clipped(name string) string {
+	if len(name) > maxName {
+		return strings.Clone(strings.ToValidUTF8(name[:maxName], ""))
+	}
+	return name
+}
+
+// take notes a part of a case.
+func (o *outcome) take(part string) {
+	switch part {
+	case "skipped", "disabled", "ignored":
+		o.state = skipped
+	case "failure", "error":
+		o.state = failed
+	case "flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun":
+		o.retried = true
 	}
 }
 
 // add notes a case. One that is reported more than once, and failed once, was retried.
-func add(out map[Case]outcome, c testcase) {
-	now := outcome{state: passed}
-	for _, p := range c.Parts {
-		switch p.XMLName.Local {
-		case "skipped", "disabled", "ignored":
-			now.state = skipped
-		case "failure", "error":
-			now.state = failed
-		case "flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun":
-			now.retried = true
-		}
-	}
-	key := Case{c.Class, c.Name}
+func add(out map[Case]outcome, key Case, now outcome) {
 	if had, twice := out[key]; twice {
 		now.retried = now.retried || had.retried || (had.state == failed) != (now.state == failed)
 		now.state = max(now.state, had.state)

@@ -104,6 +104,27 @@ func TestReadRefusesWhatIsNoReport(t *testing.T) {
 	}
 }
 
+// A report is written by the code under test: what is read of it is bounded, and what an element holds besides counts
+// for nothing.
+func TestReadIsBounded(t *testing.T) {
+	many := strings.Repeat("<x><skipped/></x>", 20_000)
+	if r := runs(t, report("a|b"), report("a|b|"+many)); len(r.Skipped())+len(r.Missing()) != 0 {
+		t.Errorf("a case with much in it that is nothing: %v, %v", r.Skipped(), r.Missing())
+	}
+	long := strings.Repeat("x", 1<<20)
+	if got := runs(t, report("a|"+long), report()).Missing(); len(got) != 1 || len(got[0].Name) > 1000 {
+		t.Errorf("of a name of 1 MiB there are %d bytes", len(fmt.Sprint(got)))
+	}
+	var all strings.Builder
+	for i := range 200_001 {
+		fmt.Fprintf(&all, `<testcase name="%d"/>`, i)
+	}
+	if _, err := junit.Read(nil, [][]byte{[]byte("<testsuite>" + all.String() + "</testsuite>")}); err == nil ||
+		!strings.Contains(err.Error(), "more than 200000 cases") {
+		t.Errorf("of more cases than any runner has: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(report("a|b|<skipped/>"))
 	f.Fuzz(func(t *testing.T, text []byte) {
