@@ -9,7 +9,8 @@ import (
 )
 
 // runnable reports whether each command of a shell's line is one that a pattern allows, in which *
-// stands for anything. What sets variables or writes files besides is not.
+// stands for anything. What sets variables or writes files besides is not, and neither is what a shell
+// would calculate: it takes the names in that apart again, and runs what it finds there.
 func runnable(line string, allow []string) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -19,17 +20,29 @@ func runnable(line string, allow []string) bool {
 	printer := syntax.NewPrinter()
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
+		case nil, *syntax.File, *syntax.Comment, *syntax.Stmt, *syntax.BinaryCmd, *syntax.Block, *syntax.Subshell, *syntax.IfClause,
+			*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause, *syntax.Word, *syntax.Lit, *syntax.SglQuoted,
+			*syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ExtGlob:
 		case *syntax.CallExpr:
 			var text strings.Builder
 			fine = fine && len(n.Assigns) == 0 && printer.Print(&text, n) == nil && allowed(text.String(), allow)
 		case *syntax.Redirect:
 			fine = fine && harmless(n)
-		case *syntax.DeclClause, *syntax.LetClause, *syntax.FuncDecl, *syntax.CoprocClause:
+		case *syntax.ParamExp:
+			fine = fine && plain(n)
+		default:
 			fine = false
 		}
 		return fine
 	})
 	return fine
+}
+
+// plain reports whether an expansion gives what a variable holds, or another text in its place, and does no more.
+func plain(p *syntax.ParamExp) bool {
+	more := p.Exp != nil && slices.Contains([]syntax.ParExpOperator{syntax.AssignUnset, syntax.AssignUnsetOrNull, syntax.OtherParamOps},
+		p.Exp.Op)
+	return !more && !p.Excl && p.Index == nil && p.Slice == nil
 }
 
 // allowed reports whether a pattern allows a simple command. One that ends in " *" allows the
