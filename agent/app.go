@@ -27,18 +27,21 @@ func newAppCreate(s *cli.Settings) *cobra.Command {
 	var a wizard.App
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Make the reviewer's GitHub App in the browser, and have this machine act as it",
-		Long: `create opens a page on this machine that takes your browser to GitHub, where you agree to the
-App as it is described: its permissions, events and webhook. Then you choose its repositories,
-which this waits for. The private key stays on this machine, in a file beside agent.yaml that
-only you can read; agent.yaml is told to act as the App from then on.
+		Short: "Make the reviewer's GitHub App in the browser",
+		Long: `create opens a page on this machine that takes your browser to GitHub, where you
+agree to the App as it is described: its permissions, events and webhook. Then
+you choose its repositories, which this waits for. The private key stays on this
+machine, in a file beside agent.yaml that only you can read; agent.yaml is told
+to act as the App from then on.
 
-With a relay, the App's webhook leads there, in place of touchstone-relay hook install, and the
-relay is given its secret. That takes an administrator's token in RELAY_TOKEN, which is not kept.
+With a relay, the App's webhook leads there, in place of touchstone-relay hook
+install, and the relay is given its secret. That takes an administrator's token
+in RELAY_TOKEN, which is not kept.
 
-It can be broken off at any time and begun again: it goes on from where it was. Nobody can ask an
-App for its review, so that it reviews every pull request of its repositories. Whether its
-approvals count for a repository's rules is told by touchstone doctor.`,
+It can be broken off at any time and begun again: it goes on from where it was.
+Nobody can ask an App for its review, so that it reviews every pull request of
+its repositories. Whether its approvals count for a repository's rules is told
+by touchstone doctor.`,
 		Example: `  touchstone app create --organization acme --repo acme/app
   RELAY_TOKEN=rly_… touchstone app create --organization acme`,
 		Args: cobra.NoArgs,

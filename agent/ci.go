@@ -14,17 +14,20 @@ func newCI(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ci guard|review",
 		Short: "Run the guard or a review as a job of GitHub Actions",
-		Long: `ci is what the action of this project runs. It reads of the pull request from the workflow's
-event, prints annotations, adds to the job's summary, sets the step's outputs (verdict, findings,
-sarif) and writes a SARIF file where --sarif says.
+		Long: `ci is what the action of this project runs. It reads of the pull request from
+the workflow's event, prints annotations, adds to the job's summary, sets the
+step's outputs (verdict, findings, sarif) and writes a SARIF file where --sarif
+says.
 
-guard takes a clone that has the base and the change, and no secret. review takes a model and
-GITHUB_TOKEN to read with; it posts nothing, so that the job's own check is what counts. A pull request
-from a fork is not reviewed, since GitHub gives it no secrets, and neither runs on
-pull_request_target, which would give it some.
+guard takes a clone that has the base and the change, and no secret. review
+takes a model and GITHUB_TOKEN to read with; it posts nothing, so that the job's
+own check is what counts. A pull request from a fork is not reviewed, since
+GitHub gives it no secrets, and neither runs on pull_request_target, which would
+give it some.
 
-Exit codes: 0 approved, nothing held, or a fork's review skipped, 10 changes requested or something
-held, 20 the model did not finish, 2 the workflow or the configuration is wrong, 1 anything else.`,
+Exit codes: 0 approved, nothing held, or a fork's review skipped, 10 changes
+requested or something held, 20 the model did not finish, 2 the workflow or the
+configuration is wrong, 1 anything else.`,
 		Example:   "  touchstone ci guard --sarif guard.sarif",
 		ValidArgs: []string{"guard", "review"},
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),

@@ -14,17 +14,20 @@ func newDoctor(s *cli.Settings) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check everything an agent needs and say what to do about what is missing",
-		Long: `doctor checks the configuration, the token and whose it is, each repository, what
-the token may do there, its settings, whether its rules let the agents merge, whose
-approvals they count and what GitHub itself checks, the relay, git, the model CLIs with
-their providers, prices and sandbox, the guidelines and the state directory, and shows the reviewers' accounts and keys. It changes nothing but for
-keeping the accounts, and making a reviewer's key, that it finds missing. It exits 1 if anything is wrong.
+		Short: "Check all that an agent needs, and say what to do about it",
+		Long: `doctor checks the configuration, the token and whose it is, each repository,
+what the token may do there, its settings, whether its rules let the agents
+merge, whose approvals they count and what GitHub itself checks, the relay, git,
+the model CLIs with their providers, prices and sandbox, the guidelines and the
+state directory, and shows the reviewers' accounts and keys. It changes nothing
+but for keeping the accounts, and making a reviewer's key, that it finds
+missing. It exits 1 if anything is wrong.
 
-With --fix it first mends, on this machine alone, what can be mended without a choice of yours,
-and says what it did: other users' rights to files of secrets, a missing state directory, what
-commands that were killed left behind, a service that an older version installed, and a model CLI
-that is not here while another one is. Repeating it changes nothing.`,
+With --fix it first mends, on this machine alone, what can be mended without a
+choice of yours, and says what it did: other users' rights to files of secrets,
+a missing state directory, what commands that were killed left behind, a service
+that an older version installed, and a model CLI that is not here while another
+one is. Repeating it changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

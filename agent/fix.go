@@ -18,8 +18,8 @@ func newFix(s *cli.Settings) *cobra.Command {
 		Use:   "fix PR",
 		Short: "Apply the review of one of your pull requests and push the result",
 		Long: `fix does what the author agent does, on one pull request of this login, now: it
-merges the base into a worktree of the branch, has the model apply the review and
-mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
+merges the base into a worktree of the branch, has the model apply the review
+and mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
 requests with a label that holds them are included.`,
 		Example: "  touchstone fix 12 --repo acme/app",
 		Args:    cli.OnePull,

@@ -22,38 +22,40 @@ func newGuard() *cobra.Command {
 	var junitBase, junitHead []string
 	cmd := &cobra.Command{
 		Use:   "guard --base REV",
-		Short: "Find where a change lowers the quality bar, without a model and without GitHub",
+		Short: "Find where a change lowers the quality bar, without a model",
 		Long: `guard looks at what merging the clone in the current directory into REV would
 change, and names what lowers the quality bar, in two tiers:
 
   hold      what code is certain of; a person has to approve it
-  evidence  what code only suspects; a review has to answer it (shown with --all)
+  evidence  what code only suspects; a review has to answer it (with --all)
 
 and of these kinds:
 
   threshold    coverage and other limits that are easier to meet
   strictness   lint, type-check and compiler rules gone, off or milder
   suppression  code that tells a tool to look away
-  test         tests deleted, skipped or emptied while what they test is still there
+  test         tests deleted, skipped or emptied whose subject is still there
   assertion    tests that more results pass, or that check less
   ci           checks that no longer run, or can no longer fail
   policy       guidelines, ownership files and contributor rules weakened
   unexamined   files that cannot be read, which a person has to look at
 
-What moved, was renamed, got stricter, is written differently or went together with
-the code it tests is no finding. Vendored and generated files are left out. The working
-tree is examined, untracked files included and ignored ones left out; with --committed
-it is HEAD. Nothing in the clone is changed or run, hooks and filters included.
+What moved, was renamed, got stricter, is written differently or went together
+with the code it tests is no finding. Vendored and generated files are left out.
+The working tree is examined, untracked files included and ignored ones left
+out; with --committed it is HEAD. Nothing in the clone is changed or run, hooks
+and filters included.
 
-With --junit-base and --junit-head what the test runners reported of both commits
-overrules what the code lets expect: a test that ran and passed is not gone, and one
-that passed before and is missing, skipped or retried now is found in every language.
+With --junit-base and --junit-head what the test runners reported of both
+commits overrules what the code lets expect: a test that ran and passed is not
+gone, and one that passed before and is missing, skipped or retried now is found
+in every language.
 
-Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the command
-line is wrong, 1 anything else.`,
+Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the
+command line is wrong, 1 anything else.`,
 		Example: `  touchstone guard --base origin/main
-  touchstone guard --base origin/main --committed --format github # in a workflow, as annotations
-  touchstone guard --base origin/main --junit-base 'base/*.xml' --junit-head 'head/*.xml'`,
+  touchstone guard --base origin/main --committed --format github # in CI
+  touchstone guard --base main --junit-base 'old/*.xml' --junit-head 'new/*.xml'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -36,18 +36,19 @@ func newGuidelinesReplay(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Try changed guidelines on rounds that were reviewed before",
-		Long: `replay reviews again what earlier rounds reviewed, by the guidelines of today and,
-with --with, by those in a directory in place of the repository's own documents of the
-same name, and says which findings appear, vanish and stay, by rule, and what had become
-of those that vanish and stay. Nothing is posted. The rounds are read from the signed
-records on GitHub; each is reviewed as if nobody had looked at it before. A session's
-answers vary, so few findings more or less prove little.
+		Long: `replay reviews again what earlier rounds reviewed, by the guidelines of today
+and, with --with, by those in a directory in place of the repository's own
+documents of the same name, and says which findings appear, vanish and stay, by
+rule, and what had become of those that vanish and stay. Nothing is posted. The
+rounds are read from the signed records on GitHub; each is reviewed as if nobody
+had looked at it before. A session's answers vary, so few findings more or less
+prove little.
 
-It says how many rounds there are and what they may cost, and asks, unless --yes is
-given. The sessions together cost --budget at most, but for the one request by which
-the last of them may go beyond it; where the price of a model is not known, --rounds is
-the only bound.`,
-		Example: "  touchstone guidelines replay --since 30d --with .touchstone/guidelines --budget 5\n" +
+It says how many rounds there are and what they may cost, and asks, unless --yes
+is given. The sessions together cost --budget at most, but for the one request
+by which the last of them may go beyond it; where the price of a model is not
+known, --rounds is the only bound.`,
+		Example: "  touchstone guidelines replay --with .touchstone/guidelines --budget 5\n" +
 			"  touchstone guidelines replay --yes --format json --repo acme/app",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -32,15 +32,17 @@ func newGuidelinesSuggest(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Draft a change of a rule whose findings were mostly wrong",
-		Long: `suggest takes the rule with the most findings that were refuted by a second session,
-withdrawn after a dispute, or waived, or the one that --rule names, and has one session
-of a model reword it. It prints the draft as a unified diff, with the numbers and the
-reason, for a person to decide. A rule is taken only if it is known of at least five of
-its findings whether they held, and most were wrong.
+		Long: `suggest takes the rule with the most findings that were refuted by a second
+session, withdrawn after a dispute, or waived, or the one that --rule names, and
+has one session of a model reword it. It prints the draft as a unified diff,
+with the numbers and the reason, for a person to decide. A rule is taken only if
+it is known of at least five of its findings whether they held, and most were
+wrong.
 
-The diff is of the document in --dir that the rule is written in, or of amendments.md
-there, which replaces a rule of another layer. A draft that guidelines lint finds fault
-with is shown as rejected, and the exit code is 1. Nothing is written without --write.`,
+The diff is of the document in --dir that the rule is written in, or of
+amendments.md there, which replaces a rule of another layer. A draft that
+guidelines lint finds fault with is shown as rejected, and the exit code is 1.
+Nothing is written without --write.`,
 		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -32,19 +32,20 @@ func newImpact(s *cli.Settings) *cobra.Command {
 	var base, format string
 	cmd := &cobra.Command{
 		Use:   "impact",
-		Short: "List who uses what a change touches, without a model and without GitHub",
+		Short: "List who uses what a change touches, without a model",
 		Long: `impact looks at what merging the clone around the current directory into --base
-would change, and lists for each name that it touches (a function, a field, a setting, a
-route, a file) the places outside of the change that use it: callers, overrides, tests,
-documents, configuration, CI; and of what is removed or renamed, what still refers to it.
-So does it for fields that the changed lines read or write: who else does.
-Below stand code written like a removed line, and the imports and definitions of what the
-changed lines use. A review's session is given the same list.
+would change, and lists for each name that it touches (a function, a field, a
+setting, a route, a file) the places outside of the change that use it: callers,
+overrides, tests, documents, configuration, CI; and of what is removed or
+renamed, what still refers to it. So does it for fields that the changed lines
+read or write: who else does. Below stand code written like a removed line, and
+the imports and definitions of what the changed lines use. A review's session is
+given the same list.
 
-In Go the types of the repository's own sources tell which field or method a name means. All
-else is found by names, in the working tree, untracked files included and ignored ones left
-out: a list of places to look at, and no proof that there are no others. Nothing of the
-clone is run.`,
+In Go the types of the repository's own sources tell which field or method a
+name means. All else is found by names, in the working tree, untracked files
+included and ignored ones left out: a list of places to look at, and no proof
+that there are no others. Nothing of the clone is run.`,
 		Example: `  touchstone impact
   touchstone impact --base origin/main --format mermaid`,
 		Args: cobra.NoArgs,

@@ -14,10 +14,11 @@ func newInit(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	cmd := &cobra.Command{
 		Use:   "init --mode reviewer|author",
-		Short: "Set this machine up without a relay, and a repository's own guidelines",
-		Long: `init writes agent.yaml for work without a relay: pull requests are then looked at every
-five minutes. In a clone it also makes .touchstone/ with the first guideline document and
-settings of the repository's own, for you to edit and commit. What is there already stays.
+		Short: "Set this machine up without a relay, and a repository's rules",
+		Long: `init writes agent.yaml for work without a relay: pull requests are then looked
+at every five minutes. In a clone it also makes .touchstone/ with the first
+guideline document and settings of the repository's own, for you to edit and
+commit. What is there already stays.
 
 GitHub's login is found as touchstone join finds it.`,
 		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,

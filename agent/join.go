@@ -18,14 +18,14 @@ func newJoin(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join LINK",
 		Short: "Join a team's relay with an invitation",
-		Long: `join exchanges an invitation, which works once, for this machine's access to the relay,
-writes agent.yaml and the files beside it, and checks all of it as doctor does. Repeating
-it with another invitation changes what that one says, keeps all else, and says what it
-changed.
+		Long: `join exchanges an invitation, which works once, for this machine's access to the
+relay, writes agent.yaml and the files beside it, and checks all of it as doctor
+does. Repeating it with another invitation changes what that one says, keeps all
+else, and says what it changed.
 
-GitHub's login is, in this order, what agent.yaml names already, --github-token-file,
-GITHUB_TOKEN, that of gh, and on a terminal a token that you paste. Nothing is asked
-where there is no terminal.`,
+GitHub's login is, in this order, what agent.yaml names already,
+--github-token-file, GITHUB_TOKEN, that of gh, and on a terminal a token that
+you paste. Nothing is asked where there is no terminal.`,
 		Example: `  touchstone join 'https://relay.example.com/join#inv_…'
   touchstone join "$LINK" --github-token-file ~/reviewer.token --service
   touchstone join "$LINK" --app`,

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/version"
+	"touchstone/worktree/manual"
 )
 
 func main() {
@@ -55,18 +56,28 @@ func newRoot() *cobra.Command {
 		Long: `touchstone closes the loop on pull requests: it reviews every new commit against
 written guidelines, applies the review, and merges what is approved and green.
 
-  touchstone run --mode reviewer    always on, with an identity of its own
-  touchstone run --mode author      in the background, for your own pull requests
-  touchstone review --local         your clone's working tree, without GitHub
+Set this machine up, once:
 
-The single steps are commands of their own: review, fix and merge, each on one
-pull request given as 12, owner/name#12 or its URL. Start with touchstone doctor.
+  touchstone join LINK              with an invitation to a team's relay
+  touchstone init --mode author     without a relay
+  touchstone doctor                 tells what is missing, and what to do
 
-GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's access
-token. What else can be set stands in agent.yaml; touchstone config prints one.
+From then on the agents work by themselves:
 
-Exit codes: 0 done or approved, 10 changes requested, 20 the model did not finish
-or somebody stopped it, 2 the command line or the configuration is wrong, 1 anything else.`,
+  touchstone run --mode reviewer    always on, with a login of its own
+  touchstone run --mode author      in the background, for your pull requests
+
+Or have one thing done now: review, fix and merge take a pull request, given as
+12, owner/name#12 or its URL; review --local takes your clone's working tree,
+without GitHub.
+
+GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's
+access token. What else can be set stands in agent.yaml, which touchstone config
+prints.
+
+Exit codes: 0 done or approved, 10 changes requested, 20 the model did not
+finish or somebody stopped it, 2 the command line or the configuration is wrong,
+1 anything else.`,
 		Version:       version.Build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -80,11 +91,12 @@ or somebody stopped it, 2 the command line or the configuration is wrong, 1 anyt
 	})
 	root.SuggestionsMinimumDistance = 2
 	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
-	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s))
+	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
 	group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
-	group(root, "Without GitHub:", newGuard(), newCI(&s), newImpact(&s), newGuidelines(&s))
-	root.AddCommand(newVersion(), newMan())
+	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
+	root.AddCommand(newVersion(), manual.Command("Touchstone", version.String()))
 	root.InitDefaultCompletionCmd()
+	manual.Fit(root)
 	s.Complete(root)
 	checkArguments(root)
 	return root

@@ -18,8 +18,8 @@ func newQueue(s *cli.Settings) *cobra.Command {
 		Long: `queue lists the open pull requests that wait for you, your own others with whose
 turn it is and why, and those that need any person.
 
-The relay knows them all. Without one, or where it does not answer, they are read
-from GitHub, the last changed first and at most 100.`,
+The relay knows them all. Without one, or where it does not answer, they are
+read from GitHub, the last changed first and at most 100.`,
 		Example: "  touchstone queue\n  touchstone queue --login octocat --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

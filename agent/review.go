@@ -26,19 +26,19 @@ func newReview(s *cli.Settings) *cobra.Command {
 pull requests that nobody asked this login to review included. A head that this
 login has reviewed already is not reviewed again; its verdict is repeated.
 
-With --local it reviews the working tree of the clone around the current directory,
-untracked files included and ignored ones left out, or with --staged what is staged,
-against where it left --base: with the same guidelines, prompts and guard, without
-GitHub, and without changing anything in the clone. The review is printed. On a
-terminal it tells how far it is.
+With --local it reviews the working tree of the clone around the current
+directory, untracked files included and ignored ones left out, or with --staged
+what is staged, against where it left --base: with the same guidelines, prompts
+and guard, without GitHub, and without changing anything in the clone. The
+review is printed. On a terminal it tells how far it is.
 
-It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish or
-somebody stopped it.`,
+It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish
+or somebody stopped it.`,
 		Example: `  touchstone review 12 --repo acme/app
   touchstone review https://github.com/acme/app/pull/12 --dry-run
   touchstone review --local --base origin/main
   touchstone review --local --staged --format sarif > review.sarif
-  touchstone review --local --show-prompt            # what a model would be told`,
+  touchstone review --local --show-prompt           # what a model would be told`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case here && len(args) > 0:

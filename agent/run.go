@@ -28,16 +28,18 @@ func newRun(s *cli.Settings) *cobra.Command {
 As reviewer it reviews each new commit of the pull requests that its login is
 asked to review. As author it applies the reviews of its own login's pull
 requests, pushes the fixes, and squash-merges what is approved and green; with
---auto-merge=false it says once that a pull request waits for its author. The two
-need different logins, since GitHub lets nobody approve their own pull request.
+--auto-merge=false it says once that a pull request waits for its author. The
+two need different logins, since GitHub lets nobody approve their own pull
+request.
 
-With --pr it looks after that one pull request until it is merged, closed or needs
-a person, whatever others are open. Its role is that of the login that GITHUB_TOKEN
-belongs to, unless --mode says it; --with names the agent.yaml of another login, so
-that both roles are taken at once.
+With --pr it looks after that one pull request until it is merged, closed or
+needs a person, whatever others are open. Its role is that of the login that
+GITHUB_TOKEN belongs to, unless --mode says it; --with names the agent.yaml of
+another login, so that both roles are taken at once.
 
-It can be stopped and started at any time: what is to be done is read from GitHub.
-While it runs it takes over what changes in agent.yaml, and says what it cannot.`,
+It can be stopped and started at any time: what is to be done is read from
+GitHub. While it runs it takes over what changes in agent.yaml, and says what it
+cannot.`,
 		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with " +
 			"reviewer.yaml",
 		Args: cobra.NoArgs,

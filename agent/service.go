@@ -16,9 +16,10 @@ func newService(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Have the system run an agent: install, uninstall, status, logs",
-		Long: `service has the operating system run an agent in your own session: started when you log in
-and again when it fails, its log kept where the platform keeps logs. It is a systemd user
-unit on Linux, a launchd agent on macOS and a scheduled task on Windows.
+		Long: `service has the operating system run an agent in your own session: started when
+you log in and again when it fails, its log kept where the platform keeps logs.
+It is a systemd user unit on Linux, a launchd agent on macOS and a scheduled
+task on Windows.
 
 On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
 user whose agent it is.`,
@@ -46,7 +47,7 @@ user whose agent it is.`,
 	})
 	bindFollow(logs, &follow)
 	cmd.AddCommand(
-		about("install", "Start the agent now and whenever you log in; again after an upgrade or to take up changes",
+		about("install", "Start the agent now and at each login; again to take up changes",
 			func(cmd *cobra.Command, found setup.Service) error {
 				return wizard.InstallService(cmd.Context(), cmd.OutOrStdout(), found)
 			}),

@@ -17,11 +17,12 @@ import (
 func newSkill() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
-		Short: "Teach a coding session to ask for reviews: install, uninstall, print",
-		Long: `skill gives the model CLI that you code with a document that it reads when it is asked for a
-review: how to have the working tree reviewed, what to do about findings, how to contradict
-one, and what to leave to you. It is a file in the Agent Skills format below your home
-directory. It has no say in the reviews of pull requests, which never load skills.`,
+		Short: "Teach a coding session to ask for reviews",
+		Long: `skill gives the model CLI that you code with a document that it reads when it is
+asked for a review: how to have the working tree reviewed, what to do about
+findings, how to contradict one, and what to leave to you. It is a file in the
+Agent Skills format below your home directory. It has no say in the reviews of
+pull requests, which never load skills.`,
 		Example: "  touchstone skill install                  # for every model CLI that is here\n" +
 			"  touchstone skill install --for claude\n  touchstone skill print > .agents/skills/touchstone/SKILL.md",
 		Args: cobra.NoArgs,

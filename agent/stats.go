@@ -18,14 +18,14 @@ func newStats(s *cli.Settings) *cobra.Command {
 		Use:   "stats",
 		Short: "Count what became of the pull requests, and what it cost",
 		Long: `stats reads from GitHub what became of the pull requests of the configured
-repositories: how many were merged and how fast, in how many rounds of review, what
-the reviews cost, what they found in which dimension and what became of it, and how
-often a person was needed. Reviews count as in touchstone why.
+repositories: how many were merged and how fast, in how many rounds of review,
+what the reviews cost, what they found in which dimension and what became of it,
+and how often a person was needed. Reviews count as in touchstone why.
 
-With --by it tells the same apart: by the rule of the findings, the model or the tier
-of the reviews, or the repository. A pull request may count in several lines; the cost
-of a rule is its part of the reviews in which it fired, as in touchstone guidelines
-stats.`,
+With --by it tells the same apart: by the rule of the findings, the model or the
+tier of the reviews, or the repository. A pull request may count in several
+lines; the cost of a rule is its part of the reviews in which it fired, as in
+touchstone guidelines stats.`,
 		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --by model --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

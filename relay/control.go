@@ -22,29 +22,33 @@ func controlCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "control",
 		Short: "Choose the models of all agents that follow a relay",
-		Long: `Choose the models of all agents that follow a relay. What is set lies over each agent's
-own configuration, in all that are connected within seconds, and in those that come later.
-A session that runs ends with the model it has, unless that is switched off, which stops it;
-the next one asks the new one.
+		Long: `Choose the models of all agents that follow a relay. What is set lies over each
+agent's own configuration, in all that are connected within seconds, and in
+those that come later. A session that runs ends with the model it has, unless
+that is switched off, which stops it; the next one asks the new one.
 
   engine.model            does all that no other setting names a model for
   engine.review.model     reviews changes of any size
   engine.models.trivial   reviews changes of this size; also .lite and .full
-  engine.models.fix       applies reviews; engine.models.conflict, where merging conflicts
+  engine.models.fix       applies reviews
+  engine.models.conflict  applies them where merging conflicts
   engine.models.check     looks a second time at findings that block
-  engine.fallback         those to go on with when one does not answer: a list with commas
-  engine.off              those that are not asked: whole names with their engine, such as
-                          codex:o3, parts of at least four characters, such as opus, or
-                          all of an engine, such as codex:
+  engine.fallback         those to go on with when one does not answer: a list
+                          with commas
+  engine.off              those that are not asked: whole names with their
+                          engine, such as codex:o3, parts of at least four
+                          characters, such as opus, or all of an engine, such
+                          as codex:
 
-A model is named as its engine names it; that of another engine than the agent's own has
-the engine's name before it, as in codex:gpt-5. Nothing else can be set: no commands, no
-addresses, no rights, no secrets. Agents with control: false do not listen.
+A model is named as its engine names it; that of another engine than the agent's
+own has the engine's name before it, as in codex:gpt-5. Nothing else can be set:
+no commands, no addresses, no rights, no secrets. Agents with control: false do
+not listen.
 
-RELAY_TOKEN holds an admin's access token; a relay without tokens takes no changes. To show
-the settings, any token will do.`,
+RELAY_TOKEN holds an admin's access token; a relay without tokens takes no
+changes. To show the settings, any token will do.`,
 		Example: `  touchstone-relay control set engine.review.model=claude-sonnet-4-5
-  touchstone-relay control set engine.off=opus engine.fallback=sonnet,codex:gpt-5
+  touchstone-relay control set engine.off=opus engine.fallback=sonnet
   touchstone-relay control unset engine.off
   touchstone-relay control show --url https://relay.example.com`,
 		Args: noArguments,

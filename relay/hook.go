@@ -33,17 +33,19 @@ func hookInstallCommand() *cobra.Command {
 	var events []string
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Make the webhook that sends a repository's or an organisation's events to the relay",
-		Long: `Make the webhook that sends a repository's or an organisation's events to the relay, and
-wait for GitHub's ping to arrive there. The relay has to be running. Doing it again
-brings the webhook that leads to the same address up to date: its events and its secret.
-With a secret that is not the relay's, the webhook no longer works until it is done right.
+		Short: "Have GitHub send a repository's or organisation's events here",
+		Long: `Make the webhook that sends a repository's or an organisation's events to the
+relay, and wait for GitHub's ping to arrive there. The relay has to be running.
+Doing it again brings the webhook that leads to the same address up to date: its
+events and its secret. With a secret that is not the relay's, the webhook no
+longer works until it is done right.
 
-GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a classic one
-has the scope admin:repo_hook, for an organisation admin:org_hook). RELAY_GITHUB_SECRET
-holds the secret, the same as where the relay runs; or --config names the relay's settings.`,
-		Example: `  touchstone-relay hook install --repo acme/app --url https://relay.example.com/webhooks/github
-  touchstone-relay hook install --org acme --url https://relay.example.com/webhooks/github --event pull_request --event push`,
+GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a
+classic one has the scope admin:repo_hook, for an organisation admin:org_hook).
+RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
+--config names the relay's settings.`,
+		Example: `  touchstone-relay hook install --repo acme/app --config relay.yaml
+  touchstone-relay hook install --org acme --config relay.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret := os.Getenv("RELAY_GITHUB_SECRET")

@@ -20,13 +20,14 @@ func inviteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invite",
 		Short: "Let somebody join with a link that works once",
-		Long: `Let somebody join with a link that works once. It takes the place of an access token that
-would have to be handed over: the person who opens it with touchstone join gets a token of their own.
+		Long: `Let somebody join with a link that works once. It takes the place of an access
+token that would have to be handed over: the person who opens it with touchstone
+join gets a token of their own.
 
 touchstone-relay token list shows invitations that nobody has used yet, and
 touchstone-relay token revoke takes one back.`,
-		Example: `  touchstone-relay invite create --name alice --repo acme/app --reviewer acme-bot
-  touchstone-relay invite create --name reviewer-1 --role reviewer --repo 'acme/*'`,
+		Example: `  touchstone-relay invite create --name alice --config relay.yaml
+  touchstone-relay invite create --name bot --role reviewer --config relay.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -43,14 +44,16 @@ func inviteCreateCommand(place *tokenPlace) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",
-		Long: `Make a link that lets one machine join, and print it; with several names, a link for each,
-behind the name. A link works once, and until it expires. Send it to the one it is for: until then, anyone who has it can use it.
+		Long: `Make a link that lets one machine join, and print it; with several names, a link
+for each, behind the name. A link works once, and until it expires. Send it to
+the one it is for: until then, anyone who has it can use it.
 
-Where the relay is reached is --url, or public_url in the file that --config names. What
-stands behind # in the link never reaches a proxy or its logs.`,
-		Example: `  touchstone-relay invite create --name alice --repo acme/app --reviewer acme-bot
-  touchstone-relay invite create --name alice --name bob --repo acme/app --reviewer acme-bot
-  touchstone-relay invite create --name ops --role admin --expires 1h`,
+Where the relay is reached is --url, or public_url in the file that --config
+names. What stands behind # in the link never reaches a proxy or its logs.`,
+		Example: `  touchstone-relay invite create --name alice --name bob --config relay.yaml
+  touchstone-relay invite create --name bot --role reviewer --config relay.yaml
+  touchstone-relay invite create --name ops --role admin --expires 1h \
+      --url https://relay.acme.dev`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(names) == 0 {

@@ -20,7 +20,7 @@ func TestLargestPayloads(t *testing.T) {
 	const size = 26 << 20
 	inline := []byte(`"` + strings.Repeat("x", size-2) + `"`)
 	encoded := []byte(`"` + strings.Repeat("y", size-3) + "\"\n")
-	tail := exec.CommandContext(t.Context(), binary, "tail", "--url", "http://"+p.address, "--after", "oldest", "--json")
+	tail := exec.CommandContext(t.Context(), binary, "tail", "--url", "http://"+p.address, "--after", "oldest", "--format", "json")
 	out, err := tail.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"touchstone/worktree/build"
+	"touchstone/worktree/manual"
 )
 
 // Exit codes.
@@ -56,17 +57,23 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "touchstone-relay",
 		Short: "Keep webhooks and stream them to those who follow",
-		Long: `touchstone-relay takes webhooks (POST /webhooks/github), stores each one before it answers,
-and streams them as Server-Sent Events (GET /events) to any number of followers.
-A follower that was away resumes where it left off.
+		Long: `touchstone-relay takes webhooks, stores each one before it answers, and streams
+them to any number of followers. One that was away resumes where it left off.
 
-Start one on this machine and watch it:
+Set one up for a team, and let its machines in:
 
-  export RELAY_GITHUB_SECRET=…    # the secret in the webhook's settings on GitHub
+  touchstone-relay up --domain relay.acme.dev --service
+  touchstone-relay hook install        # has GitHub send its events there
+  touchstone-relay invite create       # prints a link that works once
+
+Or try one on this machine, and watch it:
+
+  export RELAY_GITHUB_SECRET=…         # the secret in the webhook's settings
   touchstone-relay serve
-  touchstone-relay tail                      # in another terminal
+  touchstone-relay tail                # in another terminal
 
-Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything else.`,
+Exit codes: 0 done, 2 a mistake in the command line or the configuration, 1
+anything else.`,
 		Version:       build.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -84,6 +91,7 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 	group(root, "Look and steer:", tailCommand(), controlCommand())
 	root.AddCommand(versionCommand(), manCommand())
 	root.InitDefaultCompletionCmd()
+	manual.Fit(root)
 	for _, cmd := range root.Commands() {
 		if !cmd.Runnable() { // without this one, what it does not understand is answered with its help
 			cmd.Args = noArguments
@@ -91,6 +99,19 @@ Exit codes: 0 done, 2 a mistake in the command line or configuration, 1 anything
 		}
 	}
 	return root
+}
+
+// manCommand writes the manual pages.
+func manCommand() *cobra.Command {
+	cmd := manual.Command("Touchstone relay", build.Version())
+	check := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+	return cmd
 }
 
 // group adds commands to the program under a heading in its help.
@@ -106,6 +127,20 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 func completes(cmd *cobra.Command, flag string, values ...cobra.Completion) {
 	// It fails only if there is no such flag, or it was done before.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// bindFormat adds the flag that chooses between what people and programs read.
+func bindFormat(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", "text", "text or json")
+	completes(cmd, "format", "text", "json")
+}
+
+// checkFormat refuses a --format that is neither.
+func checkFormat(format string) error {
+	if format != "text" && format != "json" {
+		return usageError{fmt.Errorf("--format is %q but has to be text or json", format)}
+	}
+	return nil
 }
 
 // noArguments refuses words that are no flags, among them unknown commands.

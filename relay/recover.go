@@ -20,32 +20,35 @@ import (
 )
 
 func recoverCommand() *cobra.Command {
-	var relay string
-	var asJSON bool
+	var relay, format string
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Compare GitHub's deliveries with the log now, and bring in what is missing",
-		Long: `Have a running relay compare the deliveries that GitHub lists with its log now, and
-bring in what is missing. The relay does so by itself at its start and every ten
-minutes, for the webhooks that touchstone-relay serve --recover names.
+		Short: "Bring in what GitHub has delivered and the log lacks",
+		Long: `Have a running relay compare the deliveries that GitHub lists with its log now,
+and bring in what is missing. The relay does so by itself at its start and every
+ten minutes, for the webhooks that touchstone-relay serve --recover names.
 
-GitHub is asked to send each missing delivery again, with its signature. What cannot
-be sent again is fetched and stored with the header X-Relay-Recovered: unsigned. GitHub
-lists deliveries for three days; what is older is reported, and gone.
+GitHub is asked to send each missing delivery again, with its signature. What
+cannot be sent again is fetched and stored with the header X-Relay-Recovered:
+unsigned. GitHub lists deliveries for three days; what is older is reported, and
+gone.
 
-It takes about a second for each missing delivery. Exit code 1 says that something is
-still missing, or that GitHub did not answer. RELAY_TOKEN holds an admin's access token
-where the relay runs on another machine.`,
+It takes about a second for each missing delivery. Exit code 1 says that
+something is still missing, or that GitHub did not answer. RELAY_TOKEN holds an
+admin's access token where the relay runs on another machine.`,
 		Example: `  touchstone-relay recover
-  touchstone-relay recover --url https://relay.example.com --json`,
+  touchstone-relay recover --url https://relay.example.com --format json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
 			var report recovery.Report
 			err := ask(cmd.Context(), http.MethodPost, relay, "recover", nil, &report)
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if format == "json" {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
 			} else {
 				err = printReport(cmd.OutOrStdout(), report)
@@ -57,7 +60,7 @@ where the relay runs on another machine.`,
 		},
 	}
 	cmd.Flags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	bindFormat(cmd, &format)
 	return cmd
 }
 

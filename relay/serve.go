@@ -22,20 +22,21 @@ import (
 )
 
 // serveHelp is what a newcomer needs to set a relay up.
-const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still answered.
+const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still
+answered.
 
   POST /webhooks/github  the address for the webhook on GitHub, JSON or form.
                          RELAY_GITHUB_SECRET holds its secret.
-  GET  /events           the stream. Query: source, type, repo (repeatable, repo takes
-                         globs such as acme/*), after=<cursor>|oldest|now. A
-                         Last-Event-ID header resumes behind that event.
+  GET  /events           the stream. Query: source, type, repo (repeatable, repo
+                         takes globs such as acme/*), after=<cursor>|oldest|now.
+                         A Last-Event-ID header resumes behind that event.
   GET  /                 the page: whose turn each pull request is, and why
   GET  /healthz          the process lives
   GET  /readyz           the store can be reached, and be written
 
-While there are no access tokens (touchstone-relay token create makes them), everybody on this
-machine may read, and the relay listens on loopback addresses only.
-The settings can stand in a file as well; flags win over it:
+While there are no access tokens (touchstone-relay token create makes them),
+everybody on this machine may read, and the relay listens on loopback addresses
+only. The settings can stand in a file as well; flags win over it:
 
   listen: 0.0.0.0:8443
   tls_cert: /etc/relay/cert.pem   # read again when they change
@@ -50,22 +51,24 @@ The settings can stand in a file as well; flags win over it:
       kind: github
       secret_env: [RELAY_GITHUB_SECRET, OLD_SECRET]   # two while changing over
     alerts:
-      kind: grafana               # auth: hmac (the default), basic with user, bearer
+      kind: grafana               # auth: hmac, basic with user, bearer
       secret_file: /run/secrets/grafana
     billing:
       kind: standard              # Standard Webhooks
       secret_env: BILLING_SECRET
     ci:
-      kind: generic               # auth: hmac with header, prefix, encoding, hash; or bearer
+      kind: generic               # auth: hmac with header, prefix, encoding,
+                                  # hash; or bearer
       header: X-Signature-256
       prefix: sha256=
       type_header: X-Event
       secret_env: CI_SECRET
 
-With --recover the relay compares the deliveries that GitHub lists with its log, at its
-start and every ten minutes, and brings in what is missing; see touchstone-relay recover --help.
-GITHUB_TOKEN holds a token with the permission Webhooks, read and write. For the webhook
-of a GitHub App, RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
+With --recover the relay compares the deliveries that GitHub lists with its log,
+at its start and every ten minutes, and brings in what is missing; see
+touchstone-relay recover --help. GITHUB_TOKEN holds a token with the permission
+Webhooks, read and write. For the webhook of a GitHub App,
+RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
 
 func serveCommand() *cobra.Command {
 	config := defaultConfig()
@@ -75,7 +78,7 @@ func serveCommand() *cobra.Command {
 		Short: "Run the relay until SIGINT or SIGTERM",
 		Long:  serveHelp,
 		Example: `  touchstone-relay serve
-  touchstone-relay serve --store sqlite:/var/lib/relay/relay.db --retention 2160h
+  touchstone-relay serve --store sqlite:/var/lib/relay/relay.db --retention 90d
   touchstone-relay serve --listen 127.0.0.1:0 --address-file relay.address`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -19,9 +19,10 @@ func serviceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "Have the system run the relay: install, uninstall, status, logs",
-		Long: `service has the operating system run the relay that touchstone-relay up has set up, and run it
-again when it fails. On Linux it starts with the machine if root installs it, else with your
-session; on macOS and Windows it starts with your session.`,
+		Long: `service has the operating system run the relay that touchstone-relay up has set
+up, and run it again when it fails. On Linux it starts with the machine if root
+installs it, else with your session; on macOS and Windows it starts with your
+session.`,
 		Example: `  touchstone-relay service install
   touchstone-relay service logs -f`,
 		Args: noArguments,
@@ -59,7 +60,7 @@ session; on macOS and Windows it starts with your session.`,
 	})
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
 	cmd.AddCommand(
-		about("install", "Start the relay now and from now on; again after an upgrade or to take up changes",
+		about("install", "Start the relay now and from now on; again to take up changes",
 			func(cmd *cobra.Command, _ service.Service) error {
 				if _, err := u.settings(cmd); err != nil {
 					return err

@@ -26,26 +26,29 @@ import (
 
 func tailCommand() *cobra.Command {
 	follow := client.Client{Token: os.Getenv("RELAY_TOKEN")}
-	var after string
-	var asJSON bool
+	var after, format string
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Follow a relay and print its events",
-		Long: `Follow a relay and print one line for each event, until SIGINT or SIGTERM.
-A lost connection is made again, and nothing is missed meanwhile.
+		Long: `Follow a relay and print one line for each event, until SIGINT or SIGTERM; with
+--format json the whole event. A lost connection is made again, and nothing is
+missed meanwhile.
 
-The first word of a line is the event's cursor; --after takes it to go on from there.
-RELAY_TOKEN holds the access token, where the relay demands one.`,
+The first word of a line is the event's cursor; --after takes it to go on from
+there. RELAY_TOKEN holds the access token, where the relay demands one.`,
 		Example: `  touchstone-relay tail --after oldest
   touchstone-relay tail --repo 'acme/*' --type pull_request --type push
-  touchstone-relay tail --after q7m2x4ka-1042 --json | jq .payload.action`,
+  touchstone-relay tail --after q7m2x4ka-1042 --format json | jq .payload.action`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
 			if err := follow.Validate(after); err != nil {
 				return usageError{err}
 			}
 			follow.OnState = (&connection{log: zerolog.Ctx(cmd.Context())}).tell
-			p := printer{out: cmd.OutOrStdout(), json: asJSON}
+			p := printer{out: cmd.OutOrStdout(), json: format == "json"}
 			err := follow.Follow(cmd.Context(), after, p.print)
 			if errors.Is(err, context.Canceled) {
 				return nil
@@ -58,7 +61,7 @@ RELAY_TOKEN holds the access token, where the relay demands one.`,
 	cmd.Flags().StringArrayVar(&follow.Filter.Types, "type", nil, "only events of this type (repeatable)")
 	cmd.Flags().StringArrayVar(&follow.Filter.Repos, "repo", nil, "only events of this repository, or glob such as acme/* (repeatable)")
 	cmd.Flags().StringVar(&after, "after", client.Now, "where to begin: a cursor, oldest or now")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print whole events, one JSON object in each line")
+	bindFormat(cmd, &format)
 	return cmd
 }
 

@@ -46,9 +46,10 @@ func tokenCommand() *cobra.Command {
 		Short: "Make, list and revoke the access tokens of a relay",
 		Long: `Make, list and revoke the access tokens of a relay.
 
-From the first token on, reading events takes one, and the relay may listen on other
-addresses than loopback. A running relay takes changes up within seconds; the streams of
-a revoked token end. Give the command the same --config or --store as touchstone-relay serve.
+From the first token on, reading events takes one, and the relay may listen on
+other addresses than loopback. A running relay takes changes up within seconds;
+the streams of a revoked token end. Give the command the same --config or
+--store as touchstone-relay serve.
 
 The relay keeps only hashes: of a log in FILE, in FILE.tokens beside it.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
@@ -68,11 +69,12 @@ func tokenCreateCommand(place *tokenPlace) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a token and print it, once",
-		Long: `Make a token and print it. It cannot be shown again: what the relay keeps is a hash.
+		Long: `Make a token and print it. It cannot be shown again: what the relay keeps is a
+hash.
 
 A follower sets RELAY_TOKEN to it. Without --repo and --source it reads
-everything; with them, other events are never sent. A token with --repo does not get
-events that are about no repository.`,
+everything; with them, other events are never sent. A token with --repo does not
+get events that are about no repository.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
   touchstone-relay token create --name ops --role admin`,
 		Args: noArguments,
@@ -108,12 +110,13 @@ func tokenListCommand(place *tokenPlace) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show the tokens, revoked ones among them",
-		Long: `Show the tokens, revoked ones among them. When a token was last used is noted once a
-minute by the relay, and when it stops: that of an open stream is the last such note.`,
+		Long: `Show the tokens, revoked ones among them. When a token was last used is noted
+once a minute by the relay, and when it stops: that of an open stream is the
+last such note.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return usageError{fmt.Errorf("--format is %q but has to be text or json", format)}
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			return place.open(cmd.Context(), func(store token.Store) error {
 				tokens, err := store.Load(cmd.Context())
@@ -136,8 +139,7 @@ minute by the relay, and when it stops: that of an open stream is the last such 
 			})
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	completes(cmd, "format", "text", "json")
+	bindFormat(cmd, &format)
 	return cmd
 }
 

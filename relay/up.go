@@ -35,14 +35,15 @@ func upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Set a relay up and run it, in one step",
-		Long: `Set a relay up and run it. The first time this makes a directory with its settings, a secret
-for GitHub's webhooks and, with --domain, a certificate that is renewed by itself (Let's
-Encrypt's, whose terms of service this accepts). It prints the link by which the first
-administrator joins, and the commands for the next steps. Doing it again keeps all that is
-there; change relay.yaml in that directory to change settings.
+		Long: `Set a relay up and run it. The first time this makes a directory with its
+settings, a secret for GitHub's webhooks and, with --domain, a certificate that
+is renewed by itself (Let's Encrypt's, whose terms of service this accepts). It
+prints the link by which the first administrator joins, and the commands for the
+next steps. Doing it again keeps all that is there; change relay.yaml in that
+directory to change settings.
 
-Without --domain the relay listens on this machine alone. With --service the system runs it
-from now on; see touchstone-relay service.`,
+Without --domain the relay listens on this machine alone. With --service the
+system runs it from now on; see touchstone-relay service.`,
 		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service
   touchstone-relay up`,
 		Args: noArguments,

@@ -1,0 +1,43 @@
+// Package manual has a program's help fit a terminal, and writes its manual pages. It stores nothing.
+package manual
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// Width is the number of columns that help is written for.
+const Width = 80
+
+// Fit has the flags in the help of a program and of all its commands wrapped. Other lines are as they are written.
+func Fit(root *cobra.Command) {
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", Width), " for more information about a command.", " tells more.",
+		"Use \"{{.CommandPath}}", "\"{{.CommandPath}}",
+	).Replace(root.UsageTemplate()))
+}
+
+// Command writes the manual pages that packages carry, made from the same texts as --help. The title stands
+// at the head of each, the version at its foot.
+func Command(title, version string) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIR",
+		Short:  "Write the manual pages of this program and its commands into a directory",
+		Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("name the directory that the pages are written to, such as ~/.local/share/man/man1")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			root.DisableAutoGenTag = true // which is the day of the build
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: title, Source: version}, args[0])
+		},
+	}
+}
