@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/doctor"
+	"touchstone/verdict/decide"
 )
 
 func newDoctor(s *cli.Settings) *cobra.Command {
@@ -31,16 +32,19 @@ one is. Repeating it changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			role, err := cli.Role(cmd, mode)
-			if err != nil {
+			if err := cli.CheckFormat(cmd, format); err != nil {
 				return err
 			}
 			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
 			}
-			if err := cli.CheckFormat(cmd, format); err != nil {
+			role, err := cli.RoleOf(cmd, cfg, mode)
+			switch {
+			case err != nil && mode != "":
 				return err
+			case err != nil: // which a check tells; most machines are an author's
+				role = decide.Author
 			}
 			d := doctor.Doctor{Config: cfg, Role: role, Report: func(doctor.Result) {}}
 			if format == "text" {
@@ -66,7 +70,7 @@ one is. Repeating it changes nothing.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	cmd.Flags().StringVar(&mode, "mode", "reviewer", "the mode to check for: reviewer or author")
+	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author (default what the token's login is)")
 	cmd.Flags().BoolVar(&fix, "fix", false, "first mend on this machine what can be mended without a choice of yours")
 	return cmd
 }

@@ -36,7 +36,7 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 		return err
 	}
 	ctx := s.Logger(cmd.Context(), cfg)
-	role, err := roleOf(cmd, cfg, mode)
+	role, err := RoleOf(cmd, cfg, mode)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 	return d, closeAll, err
 }
 
-// roleOf is the role that --mode names or, without one, that of the login that the configuration's token belongs to.
-func roleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, error) {
+// RoleOf is the role that --mode names or, without one, that of the login that the configuration's token belongs to.
+func RoleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, error) {
 	if mode != "" {
 		return Role(cmd, mode)
 	}
