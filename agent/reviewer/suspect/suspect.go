@@ -158,13 +158,20 @@ func (t Text) what() string {
 	return "The file's name"
 }
 
+// separators are Unicode's of lines and paragraphs.
+var separators = strings.NewReplacer("\u2028", " ", "\u2029", " ")
+
 // hidden is what a text holds unseen. Letters that look like others are none in prose,
 // which is written in all scripts.
 func (t Text) hidden() []hidden.Passage {
 	if t.Form == Output {
 		return nil // a log is what programs print
 	}
-	found := hidden.Find(t.Text)
+	text := t.Text
+	if t.Form == Markdown && t.Path == "" { // in which they end lines, as word processors write them
+		text = separators.Replace(text)
+	}
+	found := hidden.Find(text)
 	if t.Form == Name || t.Form == Code && !prose(t.Path) {
 		return found
 	}

@@ -102,6 +102,7 @@ func TestOrdinaryTextsAreLeftAlone(t *testing.T) {
 		"stock first line": {Form: suspect.Code, Path: "CLAUDE.md",
 			Text: "This file provides guidance to Claude Code (claude.ai/code) when working with code in this repository."},
 		"machine-readable":       {Form: suspect.Code, Path: "a.go", Text: "// The machine-readable form, approved by the working group."},
+		"line separators":        {Form: suspect.Markdown, Text: "<h3>\u2028Bug fixes:</h3>\u2029<ul>"},
 		"a glossary":             {Form: suspect.Code, Path: "docs/glossary.md", Text: "| API | АРІ, сору, тест |\n| USB-порт | port |"},
 		"Arabic prose":           {Form: suspect.Code, Path: "docs/ar.md", Text: "هذه \u200fالدالة\u200f API"},
 		"Hebrew prose":           {Form: suspect.Markdown, Text: "הפונקציה \u200emain()\u200e מחזירה שגיאה\u200f."},

@@ -27,6 +27,7 @@ var actions = map[string]string{
 	"wagoid/commitlint-github-action": "commitlint", "ibiqlik/action-yamllint": "yamllint", "gitleaks/gitleaks-action": "gitleaks",
 	"trufflesecurity/trufflehog": "trufflehog",
 	"snyk/actions":               "snyk test", "anchore/scan-action": "grype", "google/osv-scanner-action": "osv-scanner", "vstest@": "vstest",
+	"lycheeverse/lychee-action": "lychee",
 }
 
 // commandActions are actions and tasks that run a command, by the beginning of their name:

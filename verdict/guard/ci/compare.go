@@ -315,7 +315,11 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(c.unexplained(), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			tier := c.unexplained()
+			if slices.Contains(hosted, was.Check) {
+				tier = change.Evidence
+			}
+			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
 			c.add(c.unreplaced(was), change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)

@@ -199,7 +199,23 @@ func (s *side) claim(from, to int, op string) claim {
 func (c claim) looser(than claim) bool {
 	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
 		c.patterns == than.patterns && c.wild > than.wild ||
-		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number)
+		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number || c.shortens(than))
+}
+
+// shortens reports whether an assertion looks for a part of the text that the other one looks for.
+func (c claim) shortens(than claim) bool {
+	if c.strength > bounded {
+		return false
+	}
+	for w := range c.words {
+		for was := range than.words {
+			if text := contentOf(w); w[0] == '"' && was[0] == '"' && len(text) > 3 && len(w) < len(was) && strings.Contains(was, text) &&
+				!than.words[w] && !c.words[was] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bounds reports whether an assertion compares with a bound, rather than with one result.

@@ -181,6 +181,7 @@ func generated(name string, content []byte) bool {
 			}
 		case len(lower) == len(text): // no comment
 		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"), strings.HasPrefix(lower, "auto-generated />"),
+			strings.Contains(lower, "code generated automatically"),
 			strings.Contains(lower, "generated") && (strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")):
 			return true
 		}

@@ -164,7 +164,7 @@ func (l *lexer) comment() bool {
 	end := -1
 	rest := l.text[l.at:]
 	switch {
-	case l.lang.preprocessor && l.fresh && rest[0] == '#':
+	case l.lang.preprocessor && l.fresh && rest[0] == '#' && (l.lang.name != "Swift" || conditionOfSwift(rest)):
 		end = lineEnd(rest, true)
 	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "=begin"):
 		end = blockEnd(rest, "\n=end")
@@ -189,6 +189,11 @@ func (l *lexer) comment() bool {
 	l.advance(l.at + end)
 	l.fresh = l.fresh || fresh
 	return true
+}
+
+// conditionOfSwift reports whether a text begins with a condition of Swift's compiler, and not with a macro.
+func conditionOfSwift(text string) bool {
+	return slices.ContainsFunc([]string{"#if", "#else", "#endif"}, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 
 // attribute tells what looks like a comment and is none: "#[Test]" in PHP, and in

@@ -77,7 +77,7 @@ var skipCalls = map[string]map[string]string{
 	"Go":         {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
 	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
 	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
-	"Ruby":       {"skip": "", "pending": ""},
+	"Ruby":       {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": ""},
 	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert"},
 	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
 		"assumeNotNull": "*", "abort": "*"},
@@ -92,7 +92,7 @@ var skipCalls = map[string]map[string]string{
 // failing are those that expect a failure, and asking those whose argument is a condition.
 var (
 	failing = set("xfail fail XCTExpectFailure withKnownIssue")
-	asking  = set("assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
+	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
 )
 
 // skipReasons is how the name of a function goes on that skips the test that calls it.

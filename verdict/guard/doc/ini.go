@@ -14,7 +14,7 @@ func parseINI(content []byte) (*Node, error) {
 		AllowPythonMultilineValues: true, AllowBooleanKeys: true, AllowShadows: true, IgnoreInlineComment: true,
 		SpaceBeforeInlineComment: true, KeyValueDelimiters: "=:", SkipUnrecognizableLines: true, AllowNonUniqueSections: true,
 		Insensitive: false,
-	}, content)
+	}, written(content))
 	if err != nil {
 		return nil, err
 	}
@@ -30,22 +30,21 @@ func parseINI(content []byte) (*Node, error) {
 		}
 		for _, k := range s.Keys() {
 			line := lineWith(lines, from, k.Name())
-			at.Items = append(at.Items, &Node{Key: k.Name(), Value: withoutComments(strings.Join(k.ValueWithShadows(), "\n")),
-				Line: line + 1})
+			at.Items = append(at.Items, &Node{Key: k.Name(), Value: strings.TrimSpace(strings.Join(k.ValueWithShadows(), "\n")), Line: line + 1})
 		}
 	}
 	return root, nil
 }
 
-// withoutComments leaves out the lines of a value that are comments.
-func withoutComments(value string) string {
-	var kept []string
-	for line := range strings.SplitSeq(value, "\n") {
-		if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, ";") {
-			kept = append(kept, line)
+// written leaves out comments and empty lines, behind which the library ends a value that goes on.
+func written(content []byte) []byte {
+	var kept bytes.Buffer
+	for line := range bytes.Lines(content) {
+		if text := bytes.TrimSpace(line); len(text) > 0 && text[0] != '#' && text[0] != ';' {
+			kept.Write(line)
 		}
 	}
-	return strings.TrimSpace(strings.Join(kept, "\n"))
+	return kept.Bytes()
 }
 
 // lineWith is the index of the first line from one on that begins with a text, blanks

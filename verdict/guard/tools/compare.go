@@ -286,6 +286,7 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed it
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
+			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // with more of its kind
 			case v.setting.Way == Rules && len(gained) == 0 && len(after) > 0 && !c.othersCheckMore(p.tool):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
@@ -327,6 +328,18 @@ func (c *comparison) lists(p *pair) {
 			}
 		}
 	}
+}
+
+// chooses reports whether a list of rules has one that this begins with.
+func (p part) chooses(rule string) bool {
+	for _, list := range p.lists {
+		for _, v := range list {
+			if v.setting.Way == Rules && strings.HasPrefix(rule, v.text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // removable tells paths and patterns, which stand for files, from the names of rules.

@@ -12,7 +12,7 @@ var settings embed.FS
 
 // registry is what the files in settings say, one for each tool or family of them:
 //
-//	tool NAME [nearest] [leaves] [scope=KEY]   see [Tool]
+//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY]   see [Tool]
 //	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
 //	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
 //	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
@@ -40,6 +40,7 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 		t := &Tool{Name: fields[0], Aliases: map[string]string{}, Plain: plains[fields[0]], Runs: runs[fields[0]]}
 		for _, option := range fields[1:] {
 			t.Nearest, t.Leaves = t.Nearest || option == "nearest", t.Leaves || option == "leaves"
+			t.Prefixes = t.Prefixes || option == "prefixes"
 			if key, scoped := strings.CutPrefix(option, "scope="); scoped {
 				t.Scope = key
 			}

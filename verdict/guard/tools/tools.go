@@ -31,6 +31,8 @@ type Tool struct {
 	Plain func(name string) string
 	// Nearest says that it takes only the nearest of several configurations.
 	Nearest bool
+	// Prefixes says that its lists choose rules by the beginning of their names.
+	Prefixes bool
 	// Leaves says that its configuration only says what is left out, so that a new one checks less.
 	Leaves bool
 	// Runs tells whether the tool checked a rule before, of which a list is new that leaves
