@@ -245,7 +245,24 @@ func (s *side) operation(from, to int) string {
 			return "=="
 		}
 	}
+	inner := from + 1
+	for !keyword && inner < to && s.of(inner-1) != "(" {
+		inner++
+	}
+	if s.calling(inner, to) {
+		return "()"
+	}
 	return op
+}
+
+// calling reports whether something is called in an expression, which is more than that it is there.
+func (s *side) calling(from, to int) bool {
+	for k := from; k < to; k++ {
+		if s.of(k) == "(" && s.kindOf(k-1) == word {
+			return true
+		}
+	}
+	return false
 }
 
 // comparison is the operator that an expression, or the first bracket in it, compares with;
@@ -308,11 +325,14 @@ func (s *side) failing(u *unit, i int) (from, to int) {
 	return 0, 0
 }
 
-// failedBy is what a condition asserts that fails a test; "if" where it compares nothing.
+// failedBy is what a condition asserts that fails a test.
 func (s *side) failedBy(from, to int) string {
 	k := s.comparison(from, to)
-	if k == 0 {
-		return "if"
+	switch {
+	case k == 0 && s.calling(from, to):
+		return "()"
+	case k == 0:
+		return "true"
 	}
 	return map[string]string{"!=": "==", "==": "!=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}[s.of(k)]
 }
@@ -332,12 +352,12 @@ var strengths = func() map[string]int {
 	out := map[string]int{}
 	for n, names := range map[int]string{
 		5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
-			"same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
+			"len tohavelength haslength same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
 			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
 			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
 		about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
 			"assert_in_delta be_within",
-		bounded: "isgreaterthan islessthan if < > assertless assertgreater tobelessthan tobegreaterthan less greater len tohavelength haslength",
+		bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater",
 		2: "isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
 			"regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +

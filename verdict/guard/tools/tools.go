@@ -235,7 +235,8 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		divides := func(r rune) bool { return r == '\n' || v.setting.Way != Uncounted && strings.ContainsRune(",;\t ", r) }
+		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped // which may have spaces
+		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line)
 		}
