@@ -57,21 +57,26 @@ const gitConfig = `[core]
 	auto = false
 `
 
-// Init makes the repository, empty or as a copy of another directory's.
+// Init makes the repository, empty or as a copy of another directory's, as git init does.
+// https://git-scm.com/docs/gitrepository-layout
 func (g Repo) Init(ctx context.Context, from string) error {
-	if err := os.MkdirAll(filepath.Dir(g.Dir), 0o755); err != nil {
-		return err
+	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(g.Dir, filepath.FromSlash(dir)), 0o755); err != nil {
+			return err
+		}
 	}
-	args := []string{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", g.Dir}
-	if from != "" {
-		args = []string{"clone", "--quiet", "--bare", "--template=", from, g.Dir}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": gitConfig} {
+		if err := os.WriteFile(filepath.Join(g.Dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
-	cmd := exec.CommandContext(ctx, g.path, args...)
-	cmd.Env = gitEnv()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("make repository %s: %w: %s", g.Dir, err, out)
+	if from == "" {
+		return nil
 	}
-	return os.WriteFile(filepath.Join(g.Dir, "config"), []byte(gitConfig), 0o644)
+	if _, err := g.Run(ctx, "fetch", "--quiet", from, "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"); err != nil {
+		return fmt.Errorf("copy repository %s: %w", from, err)
+	}
+	return nil
 }
 
 // gitEnv is all that a child git sees: no configuration of the user's, and trust in
