@@ -73,8 +73,8 @@ test: tools ## Set up what the tests need and run them, all but those of `make s
 	@$(TEST) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 # Tests of programs that they start: those of the demo are built without the race detector, and
-# those of the scripts do one thing after the other.
-STARTED = ^(TestScripts|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
+# those of the scripts do one thing after the other. TestHappyLoop races like the loop that a real CLI closes.
+STARTED = ^(TestScripts|TestClaudeClosesTheLoop|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
 
 .PHONY: race
 race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler
