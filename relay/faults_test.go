@@ -18,6 +18,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
+	"touchstone/relay/source/sourcetest"
 	"touchstone/relay/storetest/emulator"
 )
 
@@ -273,7 +274,7 @@ func (p *process) begin(t *testing.T, example examples.Example) inFlight {
 	}
 	fmt.Fprintf(conn, "POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"+
 		"X-GitHub-Event: %s\r\nX-GitHub-Delivery: %s\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n\r\n",
-		example.Event, examples.Delivery(0), examples.Signature(testSecret, example.Payload), len(example.Payload))
+		example.Event, examples.Delivery(0), sourcetest.Signature(testSecret, example.Payload), len(example.Payload))
 	answers := bufio.NewReader(conn)
 	for want := "HTTP/1.1 100 Continue\r\n"; want != ""; {
 		line, err := answers.ReadString('\n')

@@ -15,6 +15,7 @@ import (
 
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
+	"touchstone/relay/source/sourcetest"
 )
 
 // benchPayload is a webhook of 8 kB, a usual size.
@@ -26,7 +27,7 @@ func discard(b *testing.B) string {
 	b.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(examples.Signature(secret, body))) {
+		if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(sourcetest.Signature(secret, body))) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}

@@ -24,6 +24,7 @@ import (
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/relay/source/sourcetest"
 )
 
 const secret = "s3cret"
@@ -273,7 +274,7 @@ func TestWebhookAnswers(t *testing.T) {
 	unsigned := signed("b", `{}`)
 	unsigned.Header.Del("X-Hub-Signature-256")
 	forged := signed("b", `{}`)
-	forged.Header.Set("X-Hub-Signature-256", examples.Signature("guess", []byte(`{}`)))
+	forged.Header.Set("X-Hub-Signature-256", sourcetest.Signature("guess", []byte(`{}`)))
 	wrongMethod := signed("b", `{}`)
 	wrongMethod.Method = http.MethodPut
 	huge := signed("b", strings.Repeat(" ", server.MaxBodyBytes)+`{}`)

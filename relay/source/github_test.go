@@ -14,6 +14,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/source"
+	"touchstone/relay/source/sourcetest"
 )
 
 const secret = "It's a Secret to Everybody"
@@ -25,7 +26,7 @@ func accept(kind string, body []byte, change func(http.Header)) (event.Event, er
 	header.Set("Content-Type", "application/json")
 	header.Set("X-GitHub-Event", kind)
 	header.Set("X-GitHub-Delivery", "d-1")
-	header.Set("X-Hub-Signature-256", examples.Signature(secret, body))
+	header.Set("X-Hub-Signature-256", sourcetest.Signature(secret, body))
 	if change != nil {
 		change(header)
 	}
@@ -36,7 +37,7 @@ func accept(kind string, body []byte, change func(http.Header)) (event.Event, er
 // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
 func TestDocumentedSignature(t *testing.T) {
 	want := "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
-	if got := examples.Signature(secret, []byte("Hello, World!")); got != want {
+	if got := sourcetest.Signature(secret, []byte("Hello, World!")); got != want {
 		t.Fatalf("the tests sign %s, GitHub %s", got, want)
 	}
 	header := http.Header{"X-Hub-Signature-256": {want}}
@@ -120,8 +121,8 @@ func TestRefused(t *testing.T) {
 		"SHA-1 signature":       {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", "sha1=00") }, true},
 		"no hexadecimal":        {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", "sha256=zz") }, true},
 		"empty digest":          {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", "sha256=") }, true},
-		"another body's":        {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", examples.Signature(secret, []byte(`{ }`))) }, true},
-		"another secret's":      {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", examples.Signature("x", []byte(`{}`))) }, true},
+		"another body's":        {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", sourcetest.Signature(secret, []byte(`{ }`))) }, true},
+		"another secret's":      {`{}`, func(h http.Header) { h.Set("X-Hub-Signature-256", sourcetest.Signature("x", []byte(`{}`))) }, true},
 		"no event":              {`{}`, func(h http.Header) { h.Del("X-GitHub-Event") }, false},
 		"an event of two lines": {`{}`, func(h http.Header) { h.Set("X-GitHub-Event", "a\nid: 1") }, false},
 		"not JSON":              {`hello`, nil, false},
@@ -152,7 +153,7 @@ func TestHeadersKept(t *testing.T) {
 	want := map[string]string{
 		"Content-Type": "application/json", "X-Github-Event": "push", "X-Github-Delivery": "d-1", "X-Github-Hook-Id": "1",
 	}
-	if !reflect.DeepEqual(got.Headers, want) || got.Signature != examples.Signature(secret, []byte(`{}`)) {
+	if !reflect.DeepEqual(got.Headers, want) || got.Signature != sourcetest.Signature(secret, []byte(`{}`)) {
 		t.Errorf("kept %v and %q", got.Headers, got.Signature)
 	}
 }
@@ -177,7 +178,7 @@ func TestDeliveryWithoutID(t *testing.T) {
 
 func FuzzSignature(f *testing.F) {
 	body := []byte(`{}`)
-	good := examples.Signature(secret, body)
+	good := sourcetest.Signature(secret, body)
 	for _, seed := range []string{good, strings.ToUpper(good), "sha256=", "sha1=00", "", good + "00"} {
 		f.Add(seed)
 	}
@@ -208,12 +209,12 @@ func FuzzForm(f *testing.F) {
 func TestOldAndNewSecretBothWorkDuringAChange(t *testing.T) {
 	g := source.GitHub{Secret: "new", Previous: secret}
 	for signedWith, good := range map[string]bool{"new": true, secret: true, "older": false, "": false} {
-		header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {examples.Signature(signedWith, []byte(`{}`))}}
+		header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {sourcetest.Signature(signedWith, []byte(`{}`))}}
 		if _, err := g.Accept("github", header, []byte(`{}`), at); (err == nil) != good {
 			t.Errorf("signed with %q: %v", signedWith, err)
 		}
 	}
-	header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {examples.Signature("", []byte(`{}`))}}
+	header := http.Header{"X-Github-Event": {"push"}, "X-Hub-Signature-256": {sourcetest.Signature("", []byte(`{}`))}}
 	if _, err := (source.GitHub{Secret: "new"}).Accept("github", header, []byte(`{}`), at); err == nil {
 		t.Error("without a previous secret, an empty one is believed")
 	}

@@ -5,10 +5,7 @@ package examples
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/hmac"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +13,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"touchstone/relay/source/sourcetest"
 )
 
 //go:embed webhooks.jsonl.gz
@@ -68,22 +67,11 @@ func All(tb testing.TB) []Example {
 // The address is the relay's, such as http://127.0.0.1:8080.
 func Request(tb testing.TB, address, secret, event, delivery string, body []byte) *http.Request {
 	tb.Helper()
-	request, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, address+"/webhooks/github", bytes.NewReader(body))
+	request, err := sourcetest.Request(tb.Context(), address, secret, event, delivery, body)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-GitHub-Event", event)
-	request.Header.Set("X-GitHub-Delivery", delivery)
-	request.Header.Set("X-Hub-Signature-256", Signature(secret, body))
 	return request
-}
-
-// Signature is the value of X-Hub-Signature-256 for a body.
-func Signature(secret string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // Delivery is the delivery id that tests use for the example at an index.
