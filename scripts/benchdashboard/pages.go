@@ -17,7 +17,7 @@ import (
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/hub"
 	"touchstone/relay/server"
-	"touchstone/scripts/measured"
+	"touchstone/scripts/program"
 )
 
 // rebuild builds the projection from an empty file. Beside it stands the time that reading the log and
@@ -74,10 +74,10 @@ func (b *bench) catchUp(ctx context.Context, store hub.Store) (took, used time.D
 	}
 	running, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	began, before := time.Now(), measured.CPU("self")
+	began, before := time.Now(), program.CPU("self")
 	go func() { done <- p.Run(running) }()
 	p.Await(ctx)
-	took, used = time.Since(began), measured.CPU("self")-before
+	took, used = time.Since(began), program.CPU("self")-before
 	stop()
 	err = <-done
 	return took, used, p.Size(), errors.Join(err, p.Close(), ctx.Err())

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +16,8 @@ import (
 
 	"touchstone/relay/server"
 	"touchstone/relay/source"
-	"touchstone/scripts/measured"
+	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/program"
 )
 
 const secret = "bench"
@@ -64,7 +62,7 @@ func serve(store, page, addressFile string) (err error) {
 
 // process is a relay at work, and beside it the server of the static answer.
 type process struct {
-	*measured.Process
+	*program.Process
 	address, static string
 }
 
@@ -73,7 +71,7 @@ func start(ctx context.Context, dir, store, page string) (*process, error) {
 	addressFile := filepath.Join(dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "serve", store, page, addressFile)
 	command.Stderr = os.Stderr
-	started, err := measured.Start(command, addressFile)
+	started, err := program.Start(ctx, command, addressFile)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +86,10 @@ var deliveries atomic.Int64
 func (p *process) post(ctx context.Context, kind string, like []byte) error {
 	n := deliveries.Add(1)
 	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address+"/webhooks/github", bytes.NewReader(body))
+	request, err := sourcetest.Request(ctx, p.address, secret, kind, fmt.Sprintf("%d-%d", os.Getpid(), n), body)
 	if err != nil {
 		return err
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-GitHub-Event", kind)
-	request.Header.Set("X-GitHub-Delivery", fmt.Sprintf("%d-%d", os.Getpid(), n))
-	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	response, err := p.Client.Do(request)
 	if err != nil {
 		return err

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,14 +18,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/scripts/measured"
+	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/program"
 )
 
 const secret = "bench"
 
 // process is the relay, or a yardstick, at work.
 type process struct {
-	*measured.Process
+	*program.Process
 	address string
 }
 
@@ -38,7 +36,7 @@ func (b *bench) relay(ctx context.Context, store string) (*process, error) {
 	command := exec.CommandContext(ctx, b.binary, "serve", "--listen", "127.0.0.1:0",
 		"--store", "sqlite:"+filepath.Join(b.dir, store), "--retention", "0", "--address-file", addressFile)
 	command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
-	return launch(command, addressFile)
+	return launch(ctx, command, addressFile)
 }
 
 // yardstick starts this program again as a yardstick.
@@ -46,11 +44,11 @@ func (b *bench) yardstick(ctx context.Context, kind string) (*process, error) {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "yardstick", kind)
 	command.Env = append(os.Environ(), "ADDRESS_FILE="+addressFile)
-	return launch(command, addressFile)
+	return launch(ctx, command, addressFile)
 }
 
-func launch(command *exec.Cmd, addressFile string) (*process, error) {
-	started, err := measured.Start(command, addressFile)
+func launch(ctx context.Context, command *exec.Cmd, addressFile string) (*process, error) {
+	started, err := program.Start(ctx, command, addressFile)
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +56,6 @@ func launch(command *exec.Cmd, addressFile string) (*process, error) {
 }
 
 func (p *process) stop() { p.Stop(os.Kill) } // its store is thrown away
-
-// memory is the resident memory in bytes, and the most it ever was.
-func (p *process) memory() (now, peak int64) {
-	status, _ := os.ReadFile("/proc/" + p.PID() + "/status")
-	for line := range strings.Lines(string(status)) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) > 1 && fields[0] == "VmRSS:":
-			now, _ = strconv.ParseInt(fields[1], 10, 64)
-		case len(fields) > 1 && fields[0] == "VmHWM:":
-			peak, _ = strconv.ParseInt(fields[1], 10, 64)
-		}
-	}
-	return now << 10, peak << 10
-}
 
 // open counts the files and the goroutines that the relay has, the connection for this
 // question among them.
@@ -97,25 +80,15 @@ func (p *process) open() (files, goroutines int, err error) {
 
 var deliveries atomic.Int64
 
-func signature(body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
-}
-
 // errPutOff is the relay's answer when it has too much to do.
 var errPutOff = errors.New("the webhook was put off")
 
 // post delivers one signed webhook and wants it stored.
-func (p *process) post(ctx context.Context, body []byte, signed string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.address+"/webhooks/github", bytes.NewReader(body))
+func (p *process) post(ctx context.Context, body []byte) error {
+	request, err := sourcetest.Request(ctx, "http://"+p.address, secret, "push", strconv.FormatInt(deliveries.Add(1), 10), body)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-GitHub-Event", "push")
-	request.Header.Set("X-GitHub-Delivery", strconv.FormatInt(deliveries.Add(1), 10))
-	request.Header.Set("X-Hub-Signature-256", signed)
 	response, err := p.Client.Do(request)
 	if err != nil {
 		return err
@@ -132,8 +105,7 @@ func (p *process) post(ctx context.Context, body []byte, signed string) error {
 
 // postFresh delivers a webhook that differs from all others: the same one is stored once.
 func (p *process) postFresh(ctx context.Context, like []byte) error {
-	body := fresh(like)
-	return p.post(ctx, body, signature(body))
+	return p.post(ctx, fresh(like))
 }
 
 // bodiesMade counts those that fresh has made.

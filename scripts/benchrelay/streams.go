@@ -180,7 +180,7 @@ func replay(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	rate := subscribers * events / time.Since(begin).Seconds()
-	_, peak := p.memory()
+	_, peak := p.Memory()
 	return []figure{{"replay of 100,000 (1 kB) to 10", fmt.Sprintf("%.0f/s, peak %d MB", rate, peak>>20),
 		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000}}, nil
 }
@@ -196,14 +196,14 @@ func idle(ctx context.Context, b *bench) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, _ := p.memory()
+	before, _ := p.Memory()
 	conns, err := p.subscribers(subscribers, "repo=acme/app", "identity")
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(conns)
 	time.Sleep(20 * time.Second) // a heartbeat, and a collection
-	after, _ := p.memory()
+	after, _ := p.Memory()
 	each := float64(after-before) / subscribers / 1000
 	closeAll(conns)
 	files, goroutines := subscribers, subscribers
@@ -274,7 +274,7 @@ func coldStart(ctx context.Context, b *bench) ([]figure, error) {
 	}
 	response.Body.Close()
 	took := time.Since(begin)
-	_, peak := p.memory()
+	_, peak := p.Memory()
 	return []figure{{"cold start, 1,000,000 events", fmt.Sprintf("%.2f s, %d MB", took.Seconds(), peak>>20), "",
 		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20}}, nil
 }

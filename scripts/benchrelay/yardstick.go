@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"touchstone/relay/source/sourcetest"
 )
 
 // Fan-out: how many subscribers get how many events.
@@ -37,7 +39,7 @@ func yardstick(kind string) {
 // discard verifies a webhook and throws it away.
 func discard(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(signature(body))) {
+	if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(sourcetest.Signature(secret, body))) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

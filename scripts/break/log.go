@@ -40,10 +40,7 @@ func (v *victim) fill(ctx context.Context) error {
 }
 
 // kill ends the relay and leaves its log.
-func (v *victim) kill() {
-	_ = v.command.Process.Kill() // it may have ended
-	<-v.ended
-}
+func (v *victim) kill() { v.Stop(os.Kill) }
 
 func (v *victim) log() string { return filepath.Join(v.folder, "relay.db") }
 
@@ -157,11 +154,9 @@ func flipped(ctx context.Context, bin string) (string, error) {
 
 // quit has the relay stop by itself, so that all it has stored is in one file.
 func (v *victim) quit(ctx context.Context) error {
-	if err := v.command.Process.Signal(os.Interrupt); err != nil {
-		return err
-	}
+	v.Signal(os.Interrupt)
 	select {
-	case <-v.ended:
+	case <-v.Ended:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +14,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/program"
 )
 
 // relayAttacks are attempts on a relay without tokens, on loopback.
@@ -43,10 +43,9 @@ func announce(size int) string {
 
 // victim is a running relay.
 type victim struct {
-	command *exec.Cmd
+	*program.Process
 	folder  string
 	address string
-	ended   chan struct{} // closed when the process has
 
 	acknowledged int // webhooks that were stored
 }
@@ -78,46 +77,28 @@ func onRelay(try func(context.Context, *victim) (string, error)) func(context.Co
 
 // startOn runs a relay over the log in a folder, which may be there already.
 func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim, error) {
-	v := &victim{folder: folder, ended: make(chan struct{})}
 	file := filepath.Join(folder, "address")
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"),
 		"--address-file", file}, flags...)
-	v.command = fewFiles(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
-	v.command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
-	_ = os.Remove(file) // an earlier relay's
-	if err := v.command.Start(); err != nil {
+	command := fewFiles(ctx, filepath.Join(bin, "touchstone-relay"), arguments...)
+	command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
+	relay, err := program.Start(ctx, command, file)
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		defer close(v.ended)
-		_ = v.command.Wait() // how it ended is no attack's matter
-	}()
-	for ctx.Err() == nil {
-		select {
-		case <-v.ended:
-			return nil, errors.New("the relay ended at once")
-		default:
-		}
-		if text, err := os.ReadFile(file); err == nil {
-			v.address = strings.TrimSpace(string(text))
-			return v, nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	v.kill()
-	return nil, ctx.Err()
+	return &victim{Process: relay, folder: folder, address: relay.Addresses[0]}, nil
 }
 
 // descriptorLimit is how many files and connections a relay may have open: fewer than a crowd has.
 const descriptorLimit = 4096
 
 // fewFiles is a command that may open no more than that, where the system has a shell to say so.
-func fewFiles(ctx context.Context, program string, arguments ...string) *exec.Cmd {
+func fewFiles(ctx context.Context, path string, arguments ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
-		return exec.CommandContext(ctx, program, arguments...)
+		return exec.CommandContext(ctx, path, arguments...)
 	}
 	script := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, descriptorLimit)
-	return exec.CommandContext(ctx, "sh", append([]string{"-c", script, program}, arguments...)...)
+	return exec.CommandContext(ctx, "sh", append([]string{"-c", script, path}, arguments...)...)
 }
 
 // stop ends the relay and takes its log away; what fails about that is no attack's matter.
@@ -147,16 +128,7 @@ func (v *victim) sendSigned(ctx context.Context, delivery, body string) (int, er
 
 // request is a correctly signed webhook.
 func (v *victim) request(ctx context.Context, delivery, body string) (*http.Request, error) {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(body))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/webhooks/github", strings.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("X-GitHub-Event", "push")
-	request.Header.Set("X-GitHub-Delivery", delivery)
-	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	return request, nil
+	return sourcetest.Request(ctx, "http://"+v.address, secret, "push", delivery, []byte(body))
 }
 
 // send returns the status of the answer.
@@ -213,7 +185,8 @@ func (v *victim) wanted(ctx context.Context) (*http.Request, error) {
 func (v *victim) keptOut(way http.RoundTripper, webhook *http.Request, version int) (string, error) {
 	begin := time.Now()
 	response, err := way.RoundTrip(webhook)
-	took, memory := time.Since(begin), peak(v.command.Process.Pid)
+	took := time.Since(begin)
+	_, memory := v.Memory()
 	if err != nil {
 		return fmt.Sprintf("a webhook was answered %v, after %s", err, took), nil
 	}
@@ -231,17 +204,6 @@ func (v *victim) keptOut(way http.RoundTripper, webhook *http.Request, version i
 		return fmt.Sprintf("the relay took %d MB", memory>>20), nil
 	}
 	return "", nil
-}
-
-// peak is the most memory that a process has had, where the system tells; else zero.
-func peak(pid int) (bytes int64) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	_, _ = fmt.Sscan(rest, &bytes)
-	return bytes << 10
 }
 
 // lost takes the log away under a relay, which then has to refuse webhooks and to say why.

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +13,7 @@ import (
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
+	"touchstone/relay/source/sourcetest"
 )
 
 // send sends one webhook after the other, each until it is acknowledged, and some of
@@ -77,16 +74,10 @@ var sending = &http.Client{Timeout: 15 * time.Second}
 
 // post sends one webhook once and returns the cursor it was acknowledged with.
 func post(ctx context.Context, address, delivery string, body []byte) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/webhooks/github", bytes.NewReader(body))
+	request, err := sourcetest.Request(ctx, "http://"+address, secret, "push", delivery, body)
 	if err != nil {
 		return "", err
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-GitHub-Event", "push")
-	request.Header.Set("X-GitHub-Delivery", delivery)
-	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	response, err := sending.Do(request)
 	if err != nil {
 		return "", err

@@ -1,9 +1,10 @@
-// Package measured runs a server as a process of its own, for benchmarks: it waits until the server says
-// where it listens, and tells what processor time it uses. Linux only, for it reads /proc.
-package measured
+// Package program runs a server as a process of its own, for benchmarks and attacks: it waits until the server says
+// where it listens, and tells what processor time it uses, on Linux alone, from /proc.
+package program
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -22,39 +23,74 @@ type Process struct {
 	Addresses []string
 	// Client keeps connections to it open, many at one time, and takes what it is sent as it is.
 	Client *http.Client
+	// Ended is closed when it has.
+	Ended <-chan struct{}
 
 	command *exec.Cmd
 }
 
 // Start starts a server that writes a line into addressFile once it listens, and waits for that. The error
 // says that it did not start.
-func Start(command *exec.Cmd, addressFile string) (*Process, error) {
+func Start(ctx context.Context, command *exec.Cmd, addressFile string) (*Process, error) {
 	if err := os.RemoveAll(addressFile); err != nil {
 		return nil, err
 	}
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	p := &Process{command: command, Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}}
-	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	ended := make(chan struct{})
+	p := &Process{
+		command: command, Ended: ended, Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}},
+	}
+	go func() {
+		defer close(ended)
+		_ = command.Wait() // how it ended is no caller's matter
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
 		if text, err := os.ReadFile(addressFile); err == nil && bytes.HasSuffix(text, []byte("\n")) {
 			p.Addresses = strings.Fields(string(text))
 			return p, nil
 		}
+		select {
+		case <-ended:
+			return nil, fmt.Errorf("%s ended at once", command.Path)
+		case <-ctx.Done():
+			p.Stop(os.Kill)
+			return nil, fmt.Errorf("%s did not start: %w", command.Path, ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
 	}
-	p.Stop(os.Kill)
-	return nil, fmt.Errorf("%s did not start", command.Path)
 }
+
+// Signal sends the server a signal; it may have ended.
+func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
 
 // Stop ends the server by a signal, and returns when it is gone.
 func (p *Process) Stop(signal os.Signal) {
 	p.Client.CloseIdleConnections()
-	_ = p.command.Process.Signal(signal)
-	_ = p.command.Wait()
+	p.Signal(signal)
+	<-p.Ended
 }
 
 // PID is the process's number.
 func (p *Process) PID() string { return strconv.Itoa(p.command.Process.Pid) }
+
+// Memory is the resident memory in bytes, and the most it ever was.
+func (p *Process) Memory() (now, peak int64) {
+	status, _ := os.ReadFile("/proc/" + p.PID() + "/status")
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) > 1 && fields[0] == "VmRSS:":
+			now, _ = strconv.ParseInt(fields[1], 10, 64)
+		case len(fields) > 1 && fields[0] == "VmHWM:":
+			peak, _ = strconv.ParseInt(fields[1], 10, 64)
+		}
+	}
+	return now << 10, peak << 10
+}
 
 // CPU is the processor time that it has used so far.
 func (p *Process) CPU() time.Duration { return CPU(p.PID()) }
