@@ -19,11 +19,11 @@ import (
 
 // logAttacks are attempts on what a relay has stored, by the disk or by those who share it.
 var logAttacks = []attack{
-	{"a second relay shares the log through a link", linked},
-	{"a flipped bit changes an event and verify is content", flipped},
-	{"damage under a running relay is passed over in silence", damaged},
+	{"a second relay shares the log through a link", onRelay(linked)},
+	{"a flipped bit changes an event and verify is content", onRelay(flipped)},
+	{"damage under a running relay is passed over in silence", onRelay(damaged)},
 	{"a follower is sent what signs a webhook", onRelay(signed)},
-	{"tail lets a payload steer the terminal", steered},
+	{"tail lets a payload steer the terminal", onRelay(steered)},
 }
 
 // stored is how many webhooks an attack on the log begins with.
@@ -95,19 +95,14 @@ func (v *victim) frames(ctx context.Context, count int) (events map[int64]string
 	return events, gaps, nil
 }
 
-func linked(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func linked(ctx context.Context, v *victim) (string, error) {
 	for kind, link := range map[string]func(string, string) error{"symbolic": os.Symlink, "hard": os.Link} {
 		path := filepath.Join(v.folder, kind+".db")
 		if err := link(v.log(), path); err != nil {
 			return "", err
 		}
 		second, cancel := context.WithTimeout(ctx, 3*time.Second)
-		command := exec.CommandContext(second, filepath.Join(bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0", "--store",
+		command := exec.CommandContext(second, filepath.Join(v.bin, "touchstone-relay"), "serve", "--listen", "127.0.0.1:0", "--store",
 			"sqlite:"+path)
 		command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
 		output, err := command.CombinedOutput()
@@ -123,12 +118,7 @@ func linked(ctx context.Context, bin string) (string, error) {
 // flips is how many bits are flipped, each in a copy of its own.
 const flips = 40
 
-func flipped(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func flipped(ctx context.Context, v *victim) (string, error) {
 	if err := v.fill(ctx); err != nil {
 		return "", err
 	}
@@ -145,7 +135,7 @@ func flipped(ctx context.Context, bin string) (string, error) {
 	}
 	for range flips {
 		bit := rand.IntN(8 * len(whole))
-		if achieved, err := flip(ctx, bin, whole, bit, before); achieved != "" || err != nil {
+		if achieved, err := flip(ctx, v.bin, whole, bit, before); achieved != "" || err != nil {
 			return achieved, err
 		}
 	}
@@ -197,12 +187,7 @@ func flip(ctx context.Context, bin string, whole []byte, bit int, before map[int
 	return "", nil
 }
 
-func damaged(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func damaged(ctx context.Context, v *victim) (string, error) {
 	if err := v.fill(ctx); err != nil {
 		return "", err
 	}
@@ -221,7 +206,7 @@ func damaged(ctx context.Context, bin string) (string, error) {
 	if err := os.WriteFile(v.log(), whole, 0o600); err != nil {
 		return "", err
 	}
-	if v, err = startOn(ctx, bin, v.folder); err != nil {
+	if v, err = startOn(ctx, v.bin, v.folder); err != nil {
 		return "", err
 	}
 	defer v.stop()
@@ -257,19 +242,14 @@ func signed(ctx context.Context, v *victim) (string, error) {
 	return "", err
 }
 
-func steered(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
+func steered(ctx context.Context, v *victim) (string, error) {
 	body := `{"action":"opened","sender":{"login":"a\u202eb\u001b[2Jc\u2066"},"repository":{"full_name":"acme/a\u202eb"},"number":1}`
 	if status, err := v.sendSigned(ctx, "hostile", body); err != nil || status != http.StatusAccepted {
 		return "", errors.Join(fmt.Errorf("the webhook was answered %d", status), err)
 	}
 	limited, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	tail := exec.CommandContext(limited, filepath.Join(bin, "touchstone-relay"), "tail", "--url", "http://"+v.address, "--after", "oldest")
+	tail := exec.CommandContext(limited, filepath.Join(v.bin, "touchstone-relay"), "tail", "--url", "http://"+v.address, "--after", "oldest")
 	output, _ := tail.Output() // it follows until it is ended
 	if !bytes.Contains(output, []byte("opened")) {
 		return "", fmt.Errorf("tail printed no event: %q", output)

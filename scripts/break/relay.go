@@ -44,8 +44,8 @@ func announce(size int) string {
 // victim is a running relay.
 type victim struct {
 	*program.Process
-	folder  string
-	address string
+	bin, folder string
+	address     string
 
 	acknowledged int // webhooks that were stored
 }
@@ -86,7 +86,7 @@ func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim,
 	if err != nil {
 		return nil, err
 	}
-	return &victim{Process: relay, folder: folder, address: relay.Addresses[0]}, nil
+	return &victim{Process: relay, bin: bin, folder: folder, address: relay.Addresses[0]}, nil
 }
 
 // descriptorLimit is how many files and connections a relay may have open: fewer than a crowd has.
