@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -71,22 +70,13 @@ func (w *world) think(body string) enginetest.Turn {
 		read.WriteString(text(m.Content))
 	}
 	var findings []verdict.Finding
-	marker := verdict.Marker(verdict.Approve)
+	v := verdict.Approve
 	if strings.Contains(read.String(), "{ unsafe() }") {
 		findings = append(findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S1",
 			Path: "store/search.go", Line: 4, Quote: "func Search() { unsafe() }", Claim: "It is unsafe."})
-		marker = verdict.Marker(verdict.RequestChanges)
+		v = verdict.RequestChanges
 	}
-	answer := verdict.Answer{Summary: "Read the patch.", Files: []string{"store/search.go"}, Findings: findings, Gone: reading.Gone(prompt)}
-	if findings == nil {
-		answer.Findings = []verdict.Finding{}
-	}
-	for _, d := range verdict.Dimensions() {
-		answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "the patch"})
-	}
-	data, err := json.Marshal(answer)
-	w.must(err)
-	return enginetest.Turn{Text: []string{fmt.Sprintf("```%s\n%s\n```\n", verdict.Fence, data), run + "\n", marker}}
+	return enginetest.Turn{Text: []string{reading.Answer(prompt, reading.Review(prompt, "Read the patch.", findings...), v)}}
 }
 
 // text is all text of a message's content, that of tool results included.

@@ -1,7 +1,6 @@
 package reviewer_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/claude"
 	"touchstone/agent/engine/enginetest"
@@ -91,22 +91,15 @@ func walkthrough(prompt string, dimensions ...verdict.Dimension) []enginetest.Tu
 	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
 		script = append(script, enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": m[1]}})
 	}
-	answer := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}}
+	answer := reading.Review(prompt, "Read.")
+	answer.Dimensions = nil
 	var walk strings.Builder
 	for _, d := range dimensions {
 		script = append(script, enginetest.Turn{Tool: "Grep", Input: map[string]any{"pattern": "use\\(1, 1\\)"}})
 		answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "the patches and their callers"})
 		fmt.Fprintf(&walk, "## [%s]\n\n%s\n\n", d, strings.Repeat("It was looked at closely. ", 8))
 	}
-	for _, m := range fileLine.FindAllStringSubmatch(prompt, -1) {
-		answer.Files = append(answer.Files, m[1])
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		panic(err) // it holds nothing that cannot be encoded
-	}
-	end := fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, text, verdict.RunLine("NONCE"), verdict.Marker(verdict.Approve))
-	return append(script, enginetest.Turn{Text: []string{walk.String() + end}})
+	return append(script, enginetest.Turn{Text: []string{walk.String() + reading.Answer(prompt, answer, verdict.Approve)}})
 }
 
 // patchDir is where the patches of a prompt are.

@@ -2,13 +2,11 @@ package reviewer_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -35,11 +33,6 @@ func newReviewer(t *testing.T, g *loopback.GitHub, session func(loopback.Asked) 
 	}
 }
 
-var (
-	nonceLine = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
-	fileLine  = regexp.MustCompile(`(?m)^- (\S+) \([a-z]+ \+`)
-)
-
 // answering is a session that walks all dimensions and files, and finds these.
 func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error) {
 	return telling(nil, findings...)
@@ -48,23 +41,15 @@ func answering(findings ...verdict.Finding) func(loopback.Asked) (string, error)
 // telling is one that also says what became of earlier findings; nil is that all are gone.
 func telling(gone []verdict.Gone, findings ...verdict.Finding) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
-		answer := verdict.Answer{Summary: "Read.", Findings: append([]verdict.Finding{}, findings...), Gone: gone}
-		if gone == nil {
-			answer.Gone = reading.Gone(r.Prompt)
+		answer, v := reading.Review(r.Prompt, "Read.", findings...), verdict.Approve
+		answer.Refuted = nil
+		if gone != nil {
+			answer.Gone = gone
 		}
-		for _, d := range verdict.Dimensions() {
-			answer.Dimensions = append(answer.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
-		}
-		for _, m := range fileLine.FindAllStringSubmatch(r.Prompt, -1) {
-			answer.Files = append(answer.Files, m[1])
-		}
-		text, err := json.Marshal(answer)
-		v := verdict.Approve
 		if len(findings) > 0 {
 			v = verdict.RequestChanges
 		}
-		lines := nonceLine.FindAllString(r.Prompt, -1)
-		return fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, text, lines[len(lines)-1], verdict.Marker(v)), err
+		return reading.Answer(r.Prompt, answer, v), nil
 	}
 }
 

@@ -48,10 +48,7 @@ func (s *session) author(tools []string) error {
 			final += "\n\nRepaired " + m[1] + ": the code that was found fault with is another."
 		}
 	}
-	if err := s.text(final); err != nil {
-		return err
-	}
-	return s.end(final)
+	return s.conclude(final)
 }
 
 // dispute changes nothing, and calls every finding wrong.
@@ -60,10 +57,7 @@ func (s *session) dispute() error {
 	for _, m := range due.FindAllStringSubmatch(s.prompt, -1) {
 		final += "\n\nDisputed " + m[1] + ": nothing calls it."
 	}
-	if err := s.text(final); err != nil {
-		return err
-	}
-	return s.end(final)
+	return s.conclude(final)
 }
 
 // due is the heading of a finding that the prompt asks to repair.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-
+	"touchstone/agent/e2e/reading"
 	"touchstone/verdict"
 )
 
@@ -19,13 +17,5 @@ func (s *session) check(tools []string) error {
 			said = *defect.Refuted
 		}
 	}
-	data, err := json.Marshal(said)
-	if err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	final := fmt.Sprintf("```touchstone\n%s\n```\n\n<!-- RUN:%s -->\n%s\n", data, s.nonce(), verdict.CheckMarker(said.Outcome))
-	if err := s.text(final); err != nil {
-		return err
-	}
-	return s.end(final)
+	return s.conclude(reading.InForm(s.prompt, said, verdict.CheckMarker(said.Outcome)))
 }

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "touchstone/agent/e2e/reading"
 
 // draft rewords a guideline row as the script says.
 func (s *session) draft(tools []string) error {
@@ -11,13 +8,5 @@ func (s *session) draft(tools []string) error {
 		return err
 	}
 	s.misbehave()
-	data, err := json.Marshal(s.script.Draft)
-	if err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	final := fmt.Sprintf("They have a guard in common.\n\n```touchstone\n%s\n```\n\n<!-- RUN:%s -->\n", data, s.nonce())
-	if err := s.text(final); err != nil {
-		return err
-	}
-	return s.end(final)
+	return s.conclude("They have a guard in common.\n\n" + reading.InForm(s.prompt, s.script.Draft, ""))
 }

@@ -24,7 +24,7 @@ type Script struct {
 	// without a fault, and so is every turn beyond the list. See faults.
 	Faults map[string][]string `json:"faults"`
 	// Draft is the answer of a session that is to reword a guideline row.
-	Draft Draft `json:"draft"`
+	Draft verdict.Draft `json:"draft"`
 	// CostUSD is what each turn says that it cost, in US dollars.
 	CostUSD float64 `json:"cost_usd"`
 	// DelayMS is waited before each event, in milliseconds.
@@ -49,14 +49,6 @@ type Defect struct {
 	// Refuted, if set, is how a session that is to refute the finding does; without it, it is
 	// upheld.
 	Refuted *verdict.Check `json:"refuted"`
-}
-
-// Draft is a guideline row in other words.
-type Draft struct {
-	Severity  string `json:"severity"`
-	Scope     string `json:"scope"`
-	Criterion string `json:"criterion"`
-	Reason    string `json:"reason"`
 }
 
 // faults are the names that Script.Faults may hold; "slow:DURATION" besides.

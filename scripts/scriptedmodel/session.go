@@ -87,7 +87,11 @@ func (s *session) tool(name string, input map[string]any, call func() (said stri
 	}}})
 }
 
-func (s *session) end(result string) error {
+// conclude says the last text, and ends with it.
+func (s *session) conclude(result string) error {
+	if err := s.text(result); err != nil {
+		return err
+	}
 	input := tokens(s.prompt)
 	return s.print(map[string]any{
 		"type": "result", "subtype": "success", "is_error": false, "api_error_status": nil,

@@ -2,8 +2,6 @@ package forgery
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -40,65 +38,31 @@ type model struct {
 	shown *sync.Map
 }
 
-func (model) Name() string { return "model" }
+// The name of a file stands above its diff, and a changed line has its number in front of it.
+var patchRow = regexp.MustCompile(`(?m)^(?:=== (.+) \([a-z-]+, .+|( *\d+) +([+-])(.*))$`)
 
-func (model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
-
-func (m model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
-	return session{m, request}, nil
-}
-
-type session struct {
-	model
-	request engine.Request
-}
-
-func (session) Close() error { return nil }
-
-var (
-	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
-	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
-	// A finding of an earlier round that is not settled.
-	earlierLine = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
-	// The name of a file stands above its diff, and a changed line has its number in front of it.
-	patchRow  = regexp.MustCompile(`(?m)^(?:=== (.+) \([a-z-]+, .+|( *\d+) +([+-])(.*))$`)
-	patchLine = regexp.MustCompile(`(?m)^  patch: (.+)$`)
-)
-
-func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
+func (m model) ask(_ context.Context, request engine.Request, prompt string) (engine.Result, error) {
 	started := time.Now()
 	if text, ok := reading.Upheld(prompt); ok {
 		return engine.Result{Text: text, Started: started}, nil
 	}
-	s.asked.Add(1)
-	reading.Patches(s.request, prompt)
-	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
-	for _, d := range verdict.Dimensions() {
-		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+	m.asked.Add(1)
+	if request.Role == engine.Author {
+		return engine.Result{Text: "It cannot be done.", Started: started, CostUSD: price}, nil
 	}
-	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
-	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
-		a.Files = append(a.Files, m[1])
-		s.shown.Store(m[1], true)
+	reading.Patches(request, prompt)
+	a := reading.Review(prompt, "Read.", wrong(prompt)...)
+	for _, path := range a.Files {
+		m.shown.Store(path, true)
 	}
-	for _, m := range earlierLine.FindAllStringSubmatch(prompt, -1) { // what it finds again counts as found
-		a.Gone = append(a.Gone, verdict.Gone{ID: m[1], How: "It is not in this change."})
-	}
-	v := verdict.Approve
-	a.Findings = append(a.Findings, wrong(prompt)...)
-	if s.stern.Load() {
+	if m.stern.Load() {
 		a.Findings = append(a.Findings, objection("It is not wanted."))
 	}
+	v := verdict.Approve
 	if slices.ContainsFunc(a.Findings, verdict.Finding.Blocks) {
 		v = verdict.RequestChanges
 	}
-	answer, err := json.Marshal(a)
-	nonce := runLine.FindAllString(prompt, -1)
-	if err != nil || len(nonce) == 0 {
-		return engine.Result{Text: "It cannot be done.", Started: started, CostUSD: price}, err
-	}
-	text := fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, answer, nonce[len(nonce)-1], verdict.Marker(v))
-	return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, nil
+	return engine.Result{Text: reading.Answer(prompt, a, v), Started: started, Duration: time.Since(started), CostUSD: price}, nil
 }
 
 // wrong are findings about the lines of the patches that a prompt lists which no change
@@ -106,12 +70,12 @@ func (s session) Ask(_ context.Context, prompt string) (engine.Result, error) {
 func wrong(prompt string) []verdict.Finding {
 	var all []verdict.Finding
 	read := map[string]bool{} // several files may share a patch
-	for _, m := range patchLine.FindAllStringSubmatch(prompt, -1) {
-		if read[m[1]] {
+	for _, patch := range reading.Listed(prompt) {
+		if read[patch] {
 			continue
 		}
-		read[m[1]] = true
-		data, err := os.ReadFile(m[1])
+		read[patch] = true
+		data, err := os.ReadFile(patch)
 		if err != nil {
 			return []verdict.Finding{objection("A patch cannot be read.")}
 		}

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict/decide"
@@ -245,7 +246,7 @@ func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 	if a := s.agents[login]; a != nil {
 		return a, nil
 	}
-	a, err := s.AgentOf(role, login, "machine", model{stern: &s.stern, asked: &s.sessions, shown: &s.shown})
+	a, err := s.AgentOf(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -42,7 +43,7 @@ func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error)
 				return result, fmt.Errorf("discuss it: %w", err)
 			}
 		}
-		if err := r.agents(ctx, ref, model{b}); err != nil {
+		if err := r.agents(ctx, ref, reading.Model(b.ask)); err != nil {
 			return result, fmt.Errorf("as a model that is %s: %w", b, err)
 		}
 		if err := r.inspect(ctx, ref, &result); err != nil {
@@ -55,7 +56,7 @@ func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error)
 // discuss has an honest reviewer find the defect, the author answer it, and a new
 // head come.
 func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
-	if err := r.work(ctx, decide.Reviewer, ref, model{honest}); err != nil {
+	if err := r.work(ctx, decide.Reviewer, ref, reading.Model(honest.ask)); err != nil {
 		return err
 	}
 	var comments []struct{ ID int64 }
@@ -79,7 +80,7 @@ func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 }
 
 // agents has the reviewer and then the author's side do what they see to do.
-func (r *fixture) agents(ctx context.Context, ref forge.Ref, m model) error {
+func (r *fixture) agents(ctx context.Context, ref forge.Ref, m reading.Model) error {
 	if err := r.work(ctx, decide.Reviewer, ref, m); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (r *fixture) agents(ctx context.Context, ref forge.Ref, m model) error {
 
 // work has one agent look and act until there is nothing left to do. Fixes are
 // left out: they would only be reviewed in turn.
-func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m model) error {
+func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m reading.Model) error {
 	agent, err := r.Agent(role, "machine", m)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@
 package reading
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -14,7 +15,40 @@ import (
 	"touchstone/verdict"
 )
 
+// Model is an engine that answers each turn by a call of a function.
+type Model func(ctx context.Context, request engine.Request, prompt string) (engine.Result, error)
+
+// Name is the engine's.
+func (Model) Name() string { return "model" }
+
+// Probe finds nothing wrong.
+func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
+
+// Open begins a session.
+func (m Model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
+	return session{m, request}, nil
+}
+
+type session struct {
+	model   Model
+	request engine.Request
+}
+
+func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+	return s.model(ctx, s.request, prompt)
+}
+
+func (session) Close() error { return nil }
+
 var patch = regexp.MustCompile(`(?m)^  patch: (.+)$`)
+
+// Listed are the patches that a prompt lists, as paths.
+func Listed(prompt string) (paths []string) {
+	for _, m := range patch.FindAllStringSubmatch(prompt, -1) {
+		paths = append(paths, m[1])
+	}
+	return paths
+}
 
 // Patches tells a session's listener, if there is one, of a call for each patch that a
 // prompt lists.
@@ -22,12 +56,51 @@ func Patches(request engine.Request, prompt string) {
 	if request.Progress == nil {
 		return
 	}
-	for _, m := range patch.FindAllStringSubmatch(prompt, -1) {
-		request.Progress(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: m[1]})
+	for _, path := range Listed(prompt) {
+		request.Progress(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: path})
 	}
 }
 
-var runLine = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
+var fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
+
+// Review is an answer that walks all dimensions and every file that a prompt lists, takes no evidence for
+// anything, and has these findings.
+func Review(prompt, summary string, findings ...verdict.Finding) verdict.Answer {
+	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: Refuted(prompt), Gone: Gone(prompt)}
+	for _, d := range verdict.Dimensions() {
+		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+	}
+	_, list, first := strings.Cut(prompt, "\n# Changed files\n")
+	if !first { // what a later turn asks for stands without that heading
+		list = prompt
+	}
+	list, _, _ = strings.Cut(list, "\n# ")
+	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
+		a.Files = append(a.Files, m[1])
+	}
+	return a
+}
+
+// Answer is the text of a review in due form.
+func Answer(prompt string, a verdict.Answer, v verdict.Verdict) string {
+	return InForm(prompt, a, verdict.Marker(v))
+}
+
+var runLine = regexp.MustCompile(`<!-- RUN:\S+ -->`)
+
+// InForm is the data of any answer, with the nonce of the prompt, which comes last after all that it quotes, and a
+// closing line unless that is empty.
+func InForm(prompt string, answer any, marker string) string {
+	nonce := ""
+	if all := runLine.FindAllString(prompt, -1); len(all) > 0 {
+		nonce = all[len(all)-1]
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // it is made of strings
+	}
+	return strings.TrimSpace(fmt.Sprintf("```%s\n%s\n```\n%s\n%s", verdict.Fence, data, nonce, marker)) + "\n"
+}
 
 // Upheld is the answer to a prompt that asks to refute a finding, which it does not; ok is false
 // for any other prompt.
@@ -44,10 +117,7 @@ func checked(prompt string, c verdict.Check) (text string, ok bool) {
 	if !strings.Contains(prompt, "\n# The finding\n") || !strings.Contains(prompt, verdict.CheckMarker(verdict.Overruled)) {
 		return "", false
 	}
-	lines := runLine.FindAllString(prompt, -1)
-	// Texts can be encoded.
-	data, _ := json.Marshal(c)
-	return fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, data, lines[len(lines)-1], verdict.CheckMarker(c.Outcome)), true
+	return InForm(prompt, c, verdict.CheckMarker(c.Outcome)), true
 }
 
 var evidence = regexp.MustCompile(`(?m)^- (E\d+) `)

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
+	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/verdict/decide"
@@ -39,7 +40,7 @@ func (w *world) start(m *machine) error {
 			return err
 		}
 	}
-	agent, err := w.Agent(m.role, m.name, model{random: m.random, slow: w.slow})
+	agent, err := w.Agent(m.role, m.name, reading.Model(model{random: m.random, slow: w.slow}.ask))
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,10 @@ package schedule
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -55,22 +53,7 @@ type model struct {
 // one reports one case in so many.
 func (m model) one(in int) bool { return m.random != nil && m.random.IntN(in) == 0 }
 
-func (model) Name() string { return "model" }
-
-func (model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
-
-func (m model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
-	return session{m, request}, nil
-}
-
-type session struct {
-	model
-	request engine.Request
-}
-
-func (session) Close() error { return nil }
-
-func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
+func (m model) ask(ctx context.Context, request engine.Request, prompt string) (engine.Result, error) {
 	started := time.Now()
 	if err := ctx.Err(); err != nil {
 		return engine.Result{Started: started}, err
@@ -79,23 +62,23 @@ func (s session) Ask(ctx context.Context, prompt string) (engine.Result, error) 
 	if text, ok := reading.Upheld(prompt); ok {
 		return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, nil
 	}
-	if s.one(16) {
+	if m.one(16) {
 		return engine.Result{Started: started, Duration: time.Since(started)}, engine.Errorf(engine.Overloaded, "the model has no capacity")
 	}
-	do := s.review
-	if s.request.Role == engine.Author {
-		do = s.repair
+	do := m.review
+	if request.Role == engine.Author {
+		do = m.repair
 	}
-	text, err := do(prompt)
+	text, err := do(request, prompt)
 	return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, err
 }
 
 // repair takes the defect out, resolves conflicts, and now and then does nothing, or
 // nothing that helps.
-func (s session) repair(prompt string) (string, error) {
-	path := filepath.Join(s.request.Dir, filepath.FromSlash(file))
+func (m model) repair(request engine.Request, prompt string) (string, error) {
+	path := filepath.Join(request.Dir, filepath.FromSlash(file))
 	data, err := os.ReadFile(path)
-	if err != nil || s.one(8) {
+	if err != nil || m.one(8) {
 		return "It cannot be done.", nil
 	}
 	text := string(data)
@@ -103,37 +86,27 @@ func (s session) repair(prompt string) (string, error) {
 		text = body(fmt.Sprintf("both(%d)", rand.Uint32()))
 	}
 	repaired := fmt.Sprintf("safe(%d)", rand.Uint32())
-	if s.one(8) {
+	if m.one(8) {
 		repaired = fmt.Sprintf("unsafe()\n\tmore(%d)", rand.Uint32())
 	}
 	n := -1
-	if s.slow {
+	if m.slow {
 		n = 1
 	}
 	text = strings.Replace(text, "unsafe()", repaired, n)
 	return reading.Repaired(prompt), os.WriteFile(path, []byte(text), 0o600)
 }
 
-var (
-	runLine  = regexp.MustCompile(`(?m)^<!-- RUN:\S+ -->$`)
-	fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
-)
-
 // review is an answer in due form about the file as it is.
-func (s session) review(prompt string) (string, error) {
-	reading.Patches(s.request, prompt)
-	a := verdict.Answer{Summary: "Read.", Findings: []verdict.Finding{}, Refuted: reading.Refuted(prompt), Gone: reading.Gone(prompt)}
-	for _, d := range verdict.Dimensions() {
-		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
+func (m model) review(request engine.Request, prompt string) (string, error) {
+	reading.Patches(request, prompt)
+	data, err := os.ReadFile(filepath.Join(request.Dir, filepath.FromSlash(file)))
+	if err != nil {
+		return "", err
 	}
-	_, list, _ := strings.Cut(prompt, "\n# Changed files\n")
-	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
-		a.Files = append(a.Files, m[1])
-	}
-	v := verdict.Approve
-	data, err := os.ReadFile(filepath.Join(s.request.Dir, filepath.FromSlash(file)))
+	a, v := reading.Review(prompt, "Read."), verdict.Approve
 	for i, line := range strings.Split(string(data), "\n") {
-		if strings.Contains(line, "unsafe()") && !(s.slow && len(a.Findings) > 0) {
+		if strings.Contains(line, "unsafe()") && !(m.slow && len(a.Findings) > 0) {
 			v = verdict.RequestChanges
 			a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Major, Rule: "security/S3",
 				Path: file, Line: i + 1, Quote: line, Claim: "It is unsafe.", Why: "It breaks.", Verify: "Read it."})
@@ -144,15 +117,10 @@ func (s session) review(prompt string) (string, error) {
 				Suggestion: strings.Replace(line, "tset", "test", 1), Verify: "Read it."})
 		}
 	}
-	if strings.Contains(list, "- "+fix+" (deleted") {
+	if strings.Contains(prompt, "\n- "+fix+" (deleted") {
 		v = verdict.RequestChanges
 		a.Findings = append(a.Findings, verdict.Finding{Dimension: verdict.Security, Severity: verdict.Critical, Rule: "security/S3",
 			Claim: drops, Why: "It breaks.", Verify: "Read it."})
 	}
-	answer, jsonErr := json.Marshal(a)
-	if err != nil || jsonErr != nil {
-		return "", fmt.Errorf("review: %v, %v", err, jsonErr)
-	}
-	nonce := runLine.FindAllString(prompt, -1)
-	return fmt.Sprintf("```%s\n%s\n```\n%s\n%s\n", verdict.Fence, answer, nonce[len(nonce)-1], verdict.Marker(v)), nil
+	return reading.Answer(prompt, a, v), nil
 }
