@@ -10,7 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
-	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/verdict/decide"
 )
 
@@ -19,7 +19,7 @@ import (
 func (w *world) refuse(method, suffix string, status int) *atomic.Int64 {
 	var n atomic.Int64
 	w.Intercept(func(_ string, r *http.Request) githubsim.Fault {
-		if r.UserAgent() == simtest.ByHand || r.Method != method || !strings.HasSuffix(r.URL.Path, suffix) {
+		if r.UserAgent() == rest.ByHand || r.Method != method || !strings.HasSuffix(r.URL.Path, suffix) {
 			return githubsim.Fault{}
 		}
 		n.Add(1)

@@ -25,6 +25,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
@@ -293,7 +294,7 @@ func (w *world) startBoth() {
 // intercept counts the outward calls of the agents and cuts off dead ones.
 func (w *world) intercept(login string, r *http.Request) githubsim.Fault {
 	for _, m := range w.agents {
-		if m.login == login && r.UserAgent() != simtest.ByHand {
+		if m.login == login && r.UserAgent() != rest.ByHand {
 			return m.call(r)
 		}
 	}

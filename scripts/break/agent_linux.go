@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 )
 
 // agentAttacks are attempts of a session, or of the code that a verify command runs, on the
@@ -177,16 +178,8 @@ func (m *machine) open(ctx context.Context, branch string) error {
 	if err := m.push(ctx, branch, "1"); err != nil {
 		return err
 	}
-	body := fmt.Sprintf(`{"title":"Change %[1]s","head":%[1]q,"base":"main","body":"Why."}`, branch)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url+"/api/v3/repos/"+repository+"/pulls", strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer token-of-"+author)
-	status, err := send(request)
-	if err == nil && status != http.StatusCreated {
-		err = fmt.Errorf("opening a pull request was answered %d", status)
-	}
+	err := rest.API{URL: m.url, Token: "token-of-" + author}.Call(ctx, http.MethodPost, "/api/v3/repos/"+repository+"/pulls",
+		map[string]string{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."}, nil)
 	return errors.Join(err, m.sim.Settle(ctx))
 }
 

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
+
+	"touchstone/agent/githubsim/rest"
 )
 
 // The pull request's place and people.
@@ -17,7 +16,6 @@ const (
 	branch       = "add-search"
 	authorLogin  = "octocat"
 	reviewer     = "hubot"
-	maxAnswer    = 8 << 20
 	answerWithin = 30 * time.Second
 )
 
@@ -53,44 +51,17 @@ type pull struct {
 
 func (g github) pull(ctx context.Context, number int) (pull, error) {
 	var p pull
-	return p, g.do(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/%s/pulls/%d", owner, name, number), nil, &p)
+	return p, g.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/%s/pulls/%d", owner, name, number), nil, &p)
 }
 
 func (g github) post(ctx context.Context, path string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("POST %s: %w", path, err)
-	}
-	return g.do(ctx, http.MethodPost, path, bytes.NewReader(body), out)
+	return g.call(ctx, http.MethodPost, path, in, out)
 }
 
-func (g github) do(ctx context.Context, method, path string, body io.Reader, out any) error {
+func (g github) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, g.url+path, body)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+g.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: GitHub answered %s: %s", method, path, resp.Status, bytes.TrimSpace(answer))
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s %s: read the answer: %w", method, path, err)
-	}
-	return nil
+	return rest.API{URL: g.url, Token: g.token}.Call(ctx, method, path, in, out)
 }
 
 // gitEnv tells git whose commits it makes and signs it in with the token, which

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -22,6 +20,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	"touchstone/scripts/byhand"
@@ -249,27 +248,6 @@ func (l *loop) open(ctx context.Context, title, body string) error {
 
 // call calls the REST API below the repository, once it is there.
 func (l *loop) call(ctx context.Context, login, path string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/v3/repos/%s/%s/%s", l.url, owner, l.repo, path),
-		bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+token(login))
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("%s: %s", path, response.Status)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.NewDecoder(response.Body).Decode(out)
+	return rest.API{URL: l.url, Token: token(login)}.Call(ctx, http.MethodPost, fmt.Sprintf("/api/v3/repos/%s/%s/%s", owner, l.repo, path),
+		in, out)
 }

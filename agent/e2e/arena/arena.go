@@ -4,16 +4,15 @@
 package arena
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -25,6 +24,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/trust"
 	"touchstone/verdict/decide"
 )
@@ -112,31 +112,28 @@ func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo,
 
 // send makes one request below the root of the server.
 func (a *Arena) send(ctx context.Context, login, method, path string, body, answer any) error {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("write a request: %w", err)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, a.url+path, bytes.NewReader(data))
-	if err != nil {
-		return fmt.Errorf("make a request: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+Token(login))
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", ByHand)
-	response, err := a.http.Do(request)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: %s", method, path, response.Status)
-	}
-	if answer != nil {
-		if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
-			return fmt.Errorf("%s %s: %w", method, path, err)
-		}
-	}
-	return nil
+	return rest.API{URL: a.url, Token: Token(login), Client: &a.http}.Call(ctx, method, path, body, answer)
+}
+
+// Pull is a pull request as it is.
+type Pull struct {
+	State  string
+	Merged bool
+	Base   struct{ Ref, SHA string }
+	Head   struct{ SHA string }
+	Labels []struct{ Name string }
+
+	MergeCommitSHA string `json:"merge_commit_sha"`
+}
+
+// Labelled reports whether it has a label.
+func (p Pull) Labelled(name string) bool {
+	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
+}
+
+// Pull reads a pull request.
+func (a *Arena) Pull(ctx context.Context, ref forge.Ref) (p Pull, err error) {
+	return p, a.Call(ctx, Owner, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &p)
 }
 
 // GraphQL makes a GraphQL request by hand.
@@ -148,9 +145,6 @@ func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[
 	}
 	return err
 }
-
-// ByHand is the user agent of Call.
-const ByHand = "by hand"
 
 // Agent is an agent as its daemon would compose it on a machine of this name, but for
 // the model. It has no journal.

@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/daemon"
+	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict/decide"
 )
@@ -115,19 +116,19 @@ func TestWeaknessesAreSeen(t *testing.T) {
 func TestUntruthsAreSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		pull  pull
+		pull  arena.Pull
 		chain audit.Chain
 		stage stage
 		told  []string
 		want  int
 	}{
-		"nothing is said to be missing": {pull{State: "open"}, audit.Chain{}, stage{}, nil, 1},
-		"what is missing is said":       {pull{State: "open"}, audit.Chain{Missing: []string{"a review"}}, stage{}, nil, 0},
-		"an approval that nobody gave": {pull{State: "open"}, audit.Chain{Missing: []string{"a check"}, Approved: 1},
+		"nothing is said to be missing": {arena.Pull{State: "open"}, audit.Chain{}, stage{}, nil, 1},
+		"what is missing is said":       {arena.Pull{State: "open"}, audit.Chain{Missing: []string{"a review"}}, stage{}, nil, 0},
+		"an approval that nobody gave": {arena.Pull{State: "open"}, audit.Chain{Missing: []string{"a check"}, Approved: 1},
 			stage{text: defect}, nil, 1},
-		"a merge that lacked an approval":      {pull{State: "closed", Merged: true}, audit.Chain{}, stage{text: defect}, nil, 1},
-		"a cost that nobody had":               {pull{State: "closed"}, audit.Chain{FixCostUSD: 1000}, stage{}, nil, 1},
-		"something that had to be said is not": {pull{State: "closed"}, audit.Chain{}, stage{}, []string{"walter stopped it"}, 1},
+		"a merge that lacked an approval":      {arena.Pull{State: "closed", Merged: true}, audit.Chain{}, stage{text: defect}, nil, 1},
+		"a cost that nobody had":               {arena.Pull{State: "closed"}, audit.Chain{FixCostUSD: 1000}, stage{}, nil, 1},
+		"something that had to be said is not": {arena.Pull{State: "closed"}, audit.Chain{}, stage{}, []string{"walter stopped it"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{stage: tc.stage}

@@ -32,23 +32,7 @@ func (s *scene) reviewsOf(login string) ([]posted, error) {
 }
 
 // pull is the pull request as it is.
-type pull struct {
-	State  string
-	Merged bool
-	Base   struct{ Ref, SHA string }
-	Head   struct{ SHA string }
-	Labels []struct{ Name string }
-
-	MergeCommitSHA string `json:"merge_commit_sha"`
-}
-
-func (s *scene) pull() (p pull, err error) {
-	return p, s.call(arena.Owner, http.MethodGet, s.pulls(""), nil, &p)
-}
-
-func (p pull) labelled(name string) bool {
-	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
-}
+func (s *scene) pull() (arena.Pull, error) { return s.Pull(s.ctx, s.ref) }
 
 // inspect finds out what became of the case.
 func (s *scene) inspect(result *Result) error {
@@ -144,7 +128,7 @@ func (s *scene) why() (audit.Chain, error) {
 const nothingMissing = "nothing that GitHub shows"
 
 // untruths are what the account and the posted texts say and is not so.
-func (s *scene) untruths(p pull, chain audit.Chain, c Case) (wrong []string, err error) {
+func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []string, err error) {
 	var text strings.Builder
 	if err := chain.Write(&text); err != nil {
 		return nil, err

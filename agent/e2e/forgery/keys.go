@@ -49,7 +49,7 @@ func uncalledTo(why string) func(*scene) (bool, error) {
 		var comments []struct{ Body string }
 		err = s.call(arena.Owner, http.MethodGet, s.issues("comments"), nil, &comments)
 		for _, c := range comments {
-			if p.labelled("needs-human") && strings.Contains(c.Body, why) {
+			if p.Labelled("needs-human") && strings.Contains(c.Body, why) {
 				return false, err
 			}
 		}

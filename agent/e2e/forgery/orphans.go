@@ -42,7 +42,7 @@ func notCalled(times int) func(*scene) (bool, error) {
 		}
 		n, err := s.calls(orphaned)
 		s.note("a person was called %d times", n)
-		return n != times || times > 0 && !p.labelled("needs-human"), err
+		return n != times || times > 0 && !p.Labelled("needs-human"), err
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 )
 
 // plan is what happens while the author's agent works: act, right before GitHub does
@@ -20,7 +21,7 @@ type plan struct {
 
 // intercept is asked about every request that reaches GitHub.
 func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
-	if login != arena.Author || r.UserAgent() == arena.ByHand {
+	if login != arena.Author || r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
 	_ = s.Sim.Settle(s.ctx) // fails at the end of all only

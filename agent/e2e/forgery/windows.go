@@ -100,7 +100,7 @@ func uncalled(s *scene) (bool, error) {
 	for _, c := range comments {
 		if c.User.Login == arena.Author && strings.Contains(c.Body, "A person is needed") &&
 			strings.Contains(c.Body, "\ngit revert --no-edit "+p.MergeCommitSHA+"\n") {
-			return !p.labelled("needs-human"), err
+			return !p.Labelled("needs-human"), err
 		}
 	}
 	return true, err

@@ -4,9 +4,7 @@
 package loopback
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +15,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -92,21 +91,7 @@ func (g *GitHub) Open(branch string) forge.Ref {
 // Call calls the REST API below the repository, such as "pulls/1".
 func (g *GitHub) Call(login, method, path string, body, answer any) {
 	g.t.Helper()
-	text, err := json.Marshal(body)
-	g.must(err)
-	request, err := http.NewRequestWithContext(g.Ctx, method, fmt.Sprintf("%s/api/v3/repos/%s/%s", g.URL, Repo, path), bytes.NewReader(text))
-	g.must(err)
-	request.Header.Set("Authorization", "Bearer "+simtest.Token(login))
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	g.must(err)
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		g.t.Fatalf("%s %s: %s", method, path, response.Status)
-	}
-	if answer != nil {
-		g.must(json.NewDecoder(response.Body).Decode(answer))
-	}
+	g.must(rest.API{URL: g.URL, Token: simtest.Token(login)}.Call(g.Ctx, method, fmt.Sprintf("/api/v3/repos/%s/%s", Repo, path), body, answer))
 }
 
 // Read is a pull request as the agent of a login sees it.
@@ -167,22 +152,13 @@ func (Model) Name() string { return "model" }
 func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
 
 // Open begins a session.
-func (m Model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
-	return conversation{model: m, request: request}, nil
+func (m Model) Open(ctx context.Context, request engine.Request) (engine.Session, error) {
+	return reading.Model(func(_ context.Context, request engine.Request, prompt string) (engine.Result, error) {
+		if text, ok := reading.Upheld(prompt); ok {
+			return engine.Result{Text: text, Started: time.Now()}, nil
+		}
+		reading.Patches(request, prompt)
+		text, err := m(Asked{Request: request, Prompt: prompt})
+		return engine.Result{Text: text, Started: time.Now()}, err
+	}).Open(ctx, request)
 }
-
-type conversation struct {
-	model   Model
-	request engine.Request
-}
-
-func (c conversation) Ask(_ context.Context, prompt string) (engine.Result, error) {
-	if text, ok := reading.Upheld(prompt); ok {
-		return engine.Result{Text: text, Started: time.Now()}, nil
-	}
-	reading.Patches(c.request, prompt)
-	text, err := c.model(Asked{Request: c.request, Prompt: prompt})
-	return engine.Result{Text: text, Started: time.Now()}, err
-}
-
-func (conversation) Close() error { return nil }

@@ -52,13 +52,13 @@ func (w *world) check(ctx context.Context) error {
 		w.result.End = "merged"
 	case p.State == "closed":
 		w.result.End = "closed"
-	case p.labelled("needs-human"):
+	case p.Labelled("needs-human"):
 		w.result.End = "called"
 	case w.stopped():
 		w.result.End = "stopped"
 	case w.objected(reviews):
 		w.result.End = "objected"
-	case p.labelled(manual) && standing && w.told(ctx, "waits for its author"):
+	case p.Labelled(manual) && standing && w.told(ctx, "waits for its author"):
 		w.result.End = "left"
 	case dismissed(reviews, p.Head.SHA) && w.told(ctx, "a review of this head was dismissed; request it again"):
 		w.result.End = "dismissed"
@@ -143,7 +143,7 @@ func (w *world) change(ctx context.Context, base, head string) (string, error) {
 
 // checkMerge: what is merged was approved at this very head, and what is held in it
 // was let pass by a person. It returns the record of the approval.
-func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
+func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
 	head, passed, held := p.Head.SHA, false, false
 	for _, r := range reviews {
 		if r.CommitID != head {
@@ -176,7 +176,7 @@ func (w *world) checkMerge(p pull, reviews []review) verdict.Record {
 
 // checkBase: what was merged stands on what it was reviewed against, changes what was reviewed, and
 // drops no fix but one that a review named and its owner let go by breaking the glass after that.
-func (w *world) checkBase(ctx context.Context, p pull, reviews []review, record verdict.Record) error {
+func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, record verdict.Record) error {
 	if record.Base == "" {
 		return nil // it was never approved, which is told
 	}
@@ -249,11 +249,11 @@ func dismissed(reviews []review, head string) bool {
 }
 
 // barred is why the agents have no business with the pull request, or empty.
-func (w *world) barred(p pull) string {
+func (w *world) barred(p arena.Pull) string {
 	switch {
 	case p.State == "closed":
 		return "it is closed"
-	case p.labelled("needs-human"):
+	case p.Labelled("needs-human"):
 		return "it waits for a person"
 	case w.stopped():
 		return "a person stopped them"
@@ -295,7 +295,7 @@ func (w *world) checkStatuses(ctx context.Context) error {
 }
 
 // checkBranches: the agents push to no branch but the pull request's.
-func (w *world) checkBranches(ctx context.Context, p pull) error {
+func (w *world) checkBranches(ctx context.Context, p arena.Pull) error {
 	branches, err := w.git(ctx, "for-each-ref", "--format=%(refname:short)", "refs/heads")
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
 )
 
@@ -27,7 +28,7 @@ func TestViolationsAreSeen(t *testing.T) {
 	approve := func(sha string) *verdict.Record {
 		return &verdict.Record{Verdict: verdict.Approve, Head: sha, BaseBranch: "main"}
 	}
-	merged := pull{Merged: true}
+	merged := arena.Pull{Merged: true}
 	merged.Head.SHA, merged.Base.Ref = head, "main"
 	object := &verdict.Record{Verdict: verdict.RequestChanges, Head: head, Holds: []verdict.Hold{{Kind: verdict.QualityBar}}}
 	for name, tc := range map[string]struct {

@@ -168,7 +168,7 @@ func (w *world) pauseQueue(context.Context) error {
 // unlabel takes the label off if it is there.
 func (w *world) unlabel(ctx context.Context) error {
 	pull, err := w.pull(ctx)
-	if err != nil || !pull.labelled("needs-human") {
+	if err != nil || !pull.Labelled("needs-human") {
 		return err
 	}
 	return w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
@@ -205,21 +205,4 @@ func (w *world) toggle(ctx context.Context) error {
 const manual = "touchstone-manual"
 
 // pull is the pull request as it is.
-type pull struct {
-	State  string
-	Merged bool
-	Head   struct{ SHA string }
-	Base   struct{ Ref, SHA string }
-	Labels []struct{ Name string }
-
-	MergeCommitSHA string `json:"merge_commit_sha"`
-}
-
-func (w *world) pull(ctx context.Context) (p pull, err error) {
-	err = w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), nil, &p)
-	return p, err
-}
-
-func (p pull) labelled(name string) bool {
-	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
-}
+func (w *world) pull(ctx context.Context) (arena.Pull, error) { return w.Pull(ctx, w.ref) }

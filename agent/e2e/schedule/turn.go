@@ -8,6 +8,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/rest"
 	"touchstone/verdict/decide"
 )
 
@@ -35,7 +36,7 @@ var (
 
 // intercept is asked about every request that reaches GitHub.
 func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
-	if r.UserAgent() == arena.ByHand {
+	if r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
 	// GitHub is done with what went before, so that a seed means the same each time.

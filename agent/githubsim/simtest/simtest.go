@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/e2e/await"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/contract"
+	"touchstone/agent/githubsim/rest"
 )
 
 // GitHub is a simulated GitHub on loopback. Its methods fail the test instead of returning an error.
@@ -26,9 +27,6 @@ type GitHub struct {
 
 	t testing.TB
 }
-
-// ByHand is the user agent of what a test does itself, in any login's name.
-const ByHand = "by hand"
 
 // Token is what signs a login in.
 func Token(login string) string { return "token-of-" + login }
@@ -84,7 +82,7 @@ func (g *GitHub) As(login string) *github.Client {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	client.UserAgent = ByHand
+	client.UserAgent = rest.ByHand
 	return client
 }
 
