@@ -109,7 +109,7 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	configure(a, func(c *config.Config) { c.Merge.Auto = true })
 	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
 	tell(decided(t, g, a, pr))
-	told := pull.Tellings(g.Read(loopback.Author, pr.Ref))
+	told := pull.Notices(g.Read(loopback.Author, pr.Ref))
 	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA ||
 		told[1] != (decide.Notice{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)

@@ -49,7 +49,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		InQueue:       pr.InQueue,
 		Enqueued:      f.Enqueued,
 		EnqueuedAt:    pr.Enqueued.At,
-		Told:          Tellings(pr),
+		Notices:       Notices(pr),
 		Elsewhere:     f.Elsewhere,
 		Fixing:        FixedElsewhere(pr),
 		Unbegun:       f.unbegun,
@@ -240,9 +240,9 @@ func forced(pr forge.PullRequest) decide.Replacement {
 	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
-// Tellings is what this login has told its author of: why it leaves a pull request to them, and that
+// Notices are what this login has told its author of: why it leaves a pull request to them, and that
 // what its nits propose could not be applied.
-func Tellings(pr forge.PullRequest) (all []decide.Notice) {
+func Notices(pr forge.PullRequest) (all []decide.Notice) {
 	for _, c := range pr.AllComments() {
 		if mark := Waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			all = append(all, decide.Notice{SHA: mark[1], Topic: mark[2]})

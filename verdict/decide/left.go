@@ -101,7 +101,7 @@ func (s State) askEdit(what string) Action {
 
 // noticed reports whether its author has been told of a reason.
 func (s State) noticed(l Left) bool {
-	for _, t := range s.Told {
+	for _, t := range s.Notices {
 		if t.Topic == l.Topic && (!l.OneHead || t.SHA == s.Head) {
 			return true
 		}

@@ -47,7 +47,7 @@ func TestForksAndSharedBranchesAreMergedOrLeftToTheirAuthor(t *testing.T) {
 		{"of a fork, and objected to", func(s *State) { s.Fork, s.Opinions = true, []Opinion{says("alice", head, verdict.RequestChanges)} },
 			Tell, "the review requests changes, and that is left to its author: no agent pushes to the branch of a fork"},
 		{"of a fork, objected to again", func(s *State) {
-			s.Fork, s.Opinions, s.Told = true, []Opinion{says("alice", head, verdict.RequestChanges)}, []Notice{{Topic: "review", SHA: older}}
+			s.Fork, s.Opinions, s.Notices = true, []Opinion{says("alice", head, verdict.RequestChanges)}, []Notice{{Topic: "review", SHA: older}}
 		}, Wait, "that is left to its author"},
 		{"of a fork, and behind", func(s *State) { s.Fork, s.Mergeable = true, MergeableBehind }, Tell, "behind its base"},
 		{"of a fork, a check failed", func(s *State) { s.Fork, s.Checks = true, ChecksFailed }, Tell, "a check failed"},
@@ -180,7 +180,7 @@ func TestObjectionsStandUntilTheyAreTakenBack(t *testing.T) {
 		}, Tell, "bob still requests changes of an earlier head or base"},
 		{"and its author was told", func(s *State) {
 			before(says("bob", older, verdict.RequestChanges))(s)
-			s.Now, s.Told = noon.Add(4*time.Hour), []Notice{{Topic: Overtaken}}
+			s.Now, s.Notices = noon.Add(4*time.Hour), []Notice{{Topic: Overtaken}}
 		}, Wait, "still requests changes"},
 		{"a person objects for hours", func(s *State) { also(byHand("mona", "CHANGES_REQUESTED"))(s); s.Now = noon.Add(4 * time.Hour) }, Wait,
 			"still requests changes"},
@@ -213,7 +213,7 @@ func TestConflictsAndFailedChecksAreFixed(t *testing.T) {
 func TestMergeByHandIsAskedForOnce(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"merged by hand", func(s *State) { s.Manual = byHandOnly }, Tell, "its author to merge it: merge.auto is off"},
-		{"merged by hand, and told", func(s *State) { s.Manual, s.Told = byHandOnly, []Notice{{Topic: "auto", SHA: older}} }, Wait,
+		{"merged by hand, and told", func(s *State) { s.Manual, s.Notices = byHandOnly, []Notice{{Topic: "auto", SHA: older}} }, Wait,
 			"its author to merge it: merge.auto is off"},
 		{"merged by hand, checks running", func(s *State) { s.Manual, s.Checks = byHandOnly, ChecksPending }, Wait, "running"},
 		{"merged by hand, checks running for a day",
@@ -224,10 +224,10 @@ func TestMergeByHandIsAskedForOnce(t *testing.T) {
 		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell,
 			"does not let it in"},
 		{"merged by hand for another reason than was told", func(s *State) {
-			s.Manual, s.Told = Left{Why: "the label says so", Topic: "label"}, []Notice{{Topic: "auto", SHA: head}}
+			s.Manual, s.Notices = Left{Why: "the label says so", Topic: "label"}, []Notice{{Topic: "auto", SHA: head}}
 		}, Tell, "the label says so"},
 		{"merged by hand, as was told of an older head", func(s *State) {
-			s.Manual, s.Told = Left{Why: "mona took it out", Topic: "queue", OneHead: true}, []Notice{{Topic: "queue", SHA: older}}
+			s.Manual, s.Notices = Left{Why: "mona took it out", Topic: "queue", OneHead: true}, []Notice{{Topic: "queue", SHA: older}}
 		}, Tell, "mona took it out"},
 	})
 }
@@ -278,10 +278,10 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 			"merge.auto is off"},
 		{"nor need it", func(s *State) { s.Silent, s.RequireChecks = "ci", false; s.Now = noon.Add(signPatience) }, Merge, ""},
 		{"nor ever, and told", func(s *State) {
-			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Notice{{Topic: "checks", SHA: head}}
+			s.Checks, s.Now, s.Notices = ChecksNone, noon.Add(signPatience), []Notice{{Topic: "checks", SHA: head}}
 		}, Wait, "its author"},
 		{"nor ever, and told of an older head", func(s *State) {
-			s.Checks, s.Now, s.Told = ChecksNone, noon.Add(signPatience), []Notice{{Topic: "checks", SHA: older}}
+			s.Checks, s.Now, s.Notices = ChecksNone, noon.Add(signPatience), []Notice{{Topic: "checks", SHA: older}}
 		}, Tell, "no check has passed on it"},
 		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait,
 			`the check "ci", which reported on an earlier head or on main, has not begun`},
@@ -290,7 +290,7 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 			s.Unbegun, s.FailedBefore, s.Now = []string{"ci"}, "ci", noon.Add(signPatience)
 		}, Tell, `its author to merge it: the check "ci" failed on an earlier head, and has not run on this one`},
 		{"nor does it ever, it failed before, and that is said", func(s *State) {
-			s.Unbegun, s.FailedBefore, s.Now, s.Told = []string{"ci"}, "ci", noon.Add(signPatience), []Notice{{Topic: FailedBefore, SHA: head}}
+			s.Unbegun, s.FailedBefore, s.Now, s.Notices = []string{"ci"}, "ci", noon.Add(signPatience), []Notice{{Topic: FailedBefore, SHA: head}}
 		}, Wait, "has not run on this one"},
 		{"nor does it ever, it failed before, and the base is ahead", func(s *State) {
 			s.Unbegun, s.FailedBefore, s.Now, s.Mergeable = []string{"ci"}, "ci", noon.Add(signPatience), MergeableBehind
@@ -340,11 +340,11 @@ func TestReviewIsWaitedForAndThenTold(t *testing.T) {
 		}, Wait, "not reviewed"},
 		{"not reviewed for hours, and that is said", func(s *State) {
 			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience)
-			s.Told = []Notice{{Topic: NoReviewer, SHA: head}}
+			s.Notices = []Notice{{Topic: NoReviewer, SHA: head}}
 		}, Wait, "not reviewed"},
 		{"not reviewed for hours, and that was said of another head", func(s *State) {
 			s.Opinions, s.AwaitedSince, s.Now = nil, noon, noon.Add(rulePatience)
-			s.Told = []Notice{{Topic: NoReviewer, SHA: older}}
+			s.Notices = []Notice{{Topic: NoReviewer, SHA: older}}
 		}, Tell, "not reviewed"},
 		{"not reviewed for hours, which nobody asked for", func(s *State) {
 			s.Opinions, s.AwaitedSince, s.Now, s.Requested = nil, noon, noon.Add(rulePatience), false

@@ -89,7 +89,7 @@ func (d dice) state() State {
 			Replacement{noon.Add(time.Hour), head}),
 		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), Held: rare(), EscalatedAt: pick(d, time.Time{}, noon),
 		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
-		Told:    pick(d, nil, []Notice{{Topic: "auto", SHA: older}}),
+		Notices: pick(d, nil, []Notice{{Topic: "auto", SHA: older}}),
 		Unbegun: pick(d, nil, []string{"ci"}), FailedBefore: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
 		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"),
 		Fixing:    pick(d, time.Time{}, time.Time{}, noon, noon.Add(time.Hour)),

@@ -133,7 +133,7 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 			s.Mergeable, s.AwaitedSince, s.Fixing = MergeableDirty, s.Now.Add(-signPatience), s.Now
 		}, Tell, "is reviewed once that is merged in"},
 		{"a conflict that its author was told of", func(s *State) {
-			s.Mergeable, s.AwaitedSince, s.Told = MergeableDirty, s.Now.Add(-signPatience), []Notice{{Topic: "conflict"}}
+			s.Mergeable, s.AwaitedSince, s.Notices = MergeableDirty, s.Now.Add(-signPatience), []Notice{{Topic: "conflict"}}
 		}, Wait, "is reviewed once that is merged in"},
 		{"older head reviewed", func(s *State) { s.Opinions = []Opinion{says("alice", older, verdict.Approve)} }, Review, ""},
 		{"reviewed by another", func(s *State) { s.Opinions = []Opinion{says("bob", head, verdict.Approve)} }, Review, ""},

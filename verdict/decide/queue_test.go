@@ -23,7 +23,7 @@ func TestTheMergeQueue(t *testing.T) {
 		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
 		{"held while in the queue", enqueued(func(s *State) { s.Held = true }), Dequeue, "a label holds it"},
 		{"left to its author while in the queue",
-			enqueued(func(s *State) { s.Manual, s.Told = byHandOnly, []Notice{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
+			enqueued(func(s *State) { s.Manual, s.Notices = byHandOnly, []Notice{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
 		{"objected to while in the queue", enqueued(func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon, CanPush: true})
 		}), Dequeue, "mona still requests changes"},

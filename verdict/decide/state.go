@@ -136,8 +136,8 @@ type State struct {
 	Elsewhere time.Time
 	// Fixing is until when the agent of its author has claimed the session on this head, or zero.
 	Fixing time.Time
-	// Told is what this login has told its author of.
-	Told []Notice
+	// Notices are what this login has told its author of.
+	Notices []Notice
 
 	Mergeable Mergeable
 	Checks    Checks
@@ -147,7 +147,7 @@ type State struct {
 	// on the base came from, or from the author. Blank if one counts, or none passed.
 	Unknown string
 	// Unbegun are the names of checks that reported on an earlier head or on the base and not
-	// on this head, where no check is named or required. Unproved is one of them that failed on
+	// on this head, where no check is named or required. FailedBefore is one of them that failed on
 	// the earlier head, Silent one of them of which nothing shows that what reports it has seen
 	// this head; or blank.
 	Unbegun              []string
