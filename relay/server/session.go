@@ -90,7 +90,8 @@ func (s *sealer) open(text, purpose string) (what sealed, ok bool) {
 		return sealed{}, false
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
+	// Other ways to write it, such as with a line break, would make a code another one that is not used yet.
+	if err != nil || base64.RawURLEncoding.EncodeToString(data) != text {
 		return sealed{}, false
 	}
 	plain, err := s.aead.Open(nil, nil, data, []byte(purpose))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,4 +35,36 @@ func TestSessionEnds(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A link works once, however its code is written the second time: base64 is read with line breaks in it, and
+// with other last bits.
+func TestLinkWorksOnce(t *testing.T) {
+	store, err := OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s, err := newSealer(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token := "t"; len(token) < 4; token += "t" { // so that the code ends in each number of unused bits
+		code, err := s.seal(token, forLink, linkLife)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := s.redeem(code); !ok || got != token {
+			t.Fatalf("the link gives %q, %t", got, ok)
+		}
+		again := []string{code, code + "\n", code[:9] + "\r\n" + code[9:]}
+		for _, last := range strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "") {
+			again = append(again, code[:len(code)-1]+last)
+		}
+		for _, code := range again {
+			if _, ok := s.redeem(code); ok {
+				t.Errorf("the link works again as %q", code)
+			}
+		}
+	}
 }
