@@ -130,7 +130,7 @@ func sees(scope event.Filter, pull string) bool {
 	return event.Filter{Repos: scope.Repos}.Match(event.Event{Repo: repo})
 }
 
-// putMachine takes what an agent says of itself.
+// putMachine takes what an agent says of itself, and of its work what its token covers.
 func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, event.MaxBeaconBytes))
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Vi
 	for _, text := range []*string{&machine.Role, &machine.Login, &machine.Version, &machine.Engine, &machine.Model, &machine.Cursor} {
 		*text = projection.Plain(*text, 100)
 	}
-	machine.Work = append([]event.Work{}, machine.Work...)
+	machine.Work = slices.DeleteFunc(append([]event.Work{}, machine.Work...), func(w event.Work) bool { return !sees(viewer.Scope, w.Pull) })
 	for i := range machine.Work {
 		work := &machine.Work[i]
 		work.Pull, work.Act, work.Phase = projection.Plain(work.Pull, 250), projection.Plain(work.Act, 40), projection.Plain(work.Phase, 60)

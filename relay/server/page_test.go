@@ -248,6 +248,13 @@ func TestMachinesAreSeenWithinScope(t *testing.T) {
 	if got := list(texts[1]); len(got) != 0 {
 		t.Errorf("another scope's: %+v", got)
 	}
+	forged := `{"role":"reviewer","login":"other","work":[{"pull":"acme/app#1","act":"review"},{"pull":"other/app#2","act":"review"}]}`
+	if got := put(texts[1], forged); got != http.StatusNoContent {
+		t.Errorf("work beyond the token's scope: %d", got)
+	}
+	if got := list(texts[0]); len(got) != 3 || got[1].Login != "other" || len(got[1].Work) != 1 || got[1].Work[0].Pull != "other/app#2" {
+		t.Errorf("with work that another scope's token cannot know: %+v", got)
+	}
 	stranger := (&client.Client{URL: r.address, Token: texts[0] + "x"}).Announce(t.Context(), told)
 	if refused := (*client.StatusError)(nil); !errors.As(stranger, &refused) || refused.Code != http.StatusUnauthorized ||
 		refused.Reason == "" {
