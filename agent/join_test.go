@@ -15,7 +15,10 @@ import (
 )
 
 // invitation is a code as a relay writes it.
-const invitation = "inv_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+const (
+	invitation  = "inv_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+	memberToken = "rly_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+)
 
 // invited starts a relay that takes one invitation for a role, and sets LINK to it. Its answers are
 // those of the relay's own tests: invited ROLE [REPOSITORY].
@@ -34,14 +37,14 @@ func invited(ts *testscript.TestScript, _ bool, args []string) {
 			_, _ = io.WriteString(w, `{"error":"this invitation was used already"}`)
 		default:
 			_ = json.NewEncoder(w).Encode(map[string]any{
-				"relay": "http://elsewhere.example", "token": "rly_abcdefgh_secret", "role": args[0],
+				"relay": "http://elsewhere.example", "token": memberToken, "role": args[0],
 				"repositories": append([]string{}, args[1:]...), "reviewers": []string{judge},
 			})
 		}
 	})
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer rly_abcdefgh_secret" {
+		if r.Header.Get("Authorization") != "Bearer "+memberToken {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}

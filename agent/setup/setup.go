@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,8 +26,13 @@ type Invitation struct {
 	code  string
 }
 
-// codeShape is how the relay writes an invitation's code.
-var codeShape = regexp.MustCompile(`^inv_[a-z2-7]{8}_[a-z2-7]{52}$`)
+// codeShape and tokenShape are how the relay writes an invitation's code and a token. What a relay answers ends up in
+// files, on a terminal and in the names of services.
+var (
+	codeShape  = regexp.MustCompile(`^inv_[a-z2-7]{8}_[a-z2-7]{52}$`)
+	tokenShape = regexp.MustCompile(`^rly_[a-z2-7]{8}_[a-z2-7]{52}$`)
+	roles      = []string{"author", "reviewer", "admin"}
+)
 
 // ParseInvitation reads the link that touchstone-relay invite create prints. Its errors do not show
 // the link, which is a secret. A link that is not encrypted is good for this machine alone.
@@ -40,7 +47,8 @@ func ParseInvitation(link string) (Invitation, error) {
 		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all " +
 			"that stands behind the #")
 	}
-	if host := address.Hostname(); address.Scheme == "http" && host != "localhost" && !strings.HasPrefix(host, "127.") && host != "::1" {
+	ip, _ := netip.ParseAddr(address.Hostname()) // the zero one, where that is a name, such as 127.0.0.1.example.com
+	if address.Scheme == "http" && address.Hostname() != "localhost" && !ip.IsLoopback() {
 		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; "+
 			"ask for a link that begins with https", address.Host)
 	}
@@ -97,7 +105,7 @@ func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
 	switch {
 	case answer.Error != "":
 		return Membership{}, fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
-	case response.StatusCode != http.StatusOK, err != nil, !strings.HasPrefix(answer.Token, "rly_"):
+	case response.StatusCode != http.StatusOK, err != nil, !tokenShape.MatchString(answer.Token), !slices.Contains(roles, answer.Role):
 		return Membership{}, fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, response.Status)
 	}
 	// The address that was reached is known to work, and is the link's own.

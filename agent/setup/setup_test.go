@@ -13,7 +13,10 @@ import (
 	"touchstone/agent/config"
 )
 
-const code = "inv_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+const (
+	code  = "inv_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+	token = "rly_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
+)
 
 func TestParseInvitation(t *testing.T) {
 	for link, want := range map[string]string{
@@ -28,11 +31,12 @@ func TestParseInvitation(t *testing.T) {
 	}
 	for link, want := range map[string]string{
 		"": "give the whole link", code: "give the whole link", "ftp://relay.example.com/join#" + code: "give the whole link",
-		"https://relay.example.com/join":                  "no invitation's code",
-		"https://relay.example.com/#" + code:              "no invitation's code",
-		"https://relay.example.com/join#" + code[:20]:     "or not the whole of it",
-		"http://relay.example.com/join#" + code:           "not be encrypted",
-		"http://127.0.0.1.example.com/join#" + code + "x": "no invitation's code",
+		"https://relay.example.com/join":               "no invitation's code",
+		"https://relay.example.com/#" + code:           "no invitation's code",
+		"https://relay.example.com/join#" + code[:20]:  "or not the whole of it",
+		"http://relay.example.com/join#" + code:        "not be encrypted",
+		"http://127.0.0.1.example.com/join#" + code:    "not be encrypted",
+		"https://relay.example.com/join#" + code + "x": "no invitation's code",
 	} {
 		if _, err := ParseInvitation(link); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), code[4:]) {
 			t.Errorf("%s: %v, want %q", link, err, want)
@@ -46,12 +50,19 @@ func TestRedeem(t *testing.T) {
 		err    string
 	}{
 		"joined": {func(w http.ResponseWriter, r *http.Request) {
-			w.Write([]byte(`{"relay":"https://elsewhere.example","token":"rly_a_b","role":"author","repositories":["acme/app"],"reviewers":["bot"]}`))
+			w.Write([]byte(`{"relay":"https://elsewhere.example","token":"` + token + `","role":"author","repositories":["acme/app"],` +
+				`"reviewers":["bot"]}`))
 		}, ""},
 		"used": {func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusGone)
 			w.Write([]byte(`{"error":"this invitation was used already"}`))
 		}, "this invitation was used already"},
+		"a role that is a path": {func(w http.ResponseWriter, r *http.Request) {
+			w.Write([]byte(`{"token":"` + token + `","role":"../../x","repositories":[],"reviewers":[]}`))
+		}, "which no relay does"},
+		"a token of two lines": {func(w http.ResponseWriter, r *http.Request) {
+			w.Write([]byte(`{"token":"` + token + `\nx","role":"author","repositories":[],"reviewers":[]}`))
+		}, "which no relay does"},
 		"a page": {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("<html>")) }, "which no relay does"},
 		"sent on": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
@@ -67,7 +78,7 @@ func TestRedeem(t *testing.T) {
 				}
 				return
 			}
-			want := Membership{relay.URL, "rly_a_b", "author", []string{"acme/app"}, []string{"bot"}}
+			want := Membership{relay.URL, token, "author", []string{"acme/app"}, []string{"bot"}}
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -103,7 +114,7 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 			}
 			// What is not there yet cannot be read: the secrets, which are written with this.
 			for _, secret := range []string{"relay-token"} {
-				if err := Save(filepath.Join(filepath.Dir(path), secret), []byte("rly_a_b")); err != nil {
+				if err := Save(filepath.Join(filepath.Dir(path), secret), []byte(token)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -114,7 +125,7 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			if !slices.Equal(cfg.Repositories, []string{"acme/app"}) || !slices.Equal(cfg.Reviewers, []string{"bot"}) ||
-				cfg.Relay.URL != "https://relay.example.com" || string(cfg.Relay.Token) != "rly_a_b" || len(cfg.GitHub.TokenCommand) != 3 ||
+				cfg.Relay.URL != "https://relay.example.com" || string(cfg.Relay.Token) != token || len(cfg.GitHub.TokenCommand) != 3 ||
 				!slices.Equal(cfg.Engine.ACP.Command, []string{"goose", "acp"}) {
 				t.Errorf("it says %+v\n%s", cfg, text)
 			}
