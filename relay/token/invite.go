@@ -100,24 +100,25 @@ func (i Invite) validate() error {
 
 // redeem exchanges a code for a token that is good at once, and returns what was invited to: the
 // token's scope and the invitation. It succeeds once for each code, also under concurrent calls.
-// The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store.
+// The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store. What strangers guess
+// keeps nobody from changing the tokens meanwhile.
 func redeem(ctx context.Context, store Store, code string) (made Token, text string, err error) {
 	rest, found := strings.CutPrefix(code, codePrefix)
 	id, secret, err := parse(prefix + rest)
 	if !found || err != nil {
 		return Token{}, "", ErrNoInvite
 	}
+	tokens, err := store.Load(ctx)
+	if err == nil {
+		_, err = invited(tokens, id, secret)
+	}
+	if err != nil {
+		return Token{}, "", err
+	}
 	err = store.Update(ctx, func(tokens []Token) ([]Token, error) {
-		i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
-		switch {
-		case i < 0:
-			return nil, ErrNoInvite
-		case tokens[i].Invite == nil && tokens[i].Redeemed:
-			return nil, ErrInviteUsed // which says nothing that a list of ids does not
-		case tokens[i].Invite == nil || tokens[i].Revoked != nil || !tokens[i].matches(secret):
-			return nil, ErrNoInvite
-		case !tokens[i].Invite.good(clock()):
-			return nil, ErrInviteExpired
+		i, err := invited(tokens, id, secret)
+		if err != nil {
+			return nil, err
 		}
 		made = tokens[i]
 		good, fresh, err := New(made.Name, made.Role, made.Scope())
@@ -131,4 +132,20 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 		return tokens, nil
 	})
 	return made, text, err
+}
+
+// invited is the place of the invitation that a code redeems. The error is why none does.
+func invited(tokens []Token, id, secret string) (int, error) {
+	i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
+	switch {
+	case i < 0:
+		return i, ErrNoInvite
+	case tokens[i].Invite == nil && tokens[i].Redeemed:
+		return i, ErrInviteUsed // which says nothing that a list of ids does not
+	case tokens[i].Invite == nil || tokens[i].Revoked != nil || !tokens[i].matches(secret):
+		return i, ErrNoInvite
+	case !tokens[i].Invite.good(clock()):
+		return i, ErrInviteExpired
+	}
+	return i, nil
 }

@@ -95,6 +95,32 @@ func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 	}
 }
 
+// Strangers who guess do not hold up who changes the tokens: a guess is told from an invitation while somebody
+// else has the lock.
+func TestGuessTakesNoLock(t *testing.T) {
+	store := emptyFile(t)
+	code := invite(t, store, "alice", Author)
+	c, err := NewChecker(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other, err := NewInvite("mallory", Author, event.Filter{}, nil, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Update(t.Context(), func(tokens []Token) ([]Token, error) {
+		for _, guess := range []string{other, code[:len(codePrefix)+idLength+1] + other[len(codePrefix)+idLength+1:]} {
+			if _, _, err := c.Redeem(t.Context(), guess); !errors.Is(err, ErrNoInvite) {
+				t.Errorf("a guess while the tokens are changed: %v", err)
+			}
+		}
+		return tokens, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestInviteThatIsNotGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := emptyFile(t)
