@@ -240,16 +240,17 @@ func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return do(token.Notes{Notebook: store})
+	return do(tokenStore(address, store))
 }
 
 // tokenStore is where the tokens of a relay with this store are: beside an embedded
-// one, which a running relay keeps to itself, and within one that relays share.
+// one, which a running relay keeps to itself, and within one that relays share, which is a
+// token.Shared.
 func tokenStore(address string, store hub.Store) token.Store {
 	if file, ok := tokenFile(address); ok {
 		return file
 	}
-	return token.Notes{Notebook: store}
+	return token.Notes{Notebook: store.(token.Shared)}
 }
 
 func tokenFile(address string) (token.File, bool) {

@@ -2,7 +2,6 @@ package token
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -20,10 +19,18 @@ type Notebook interface {
 	SetNote(ctx context.Context, name, text string) error
 }
 
+// Shared is a Notebook that several relays write at the same time.
+type Shared interface {
+	Notebook
+	// ChangeNote puts what change makes of a note in its place once that is durable; nothing else is written to it between.
+	// It may call change several times, and its error is the last one's.
+	ChangeNote(ctx context.Context, name string, change func(text string) (string, error)) error
+}
+
 // Notes keeps tokens in a note, for relays that share a log.
 type Notes struct {
 	// Notebook is the log's store.
-	Notebook Notebook
+	Notebook Shared
 }
 
 // Load implements Store.
@@ -32,6 +39,11 @@ func (n Notes) Load(ctx context.Context) ([]Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %w", err)
 	}
+	return noted(text)
+}
+
+// noted are the tokens in a note.
+func noted(text string) ([]Token, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -42,31 +54,22 @@ func (n Notes) Load(ctx context.Context) ([]Token, error) {
 	return tokens, nil
 }
 
-// Update implements Store. Notes have no lock: of two changes at the same moment one
-// can be lost, so Update looks again and says when it was this one.
+// Update implements Store.
 func (n Notes) Update(ctx context.Context, change func([]Token) ([]Token, error)) error {
-	tokens, err := n.Load(ctx)
-	if err != nil {
-		return err
-	}
-	if tokens, err = change(tokens); err != nil {
-		return err
-	}
-	text, err := encode(tokens)
-	if err != nil {
-		return fmt.Errorf("write tokens: %w", err)
-	}
-	if err := n.Notebook.SetNote(ctx, noteName, string(text)); err != nil {
-		return fmt.Errorf("write tokens: %w", err)
-	}
-	kept, err := n.Notebook.Note(ctx, noteName)
-	if err != nil {
-		return fmt.Errorf("read tokens: %w", err)
-	}
-	if kept != string(text) {
-		return errors.New("somebody else has changed the tokens at the same moment; look with touchstone-relay token list, and do it again")
-	}
-	return nil
+	return n.Notebook.ChangeNote(ctx, noteName, func(text string) (string, error) {
+		tokens, err := noted(text)
+		if err != nil {
+			return "", err
+		}
+		if tokens, err = change(tokens); err != nil {
+			return "", err
+		}
+		changed, err := encode(tokens)
+		if err != nil {
+			return "", fmt.Errorf("write tokens: %w", err)
+		}
+		return string(changed), nil
+	})
 }
 
 // Uses implements Store.

@@ -269,6 +269,41 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	return nil
 }
 
+// ChangeNote implements token.Shared.
+func (s *Store) ChangeNote(ctx context.Context, name string, change func(text string) (string, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
+	defer cancel()
+	var unchanged error // why change made nothing, which is no matter of the database
+	err := s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
+		var stored note
+		doc, err := tx.Get(s.noteAt(name))
+		switch {
+		case status.Code(err) == codes.NotFound:
+		case err != nil:
+			return err
+		default:
+			if err := doc.DataTo(&stored); err != nil {
+				return err
+			}
+		}
+		if stored.Text, unchanged = change(stored.Text); unchanged != nil {
+			return nil
+		}
+		if len(stored.Text) > maxDocumentBytes {
+			unchanged = fmt.Errorf("it would have %d bytes, and Firestore keeps %d at most", len(stored.Text), maxDocumentBytes)
+			return nil
+		}
+		return tx.Set(s.noteAt(name), stored)
+	}, firestore.MaxAttempts(noteAttempts))
+	if err != nil {
+		return fmt.Errorf("change the note %q: %w", name, err)
+	}
+	return unchanged
+}
+
+// noteAttempts is how often a change of a note is tried that others change at the same moment.
+const noteAttempts = 20
+
 // stale reports whether the head may have moved unseen: trusted has passed, by the monotonic
 // clock, which stands still while the machine sleeps, or by the wall clock, which may be set back.
 // The caller holds the lock.

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/storetest"
 	"touchstone/relay/storetest/emulator"
+	"touchstone/relay/token"
 )
 
 // shared starts the one emulator of this test binary when the first test needs it.
@@ -58,6 +60,48 @@ func open(t *testing.T, project, database string) *Store {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// Relays that change the tokens at the same moment lose nothing of each other's: a token that one of them revokes
+// does not come back by what another one makes.
+func TestRelaysChangeTokensAtOnce(t *testing.T) {
+	name := project(t)
+	var relays []token.Notes
+	for range 3 {
+		s := open(t, name, "shared")
+		defer s.Close()
+		relays = append(relays, token.Notes{Notebook: s})
+	}
+	mint := func(name string) token.Token {
+		made, _, err := token.New(name, token.Subscriber, event.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	lost := mint("lost")
+	if err := token.Add(t.Context(), relays[0], lost); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := token.Revoke(t.Context(), relays[0], lost.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, store := range relays[1:] {
+		other := mint(fmt.Sprint("laptop-", i))
+		group.Go(func() {
+			if err := token.Add(t.Context(), store, other); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	tokens, err := relays[0].Load(t.Context())
+	if err != nil || len(tokens) != 3 || tokens[0].ID != lost.ID || tokens[0].Revoked == nil {
+		t.Errorf("there are %+v (%v)", tokens, err)
+	}
 }
 
 // opener gives each test a project of its own, and each log in it a database.
