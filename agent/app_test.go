@@ -18,8 +18,9 @@ import (
 )
 
 // browse is xdg-open: a person with a browser, who makes the App that a page describes and installs it where
-// BROWSER says: a repository, "nowhere", or "gone" to close the page, or "forged" for what another program of the machine tries, which
-// has found the port, and another page.
+// BROWSER says: a repository, "nowhere", or "gone" to close the page; "forged" for what another program of the machine tries, which
+// has found the port, and another page; or "seen" and "robbed" for one that has read the page's address off the browser's
+// command line, and opens it first, or answers it with an App of its own.
 func browse() {
 	page, mode := os.Args[len(os.Args)-1], os.Getenv("BROWSER")
 	at := person.Person{GitHub: os.Getenv("GITHUB_WEB")}
@@ -33,6 +34,15 @@ func browse() {
 		}
 		_, _, guessed := person.Visit(http.Get(found + "made?code=0123&state=guess"))
 		err = errors.Join(err, guessed)
+	case mode == "seen":
+		if _, _, err = person.Visit(http.Get(page)); err == nil {
+			if _, made := at.MakeApp(page); made == nil {
+				err = errors.New("the person's browser gets the page too")
+			}
+		}
+	case mode == "robbed":
+		at.Organization = "mallory"
+		_, err = at.MakeApp(page)
 	case strings.HasSuffix(page, "/installations/new"):
 		err = person.Install(page, mode)
 	default:

@@ -66,6 +66,8 @@ func (cfg Config) RegisterURL(organization, state string) (string, error) {
 // Registered is an App that was just made.
 type Registered struct {
 	App
+	// Owner is the login of the person or organization whose App it is.
+	Owner string
 	// Page is the App's own on GitHub.
 	Page string
 	// KeyPEM is the private key as GitHub hands it out, this once.
@@ -84,6 +86,7 @@ func Register(ctx context.Context, cfg Config, code string) (Registered, error) 
 		ID      int64
 		HTMLURL string `json:"html_url"`
 		PEM     string
+		Owner   struct{ Login string }
 	}
 	err = newTransport(cfg, api).call(ctx, api, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made)
 	if errors.Is(err, ErrNotFound) {
@@ -98,7 +101,7 @@ func Register(ctx context.Context, cfg Config, code string) (Registered, error) 
 		return Registered{}, &Error{Op: op, Message: "GitHub's answer holds no App", Remedy: "make a private key in the App's settings on " +
 			"GitHub, and set github.app_id and github.app_key_file by hand"}
 	}
-	return Registered{App: App{ID: made.ID, Key: key}, Page: made.HTMLURL, KeyPEM: made.PEM}, nil
+	return Registered{App: App{ID: made.ID, Key: key}, Owner: made.Owner.Login, Page: made.HTMLURL, KeyPEM: made.PEM}, nil
 }
 
 // AppClient looks after an App as the holder of its key.

@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	"touchstone/agent/forge"
@@ -58,8 +60,22 @@ func (f AppFlow) Run(ctx context.Context) error {
 	mux := http.NewServeMux()
 	// Only who is told this address may see the page, which holds the state: other programs of this machine reach the port too.
 	start := "/" + rand.Text()
-	mux.HandleFunc("GET "+start, func(w http.ResponseWriter, _ *http.Request) { f.show(w, home, state) })
-	mux.HandleFunc("GET /made", func(w http.ResponseWriter, r *http.Request) { f.made(w, r, state, done) })
+	var seat seat
+	mux.HandleFunc("GET "+start, func(w http.ResponseWriter, r *http.Request) {
+		if !seat.take(w, r) {
+			http.Error(w, errOpenedTwice.Error(), http.StatusForbidden)
+			end(done, errOpenedTwice)
+			return
+		}
+		f.show(w, home, state)
+	})
+	mux.HandleFunc("GET /made", func(w http.ResponseWriter, r *http.Request) {
+		if !seat.holds(r) {
+			http.Error(w, "This answer belongs to the browser that opened the page of touchstone app create.", http.StatusForbidden)
+			return
+		}
+		f.made(w, r, state, done)
+	})
 	server := &http.Server{Handler: only(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: flowTimeout}
 	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
 	defer func() {
@@ -120,6 +136,10 @@ func (f AppFlow) made(w http.ResponseWriter, r *http.Request, state string, done
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), flowTimeout)
 	defer cancel()
 	app, err := forge.Register(ctx, f.GitHub, code)
+	if err == nil && f.Organization != "" && !strings.EqualFold(app.Owner, f.Organization) {
+		err = fmt.Errorf("the App %d belongs to %.60q and not to %s; its owner can make keys for it, so it is not taken over", app.ID, app.Owner,
+			f.Organization)
+	}
 	if err == nil {
 		err = f.Take(app)
 	}
@@ -128,10 +148,51 @@ func (f AppFlow) made(w http.ResponseWriter, r *http.Request, state string, done
 	} else {
 		http.Redirect(w, r, app.Page+"/installations/new", http.StatusFound)
 	}
+	end(done, err)
+}
+
+func end(done chan<- error, err error) {
 	select {
 	case done <- err:
 	default: // it has ended before
 	}
+}
+
+// errOpenedTwice ends a run: it cannot be told which of the two is the person's browser.
+var errOpenedTwice = errors.New("the page was opened twice, by two browsers or by another program that read its address, so that " +
+	"nothing was taken over: run this again, and open the page in one browser alone")
+
+// seat is the flow's only browser, known by a cookie from when it opens the page on. The command line of the browser
+// has the address of the page, and other users of this machine can read that. What one of them brings who is first and
+// quick is an App of their own, which its owner tells.
+type seat struct {
+	mu     sync.Mutex
+	cookie string
+}
+
+const seatCookie = "touchstone_app"
+
+// take lets the first browser have the page, and see it again.
+func (s *seat) take(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cookie == "" {
+		s.cookie = rand.Text()
+		http.SetCookie(w, &http.Cookie{Name: seatCookie, Value: s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		return true
+	}
+	return s.is(r)
+}
+
+func (s *seat) holds(r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cookie != "" && s.is(r)
+}
+
+func (s *seat) is(r *http.Request) bool {
+	cookie, err := r.Cookie(seatCookie)
+	return err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(s.cookie)) == 1
 }
 
 // Browse opens an address in this user's browser, if there is one.

@@ -7,6 +7,7 @@ import (
 	"html"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
@@ -16,21 +17,32 @@ import (
 type Person struct {
 	// GitHub is the address of the simulated GitHub's pages.
 	GitHub string
+	// Organization is whose App they make, whatever the page says; empty is the page's.
+	Organization string
 }
 
 var (
 	formAction = regexp.MustCompile(`<form method="post" action="([^"]+)"`)
+	formOwner  = regexp.MustCompile(`/organizations/[^/]+/`)
 	formInput  = regexp.MustCompile(`<input[^>]* name="([^"]+)" value="([^"]*)"`)
 )
 
 // MakeApp makes the GitHub App that a page describes, and returns the page on which it is installed.
 func (p Person) MakeApp(page string) (next string, err error) {
-	text, _, err := Visit(http.Get(page))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return "", err
+	}
+	browser := &http.Client{Jar: jar}
+	text, _, err := Visit(browser.Get(page))
+	if p.Organization != "" {
+		text = formOwner.ReplaceAllLiteralString(text, "/organizations/"+p.Organization+"/")
+	}
 	if err == nil {
-		text, _, err = p.submit(text) // which that page does by itself
+		text, _, err = p.submit(browser, text) // which that page does by itself
 	}
 	if err == nil { // GitHub asks, and sends the browser back, from where it is sent on
-		_, next, err = p.submit(text)
+		_, next, err = p.submit(browser, text)
 	}
 	return next, err
 }
@@ -46,7 +58,7 @@ func Install(page, repository string) error {
 }
 
 // submit sends the form of a page as it is.
-func (p Person) submit(text string) (answer, at string, err error) {
+func (p Person) submit(browser *http.Client, text string) (answer, at string, err error) {
 	action := formAction.FindStringSubmatch(text)
 	if action == nil {
 		return "", "", fmt.Errorf("there is no form: %s", text)
@@ -65,7 +77,7 @@ func (p Person) submit(text string) (answer, at string, err error) {
 	for _, input := range formInput.FindAllStringSubmatch(text, -1) {
 		values.Set(input[1], html.UnescapeString(input[2]))
 	}
-	return Visit(http.PostForm(to.String(), values))
+	return Visit(browser.PostForm(to.String(), values))
 }
 
 // Visit reads a page to its end: its text, and where it was in the end. One that is not there is an error.

@@ -24,6 +24,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/setup"
+	"touchstone/agent/terminal"
 	"touchstone/relay/client"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -181,7 +182,7 @@ func (a *App) create(ctx context.Context) (made *forge.AppClient, err error) {
 			if err := setup.Save(a.keyPath(app.ID), []byte(app.KeyPEM)); err != nil {
 				return err
 			}
-			a.Say("the App %d is made; its key is in %s", app.ID, a.keyPath(app.ID))
+			a.Say("the App %d of %s is made; its key is in %s", app.ID, terminal.Plain(app.Owner), a.keyPath(app.ID))
 			if made, err = a.appWithKey(app.ID, app.KeyPEM); err != nil {
 				return err
 			}
