@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/worktree/atomicfile"
 	"touchstone/worktree/gitcmd"
 )
 
@@ -68,7 +69,7 @@ func (r repo) begin() error {
 	}
 	// HEAD names a branch that never exists: no attributes are read from a bare
 	// repository without a HEAD commit.
-	return writeFile(filepath.Join(r.Mirror, "HEAD"), "ref: refs/heads/none\n")
+	return atomicfile.Write(filepath.Join(r.Mirror, "HEAD"), []byte("ref: refs/heads/none\n"))
 }
 
 // cloneOf is where the user's clone of a repository lies, or "".

@@ -91,10 +91,11 @@ func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) erro
 	return err
 }
 
-// writeFile replaces a file whole and makes its directory, so that a git running beside it never reads half of it.
+// writeFile replaces a file whole and makes its directory, so that a git running beside it never reads half of it. It
+// does not wait for the disk: a worktree that a power cut has broken is made anew.
 func writeFile(path, content string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, []byte(content))
+	return atomicfile.Swap(path, []byte(content))
 }
