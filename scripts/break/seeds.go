@@ -55,6 +55,7 @@ var seeds = []seed{
 	noCheck.against("a disk that goes away loses webhooks"),
 	{"a signed webhook is stored under a new id", "relay/source/github.go", `header.Get("X-Hub-Signature-256")), true`,
 		`header.Get("X-Hub-Signature-256")), false`},
+	{"a link that was used signs in again", "relay/server/session.go", ` || base64.RawURLEncoding.EncodeToString(data) != text`, ``},
 	{"a local program changes the agents' settings", "relay/server/server.go", "s.admins(s.changeControl)", "s.readers(s.changeControl)"},
 	{
 		"cached code decides another pull request's verify", "agent/engine/session/caches.go",
