@@ -150,6 +150,13 @@ func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
 		!strings.Contains(page, `data-label="Precision">67 %`) || !strings.Contains(page, `data-label="Not known yet">3<`) {
 		t.Errorf("the rules do not tell of it, or lead there:\n%s", page)
 	}
+	for model, found := range map[string]bool{"a-model": true, "another": false} {
+		for _, path := range []string{"/api/v1/rules/security/S2?since=14d&model=", "/api/v1/rules/security/S2?since=14d&format=csv&model="} {
+			if answer := string(get(path+model, 200)); (strings.Contains(answer, `"fired":1`) || strings.Contains(answer, ",1,")) != found {
+				t.Errorf("%s%s says\n%s", path, model, answer)
+			}
+		}
+	}
 	get("/rules/security", 404)
 	get("/api/v1/rules/a/b/c", 404)
 	get("/api/v1/rules/security/S2?bucket=hour", 400)

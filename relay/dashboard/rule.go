@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"encoding/csv"
+	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,7 +32,15 @@ type rulePage struct {
 	Sum      projection.RuleTrend
 	Bucket   projection.Bucket
 	API, CSV string
+	// Model and Guidelines are what is shown alone, Models and Versions what there is to choose of either.
+	Model, Guidelines string
+	Models, Versions  []string
 	period
+}
+
+func ruleQuery(rule string, bucket projection.Bucket, values url.Values, viewer Viewer) projection.RuleQuery {
+	return projection.RuleQuery{Scope: viewer.Scope, Repo: values.Get("repo"), Rule: rule, Model: values.Get("model"),
+		Guidelines: values.Get("guidelines"), Bucket: bucket}
 }
 
 func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
@@ -44,7 +54,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		d.problem(w, r, http.StatusBadRequest, err.Error())
 		return
 	}
-	trends, err := d.config.Projection.RuleTrends(r.Context(), viewer.Scope, values.Get("repo"), rule, bucket, since, d.now())
+	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
 	if err != nil {
 		d.failed(w, r, err)
 		return
@@ -54,10 +64,20 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		d.failed(w, r, err)
 		return
 	}
+	all, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	if err != nil {
+		d.failed(w, r, err)
+		return
+	}
 	api := "/api/v1/rules/" + rule
 	p := rulePage{
 		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
-		period: d.period(values, viewer, since, known),
+		Model: values.Get("model"), Guidelines: values.Get("guidelines"), period: d.period(values, viewer, since, known),
+	}
+	for _, other := range all {
+		if other.Rule == rule {
+			p.Models, p.Versions = slices.Sorted(maps.Keys(other.Models)), slices.Sorted(maps.Keys(other.Guidelines))
+		}
 	}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {
@@ -82,7 +102,7 @@ func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewe
 		return
 	}
 	asOf := d.config.Projection.Cursor()
-	trends, err := d.config.Projection.RuleTrends(r.Context(), viewer.Scope, values.Get("repo"), rule, bucket, since, d.now())
+	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
 	if err != nil {
 		d.fail(w, r, err)
 		return

@@ -120,7 +120,7 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 			var rules []projection.Rule
 			rule := func(p *projection.Projection, days int) ([]projection.RuleTrend, []projection.Rule) {
 				from, now := began.AddDate(0, 0, -30), began.AddDate(0, 0, days)
-				trends, err := p.RuleTrends(t.Context(), event.Filter{}, "", "security/S2", projection.Day, from, now)
+				trends, err := p.RuleTrends(t.Context(), projection.RuleQuery{Rule: "security/S2", Model: "m", Bucket: projection.Day}, from, now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -302,7 +302,7 @@ func TestTrendsBeginWhereTheLogIsKnown(t *testing.T) {
 		if err != nil || len(trends) == 0 || !trends[0].Start.Equal(first) {
 			t.Errorf("by %s: %+v, %v", bucket, trends, err)
 		}
-		rule, err := p.RuleTrends(t.Context(), event.Filter{}, "", "security/S2", bucket, began.AddDate(0, 0, -60), now)
+		rule, err := p.RuleTrends(t.Context(), projection.RuleQuery{Rule: "security/S2", Bucket: bucket}, began.AddDate(0, 0, -60), now)
 		if err != nil || len(rule) == 0 || !rule[0].Start.Equal(first) {
 			t.Errorf("a rule by %s: %+v, %v", bucket, rule, err)
 		}

@@ -38,11 +38,21 @@ func (p RulePull) String() string { return fmt.Sprintf("%s#%d", p.Repo, p.Number
 // Unknown counts the findings of which it is not known whether they held.
 func (t RuleTrend) Unknown() int { return t.Fired - t.Held - t.Wrong }
 
+// RuleQuery says what is asked of one guideline row.
+type RuleQuery struct {
+	// Scope is what the asker may see, Repo a glob of repositories; empty is all.
+	Scope event.Filter
+	Repo  string
+	Rule  string
+	// Model and Guidelines are those with which the findings were found; empty is any.
+	Model, Guidelines string
+	Bucket            Bucket
+}
+
 // RuleTrends are the buckets of one guideline row from the one of since on to the one of now, also those without any
 // finding, but none of before the log is known.
-func (p *Projection) RuleTrends(
-	ctx context.Context, scope event.Filter, repo, rule string, bucket Bucket, since, now time.Time,
-) ([]RuleTrend, error) {
+func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now time.Time) ([]RuleTrend, error) {
+	bucket := q.Bucket
 	trends, index := []RuleTrend{}, map[int64]int{}
 	known, err := p.RulesSince(ctx)
 	if err != nil || known.IsZero() {
@@ -53,11 +63,11 @@ func (p *Projection) RuleTrends(
 		trends = append(trends, RuleTrend{Start: at, Outcomes: map[verdict.Status]int{}, Pulls: []RulePull{}})
 	}
 	var repos event.Filter
-	if repo != "" {
-		repos.Repos = []string{repo}
+	if q.Repo != "" {
+		repos.Repos = []string{q.Repo}
 	}
 	from := toMillis(bucket.begin(since, known))
-	noted, until, err := p.lasting(ctx, from/dayMillis, scope, repos)
+	noted, until, err := p.lasting(ctx, from/dayMillis, q.Scope, repos)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +75,18 @@ func (p *Projection) RuleTrends(
 		i, ok := index[bucket.Start(fromMillis(number*dayMillis)).Unix()]
 		for _, d := range places {
 			for _, f := range d.fired {
-				if ok && f.Rule == rule {
+				if ok && f.Rule == q.Rule && (q.Model == "" || f.Model == q.Model) && (q.Guidelines == "" || f.Guidelines == q.Guidelines) {
 					trends[i].add(f.Status, f.Findings)
 				}
 			}
 		}
+	}
+	with, args := "", []any{q.Rule, from}
+	if q.Model != "" {
+		with, args = with+" AND kinds.model = ?", append(args, q.Model)
+	}
+	if q.Guidelines != "" {
+		with, args = with+" AND kinds.guidelines = ?", append(args, q.Guidelines)
 	}
 	err = p.query(ctx, func(rows *sql.Rows) error {
 		var status verdict.Status
@@ -89,8 +106,7 @@ func (p *Projection) RuleTrends(
 		return nil
 	}, `SELECT kinds.status, findings.at, places.repo, pulls.number
 		FROM kinds JOIN findings ON findings.kind = kinds.id JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = kinds.place
-		WHERE kinds.rule = ? AND findings.at >= ? AND `+
-		p.allowedIn("kinds.place", scope, repos)+` ORDER BY findings.at`, rule, from)
+		WHERE kinds.rule = ? AND findings.at >= ?`+with+` AND `+p.allowedIn("kinds.place", q.Scope, repos)+` ORDER BY findings.at`, args...)
 	return trends, err
 }
 

@@ -46,7 +46,7 @@ func TestScopeLimitsEverything(t *testing.T) {
 		}
 		fired := 0
 		if len(rules) > 0 {
-			over, err := p.RuleTrends(ctx, filter, "", rules[0].Rule, projection.Day, began, began)
+			over, err := p.RuleTrends(ctx, projection.RuleQuery{Scope: filter, Rule: rules[0].Rule, Bucket: projection.Day}, began, began)
 			if err != nil || len(over) != 1 || len(over[0].Pulls) != want {
 				t.Errorf("%s: over time %+v, %v", scope, over, err)
 			}
