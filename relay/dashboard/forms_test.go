@@ -175,6 +175,9 @@ func TestHealthTellsOfHooks(t *testing.T) {
 	}
 	request(http.MethodPost, "/recover")
 	health := request(http.MethodGet, "/api/v1/health")
+	if !strings.Contains(health, `"free_bytes":`) || strings.Contains(health, `"free_bytes":0,`) {
+		t.Errorf("it does not say what is free on the disk:\n%s", health)
+	}
 	for _, want := range []string{`"name":"repository acme/app, hook `, `"last_ping":"`, `"compared":"`, `"missing":0`, `"left":0`} {
 		if !strings.Contains(health, want) {
 			t.Errorf("%s is missing in\n%s", want, health)

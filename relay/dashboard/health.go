@@ -18,9 +18,11 @@ type Health struct {
 	KnownSince time.Time `json:"known_since,omitzero"`
 	Projected  string    `json:"projected"`
 	Projection string    `json:"projection_stopped,omitempty"`
-	// Disk is the size of the store and of the projection in bytes; 0 where that is not known.
+	// StoreBytes and ProjectionBytes are the sizes of the store and of the projection on the disk, FreeBytes what is left on
+	// the projection's; 0 where that is not known.
 	StoreBytes      int64 `json:"store_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
+	FreeBytes       int64 `json:"free_bytes"`
 
 	Sources []Source `json:"sources"`
 	// What follows, administrators see alone.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -256,6 +257,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 			}
 		}
 	}
+	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
 	control, err := s.hub.Control(ctx)
 	if err != nil {
 		return h, err
