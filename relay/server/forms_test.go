@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
 )
@@ -73,6 +74,37 @@ func TestAdministratorsAloneChangeSettingsFromThePage(t *testing.T) {
 	if held := r.control(t, admin); len(held.Settings) != 0 {
 		t.Errorf("after unsetting: %v", held.Settings)
 	}
+}
+
+func TestAdministratorsAloneHaveGitHubRedeliver(t *testing.T) {
+	r, admin, texts := managed(t, event.Filter{})
+	r.postGitHub(t, "pull_request", pullPayload("acme/app", "Inside"))
+	address := fmt.Sprintf("%s/log/%s/redeliver", r.address, event.Cursor{Log: r.log(t, admin), Seq: 1})
+	ops := r.signIn(t, admin)
+	for name, try := range map[string]struct {
+		browser *http.Client
+		header  http.Header
+		want    int
+	}{
+		"a subscriber":          {r.signIn(t, texts[0]), form, http.StatusForbidden},
+		"a stranger":            {r.browser(t), form, http.StatusSeeOther},
+		"another origin's page": {ops, fromElsewhere, http.StatusForbidden},
+		"an administrator of a relay without hooks": {ops, form, http.StatusConflict},
+	} {
+		if response, text := do(t, try.browser, http.MethodPost, address, "", try.header); response.StatusCode != try.want {
+			t.Errorf("%s: %s\n%s", name, response.Status, text)
+		}
+	}
+}
+
+// log is the id of the relay's log.
+func (r *relay) log(t *testing.T, token string) string {
+	t.Helper()
+	var health struct{ Log string }
+	if err := (&client.Client{URL: r.address, Token: token}).Get(t.Context(), "api/v1/health", nil, &health); err != nil {
+		t.Fatal(err)
+	}
+	return health.Log
 }
 
 // subscriberOption is how the page of an event names a subscriber that the event can be sent to.
