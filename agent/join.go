@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/config"
 	"touchstone/agent/setup"
 	"touchstone/agent/setup/wizard"
 	"touchstone/verdict/decide"
@@ -50,14 +51,22 @@ you paste. Nothing is asked where there is no terminal.`,
 			if err != nil {
 				return err
 			}
-			token := filepath.Join(filepath.Dir(cfg.Path()), "relay-token")
+			admin := member.Role == "admin"
+			name := "relay-token"
+			if admin { // who may join as author too, and keeps both
+				name = config.AdminTokenFile
+			}
+			token := filepath.Join(filepath.Dir(cfg.Path()), name)
 			if err := setup.Save(token, []byte(member.Token+"\n")); err != nil {
 				return fmt.Errorf("%w; the invitation is used up, so ask for another one when that is mended", err)
 			}
 			start.Say("%s is a member of %s, as %s", "this machine", member.Relay, member.Role)
 			start.Set("relay.url", member.Relay)
-			start.Set("relay.token_file", filepath.Base(token))
-			if member.Role == "admin" {
+			if !admin || cfg.Relay.URL != member.Relay || cfg.Relay.TokenFile == "" {
+				start.Set("relay.token_file", name)
+			}
+			if admin {
+				start.Say("the administrator's token is in %s; commands that ask for one read it from RELAY_TOKEN", token)
 				return start.Write(cfg)
 			}
 			return start.Finish(cmd.Context(), cfg, decide.Role(member.Role), member.Repositories, member.Reviewers)

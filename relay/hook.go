@@ -44,11 +44,14 @@ GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a
 classic one has the scope admin:repo_hook, for an organisation admin:org_hook).
 RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
 --config names the relay's settings.`,
-		Example: `  touchstone-relay hook install --repo acme/app --config relay.yaml
+		Example: `  touchstone-relay hook install --repo acme/app
   touchstone-relay hook install --org acme --config relay.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret := os.Getenv("RELAY_GITHUB_SECRET")
+			if configFile == "" && secret == "" {
+				configFile = setUp()
+			}
 			if configFile != "" {
 				var err error
 				if secret, address, err = endpointOf(configFile, address); err != nil {
@@ -82,7 +85,8 @@ RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
 	cmd.Flags().StringVar(&org, "org", "", "or the organisation, such as acme: one webhook for all its repositories")
 	cmd.Flags().StringVar(&address, "url", "", "the relay's endpoint as GitHub reaches it, such as https://relay.example.com/webhooks/github")
 	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
-	cmd.Flags().StringVar(&configFile, "config", "", "take the relay's address and the secret from this YAML file, with which it runs")
+	cmd.Flags().StringVar(&configFile, "config", "",
+		"YAML file with which the relay runs, for its address and secret (default what up wrote, without RELAY_GITHUB_SECRET)")
 	cmd.Flags().StringVar(&api, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	return cmd
 }

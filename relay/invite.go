@@ -26,7 +26,7 @@ join gets a token of their own.
 
 touchstone-relay token list shows invitations that nobody has used yet, and
 touchstone-relay token revoke takes one back.`,
-		Example: `  touchstone-relay invite create --name alice --config relay.yaml
+		Example: `  touchstone-relay invite create --name alice --repo acme/app
   touchstone-relay invite create --name bot --role reviewer --config relay.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -50,7 +50,7 @@ the one it is for: until then, anyone who has it can use it.
 
 Where the relay is reached is --url, or public_url in the file that --config
 names. What stands behind # in the link never reaches a proxy or its logs.`,
-		Example: `  touchstone-relay invite create --name alice --name bob --config relay.yaml
+		Example: `  touchstone-relay invite create --name alice --name bob --repo acme/app
   touchstone-relay invite create --name bot --role reviewer --config relay.yaml
   touchstone-relay invite create --name ops --role admin --expires 1h \
       --url https://relay.acme.dev`,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +22,7 @@ func TestScripts(t *testing.T) {
 			// goroutines that still run (https://go.dev/doc/articles/race_detector#Options).
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("HOST", host.Own())
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state-home")) // where up keeps what nothing else is said of
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -27,11 +27,22 @@ type tokenPlace struct{ config, store string }
 
 func (p *tokenPlace) bind(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&p.store, "store", "", "where the relay keeps its log (default "+defaultConfig().Store+")")
-	cmd.PersistentFlags().StringVar(&p.config, "config", "", "read the store's place from this YAML file")
+	cmd.PersistentFlags().StringVar(&p.config, "config", "",
+		"read the store's place from this YAML file (default what up wrote, without a log here)")
 }
 
-// configuration is what the file that --config names says, and the defaults.
+// orSetUp is this place or, where none is named and no relay keeps its log here, that of the relay that up has set up.
+func (p tokenPlace) orSetUp() tokenPlace {
+	path, _ := server.StorePath(defaultConfig().Store)
+	if _, err := os.Stat(path); p == (tokenPlace{}) && errors.Is(err, fs.ErrNotExist) {
+		p.config = setUp()
+	}
+	return p
+}
+
+// configuration is what the file of the place says, and the defaults.
 func (p tokenPlace) configuration() (Config, error) {
+	p = p.orSetUp()
 	config := defaultConfig()
 	if p.config == "" {
 		return config, nil
@@ -213,6 +224,7 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 // add keeps new tokens or invitations, all or none. Where neither a place is named nor a relay keeps its log,
 // this is the wrong directory, and no relay would ever know the token.
 func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
+	p = p.orSetUp()
 	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or "+

@@ -88,17 +88,26 @@ type setup struct {
 
 // stateDir is where a relay keeps everything if nothing else is said.
 func stateDir() string {
-	if os.Geteuid() == 0 {
-		return "/var/lib/touchstone-relay"
-	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "touchstone-relay")
+	}
+	if os.Geteuid() == 0 {
+		return "/var/lib/touchstone-relay"
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "touchstone-relay"
 	}
 	return filepath.Join(home, ".local", "state", "touchstone-relay")
+}
+
+// setUp is the file with the settings of the relay that up has set up where it does by itself; empty if there is none.
+func setUp() string {
+	path := filepath.Join(stateDir(), "relay.yaml")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
@@ -237,8 +246,10 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 // greet prints what to do next, the first time with the link for the first administrator.
 func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	public := strings.TrimSuffix(config.PublicURL, "/")
+	here, hook := "", ""
 	if public == "" {
 		public = "http://" + config.Listen
+		here, hook = " --url "+public, " --url https://WHERE-GITHUB-REACHES-IT/webhooks/github"
 	}
 	place := tokenPlace{config: u.file("relay.yaml")}
 	code, err := place.firstAdministrator(ctx)
@@ -255,13 +266,13 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 		fmt.Fprintf(out, "you       touchstone join '%s/join#%s'\n          works once, until this time tomorrow\n", public, code)
 	}
 	command := "touchstone-relay %s --config " + place.config + " %s\n"
-	fmt.Fprintf(out, "webhook   GITHUB_TOKEN=… "+command, "hook install", "--repo OWNER/NAME")
+	fmt.Fprintf(out, "webhook   GITHUB_TOKEN=… "+command, "hook install", "--repo OWNER/NAME"+hook)
 	counts := ""
 	if len(config.Reviewers) == 0 {
 		counts = " --reviewer LOGIN"
 	}
-	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME"+counts)
-	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME"+counts)
+	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME"+counts+here)
+	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME"+counts+here)
 	return nil
 }
 

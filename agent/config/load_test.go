@@ -225,9 +225,13 @@ func TestPrivateIsWhereTheSecretsAre(t *testing.T) {
 	home := t.TempDir()
 	token := write(t, "secret\n", 0o600, home, "elsewhere", "token")
 	path := write(t, "github: {token_file: ~/elsewhere/token}\nstate_dir: ~/state\n", 0o600, home, "agent.yaml")
+	admin := write(t, "secret\n", 0o644, home, AdminTokenFile)
 	c, err := Load(path, environment(home))
-	if got, want := c.Private(), []string{path, token, filepath.Join(home, "state")}; err != nil || !reflect.DeepEqual(got, want) {
+	if got, want := c.Private(), []string{token, admin, path, filepath.Join(home, "state")}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("private are %q, %v; want %q", got, err, want)
+	}
+	if got := c.Exposed(); runtime.GOOS != "windows" && !slices.Equal(got, []string{admin}) {
+		t.Errorf("%q can be read by all; want %q", got, admin)
 	}
 }
 

@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 )
 
 // redacted stands where a secret would.
@@ -23,11 +26,26 @@ func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) 
 // MarshalText encodes the placeholder, in JSON, YAML and structured logs alike.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
+// AdminTokenFile is what joining as an administrator calls the file of the relay's token. It lies beside the configuration,
+// which need not name it.
+const AdminTokenFile = "relay-admin-token"
+
+// secretFiles are the files that hold secrets; empty for what there is none of.
+func (c Config) secretFiles() []string {
+	files := []string{c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile}
+	if admin := filepath.Join(filepath.Dir(c.path), AdminTokenFile); c.path != "" {
+		if _, err := os.Lstat(admin); err == nil {
+			files = append(files, admin)
+		}
+	}
+	return files
+}
+
 // Exposed are those of the files that hold secrets and of the state directory, and of more places, that
 // every user of this machine may read.
 func (c Config) Exposed(more ...string) []string {
 	var open []string
-	for _, place := range append(more, c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir) {
+	for _, place := range slices.Concat(more, c.secretFiles(), []string{c.StateDir}) {
 		if place != "" && othersRead(place) {
 			open = append(open, place)
 		}
@@ -39,7 +57,7 @@ func (c Config) Exposed(more ...string) []string {
 // in which the code of other repositories lies: what nothing that a change starts may read.
 func (c Config) Private() []string {
 	var places []string
-	for _, place := range []string{c.path, c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile, c.StateDir} {
+	for _, place := range append(c.secretFiles(), c.path, c.StateDir) {
 		if place != "" {
 			places = append(places, place)
 		}

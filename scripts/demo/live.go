@@ -19,9 +19,9 @@ var developers = []string{authorLogin, "mona", "hopper", "lovelace", "turing"}
 const (
 	typeUp       = "touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service"
 	typeJoin     = "touchstone join 'https://relay.acme.dev/join#inv_…'"
-	typeHook     = "GITHUB_TOKEN=… touchstone-relay hook install --config /var/lib/touchstone-relay/relay.yaml --repo acme/app"
-	typeReviewer = "touchstone-relay invite create --config … --role reviewer --name reviewer --repo acme/app"
-	typeTeam     = "touchstone-relay invite create --config … --name alice --name bob --repo acme/app"
+	typeHook     = "GITHUB_TOKEN=… touchstone-relay hook install --repo acme/app"
+	typeReviewer = "touchstone-relay invite create --role reviewer --name reviewer --repo acme/app"
+	typeTeam     = "touchstone-relay invite create --name alice --name bob --repo acme/app"
 )
 
 // typed are the commands as the README shows them: a link again for each machine, and the ways of an App.
@@ -33,8 +33,6 @@ type live struct {
 	// commands are those so far that a person types, answers what they answer with yes: whether to start the agent,
 	// clicks what they agree to in the browser.
 	commands, answers, clicks int
-	// settings is the file with the relay's settings.
-	settings string
 }
 
 // links are what the relay prints to be opened on other machines.
@@ -94,13 +92,13 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, state := filepath.Join(home, "address"), filepath.Join(home, "state")
+	address := filepath.Join(home, "address")
 	d.tell("relay", typeUp)
 	p, err := d.start("relay", env, d.words(typeUp, map[string][]string{
 		"acme-reviewer": {d.reviewer()},
 		// A domain takes a certificate, and a service a system that runs it; this play does without.
 		"--service":               nil,
-		"--domain relay.acme.dev": {"--dir", state, "--listen", "127.0.0.1:0", "--address-file", address},
+		"--domain relay.acme.dev": {"--listen", "127.0.0.1:0", "--address-file", address},
 	})...)
 	if err != nil {
 		return err
@@ -109,7 +107,7 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.relay, d.live.settings = "http://"+at, filepath.Join(state, "relay.yaml")
+	d.relay = "http://" + at
 	said, err := os.ReadFile(p.log)
 	if err != nil {
 		return err
@@ -126,15 +124,14 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if d.app { // which brings its webhook along
 		return nil
 	}
-	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook,
-		map[string][]string{"/var/lib/touchstone-relay/relay.yaml": {d.live.settings}},
+	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
 		"--url", d.relay+"/webhooks/github", "--github-api", d.github.url+"/")
 	return err
 }
 
 // invite has the relay print a link for each name.
 func (d *demo) invite(ctx context.Context, command string, names ...string) ([]string, error) {
-	here := map[string][]string{"…": {d.live.settings}}
+	here := map[string][]string{}
 	for _, name := range names {
 		here["--name alice --name bob"] = append(here["--name alice --name bob"], "--name", name)
 	}
@@ -223,6 +220,6 @@ func (d *demo) relayToken() (string, error) {
 	if d.live == nil {
 		return "", nil
 	}
-	text, err := os.ReadFile(filepath.Join(d.dir, "admin", "config", "touchstone", "relay-token"))
+	text, err := os.ReadFile(filepath.Join(d.dir, "admin", "config", "touchstone", "relay-admin-token"))
 	return strings.TrimSpace(string(text)), err
 }

@@ -140,13 +140,18 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 	if err != nil {
 		return err
 	}
-	found := doctor.Doctor{Config: written, Role: role, Report: doctor.Print(d.Out)}
+	found := doctor.Doctor{Config: written, Role: role, Report: func(c doctor.Result) {
+		if !c.OK {
+			doctor.Print(d.Out)(c)
+		}
+	}}
 	found.Examine(ctx)
 	if found.Problems > 0 {
 		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
 			"service install --mode %s`",
 			found.Problems, len(found.Results), role, role)
 	}
+	d.Say("all %d checks of `touchstone doctor` passed", len(found.Results))
 	if !wanted {
 		wanted = d.Yes(fmt.Sprintf("Start the %s's agent now, and whenever you log in? [Y/n] ", role))
 	}
