@@ -24,11 +24,14 @@ GitHub's login is found as touchstone join finds it.`,
 		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
+			if mode == "" {
+				mode, _ = start.Ask("Is this machine to act as reviewer or as author? ") // without an answer the flag is asked for
+			}
 			role, err := cli.Role(cmd, mode)
 			if err != nil {
 				return err
 			}
-			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			cfg, err := start.Prepare(cmd)
 			if err != nil {
 				return err

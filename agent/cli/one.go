@@ -45,6 +45,9 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 		return err
 	}
 	defer closeFirst()
+	if _, err := first.Agent.Read.PullRequest(ctx, ref); errors.Is(err, forge.ErrNotFound) {
+		return err
+	}
 	first.Ends = true
 	if one.With == "" {
 		return conclude(cmd, ref, first.Run(ctx))

@@ -136,7 +136,9 @@ func (d *Doctor) Examine(ctx context.Context) {
 	for _, name := range d.Config.Repositories {
 		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
 			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
-			d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+			if len(d.reviewers(self)) > 0 { // that there are none is told already
+				d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+			}
 			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
 			d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
 			d.check("protection", func() (string, error) { return protection(ctx, client, name) })

@@ -118,6 +118,10 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 		}
 	}
 	s.Set("repositories", named)
+	if len(reviewers) == 0 && len(cfg.Reviewers) == 0 && !s.App {
+		answer, _ := s.Ask("Whose reviews count, as logins with blanks between them? ") // without one the checks say what to do
+		reviewers = strings.Fields(answer)
+	}
 	if len(reviewers) > 0 {
 		s.Set("reviewers", reviewers)
 	}
