@@ -14,9 +14,14 @@ help: ## Show this help
 EXE = $(shell $(GO) env GOEXE)
 BUILD = mkdir -p bin && CGO_ENABLED=0 GOTMPDIR="$(CURDIR)/bin" $(GO) build -trimpath -o bin/
 
+# Says what is compiled now, as long as the demo was not built here.
+TELL = @test -e bin/demo$(EXE) || echo "compiling"
+
 .PHONY: build
 build: ## Build both binaries, static, into bin/
+	$(TELL) touchstone-relay
 	@$(BUILD)touchstone-relay$(EXE) ./relay
+	$(TELL) touchstone
 	@$(BUILD)touchstone$(EXE) ./agent
 
 .PHONY: snapshot
@@ -26,13 +31,13 @@ snapshot: ## Make all that a release consists of in dist/, and publish nothing
 	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
 	sh scripts/release/image.sh dist
 
-# What says that it will take a while, as long as nothing was built here.
 .PHONY: patience
 patience:
-	@test -e bin/demo$(EXE) || echo "compiling the programs, which takes a minute or two the first time"
+	@test -e bin/demo$(EXE) || echo "five programs are compiled, which the first time takes some minutes and fetches what they are made of"
 
 .PHONY: demo
 demo: patience build ## Watch a pull request being reviewed, fixed and merged (ARGS="--keep", ARGS="--model claude")
+	$(TELL) githubsim, scriptedmodel and demo
 	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo
 	@exec bin/demo --bin bin $(ARGS)
 
