@@ -207,6 +207,8 @@ func unheard(err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("%w by another program; stop that, or choose another address with --listen", err)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%w; run this as root, which ports below 1024 take, or choose another address with --listen", err)
 	case errors.As(err, new(*net.AddrError)):
 		return usageError{fmt.Errorf("%w; write --listen as HOST:PORT, such as 127.0.0.1:8080", err)}
 	}

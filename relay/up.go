@@ -156,6 +156,9 @@ func (u *setup) prepare(ctx context.Context) error {
 		if err := errors.Join(planned.validate(), resolves(ctx, net.DefaultResolver.LookupHost, u.domain)); err != nil {
 			return usageError{err}
 		}
+		if err := free(ctx, planned.Listen); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
 		return fmt.Errorf("make the relay's directory: %w; name another one with --dir", err)
