@@ -177,9 +177,10 @@ func (s *side) claim(from, to int, op string) claim {
 		if s.kindOf(k) == word || s.kindOf(k) == sign {
 			code.WriteString(s.named(k, locals) + " ")
 		}
-		if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil &&
-			s.kindOf(k) == number {
-			c.number = v
+		if s.kindOf(k) == number {
+			if v, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(s.of(k), "_", ""), "fFdDL"), 64); err == nil {
+				c.number = v
+			}
 		}
 	}
 	c.code = code.String()
