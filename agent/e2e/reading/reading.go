@@ -71,10 +71,9 @@ func Review(prompt, summary string, findings ...verdict.Finding) verdict.Answer 
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 	}
 	_, list, first := strings.Cut(prompt, "\n# Changed files\n")
-	if !first { // what a later turn asks for stands without that heading
+	if list, _, _ = strings.Cut(list, "\n# "); !first { // what a later turn asks for stands without that heading
 		list = prompt
 	}
-	list, _, _ = strings.Cut(list, "\n# ")
 	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
 		a.Files = append(a.Files, m[1])
 	}
