@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/agent/remoteconfig"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
@@ -50,7 +51,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 		case m.Event != nil:
 			for _, repo := range f.repos {
 				// Names have no case on GitHub; the configured spelling is the one used.
-				if strings.EqualFold(repo.String(), m.Event.Repo) && !plainIssue(m.Event) {
+				if strings.EqualFold(repo.String(), m.Event.Repo) && !idle(m.Event) {
 					hint(daemon.Hint{Repo: repo, Number: int(m.Event.Number)})
 				}
 			}
@@ -75,16 +76,23 @@ func (f *relayFollower) choose(ctx context.Context, m event.Message) {
 	}
 }
 
-// plainIssue reports whether an event's number is that of an issue which is no pull
-// request.
-func plainIssue(e *event.Event) bool {
-	if e.Type != "issues" && e.Type != "issue_comment" {
-		return false
-	}
+// idle reports whether an event is one on which no agent has anything to do: about an issue that is no pull request, or
+// a claim, by which an agent only says that it is at work. A status does not tell its pull request, so that each renewal
+// of a claim would have all agents look at all that is open.
+func idle(e *event.Event) bool {
 	var payload struct {
 		Issue struct {
 			PullRequest json.RawMessage `json:"pull_request"`
 		}
+		State     string
+		TargetURL string `json:"target_url"`
 	}
-	return json.Unmarshal(e.Payload, &payload) == nil && payload.Issue.PullRequest == nil
+	switch e.Type {
+	case "issues", "issue_comment":
+		return json.Unmarshal(e.Payload, &payload) == nil && payload.Issue.PullRequest == nil
+	case "status":
+		return json.Unmarshal(e.Payload, &payload) == nil && payload.State == string(forge.CheckPending) &&
+			strings.Contains(payload.TargetURL, pull.ClaimMark)
+	}
+	return false
 }
