@@ -2,6 +2,7 @@ package projection
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,10 +104,17 @@ func names(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// Sentence is a text as a sentence of its own.
+// commitName is how a commit is named.
+var commitName = regexp.MustCompile(`^[0-9a-f]{7,64}\b`)
+
+// Sentence is a text as a sentence of its own. A commit at its beginning stays as it is.
 func Sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+	text = strings.TrimSuffix(text, ".") + "."
+	if commitName.MatchString(text) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -82,5 +83,15 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 				t.Errorf("%q is shown as the turn of %s, %q: %s", action.Status.Text, got.Turn, got.WaitingOn, got.Reason)
 			}
 		})
+	}
+}
+
+func TestASentenceNamesACommitAsItIs(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "it is a draft": "It is a draft.", "c9ea659 was approved by judge.": "c9ea659 was approved by judge.", "added it": "Added it.",
+	} {
+		if got := projection.Sentence(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
 	}
 }
