@@ -21,7 +21,8 @@ mkdir -p "$root/scripts/screenshots"
 
 # shot NAME PATH SIZE: one view.
 shot() {
-	chromium --headless=new --no-sandbox --hide-scrollbars --window-size="$3" --timeout=8000 \
+	chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update \
+		--user-data-dir="$work/$1" --hide-scrollbars --window-size="$3" --timeout=15000 \
 		--screenshot="$root/scripts/screenshots/$1.png" "$relay$2" >/dev/null 2>&1
 }
 shot board '/?state=all' 1200,420
