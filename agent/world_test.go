@@ -172,6 +172,16 @@ func (w *world) pull(args []string) error {
 	return err
 }
 
+// unasked takes back that a pull request's review is asked for: unasked NUMBER.
+func (w *world) unasked(args []string) error {
+	number, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	_, err = w.As(alice).PullRequests.RemoveReviewers(w.Ctx, "acme", "app", number, github.ReviewersRequest{Reviewers: []string{judge}})
+	return err
+}
+
 // reviewed waits until a pull request has as many reviews: reviewed NUMBER COUNT.
 // More than that is a failure.
 func (w *world) reviewed(args []string) error {

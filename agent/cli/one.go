@@ -40,7 +40,7 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 	if err != nil {
 		return err
 	}
-	first, closeFirst, err := only(ctx, cfg, role, ref)
+	first, closeFirst, err := only(ctx, cfg, role, ref, one.With != "")
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 	}
 	cfg.Merge.Auto = cfg.Merge.Auto && autoMerge
 	second, closeSecond, err := only(ctx, cfg,
-		map[decide.Role]decide.Role{decide.Reviewer: decide.Author, decide.Author: decide.Reviewer}[role], ref)
+		map[decide.Role]decide.Role{decide.Reviewer: decide.Author, decide.Author: decide.Reviewer}[role], ref, true)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,13 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 	return conclude(cmd, ref, both.Wait())
 }
 
-// only is a daemon that looks after one pull request.
-func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Ref) (*daemon.Daemon, func() error, error) {
+// only is a daemon that looks after one pull request; both says that there is one for the other role too. This very
+// command asks the reviewer for the review.
+func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Ref, both bool) (*daemon.Daemon, func() error, error) {
 	cfg.Repositories = []string{ref.Repo.String()}
+	if both || role == decide.Reviewer {
+		cfg.Review = config.ReviewAll
+	}
 	if cfg.Relay.URL == "" {
 		cfg.Sweep = min(cfg.Sweep, onePoll)
 	}
