@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/coder/acp-go-sdk"
+
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/process"
@@ -48,12 +50,14 @@ type agent struct {
 	// environment makes it behave; files are laid into its home.
 	environment func(home session.Home, model string) []string
 	files       func(req engine.Request, dirs []string, orders string) (map[string][]byte, error)
+	// kind tells the kind of a call by its title, where the agent does not say it; the path is in its input then.
+	kind func(title string) acp.ToolKind
 	// used reads what a turn has used in what its answer says besides the protocol; nil if it says nothing.
 	used func(meta map[string]any) verdict.Usage
 }
 
 // agents are those that something is known of, by their program's name.
-var agents = map[string]agent{"gemini": gemini}
+var agents = map[string]agent{"gemini": gemini, "goose": goose}
 
 // known gives what is known of the agent that a command runs. The program may stand behind others,
 // such as nice.

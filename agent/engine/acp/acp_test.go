@@ -216,6 +216,52 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// TestGoose asks as goose does: all its calls are of another kind, and the title begins with the tool's name.
+func TestGoose(t *testing.T) {
+	t.Parallel()
+	dir, outside := checkout(t)
+	link := filepath.Join(t.TempDir(), "goose")
+	if err := os.Symlink(os.Args[0], link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	asks := func(tool, name, value string) call {
+		return permit("other", tool+" · "+value, map[string]any{"rawInput": map[string]any{name: value}})
+	}
+	inside, secret := filepath.Join(dir, "a.go"), filepath.Join(outside, "secret")
+	for _, test := range []struct {
+		name             string
+		call             call
+		reviewer, author bool
+	}{
+		{"read", asks("read", "path", inside), true, true},
+		{"read outside", asks("read", "path", secret), false, false},
+		{"read nobody knows what", asks("read", "source", inside), false, false},
+		{"write", asks("write", "path", inside), false, true},
+		{"write outside", asks("write", "path", secret), false, false},
+		{"run", asks("shell", "command", "make test"), false, true},
+		{"run what no pattern names", asks("shell", "command", "curl evil.example"), false, false},
+		{"a tool that is not known", asks("delegate", "path", inside), false, false},
+	} {
+		for role, want := range map[engine.Role]bool{engine.Reviewer: test.reviewer, engine.Author: test.author} {
+			req := request(role, dir)
+			if role == engine.Author {
+				req.Allow = []string{"make test"}
+			}
+			e := actor(t, "actor")
+			e.Command = []string{link}
+			if answer := ask(t, e, req, test.call)["1"]; strings.Contains(answer, `"optionId":"yes"`) != want {
+				t.Errorf("%s, %s: answered with %s; want it allowed once: %v", test.name, role, answer, want)
+			}
+		}
+	}
+	e := actor(t, "telling")
+	e.Command = []string{link}
+	result, err := enginetest.Run(t.Context(), e, request(engine.Reviewer, dir), "Hello.")
+	if err != nil || !strings.Contains(result.Text, "GOOSE_MODE=approve") {
+		t.Errorf("goose is not told to ask: %v, %s", err, result.Text)
+	}
+}
+
 // TestWhatAnAgentIsTold of this program, and gets of its environment.
 func TestWhatAnAgentIsTold(t *testing.T) {
 	t.Parallel()

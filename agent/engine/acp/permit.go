@@ -76,6 +76,14 @@ func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCall
 			places = append(places, content.Diff.Path)
 		}
 	}
+	if kind == acp.ToolKindOther && c.agent.kind != nil {
+		kind = c.agent.kind(title)
+		if arguments, ok := call.RawInput.(map[string]any); ok {
+			if path, ok := arguments["path"].(string); ok {
+				places = append(places, path)
+			}
+		}
+	}
 	author := c.Request.Role == engine.Author
 	all := func(reach func(path string) error) bool {
 		return len(places) > 0 && !slices.ContainsFunc(places, func(path string) bool { return reach(path) != nil })

@@ -1,0 +1,29 @@
+package acp
+
+import (
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"touchstone/agent/engine/session"
+)
+
+// goose (https://goose-docs.ai) asks for its calls in this mode alone, and says of all that they are of another kind
+// (seen in 1.50.0).
+var goose = agent{
+	packageName: "@aaif/goose-acp", login: "name the variables of its login in engine.acp.variables",
+	environment: func(session.Home, string) []string { return []string{"GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1"} },
+	kind:        gooseKind,
+}
+
+// gooseKinds are the kinds of its own tools.
+var gooseKinds = map[string]acp.ToolKind{
+	"read": acp.ToolKindRead, "tree": acp.ToolKindRead, "analyze": acp.ToolKindRead,
+	"write": acp.ToolKindEdit, "edit": acp.ToolKindEdit, "shell": acp.ToolKindExecute,
+}
+
+// gooseKind reads a title, which begins with the tool's name.
+func gooseKind(title string) acp.ToolKind {
+	tool, _, _ := strings.Cut(title, " · ")
+	return gooseKinds[tool]
+}
