@@ -69,6 +69,9 @@ func (g Repo) Compare(ctx context.Context, base, head string) (*Comparison, erro
 
 // diff lists the files that differ between two commits, renames found.
 func (g Repo) diff(ctx context.Context, from, to string) ([]File, error) {
+	if from == to {
+		return nil, nil
+	}
 	out, err := g.Run(ctx, "diff-tree", "-r", "-M", "-z", "--raw", "--numstat", "-p", "--full-index", from, to)
 	if err != nil {
 		return nil, err

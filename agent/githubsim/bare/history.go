@@ -275,12 +275,13 @@ func edited(store *filesystem.Storage, tree plumbing.Hash, files map[string]stri
 		default:
 			blob := &plumbing.MemoryObject{}
 			blob.SetType(plumbing.BlobObject)
-			_, _ = blob.Write([]byte(text)) // into memory
-			id, err := store.SetEncodedObject(blob)
-			if err != nil {
-				return made, false, err
+			_, _ = blob.Write([]byte(text))                 // into memory
+			if store.HasEncodedObject(blob.Hash()) != nil { // it would be written again
+				if _, err := store.SetEncodedObject(blob); err != nil {
+					return made, false, err
+				}
 			}
-			entries[name] = gitobject.TreeEntry{Name: name, Mode: filemode.Regular, Hash: id}
+			entries[name] = gitobject.TreeEntry{Name: name, Mode: filemode.Regular, Hash: blob.Hash()}
 		}
 	}
 	for name, files := range below {
