@@ -51,9 +51,12 @@ func evidence(rule, why string, f change.File, line int, after string) change.Fi
 		Place: change.Place{Path: f.Path, Line: line, After: after}}
 }
 
+// maxListed bounds a file that is read for its lists alone, in bytes.
+const maxListed = 256 << 10
+
 // Listed finds what is new in a list of a YAML file under a key that says that it is left out.
 func Listed(f change.File) (change.Finding, bool) {
-	if ext := path.Ext(f.Path); ext != ".yml" && ext != ".yaml" {
+	if ext := path.Ext(f.Path); ext != ".yml" && ext != ".yaml" || max(len(f.Before), len(f.After)) > maxListed {
 		return change.Finding{}, false
 	}
 	had := map[string]int{}
