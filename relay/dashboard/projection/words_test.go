@@ -63,7 +63,7 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 			s := decide.State{
 				Role: c.role, Self: "judge", Open: true, Author: "alice", Head: "aaa", BaseBranch: "main", Requested: true,
 				Reviewers: []string{"judge"}, Mergeable: decide.MergeableClean, Checks: decide.ChecksGreen, MaxRounds: 9, MaxAttempts: 3,
-				Now: began.Add(time.Hour), SeenAt: began,
+				Now: began.Add(time.Hour), History: decide.History{SeenAt: began},
 			}
 			context := "touchstone/review"
 			if c.role == decide.Author {
