@@ -69,7 +69,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // what right-to-left languages need
-			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) {
+			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -194,6 +194,17 @@ func translation(name string) bool {
 func data(name string) bool {
 	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
 	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
+}
+
+// minified reports whether a line is what programs write for browsers: longer than people write them.
+// The character classes of its regular expressions hold such characters as they are, not as escapes.
+func (t Text) minified(line int) bool {
+	const longest = 1000 // bytes
+	if !slices.Contains([]string{".js", ".mjs", ".cjs", ".css"}, strings.ToLower(path.Ext(t.Path))) {
+		return false
+	}
+	lines := strings.SplitN(t.Text, "\n", line+1)
+	return len(lines) >= line && len(lines[line-1]) > longest
 }
 
 // tests reports whether a file is for tests, by its name.

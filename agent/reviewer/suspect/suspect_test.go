@@ -60,6 +60,10 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (lookalike in a string): if name == \"⟦us\u0435r, which is not \"user\"⟧\" {"},
 		{suspect.Text{Form: suspect.Code, Path: "tests/models/urls.json", Text: "{\"a\u200bb\": 1}"}, "",
 			"The file holds hidden text (invisible): {\"a⟦U+200B⟧b\": 1}"},
+		{suspect.Text{Form: suspect.Code, Path: "docs/scripts/main.js", Text: "a\nx\u200by" + strings.Repeat(" ", 1000)}, "",
+			"The file holds hidden text (invisible): x⟦U+200B⟧y"},
+		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "x\u200by\n" + strings.Repeat("a", 1001)},
+			"The file holds hidden text (invisible): x⟦U+200B⟧y", ""},
 	} {
 		holds, evidence := suspect.Look([]suspect.Text{tc.text})
 		gotHold, gotEvidence := "", ""
