@@ -121,7 +121,8 @@ func signedSum(first int64, hashes []byte) int64 {
 
 // listSigned makes the list anew from the events.
 func listSigned(ctx context.Context, tx *sql.Tx, log hub.Bounds) error {
-	rows, err := tx.QueryContext(ctx, "SELECT seq, content FROM events WHERE content IS NOT NULL AND seq > ? AND seq <= ?", log.Floor, log.Head)
+	const known = "SELECT seq, content FROM events WHERE content IS NOT NULL AND seq > ? AND seq <= ?"
+	rows, err := tx.QueryContext(ctx, known, log.Floor, log.Head)
 	if err != nil {
 		return err
 	}
