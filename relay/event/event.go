@@ -47,8 +47,8 @@ type Event struct {
 	// Payload is the webhook's content, byte for byte as the sender wrote it. It is nearly
 	// always JSON, but readers have to be ready for any bytes.
 	Payload []byte
-	// JSON says that Payload was seen to be JSON, which spares another look: half of what it costs to
-	// send an event. False says nothing. It is not sent.
+	// JSON says that this very Payload was seen to be JSON, which spares another look: half of what it costs
+	// to send an event. False says nothing. It is not sent.
 	JSON bool
 }
 
@@ -152,7 +152,7 @@ const maxDepth = 10_000
 func (e Event) inlineable() bool {
 	payload := e.Payload
 	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||
-		len(bytes.TrimSpace(payload)) != len(payload) || !e.JSON && !json.Valid(payload) {
+		len(bytes.TrimSpace(payload)) != len(payload) || (!e.JSON || len(payload) == 0) && !json.Valid(payload) {
 		return false
 	}
 	if bytes.Count(payload, []byte("{"))+bytes.Count(payload, []byte("[")) < maxDepth {

@@ -59,6 +59,7 @@ func Event(delivery string) event.Event {
 		ReceivedAt: time.UnixMilli(1_700_000_000_123).UTC(),
 		Headers:    map[string]string{"X-Github-Event": "push"},
 		Payload:    []byte(`{"delivery":"` + delivery + `"}`),
+		JSON:       true,
 	}
 }
 

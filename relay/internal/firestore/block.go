@@ -123,7 +123,7 @@ type stored struct {
 
 // envelope is an event as a block keeps it, without the payload.
 func envelope(e event.Event) ([]byte, error) {
-	e.ID, e.Payload = event.Cursor{}, nil
+	e.ID, e.Payload, e.JSON = event.Cursor{}, nil, false
 	text, err := json.Marshal(e)
 	if err != nil || e.Signature == "" {
 		return text, err
