@@ -329,22 +329,6 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	})
 }
 
-// inClosure reports whether a token stands in a function of Go's that is defined within a test, from a
-// token on, to be called later.
-func (s *side) inClosure(i, from int) bool {
-	for open := int(s.outer[i]); s.lang.name == "Go" && open >= from; open = int(s.outer[open]) {
-		for n := open - 1; n > from && s.of(n) != ";" && s.of(n) != "{" && (s.of(n) != "}" || s.of(n-1) == "{"); n-- {
-			if s.of(n) == "func" && s.of(n-1) == ":=" {
-				return true
-			}
-			if mate := int(s.tokens[n].mate); mate >= 0 && mate < n {
-				n = mate
-			}
-		}
-	}
-	return false
-}
-
 // endsHere reports whether nothing is returned.
 func (s *side) endsHere(i int) bool {
 	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
