@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -28,8 +29,12 @@ type change struct {
 	// commit is the head. A fix taken back has a defect, a refactoring taken back none.
 	Direction string `yaml:"direction"`
 	// Title is the change's, where the commit's own would tell what it is.
-	Title    string `yaml:"title"`
-	Language string `yaml:"language"`
+	Title string `yaml:"title"`
+	// Description is what the change says of itself below its title. Without one, Body has it be
+	// what the commit says, without its trailers.
+	Description string `yaml:"description"`
+	Body        bool   `yaml:"body"`
+	Language    string `yaml:"language"`
 	// Defect is what a review has to find; nil for a good change.
 	Defect *defect `yaml:"defect"`
 }
@@ -92,6 +97,14 @@ func (c change) checkout(ctx context.Context, from, dir string, more map[string]
 			return "", err
 		}
 	}
+	description := c.Description
+	if description == "" && c.Body {
+		text, err := r.Git(nil, "log", "-1", "--format=%b", commit)
+		if err != nil {
+			return "", err
+		}
+		description = ownWords(text, title)
+	}
 	before, after := commit+"^", commit
 	switch c.Direction {
 	case "forward":
@@ -106,12 +119,22 @@ func (c change) checkout(ctx context.Context, from, dir string, more map[string]
 	if base, err = r.Commit(before, "Base", more); err != nil {
 		return "", err
 	}
-	head, err := r.Commit(after, title, more, base)
+	head, err := r.Commit(after, strings.TrimSpace(title+"\n\n"+description), more, base)
 	if err != nil {
 		return "", err
 	}
 	_, err = r.Git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
 	return base, err
+}
+
+// trailers are lines below a commit's message that are not its author's words on the change.
+var trailers = regexp.MustCompile(`(?mi)^([a-z]+(-[a-z]+)+: .*|change-id: .*|\(cherry picked from commit .*\))$\n?`)
+
+// ownWords is the body of a commit's message without trailers, and without the title that the body
+// of a merge begins with.
+func ownWords(body, title string) string {
+	body = strings.TrimSpace(trailers.ReplaceAllString(body+"\n", ""))
+	return strings.TrimSpace(strings.TrimPrefix(body, title))
 }
 
 // withoutTests is the tree of a commit without what it did to tests, documents and change logs.

@@ -47,7 +47,7 @@ func fixed(t *testing.T) (clones, commit string) {
 		"app.go": "package app\n\nfunc Max() int { return 10 }\n", "app_test.go": "package app\n", "CHANGELOG.md": "# Changes\n\n- Max is 10\n",
 		"new.go": "package app\n",
 	})
-	git("commit", "--quiet", "--message", "Fix Max (#7)")
+	git("commit", "--quiet", "--message", "Fix Max (#7)\n\nIt is ten: see below.\n\nSigned-off-by: A <a@example.org>\nCo-authored-by: B <b@example.org>")
 	return clones, git("rev-parse", "HEAD")
 }
 
@@ -57,10 +57,14 @@ func TestCheckout(t *testing.T) {
 		change
 		changed []string
 		title   string
+		body    string
 	}{
 		"forward": {change{Direction: "forward"}, []string{"M\tCHANGELOG.md", "M\tapp.go", "A\tapp_test.go", "A\tnew.go", "D\told.go"},
-			"Fix Max (#7)"},
-		"revert": {change{Direction: "revert", Title: "Simplify Max"}, []string{"M\tapp.go", "D\tnew.go", "A\told.go"}, "Simplify Max"},
+			"Fix Max (#7)", ""},
+		"its own words": {change{Direction: "forward", Body: true}, []string{"M\tCHANGELOG.md", "M\tapp.go", "A\tapp_test.go", "A\tnew.go",
+			"D\told.go"}, "Fix Max (#7)", "It is ten: see below."},
+		"revert": {change{Direction: "revert", Title: "Simplify Max", Description: "Nine is enough.", Body: true},
+			[]string{"M\tapp.go", "D\tnew.go", "A\told.go"}, "Simplify Max", "Nine is enough."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.Repository, tc.Commit = "acme/app", commit
@@ -80,6 +84,9 @@ func TestCheckout(t *testing.T) {
 			if log, err := r.Git(nil, "log", "--format=%s"); err != nil || log != tc.title+"\nBase" {
 				t.Errorf("its history is %q, %v", log, err)
 			}
+			if body, err := r.Git(nil, "log", "-1", "--format=%b"); err != nil || body != tc.body {
+				t.Errorf("its description is %q, %v", body, err)
+			}
 		})
 	}
 	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir(),
@@ -88,35 +95,46 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
-// TestStrategyIsChosenByTheRepository, so that the review reads it from the base, and does not see it as a change.
-func TestStrategyIsChosenByTheRepository(t *testing.T) {
+// TestHowItIsReviewedIsChosenByTheRepository, so that the review reads it from the base, and does not see it as a change.
+func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 	clones, commit := fixed(t)
 	c := change{Repository: "acme/app", Commit: commit, Direction: "forward"}
-	for strategy, want := range map[string]string{config.StrategySession: "", config.StrategySpecialists: config.StrategySpecialists} {
+	for _, o := range []options{
+		{strategy: config.StrategySession, check: config.CheckCritical},
+		{strategy: config.StrategySpecialists, check: config.CheckCritical},
+		{strategy: config.StrategySession, check: config.Off},
+		{strategy: config.StrategySession, check: config.CheckBlocking},
+	} {
 		dir := filepath.Join(t.TempDir(), "app")
-		base, err := c.checkout(t.Context(), clones, dir, options{strategy: strategy}.settings())
+		base, err := c.checkout(t.Context(), clones, dir, o.settings())
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := source.Repository{Context: t.Context(), Dir: dir}
 		text, err := r.Git(nil, "show", base+":"+config.RepositoryPath)
-		if want == "" {
-			if err == nil {
-				t.Errorf("%s: the settings are %q", strategy, text)
+		if o.settings() == nil {
+			if err == nil || o.strategy != config.StrategySession || o.check != config.CheckCritical {
+				t.Errorf("%+v: the settings are %q", o, text)
 			}
 			continue
 		}
-		if settings, broken := config.ParseRepository([]byte(text)); err != nil || broken != nil || settings.Review.Strategy != want {
-			t.Errorf("%s: %v, %v, %q", strategy, err, broken, text)
+		if settings, broken := config.ParseRepository([]byte(text)); err != nil || broken != nil ||
+			settings.Review.Strategy != o.strategy || settings.Review.Check != o.check {
+			t.Errorf("%+v: %v, %v, %q", o, err, broken, text)
 		}
 		if out, err := r.Git(nil, "diff", "--name-only", base, "HEAD", "--", ".touchstone"); err != nil || out != "" {
-			t.Errorf("%s: the settings are part of the change: %v, %q", strategy, err, out)
+			t.Errorf("%+v: the settings are part of the change: %v, %q", o, err, out)
 		}
 	}
 	cmd := command()
 	cmd.SetArgs([]string{"--strategy", "committee"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "session or specialists") {
 		t.Errorf("an unknown strategy: %v", err)
+	}
+	cmd = command()
+	cmd.SetArgs([]string{"--check", "all"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "off, critical or blocking") {
+		t.Errorf("an unknown check: %v", err)
 	}
 }
 

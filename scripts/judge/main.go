@@ -40,7 +40,7 @@ func main() {
 type options struct {
 	program, clones, cases, out, compare string
 	engine, model, cli, byHand, only     string
-	strategy                             string
+	strategy, check                      string
 	show                                 bool
 }
 
@@ -59,11 +59,15 @@ the repository and not the commit.`,
 		Example: `  judge --clones ~/clones --engine claude --model opus --out before
   judge --clones ~/clones --engine claude --model opus --out after --compare before
   judge --clones ~/clones --model opus --strategy specialists --out specialists --compare after
+  judge --clones ~/clones --model opus --check blocking --out blocking --compare after
   judge --clones ~/clones --cli .tools/node_modules/.bin/claude --by-hand /tmp/hand --only square/moshi`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.strategy != config.StrategySession && o.strategy != config.StrategySpecialists {
 				return fmt.Errorf("--strategy is %q but has to be session or specialists", o.strategy)
+			}
+			if o.check != config.Off && o.check != config.CheckCritical && o.check != config.CheckBlocking {
+				return fmt.Errorf("--check is %q but has to be off, critical or blocking", o.check)
 			}
 			return o.run(cmd.Context())
 		},
@@ -77,6 +81,7 @@ the repository and not the commit.`,
 	flags.StringVar(&o.engine, "engine", "claude", "engine.name of the review")
 	flags.StringVar(&o.model, "model", "", "engine.model of the review")
 	flags.StringVar(&o.strategy, "strategy", config.StrategySession, "review.strategy: session or specialists; give each an --out of its own")
+	flags.StringVar(&o.check, "check", config.CheckCritical, "review.check: off, critical or blocking; give each an --out of its own")
 	flags.StringVar(&o.cli, "cli", "", "the engine's program (default its name)")
 	flags.StringVar(&o.byHand, "by-hand", "", "directory through which somebody answers for the model; the engine has to be claude")
 	flags.StringVar(&o.only, "only", "", "only cases whose repository or commit contains this")
@@ -154,12 +159,12 @@ func (o options) judge(ctx context.Context, c change) (judged, error) {
 	return read(c, text)
 }
 
-// settings are the file by which a repository chooses the strategy; none for the one that holds anyway.
+// settings are the file by which a repository chooses how it is reviewed; none for what holds anyway.
 func (o options) settings() map[string]string {
-	if o.strategy == config.StrategySession {
+	if o.strategy == config.StrategySession && o.check == config.CheckCritical {
 		return nil
 	}
-	return map[string]string{config.RepositoryPath: "review:\n  strategy: " + o.strategy + "\n"}
+	return map[string]string{config.RepositoryPath: fmt.Sprintf("review:\n  strategy: %s\n  check: %q\n", o.strategy, o.check)}
 }
 
 // review has a checkout reviewed and returns what the program prints. Time and calls of tools, which
