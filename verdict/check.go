@@ -9,12 +9,15 @@ import (
 // Checked is what came of having another session refute a finding.
 type Checked string
 
-// The outcomes. A finding stands in all of them but one.
+// The outcomes. A finding stands in all of them but Overruled.
 const (
 	// Upheld is a finding that the other session could not refute.
 	Upheld Checked = "upheld"
 	// Overruled is one that it refuted by code that is there.
 	Overruled Checked = "refuted"
+	// Lowered is one that it holds to be true, and too small to hold the merge, by code that shows
+	// how far it reaches: it stands as a nit.
+	Lowered Checked = "lowered"
 	// Unfinished is one of which it gave no word that counts.
 	Unfinished Checked = "unfinished"
 )
@@ -23,15 +26,15 @@ const (
 type Check struct {
 	Outcome Checked `json:"outcome"`
 	Reason  string  `json:"reason"`
-	// Path and Quote are the code that refutes the finding, Line is the last of its lines and
-	// Start the first.
+	// Path and Quote are the code that refutes or lowers the finding, Line is the last of its
+	// lines and Start the first.
 	Path  string `json:"path"`
 	Quote string `json:"quote"`
 	Start int    `json:"-"`
 	Line  int    `json:"-"`
 }
 
-// leastProof is the number of letters and digits that a refutation quotes at the least.
+// leastProof is the number of letters and digits that what is not upheld quotes at the least.
 const leastProof = 8
 
 // CheckMarker is the last line of such a session's answer.
@@ -39,15 +42,15 @@ func CheckMarker(outcome Checked) string {
 	return "<!-- CHECK:" + strings.ToUpper(string(outcome)) + " -->"
 }
 
-// JudgeCheck derives from a whole answer what it says. It fails closed: a finding is overruled
-// only where the answer ends in this run's nonce and the marker, says so in its data as well,
+// JudgeCheck derives from a whole answer what it says. It fails closed: a finding is overruled or
+// lowered only where the answer ends in this run's nonce and the marker, says so in its data as well,
 // gives a reason, and quotes code that is there at the head. The error, a sentence part, says why
 // an answer counts for nothing.
 func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 	fail := func(format string, args ...any) (Check, error) {
 		return Check{Outcome: Unfinished}, fmt.Errorf(format, args...)
 	}
-	body, marked := ending(strings.ReplaceAll(text, "\r\n", "\n"), nonce, CheckMarker(Upheld), CheckMarker(Overruled))
+	body, marked := ending(strings.ReplaceAll(text, "\r\n", "\n"), nonce, CheckMarker(Upheld), CheckMarker(Overruled), CheckMarker(Lowered))
 	if marked == "" {
 		return fail("its answer does not end in this run's nonce and a marker")
 	}
@@ -78,7 +81,8 @@ func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 }
 
 // Weigh notes what a check came to: a finding that is overruled is no more among those of the
-// answer, and where it was all that spoke against an approval, there is one.
+// answer, one that is lowered is a nit, and where it was all that spoke against an approval,
+// there is one.
 func (j *Judgement) Weigh(id string, c Check) {
 	i := slices.IndexFunc(j.Answer.Findings, func(f Finding) bool { return f.ID == id })
 	if i < 0 {
@@ -86,12 +90,16 @@ func (j *Judgement) Weigh(id string, c Check) {
 	}
 	findings := slices.Clone(j.Answer.Findings)
 	findings[i].Check = c.Outcome
-	if c.Outcome == Overruled {
+	switch c.Outcome {
+	case Overruled:
 		j.Overruled = append(j.Overruled, Overruling{findings[i], c})
 		findings = slices.Delete(findings, i, i+1)
+	case Lowered:
+		findings[i].From, findings[i].Reach = findings[i].Severity, c.Reason
+		findings[i].Severity = Nit
 	}
 	j.Answer.Findings = findings
-	if c.Outcome == Overruled && j.settled() && !slices.ContainsFunc(findings, Finding.Blocks) {
+	if (c.Outcome == Overruled || c.Outcome == Lowered) && j.settled() && !slices.ContainsFunc(findings, Finding.Blocks) {
 		j.Verdict = Approve
 	}
 }

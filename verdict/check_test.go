@@ -48,6 +48,10 @@ func TestJudgeCheckFailsClosed(t *testing.T) {
 		"another file":      {checkAnswer(with(func(c *Check) { c.Path = "other.go" }), "N1", Overruled), Unfinished},
 		"a review's answer": {"```touchstone\n{\"summary\":\"\",\"findings\":[]}\n```\n" + RunLine("N1") + "\n" + Marker(Approve), Unfinished},
 		"nothing":           {"", Unfinished},
+		"lowered":           {checkAnswer(with(func(c *Check) { c.Outcome = Lowered }), "N1", Lowered), Lowered},
+		"lowered, unquoted": {checkAnswer(Check{Outcome: Lowered, Reason: "It is small.", Path: "store.go"}, "N1", Lowered), Unfinished},
+		"lowered, no why":   {checkAnswer(with(func(c *Check) { c.Outcome, c.Reason = Lowered, "" }), "N1", Lowered), Unfinished},
+		"lowered, refuted":  {checkAnswer(with(func(c *Check) { c.Outcome = Lowered }), "N1", Overruled), Unfinished},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +101,36 @@ func TestWhatIsRefutedDoesNotBlock(t *testing.T) {
 	again.Weigh(one.ID, Check{Outcome: Upheld})
 	if ledger = ledger.After(2, again); ledger[0].Status != Open || ledger[0].Check != Upheld || ledger.Blocking() != 1 {
 		t.Errorf("found again: %+v", ledger[0])
+	}
+}
+
+// TestWhatIsLoweredIsANit: it is kept with what it was and why, does not block, and blocks again if a later round upholds it.
+func TestWhatIsLoweredIsANit(t *testing.T) {
+	t.Parallel()
+	f := Finding{ID: "0000000a", Severity: Major, Rule: "architecture/A1", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}
+	judged := func() Judgement {
+		return Judgement{Verdict: RequestChanges, Complete: true, Answer: Answer{Findings: []Finding{f}}}
+	}
+	upheld, lowered, doubted := judged(), judged(), judged()
+	upheld.Weigh(f.ID, Check{Outcome: Upheld})
+	lowered.Weigh(f.ID, Check{Outcome: Lowered, Reason: "Nobody sets both."})
+	doubted.doubt("Something is wrong.")
+	doubted.Weigh(f.ID, Check{Outcome: Lowered, Reason: "Nobody sets both."})
+	if upheld.Verdict != RequestChanges || lowered.Verdict != Approve || doubted.Verdict != RequestChanges {
+		t.Errorf("upheld: %s, lowered: %s, lowered and doubted: %s", upheld.Verdict, lowered.Verdict, doubted.Verdict)
+	}
+	if g := lowered.Answer.Findings; len(g) != 1 || g[0].Severity != Nit || g[0].From != Major || g[0].Reach != "Nobody sets both." {
+		t.Errorf("the finding is %+v", g)
+	}
+	kept := Ledger(nil).After(1, upheld).After(2, lowered)
+	if e := kept[0]; e.Severity != Nit || e.Check != Lowered || e.Refutation != "Nobody sets both." || kept.Blocking() != 0 {
+		t.Errorf("what is lowered in a later round: %+v", e)
+	}
+	if e := Ledger(nil).After(1, lowered)[0]; e.Severity != Nit || e.Check != Lowered || e.Refutation != "Nobody sets both." {
+		t.Errorf("what is lowered at once: %+v", e)
+	}
+	if e := kept.After(3, upheld)[0]; e.Severity != Major || e.Check != Upheld || e.Refutation != "" {
+		t.Errorf("what is upheld after that: %+v", e)
 	}
 }
 

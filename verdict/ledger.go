@@ -56,7 +56,8 @@ type Entry struct {
 	Tolerated bool `json:"tolerated,omitempty"`
 	// Said is what was last said to dispute or to waive it.
 	Said *Said `json:"said,omitempty"`
-	// Check is what came of having another session refute it, and Refutation why it is refuted.
+	// Check is what came of having another session refute it, and Refutation why it is refuted or
+	// lowered.
 	Check      Checked `json:"check,omitempty"`
 	Refutation string  `json:"refutation,omitempty"`
 	// Disputes counts the rounds that upheld it against a dispute, Returns those that found it
@@ -157,7 +158,8 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
 				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(squeeze(f.Quote), maxCode),
-				Text: f.Text, Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, First: round, Last: round})
+				Text: f.Text, Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, Refutation: Clip(squeeze(f.Reach), MaxReason),
+				First: round, Last: round})
 			continue
 		}
 		if f.Kept != "" {
@@ -172,7 +174,12 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
 		}
-		e.Check = cmp.Or(f.Check, e.Check)
+		if f.Check == Lowered {
+			e.Severity = f.Severity
+		}
+		if f.Check != "" {
+			e.Check, e.Refutation = f.Check, Clip(squeeze(f.Reach), MaxReason)
+		}
 		switch e.Status {
 		case Verified:
 			e.Status = Regressed

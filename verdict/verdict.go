@@ -135,7 +135,10 @@ type Finding struct {
 	Late      bool `json:"-"`
 	Tolerated bool `json:"-"`
 	// Check is what came of having another session refute it; empty where none was asked to.
-	Check Checked `json:"-"`
+	// Where that lowered it, From is what it was before, and Reach says why it is small.
+	Check Checked  `json:"-"`
+	From  Severity `json:"-"`
+	Reach string   `json:"-"`
 	// Kept says, as a sentence part, why code has a finding of an earlier round stand
 	// that the session did not find again; empty for what it found.
 	Kept string `json:"-"`

@@ -168,7 +168,7 @@ func passage(f audit.Fired) reviewer.Passage {
 	e := f.Entry
 	text := fmt.Sprintf("%s, %s, in %s\nclaim: %s\ncode: %s", e.Status, e.Severity, f.Pull.Repo, e.Claim, e.Code)
 	if e.Refutation != "" {
-		text += "\nrefuted, because: " + e.Refutation
+		text += fmt.Sprintf("\n%s, because: %s", e.Check, e.Refutation)
 	}
 	if e.Said != nil {
 		text += fmt.Sprintf("\nsaid against it: %s", e.Said.Why)

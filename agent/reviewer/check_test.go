@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
@@ -57,12 +58,17 @@ func (s checkingSession) Ask(ctx context.Context, prompt string) (engine.Result,
 func checkedReview(t *testing.T, g *loopback.GitHub, ref forge.Ref, check func(loopback.Asked) (string, error),
 	findings ...verdict.Finding) (reviewer.Outcome, []loopback.Asked) {
 	t.Helper()
+	return checkedWith(t, g, ref, config.Engine{Models: config.Models{Check: "two"}, Effort: config.Effort{Check: "high"}}, check, findings...)
+}
+
+// checkedWith does so under settings of the engine.
+func checkedWith(t *testing.T, g *loopback.GitHub, ref forge.Ref, settings config.Engine, check func(loopback.Asked) (string, error),
+	findings ...verdict.Finding) (reviewer.Outcome, []loopback.Asked) {
+	t.Helper()
 	var asked []loopback.Asked
 	r := newReviewer(t, g, nil)
 	r.Engine = checking{loopback.Model(answering(findings...)), check, &sync.Mutex{}, &asked}
-	r.Settings = func() config.Engine {
-		return config.Engine{Models: config.Models{Check: "two"}, Effort: config.Effort{Check: "high"}}
-	}
+	r.Settings = func() config.Engine { return settings }
 	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -187,6 +193,67 @@ func TestNoTextTalksACheckIntoRefuting(t *testing.T) {
 	if out, asked := checkedReview(t, g, ref, refutesBy("store.go", "if !valid(id) {"), f); len(asked) != 0 ||
 		out.Record.Verdict != verdict.RequestChanges {
 		t.Errorf("asked %d times; %s; evidence %+v", len(asked), out.Record.Verdict, out.Judgement.Evidence)
+	}
+}
+
+// TestATrueAndSmallFindingIsLowered where its row leaves that to the reach, by code, and where it is not critical.
+func TestATrueAndSmallFindingIsLowered(t *testing.T) {
+	t.Parallel()
+	lowers := func(quote string) func(loopback.Asked) (string, error) {
+		return func(r loopback.Asked) (string, error) {
+			text, _ := reading.Lowers(r.Prompt, "store.go", quote)
+			return text, nil
+		}
+	}
+	const condition = "if !valid(id) {\n\t\treturn"
+	for name, test := range map[string]struct {
+		rule, quote string
+		severity    verdict.Severity
+		offered     bool
+		want        verdict.Verdict
+	}{
+		"by its reach":            {"architecture/A1", condition, verdict.Major, true, verdict.Approve},
+		"by nothing there":        {"architecture/A1", "if nobody(id) {", verdict.Major, true, verdict.RequestChanges},
+		"a row of one level":      {"architecture/A4", condition, verdict.Major, false, verdict.RequestChanges},
+		"a row that ends above":   {"impact/I2", condition, verdict.Minor, false, verdict.RequestChanges},
+		"a critical one of a row": {"ai-antipattern/X2", condition, verdict.Critical, false, verdict.RequestChanges},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  check: blocking\n"},
+				map[string]string{"store.go": guarded})
+			f := finding(7)
+			f.Path, f.Rule, f.Severity = "store.go", test.rule, test.severity
+			out, asked := checkedReview(t, g, ref, lowers(test.quote), f)
+			if len(asked) != 1 || out.Record.Verdict != test.want {
+				t.Fatalf("asked %d times: %s", len(asked), out.Record.Verdict)
+			}
+			if strings.Contains(asked[0].Prompt, verdict.CheckMarker(verdict.Lowered)) != test.offered {
+				t.Errorf("it is offered the wrong outcomes:\n%s", asked[0].Prompt)
+			}
+			e, body := out.Record.Ledger[0], out.Review.Body
+			for _, c := range out.Review.Comments {
+				body += c.Body
+			}
+			if lowered := e.Check == verdict.Lowered && e.Severity == verdict.Nit && e.Refutation == "Nobody meets it." &&
+				strings.Contains(body, "lowered from major by a second session") && strings.Contains(body, "Nobody meets it."); lowered !=
+				(test.want == verdict.Approve) {
+				t.Errorf("the entry is %+v, and the review says\n%s", e, body)
+			}
+		})
+	}
+}
+
+// TestACheckTakesItsShareOfTheEnginesTime, and never more than all of it.
+func TestACheckTakesItsShareOfTheEnginesTime(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 5 * time.Minute: 5 * time.Minute, 12 * time.Hour: 4 * time.Hour} {
+		g, ref := opened(t, plain, map[string]string{"store.go": guarded})
+		f := grave(finding(7))
+		f.Path = "store.go"
+		if _, asked := checkedWith(t, g, ref, config.Engine{Timeout: config.Duration(set)}, upholds, f); len(asked) != 1 || asked[0].Timeout != want {
+			t.Errorf("of %s: %+v", set, asked)
+		}
 	}
 }
 

@@ -138,8 +138,11 @@ func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, " · %s", code(f.Rule))
 	}
 	b.WriteString(" · " + verdict.FindingTag(f.ID))
-	if f.Check == verdict.Upheld {
+	switch f.Check {
+	case verdict.Upheld:
 		b.WriteString(" · upheld by a second session")
+	case verdict.Lowered:
+		fmt.Fprintf(&b, " · lowered from %s by a second session", f.From)
 	}
 	if f.Late {
 		b.WriteString(" · late")
@@ -161,6 +164,7 @@ func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
+	b.WriteString(labelled("Why it was lowered", f.Reach))
 	if criterion := w.criteria.criterion(f.Rule); criterion != "" {
 		b.WriteString("\n\n**The rule:** " + criterion)
 	}

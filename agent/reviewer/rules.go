@@ -129,6 +129,16 @@ func (l criteria) builtIn(id string) (verdict.Severity, bool) {
 	return "", false
 }
 
+// mildest is the level below which no finding of a rule falls; "" where it does not apply.
+func (l criteria) mildest(rule string) verdict.Severity {
+	for _, a := range l.rules {
+		if a.Row.ID == rule {
+			return verdict.Severity(a.Row.Mildest())
+		}
+	}
+	return ""
+}
+
 // criterion quotes the row that a finding cites, with the place where it can be read.
 func (l criteria) criterion(rule string) string {
 	for _, a := range l.rules {

@@ -94,9 +94,9 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []*string{&o.program, &o.clones, &o.out, &o.byHand} {
-		if *path == "" {
-			continue
+	for _, path := range []*string{&o.program, &o.clones, &o.out, &o.byHand, &o.cli} {
+		if *path == "" || path == &o.cli && !strings.Contains(o.cli, "/") {
+			continue // the name of a program is looked up in PATH
 		}
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err

@@ -112,6 +112,11 @@ func Refutes(prompt, path, quote string) (text string, ok bool) {
 	return checked(prompt, verdict.Check{Outcome: verdict.Overruled, Reason: "It is not so.", Path: path, Quote: quote})
 }
 
+// Lowers is the answer to such a prompt that calls the finding true and small, by code.
+func Lowers(prompt, path, quote string) (text string, ok bool) {
+	return checked(prompt, verdict.Check{Outcome: verdict.Lowered, Reason: "Nobody meets it.", Path: path, Quote: quote})
+}
+
 func checked(prompt string, c verdict.Check) (text string, ok bool) {
 	if !strings.Contains(prompt, "\n# The finding\n") || !strings.Contains(prompt, verdict.CheckMarker(verdict.Overruled)) {
 		return "", false
