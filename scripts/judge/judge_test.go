@@ -47,7 +47,8 @@ func fixed(t *testing.T) (clones, commit string) {
 		"app.go": "package app\n\nfunc Max() int { return 10 }\n", "app_test.go": "package app\n", "CHANGELOG.md": "# Changes\n\n- Max is 10\n",
 		"new.go": "package app\n",
 	})
-	git("commit", "--quiet", "--message", "Fix Max (#7)\n\nIt is ten: see below.\n\nSigned-off-by: A <a@example.org>\nCo-authored-by: B <b@example.org>")
+	git("commit", "--quiet", "--message", "Fix Max (#7)\n\nIt is ten: see below.\n\n"+
+		"Signed-off-by: A <a@example.org>\nCo-authored-by: B <b@example.org>")
 	return clones, git("rev-parse", "HEAD")
 }
 
