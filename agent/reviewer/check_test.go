@@ -247,11 +247,14 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 // TestACheckTakesItsShareOfTheEnginesTime, and never more than all of it.
 func TestACheckTakesItsShareOfTheEnginesTime(t *testing.T) {
 	t.Parallel()
-	for set, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 5 * time.Minute: 5 * time.Minute, 12 * time.Hour: 4 * time.Hour} {
+	for set, want := range map[time.Duration]time.Duration{
+		0: 10 * time.Minute, 5 * time.Minute: 5 * time.Minute, 12 * time.Hour: 4 * time.Hour,
+	} {
 		g, ref := opened(t, plain, map[string]string{"store.go": guarded})
 		f := grave(finding(7))
 		f.Path = "store.go"
-		if _, asked := checkedWith(t, g, ref, config.Engine{Timeout: config.Duration(set)}, upholds, f); len(asked) != 1 || asked[0].Timeout != want {
+		_, asked := checkedWith(t, g, ref, config.Engine{Timeout: config.Duration(set)}, upholds, f)
+		if len(asked) != 1 || asked[0].Timeout != want {
 			t.Errorf("of %s: %+v", set, asked)
 		}
 	}
