@@ -3,6 +3,11 @@
 GO ?= go
 STATICCHECK = $(GO) tool staticcheck
 
+# All that is compiled here, and by the tests, is compiled one way, so that Go's cache has it once: static, and
+# without this machine's paths.
+export CGO_ENABLED = 0
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -12,7 +17,7 @@ help: ## Show this help
 # Go renames what it built into place when that is on the same file system, so
 # that two builds at once, or one beside a running program, do not disturb each other.
 EXE = $(shell $(GO) env GOEXE)
-BUILD = mkdir -p bin && CGO_ENABLED=0 GOTMPDIR="$(CURDIR)/bin" $(GO) build -trimpath -o bin/
+BUILD = mkdir -p bin && GOTMPDIR="$(CURDIR)/bin" $(GO) build -o bin/
 
 # Says what is compiled now, as long as the demo was not built here.
 TELL = @test -e bin/demo$(EXE) || echo "compiling"
@@ -64,10 +69,9 @@ PATIENCE = -timeout 30m
 # AGAIN=N runs up to N failed tests once more, alone, and names those that then pass as unsteady.
 AGAIN = 0
 
-# go test with one line in the end that says how it went. Built as BUILD builds the programs, which
-# some tests build too: each compiles once. `make check` vets all packages.
-RUNTESTS = $(GO) run ./scripts/runtests -again=$(AGAIN)
-TEST = CGO_ENABLED=0 $(RUNTESTS) -trimpath -vet=off $(PATIENCE)
+# go test with one line in the end that says how it went. `make check` vets all packages.
+TEST = ./scripts/runtests -again=$(AGAIN) -vet=off $(PATIENCE)
+RUNTESTS = $(GO) run $(TEST)
 
 # What tests keep to be looked at, such as a picture of each page.
 ARTIFACTS = .artifacts
@@ -75,7 +79,7 @@ ARTIFACTS = .artifacts
 .PHONY: test
 test: tools ## Set up what the tests need and run them, all but those of `make sweep`; pictures of the pages come into .artifacts
 	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
-	@$(TEST) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
+	@$(RUNTESTS) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 # Tests of programs that they start: those of the demo are built without the race detector, and
 # those of the scripts do one thing after the other. TestHappyLoop races like the loop that a real CLI closes.
@@ -83,15 +87,15 @@ STARTED = ^(TestScripts|TestClaudeClosesTheLoop|TestTeamSetsItselfUp|TestTwoDemo
 
 .PHONY: race
 race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler
-	@CGO_ENABLED=1 $(RUNTESTS) -race -vet=off $(PATIENCE) -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
+	@$(GO) run -exec "env CGO_ENABLED=1" $(TEST) -race -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
 
 EVERY = 1
 
 .PHONY: sweep
 sweep: tools ## The tests that take hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)
-	@$(TEST) -run '$(CLIS)' ./agent/engine/... ./agent/skill
-	@$(TEST) -run '$(SWEEP)' ./agent/e2e/hostile
-	@$(TEST) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
+	@$(RUNTESTS) -run '$(CLIS)' ./agent/engine/... ./agent/skill
+	@$(RUNTESTS) -run '$(SWEEP)' ./agent/e2e/hostile
+	@$(RUNTESTS) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
 
 .PHONY: tools
 tools: ## Install the model CLIs that the engine tests drive, if npm is there
@@ -144,12 +148,12 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "make check: run gofmt on the files above"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
-	$(GO) test -count=1 ./scripts/imports
+	$(GO) test -count=1 -vet=off ./scripts/imports
 	$(GO) run ./agent guidelines lint guidelines/docs
 	$(GO) mod tidy -diff
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
-		echo "build $$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./relay || exit 1; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./agent || exit 1; done; done
+		echo "build $$os/$$arch"; GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./relay || exit 1; \
+		GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./agent || exit 1; done; done
 
 .PHONY: release-check
 release-check: check test race sweep demo engines ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
