@@ -143,20 +143,27 @@ SEED ?= 1
 sim: ## Run the loop in orders that seeds decide, and look for what must never happen (SEEDS=10000 SEED=1)
 	@$(GO) run ./scripts/sim -seeds $(SEEDS) -seed $(SEED)
 
+# What a release is built for.
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
 .PHONY: check
-check: ## Everything a change has to pass besides the tests: format, vet, lint, import rules, tidiness
+check: ## Everything a change has to pass besides the tests: format, vet, lint, types for all platforms, import rules, tidiness
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "make check: run gofmt on the files above"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
+	$(GO) run ./scripts/platforms $(PLATFORMS)
 	$(GO) test -count=1 -vet=off ./scripts/imports
 	$(GO) run ./agent guidelines lint guidelines/docs
 	$(GO) mod tidy -diff
-	@for os in linux darwin windows; do for arch in amd64 arm64; do \
-		echo "build $$os/$$arch"; GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./relay || exit 1; \
-		GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./agent || exit 1; done; done
+
+.PHONY: builds
+builds: ## Build both programs for all platforms, which `make check` has only looked at the types for
+	@for platform in $(PLATFORMS); do \
+		echo "build $$platform"; GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./relay || exit 1; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./agent || exit 1; done
 
 .PHONY: release-check
-release-check: check test race sweep demo engines ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
+release-check: check builds test race sweep demo engines ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
 	@$(GO) test -count=1 ./verdict/decide -states 300000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
 	@$(MAKE) --no-print-directory forge hostile
