@@ -61,7 +61,7 @@ SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqu
 
 # What drives the real model CLIs, which take seconds of the processor to start. `make test` has each
 # of them answer once (TestAnswers), and one close the loop.
-CLIS = ^(TestReal.*|TestConformance)$$
+CLIS = ^TestReal.*$$
 
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m

@@ -13,19 +13,19 @@ func TestTable(t *testing.T) {
 		t.Error("a suite in which nothing ran is complete")
 	}
 	for _, e := range []event{
-		{Action: "run", Test: "TestConformance"},
-		{Action: "run", Test: "TestConformance/claude"},
-		{Action: "run", Test: "TestConformance/claude/answer"},
-		{Action: "run", Test: "TestConformance/codex"},
-		{Action: "pass", Test: "TestConformance/codex/answer"},
-		{Action: "pass", Test: "TestConformance/claude/answer", Elapsed: 1},
+		{Action: "run", Test: "TestRealConformance"},
+		{Action: "run", Test: "TestRealConformance/claude"},
+		{Action: "run", Test: "TestRealConformance/claude/answer"},
+		{Action: "run", Test: "TestRealConformance/codex"},
+		{Action: "pass", Test: "TestRealConformance/codex/answer"},
+		{Action: "pass", Test: "TestRealConformance/claude/answer", Elapsed: 1},
 	} {
 		tab.add(e, &out)
 	}
 	for _, e := range []event{
-		{Action: "pass", Test: "TestConformance/claude/effort"},
-		{Action: "output", Test: "TestConformance/codex/effort", Output: "    x_test.go:1: NOT MET: it has no levels\n"},
-		{Action: "skip", Test: "TestConformance/codex/effort"},
+		{Action: "pass", Test: "TestRealConformance/claude/effort"},
+		{Action: "output", Test: "TestRealConformance/codex/effort", Output: "    x_test.go:1: NOT MET: it has no levels\n"},
+		{Action: "skip", Test: "TestRealConformance/codex/effort"},
 	} {
 		tab.add(e, &out)
 	}
@@ -33,12 +33,12 @@ func TestTable(t *testing.T) {
 		t.Error("two engines that pass, but for what one is known not to meet, are not complete")
 	}
 	for _, e := range []event{
-		{Action: "pass", Test: "TestConformance/claude/hang_in_mid-stream"},
-		{Action: "output", Test: "TestConformance/codex/hang_in_mid-stream", Output: "it hangs on\n"},
-		{Action: "fail", Test: "TestConformance/codex/hang_in_mid-stream"},
-		{Action: "pass", Test: "TestConformance/claude/third"},
+		{Action: "pass", Test: "TestRealConformance/claude/hang_in_mid-stream"},
+		{Action: "output", Test: "TestRealConformance/codex/hang_in_mid-stream", Output: "it hangs on\n"},
+		{Action: "fail", Test: "TestRealConformance/codex/hang_in_mid-stream"},
+		{Action: "pass", Test: "TestRealConformance/claude/third"},
 		{Action: "build-output", Output: "it does not build\n"},
-		{Action: "fail", Test: "TestConformance/codex"},
+		{Action: "fail", Test: "TestRealConformance/codex"},
 	} {
 		tab.add(e, &out)
 	}
