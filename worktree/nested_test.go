@@ -1,8 +1,11 @@
 package worktree
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,6 +32,19 @@ func withSubmodule(r *remoteRepo) Request {
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
 	r.git("commit", "-q", "-m", "submodule")
 	return r.pull()
+}
+
+func TestASubmoduleIsListedAsADirectory(t *testing.T) {
+	r := newRemote(t)
+	req := withSubmodule(r)
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	names, err := tree.ReadDir(t.Context(), req.Base, ".")
+	if err != nil || !slices.Contains(names, "sub/") || !slices.Contains(names, "dir/") {
+		t.Errorf("the root holds %q, %v", names, err)
+	}
+	if _, err := tree.ReadDir(t.Context(), req.Base, "sub"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a submodule that is not checked out can be listed: %v", err)
+	}
 }
 
 func TestNothingNestedReachesTheNextPullRequest(t *testing.T) {

@@ -68,7 +68,7 @@ func (t *Tree) readFile(ctx context.Context, rev, name string) ([]byte, error) {
 }
 
 // ReadDir returns the names in one directory of commit rev, in git's order;
-// those of subdirectories end in a slash. dir "." is the root. fs.ErrNotExist
+// those of subdirectories and submodules end in a slash. dir "." is the root. fs.ErrNotExist
 // when rev has no such directory.
 func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	if !fs.ValidPath(dir) {
@@ -99,7 +99,7 @@ func (t *Tree) readDir(ctx context.Context, rev, dir string) ([]string, error) {
 	names := make([]string, len(tree.Entries))
 	for i, e := range tree.Entries {
 		names[i] = e.Name
-		if e.Mode == filemode.Dir {
+		if e.Mode == filemode.Dir || e.Mode == filemode.Submodule {
 			names[i] += "/"
 		}
 	}

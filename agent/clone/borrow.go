@@ -173,8 +173,8 @@ func (b *Borrowed) ReadDir(ctx context.Context, rev, dir string) ([]string, erro
 	return b.Clone.ReadDir(ctx, rev, dir)
 }
 
-// ReadDir lists the names in a directory of a commit, "." being the root; those of directories end in a
-// slash. Errors: fs.ErrNotExist.
+// ReadDir lists the names in a directory of a commit, "." being the root; those of directories and
+// submodules end in a slash. Errors: fs.ErrNotExist.
 func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	prefix := strings.TrimPrefix(dir+"/", "./")
 	entries, err := c.entries(ctx, rev, prefix)
@@ -187,7 +187,7 @@ func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = strings.TrimPrefix(e.name, prefix)
-		if e.mode == "040000" {
+		if e.mode == "040000" || e.mode == "160000" {
 			names[i] += "/"
 		}
 	}

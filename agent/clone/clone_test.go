@@ -4,22 +4,60 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"touchstone/verdict/guard"
 )
 
-// TestAChangeWithinTheSameMomentIsSeen: of a file with the size and the time that the index
-// notes, only the index's own time says that its content has to be looked at.
-func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
+// TestASubmoduleIsNoFileThatCannotBeRead: its name may be that of a script that runs checks.
+func TestASubmoduleIsNoFileThatCannotBeRead(t *testing.T) {
+	dir, git := repository(t)
+	write := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(dir, ".github", "workflows"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".github", "workflows", "ci.yml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("on: push\n")
+	git("add", ".")
+	git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",compat-tests")
+	git("commit", "-qm", "base")
+	write("on: [push, pull_request]\n")
+	git("commit", "-qam", "head")
+	t.Chdir(dir)
+	change, err := Change(t.Context(), "HEAD~1", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holds := guard.Holds(guard.Examine(change)); len(holds) > 0 {
+		t.Errorf("%+v", holds)
+	}
+}
+
+// repository is an empty one, and what runs git in it.
+func repository(t *testing.T) (dir string, git func(args ...string)) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull) // such as one that has commits signed
-	dir := t.TempDir()
-	git := func(args ...string) {
+	dir = t.TempDir()
+	git = func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v\n%s", args[0], err, out)
 		}
 	}
+	git("init", "-q", "-b", "main")
+	return dir, git
+}
+
+// TestAChangeWithinTheSameMomentIsSeen: of a file with the size and the time that the index
+// notes, only the index's own time says that its content has to be looked at.
+func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
+	dir, git := repository(t)
 	file, index := filepath.Join(dir, "a.txt"), filepath.Join(dir, ".git", "index")
 	moment := time.Now().Add(-time.Hour).Truncate(time.Second)
 	write := func(text string) {
@@ -31,7 +69,6 @@ func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	git("init", "-q", "-b", "main")
 	git("config", "core.trustctime", "false") // which a test cannot set back
 	write("85%\n")
 	git("add", ".")

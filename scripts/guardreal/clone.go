@@ -157,7 +157,7 @@ func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 		if !ok {
 			continue
 		}
-		if strings.HasPrefix(meta, "040000") {
+		if strings.HasPrefix(meta, "040000") || strings.HasPrefix(meta, "160000") {
 			name += "/"
 		}
 		names = append(names, name)
