@@ -69,7 +69,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // what right-to-left languages need
-			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) {
+			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
+				p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -203,8 +204,30 @@ func (t Text) minified(line int) bool {
 	if !slices.Contains([]string{".js", ".mjs", ".cjs", ".css"}, strings.ToLower(path.Ext(t.Path))) {
 		return false
 	}
-	lines := strings.SplitN(t.Text, "\n", line+1)
-	return len(lines) >= line && len(lines[line-1]) > longest
+	return len(t.line(line)) > longest
+}
+
+// comments begin a line that no program reads, by the endings of the files' names.
+var comments = map[string][]string{
+	"//": strings.Fields(".c .cc .cpp .cs .cts .dart .go .h .hpp .java .js .jsx .kt .kts .mjs .mts .rs .scala .swift .ts .tsx"),
+	"#":  strings.Fields(".cfg .ex .exs .ps1 .py .rb .sh .toml .yaml .yml"),
+}
+
+// comment reports whether nothing but a comment stands on a line. A letter of another script in it is
+// a slip of the keyboard, and names nothing.
+func (t Text) comment(line int) bool {
+	for mark, endings := range comments {
+		if strings.HasPrefix(strings.TrimSpace(t.line(line)), mark) && slices.Contains(endings, strings.ToLower(path.Ext(t.Path))) {
+			return true
+		}
+	}
+	return false
+}
+
+// line is the text's line of this number, from 1.
+func (t Text) line(number int) string {
+	lines := strings.SplitN(t.Text, "\n", number+1)
+	return lines[min(number, len(lines))-1]
 }
 
 // tests reports whether a file is for tests, by its name.

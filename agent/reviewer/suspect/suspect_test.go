@@ -62,6 +62,12 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (invisible): {\"a⟦U+200B⟧b\": 1}"},
 		{suspect.Text{Form: suspect.Code, Path: "docs/scripts/main.js", Text: "a\nx\u200by" + strings.Repeat(" ", 1000)}, "",
 			"The file holds hidden text (invisible): x⟦U+200B⟧y"},
+		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "f()\n  // called on\u0441e more"}, "",
+			"The file holds hidden text (lookalike): // called ⟦on\u0441e, which is not \"once\"⟧ more"},
+		{suspect.Text{Form: suspect.Code, Path: "main.py", Text: "x = (y\n// on\u0441e)"},
+			"The file holds hidden text (lookalike): // ⟦on\u0441e, which is not \"once\"⟧)", ""},
+		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "// called on\u200bce more"},
+			"The file holds hidden text (invisible): // called on⟦U+200B⟧ce more", ""},
 		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "x\u200by\n" + strings.Repeat("a", 1001)},
 			"The file holds hidden text (invisible): x⟦U+200B⟧y", ""},
 	} {
