@@ -1,13 +1,9 @@
 package worktree
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
-
-	"touchstone/worktree/gitcmd"
 )
 
 // Entry is one regular file of a commit.
@@ -34,46 +30,6 @@ func (t *Tree) List(ctx context.Context, rev string) ([]Entry, error) {
 		}
 	}
 	return all, nil
-}
-
-// Blobs reads contents by git's names of them and gives each, with its index in names, to
-// take, which must not keep it. One of more than max bytes is given as nil.
-func (t *Tree) Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error {
-	if len(names) == 0 {
-		return nil
-	}
-	if err := checkSHAs(names...); err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	r, w := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		stdin := strings.NewReader(strings.Join(names, "\n") + "\n")
-		err := t.mirror.Run(ctx, gitcmd.Command{Stdin: stdin, Stdout: w, Args: []string{"cat-file", "--batch", "--buffer"}})
-		w.CloseWithError(err)
-		done <- err
-	}()
-	in := bufio.NewReaderSize(r, 256<<10)
-	var err error
-	for i := 0; i < len(names) && err == nil; i++ {
-		var content []byte
-		if content, _, err = readBlob(in, max); err == nil {
-			take(i, content)
-		}
-	}
-	if err != nil {
-		stop()
-		r.CloseWithError(err)
-	}
-	if gitErr := <-done; gitErr != nil && err == nil {
-		err = gitErr
-	}
-	if err != nil {
-		return fmt.Errorf("read files: %w", err)
-	}
-	return nil
 }
 
 // Beside is the path at which a file is kept beside the repository's mirror, for what can be

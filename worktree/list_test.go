@@ -27,8 +27,10 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	if !slices.Contains(names, "a/b.txt") || !slices.Contains(names, "large.txt") || !slices.IsSorted(names) {
 		t.Fatalf("listed %q", names)
 	}
+	contents := tree.Contents(t.Context())
+	defer contents.Close()
 	got := map[string]string{}
-	err = tree.Blobs(t.Context(), blobs, 100, func(i int, content []byte) {
+	err = contents.Blobs(blobs, 100, func(i int, content []byte) {
 		if content == nil {
 			got[names[i]] = "too long"
 			return
@@ -41,7 +43,7 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	if _, err := tree.List(t.Context(), "--output=x"); err == nil {
 		t.Error("an option passes for a commit")
 	}
-	if err := tree.Blobs(t.Context(), []string{strings.Repeat("1", 40)}, 100, func(int, []byte) {}); err == nil {
+	if err := contents.Blobs([]string{strings.Repeat("1", 40)}, 100, func(int, []byte) {}); err == nil {
 		t.Error("a content that is not there is no error")
 	}
 }

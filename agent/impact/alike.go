@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"context"
 	"maps"
 	"path"
 	"slices"
@@ -103,7 +102,7 @@ func shapeOf(line string) (shape string, kept []word) {
 }
 
 // alike finds code of the shape of removed lines.
-func (f *finder) alike(ctx context.Context) ([]Alike, error) {
+func (f *finder) alike() ([]Alike, error) {
 	shapes := f.change.shapes
 	queries := make([][]word, len(shapes))
 	for i, s := range shapes {
@@ -122,7 +121,7 @@ func (f *finder) alike(ctx context.Context) ([]Alike, error) {
 			wanted[entry] = append(wanted[entry], i)
 		}
 	}
-	err := f.read(ctx, wanted, func(entry int, lines []string) {
+	err := f.read(wanted, func(entry int, lines []string) {
 		file := f.index.entries[entry].Path
 		for at, line := range lines {
 			if len(line) > maxLine || len(line) < 12 {

@@ -2,7 +2,6 @@ package impact
 
 import (
 	"cmp"
-	"context"
 	"path"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ type definition struct {
 // called finds the definitions of what changed lines and those beside them use. What stands
 // before a dot tells which is meant: a package, a type, a value whose type its file tells. Of
 // a name that is defined in several places that are equally near, it is said where.
-func (f *finder) called(ctx context.Context) (all []Called, several []Several, err error) {
+func (f *finder) called() (all []Called, several []Several, err error) {
 	mentions := f.change.mentions
 	wanted := map[int][]definition{}
 	queries := make([][]word, 0, 2*len(mentions))
@@ -82,7 +81,7 @@ func (f *finder) called(ctx context.Context) (all []Called, several []Several, e
 	for entry := range wanted {
 		reading[entry] = nil
 	}
-	err = f.read(ctx, reading, func(entry int, lines []string) {
+	err = f.read(reading, func(entry int, lines []string) {
 		file := f.index.entries[entry].Path
 		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
 		for _, d := range wanted[entry] {

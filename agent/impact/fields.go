@@ -23,7 +23,7 @@ const (
 )
 
 // program is the repository's Go, as far as it is read for its types.
-func (x index) program(files Files) *golang.Program {
+func (x index) program(contents *worktree.Contents) *golang.Program {
 	blobs := map[string]string{}
 	paths := make([]string, 0, 64)
 	for _, entries := range [][]worktree.Entry{x.entries, x.typed} {
@@ -35,12 +35,12 @@ func (x index) program(files Files) *golang.Program {
 		}
 	}
 	p := golang.New(paths)
-	p.Read = func(ctx context.Context, paths []string, take func(string, []byte)) error {
+	p.Read = func(paths []string, take func(string, []byte)) error {
 		names := make([]string, len(paths))
 		for i, name := range paths {
 			names[i] = blobs[name]
 		}
-		return files.Blobs(ctx, names, maxFile, func(i int, content []byte) { take(paths[i], content) })
+		return contents.Blobs(names, maxFile, func(i int, content []byte) { take(paths[i], content) })
 	}
 	return p
 }
@@ -79,7 +79,7 @@ func (f *finder) fields(ctx context.Context) error {
 	}
 	before := map[string][]golang.Ref{}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		refs, err := f.program.Text(ctx, dir, dirs[dir])
+		refs, err := f.program.Text(dir, dirs[dir])
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/verdict"
+	"touchstone/worktree"
 )
 
 const (
@@ -29,12 +30,12 @@ const (
 
 // finder looks for the names that a change touches.
 type finder struct {
-	change  changed
-	program *golang.Program
-	index   index
-	files   Files
-	kinds   map[string]string // of files, by their paths
-	unseen  []string          // what could not be looked at
+	change   changed
+	program  *golang.Program
+	index    index
+	contents *worktree.Contents
+	kinds    map[string]string // of files, by their paths
+	unseen   []string          // what could not be looked at
 }
 
 // candidate is a file in which a name may be used.
@@ -73,7 +74,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	if err := f.program.Check(ctx, typed); err != nil {
 		return nil, err
 	}
-	err := f.read(ctx, byEntry, func(entry int, lines []string) {
+	err := f.read(byEntry, func(entry int, lines []string) {
 		for _, i := range byEntry[entry] {
 			f.search(&names[i], f.index.entries[entry].Path, lines)
 		}
@@ -196,7 +197,7 @@ func family(name string) string {
 }
 
 // read reads files of the index, line by line.
-func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry int, lines []string)) error {
+func (f *finder) read(wanted map[int][]int, take func(entry int, lines []string)) error {
 	var entries []int
 	for e := range wanted {
 		entries = append(entries, e)
@@ -206,7 +207,7 @@ func (f *finder) read(ctx context.Context, wanted map[int][]int, take func(entry
 	for i, e := range entries {
 		blobs[i] = f.index.entries[e].Blob
 	}
-	return f.files.Blobs(ctx, blobs, maxFile, func(i int, content []byte) {
+	return f.contents.Blobs(blobs, maxFile, func(i int, content []byte) {
 		if content != nil {
 			take(entries[i], strings.Split(string(content), "\n"))
 		}

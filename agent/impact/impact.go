@@ -20,8 +20,7 @@ import (
 // Files reads the files of a change and of its head. A worktree.Tree is one.
 type Files interface {
 	List(ctx context.Context, rev string) ([]worktree.Entry, error)
-	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
-	Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
+	Contents(ctx context.Context) *worktree.Contents
 }
 
 // Source is what a sheet is made from.
@@ -142,7 +141,9 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 			made, err = Sheet{}, fmt.Errorf("the change confuses what reads it: %v", trouble)
 		}
 	}()
-	sides, err := s.Files.Sides(ctx, s.Diff, func(string) bool { return true }, maxFile)
+	contents := s.Files.Contents(ctx)
+	defer contents.Close()
+	sides, err := contents.Sides(s.Diff, func(string) bool { return true }, maxFile)
 	if err != nil {
 		return Sheet{}, err
 	}
@@ -162,7 +163,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name))
 		c.names = c.names[:maxNames]
 	}
-	x, left, err := readIndex(ctx, s.Files, s.Diff.Head, s.Index, c.added)
+	x, left, err := readIndex(ctx, s.Files, contents, s.Diff.Head, s.Index, c.added)
 	if err != nil {
 		return Sheet{}, err
 	}
@@ -173,7 +174,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.",
 			verdict.Amount(x.long, "file", "files"), maxFile>>10))
 	}
-	f := finder{program: x.program(s.Files), change: c, index: x, files: s.Files, kinds: map[string]string{}}
+	f := finder{program: x.program(contents), change: c, index: x, contents: contents, kinds: map[string]string{}}
 	sheet.Imports = c.imports
 	if err = f.fields(ctx); err != nil {
 		return sheet, err
@@ -181,13 +182,13 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	if sheet.Names, err = f.uses(ctx); err != nil {
 		return sheet, err
 	}
-	if sheet.Called, sheet.Several, err = f.called(ctx); err != nil {
+	if sheet.Called, sheet.Several, err = f.called(); err != nil {
 		return sheet, err
 	}
-	if sheet.Alike, err = f.alike(ctx); err != nil {
+	if sheet.Alike, err = f.alike(); err != nil {
 		return sheet, err
 	}
-	sheet.Graph, err = f.notes(ctx)
+	sheet.Graph, err = f.notes()
 	if passed := f.program.Passed(); passed > 0 {
 		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.",
 			verdict.Amount(passed, "file", "files")))

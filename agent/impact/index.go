@@ -83,7 +83,9 @@ var tooLong = []word{0}
 // names of them, so that only what is new is read next time; an empty name keeps nothing. A
 // kept index that is damaged is made anew. Of a repository with too many files, those that lie
 // in the same top directories as the near ones come first.
-func readIndex(ctx context.Context, files Files, rev, file string, near map[string]map[int]string) (x index, left int, err error) {
+func readIndex(
+	ctx context.Context, files Files, contents *worktree.Contents, rev, file string, near map[string]map[int]string,
+) (x index, left int, err error) {
 	all, err := files.List(ctx, rev)
 	if err != nil {
 		return x, 0, err
@@ -116,7 +118,7 @@ func readIndex(ctx context.Context, files Files, rev, file string, near map[stri
 		at[e.Blob] = append(at[e.Blob], i)
 	}
 	var space []word
-	err = files.Blobs(ctx, fresh, maxFile, func(i int, content []byte) {
+	err = contents.Blobs(fresh, maxFile, func(i int, content []byte) {
 		words := tooLong
 		if content != nil {
 			words = []word{}

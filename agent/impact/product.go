@@ -2,7 +2,6 @@ package impact
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -80,7 +79,7 @@ func annotations(file string, lines []string) []Note {
 
 // notes are what the repository's product graph says of what the change touches: what changed
 // files say of themselves, what others say of them, and what an index holds. What is stale comes first.
-func (f *finder) notes(ctx context.Context) ([]Note, error) {
+func (f *finder) notes() ([]Note, error) {
 	touched, gone := f.touched()
 	wanted := map[int][]int{}
 	var queries [][]word
@@ -105,7 +104,7 @@ func (f *finder) notes(ctx context.Context) ([]Note, error) {
 		}
 	}
 	var all []Note
-	err := f.read(ctx, wanted, func(entry int, lines []string) {
+	err := f.read(wanted, func(entry int, lines []string) {
 		file := f.index.entries[entry].Path
 		_, changed := f.change.added[file]
 		for _, n := range annotations(file, lines) {
@@ -117,7 +116,7 @@ func (f *finder) notes(ctx context.Context) ([]Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	indexed, err := f.indexed(ctx, touched)
+	indexed, err := f.indexed(touched)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +191,7 @@ type edge struct {
 }
 
 // indexed are the nodes and edges of the repository's own indexes that are about the change.
-func (f *finder) indexed(ctx context.Context, touched map[string]bool) ([]Note, error) {
+func (f *finder) indexed(touched map[string]bool) ([]Note, error) {
 	var blobs, paths []string
 	for _, e := range f.index.entries {
 		if strings.HasSuffix(e.Path, "raph.json") && graphFile.MatchString(e.Path) && len(blobs) < 3 {
@@ -200,7 +199,7 @@ func (f *finder) indexed(ctx context.Context, touched map[string]bool) ([]Note, 
 		}
 	}
 	var all []Note
-	err := f.files.Blobs(ctx, blobs, maxGraph, func(i int, content []byte) {
+	err := f.contents.Blobs(blobs, maxGraph, func(i int, content []byte) {
 		var graph struct {
 			Nodes []node `json:"nodes"`
 			Edges []edge `json:"edges"`

@@ -14,7 +14,7 @@ import (
 )
 
 // mostProcesses is how many times the preparation of a review may start git.
-const mostProcesses = 10
+const mostProcesses = 5
 
 // TestPreparationStartsFewProcesses: as many for a large change as for a small one.
 func TestPreparationStartsFewProcesses(t *testing.T) {

@@ -17,7 +17,7 @@ type Files interface {
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
 	Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]worktree.Sides, error)
 	List(ctx context.Context, rev string) ([]worktree.Entry, error)
-	Blobs(ctx context.Context, names []string, max int64, take func(i int, content []byte)) error
+	Contents(ctx context.Context) *worktree.Contents
 }
 
 // Subject is a change under review, and what people and machines said of it. It

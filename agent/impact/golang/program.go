@@ -26,7 +26,7 @@ import (
 type Program struct {
 	// Read reads files of the commit by their paths, and gives each to take, which must not keep
 	// it; nil for one that is too large.
-	Read func(ctx context.Context, paths []string, take func(path string, text []byte)) error
+	Read func(paths []string, take func(path string, text []byte)) error
 
 	dirs    map[string][]string // the Go files of each directory that the tools would see
 	modules map[string]string   // module paths, by their directories
@@ -80,7 +80,7 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 			byDir[dir] = append(byDir[dir], name)
 		}
 	}
-	if err := p.load(ctx, byDir); err != nil {
+	if err := p.load(byDir); err != nil {
 		return err
 	}
 	for dir, names := range byDir {
@@ -99,8 +99,8 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 }
 
 // Text finds what the names in other texts of some files of one directory mean.
-func (p *Program) Text(ctx context.Context, dir string, texts map[string][]byte) (map[string][]Ref, error) {
-	if err := p.load(ctx, map[string][]string{dir: nil}); err != nil {
+func (p *Program) Text(dir string, texts map[string][]byte) (map[string][]Ref, error) {
+	if err := p.load(map[string][]string{dir: nil}); err != nil {
 		return nil, err
 	}
 	return p.check(dir, texts), nil
@@ -113,10 +113,10 @@ func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 }
 
 // load reads the packages in some directories, and those that they import, as far as there is room.
-func (p *Program) load(ctx context.Context, byDir map[string][]string) error {
+func (p *Program) load(byDir map[string][]string) error {
 	if !p.known {
 		p.known = true
-		err := p.Read(ctx, p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
+		err := p.Read(p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
 			if declared := modfile.ModulePath(text); module.CheckImportPath(declared) == nil {
 				p.modules[path.Dir(name)] = declared
 			}
@@ -141,7 +141,7 @@ func (p *Program) load(ctx context.Context, byDir map[string][]string) error {
 			}
 		}
 		slices.Sort(wanted)
-		err := p.Read(ctx, wanted, func(name string, text []byte) {
+		err := p.Read(wanted, func(name string, text []byte) {
 			if p.left -= len(text); p.left < 0 || text == nil {
 				p.texts[name] = nil
 				p.passed++

@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,7 @@ import (
 // program is one of files in memory.
 func program(files map[string]string) *Program {
 	p := New(slices.Sorted(maps.Keys(files)))
-	p.Read = func(_ context.Context, paths []string, take func(string, []byte)) error {
+	p.Read = func(paths []string, take func(string, []byte)) error {
 		for _, name := range paths {
 			take(name, []byte(files[name]))
 		}

@@ -1,0 +1,118 @@
+package worktree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"touchstone/worktree/gitcmd"
+)
+
+// Contents reads contents of files by git's names of them, all by one process of git, which takes more
+// time to start than most questions take. It is for one goroutine, which closes it.
+type Contents struct {
+	begin     func() // starts git, once
+	questions *io.PipeWriter
+	answers   *bufio.Reader
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+}
+
+// Contents reads until ctx ends.
+func (t *Tree) Contents(ctx context.Context) *Contents {
+	ctx, stop := context.WithCancel(ctx)
+	questions, ask := io.Pipe()
+	answers, answer := io.Pipe()
+	c := &Contents{questions: ask, answers: bufio.NewReaderSize(answers, 64<<10), stop: stop}
+	run := func() {
+		err := t.mirror.Run(ctx, gitcmd.Command{
+			Stdin: questions, Stdout: answer, Args: []string{"cat-file", "--batch-command", "--buffer"},
+		})
+		_ = questions.CloseWithError(err)
+		_ = answer.CloseWithError(err)
+	}
+	c.begin = sync.OnceFunc(func() { c.running.Go(run) })
+	return c
+}
+
+// Close ends git.
+func (c *Contents) Close() {
+	_ = c.questions.Close()
+	c.running.Wait()
+	c.stop()
+}
+
+// Blobs gives each content, with its index in names, to take, which must not keep it. One of more than
+// max bytes is given as nil. After an error nothing more can be read.
+func (c *Contents) Blobs(names []string, max int64, take func(i int, content []byte)) error {
+	if err := checkSHAs(names...); err != nil {
+		return err
+	}
+	return c.ask(names, func() error {
+		for i := range names {
+			content, _, err := readBlob(c.answers, max)
+			if err != nil {
+				return fmt.Errorf("read files: %w", err)
+			}
+			take(i, content)
+		}
+		return nil
+	})
+}
+
+// ask has git answer, and ends it where an answer could not be read.
+func (c *Contents) ask(names []string, read func() error) error {
+	if len(names) == 0 {
+		return nil
+	}
+	c.begin()
+	// Git reads all of it before it answers.
+	_, err := io.WriteString(c.questions, "contents "+strings.Join(names, "\ncontents ")+"\nflush\n")
+	if err == nil {
+		err = read()
+	}
+	if err != nil {
+		c.stop()
+	}
+	return err
+}
+
+// readBlob reads one answer of "git cat-file --batch-command": "<name> blob <size>", that many
+// bytes and a line feed; or "<name> missing", as for the side where there is no file.
+// See https://git-scm.com/docs/git-cat-file.
+func readBlob(in *bufio.Reader, max int64) (content []byte, unread bool, err error) {
+	header, err := in.ReadString('\n')
+	if err != nil {
+		return nil, false, err
+	}
+	f := strings.Fields(header)
+	if len(f) == 2 && f[1] == "missing" && strings.Trim(f[0], "0") == "" {
+		return nil, false, nil
+	}
+	if len(f) != 3 || f[1] != "blob" {
+		return nil, false, fmt.Errorf("git cat-file printed %q", strings.TrimSpace(header))
+	}
+	size, err := strconv.ParseInt(f[2], 10, 64)
+	if err != nil || size < 0 {
+		return nil, false, fmt.Errorf("git cat-file printed %q", strings.TrimSpace(header))
+	}
+	if size > max {
+		_, err = io.CopyN(io.Discard, in, size+1)
+		return nil, true, err
+	}
+	content = make([]byte, size+1)
+	if _, err := io.ReadFull(in, content); err != nil {
+		return nil, false, err
+	}
+	content, feed := content[:size], content[size:]
+	if !bytes.Equal(feed, []byte("\n")) {
+		return nil, false, errors.New("git cat-file printed more than it announced")
+	}
+	return content, false, nil
+}
