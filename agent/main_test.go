@@ -18,7 +18,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"touchstone/agent/cli"
-	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
 )
 
@@ -44,7 +43,6 @@ func (w withModel) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	process.Bootstrap()
 	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"touchstone/worktree/layout"
@@ -74,28 +75,16 @@ func Network() error { return network() }
 // is, for people to close.
 func Gaps() []string { return gaps() }
 
-// Bootstrap is the first call of every program that confines others. Where the program was
-// started by itself to take on rules, Bootstrap does that, becomes the program that is meant,
-// and does not return. Without it, nothing can be confined.
-func Bootstrap() {
-	enterIfConfined()
-	bootstrapped = true
-}
-
-// bootstrapped says that main has called Bootstrap: a program that has not would run anew where
-// it is to confine.
-var bootstrapped bool
-
-var errNoBootstrap = errors.New("this program cannot confine others: its main does not begin with sandbox.Bootstrap")
+// A program that was started by itself to take on rules does that, and becomes the one that is meant. It
+// does not get as far as main, since what other packages prepare takes longer than all of it: Go
+// initializes a package as soon as those that it imports are (https://go.dev/ref/spec#Program_initialization).
+func init() { enterIfConfined() }
 
 // Wrap gives the program and the arguments, the first being its name, to run in the
 // place of others so that those are confined. Where nothing confines they are as they were.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
-	}
-	if !bootstrapped {
-		return "", nil, errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {
@@ -112,9 +101,6 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil
-	}
-	if !bootstrapped {
-		return "", errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {
@@ -141,7 +127,27 @@ func (r Rules) resolved() (Rules, error) {
 		return Rules{}, err
 	}
 	show, err := existing(r.Show)
-	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect, Alone: r.Alone}, err
+	if err != nil {
+		return Rules{}, err
+	}
+	temporary, err := existing([]string{os.TempDir()})
+	if err != nil {
+		return Rules{}, err
+	}
+	memory, err := existing([]string{"/dev/shm"})
+	if err != nil {
+		return Rules{}, err
+	}
+	// Programs share memory by files, too. Where other things lie there, it stays closed.
+	others := slices.Concat(write, hide, show, temporary)
+	memory = slices.DeleteFunc(memory, func(dir string) bool { return within(dir, others) })
+	write = append(write, memory...)
+	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect, Alone: r.Alone}, nil
+}
+
+// within reports whether one of some places is a directory or below it.
+func within(dir string, places []string) bool {
+	return slices.ContainsFunc(places, func(place string) bool { return place == dir || strings.HasPrefix(place, dir+"/") })
 }
 
 // existing leaves out what is not there, and what is out of reach anyway.

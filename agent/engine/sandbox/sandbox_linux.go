@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -224,16 +223,10 @@ func restrict(held unix.LandlockRulesetAttr, fill func(ruleset int) error) error
 	return nil
 }
 
-// allow adds what the rules allow to a set that holds these rights: memory that processes share
-// by files too, unless something hidden is there. It allows the writing of devices too, of
-// which there are none beyond the terminal and the like for a plain user.
+// allow adds what the rules allow to a set that holds these rights. It allows the writing of devices
+// too, of which there are none beyond the terminal and the like for a plain user.
 func (r Rules) allow(ruleset int, held uint64) error {
-	const shared = "/dev/shm"
-	places := slices.Clone(r.Write)
-	if !r.hides(shared) && !slices.Contains(r.Hide, shared) {
-		places = append(places, shared)
-	}
-	for _, place := range places {
+	for _, place := range r.Write {
 		if err := allow(ruleset, place, held); err != nil {
 			return err
 		}

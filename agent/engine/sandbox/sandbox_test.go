@@ -146,6 +146,27 @@ func TestHiddenInSharedMemory(t *testing.T) {
 	}
 }
 
+// TestTemporaryFilesInSharedMemory: a session writes to its own alone.
+func TestTemporaryFilesInSharedMemory(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "touchstone-")
+	if err != nil {
+		t.Skip("SKIPPED: there is no shared memory with a path here: ", err)
+	}
+	defer os.RemoveAll(dir)
+	own, others := filepath.Join(dir, "own"), write(t, filepath.Join(dir, "others", "file"), "plain")
+	const try = `cat "$1" && ! (echo x >> "$1") && ! rm "$1"`
+	if out, err := confined(t, sandbox.Rules{Write: []string{own}}, try+` && echo x > "$2/file"`, others, own); err != nil {
+		t.Errorf("what a session writes there is more, or less, than its own: %q, %v", out, err)
+	}
+	t.Setenv("TMPDIR", dir)
+	if out, err := confined(t, sandbox.Rules{}, try, others); err != nil {
+		t.Errorf("a session writes to temporary files of others: %q, %v", out, err)
+	}
+	if content, err := os.ReadFile(others); err != nil || string(content) != "plain" {
+		t.Errorf("the file of others holds %q, %v", content, err)
+	}
+}
+
 // TestAnAuthorReadsItsOwnAlone lays a state directory out as the worktrees are, and secrets
 // in places of the user's choice.
 func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
