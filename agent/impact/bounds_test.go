@@ -42,6 +42,29 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 	}
 }
 
+// TestLongNamesFillNoSheet: names and paths may be of any length, and what a session reads stays short.
+func TestLongNamesFillNoSheet(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(strings.Repeat("d", 200)+"/", 12)
+	before := map[string]string{}
+	var defined, used strings.Builder
+	for i := range 12 {
+		name := fmt.Sprintf("Name%02d%s", i, strings.Repeat("x", 300))
+		fmt.Fprintf(&defined, "def %s():\n    pass\n", name)
+		fmt.Fprintf(&used, "%s()\n", name)
+	}
+	for i := range 4 {
+		before[fmt.Sprintf("%sdefined%d.py", deep, i)] = defined.String()
+	}
+	s := sheetOf(t, changing(t, before, map[string]string{"use.py": used.String()}), "")
+	if len(s.Several) != 12 {
+		t.Fatalf("%d names are defined in several places, so that this shows nothing", len(s.Several))
+	}
+	if text := s.Text(strings.Clone, strings.Clone); len(text) > maxSheet {
+		t.Errorf("the sheet has %d bytes", len(text))
+	}
+}
+
 // TestTheSheetOfAVeryLargeRepository: the commit has 300,000 files, and so that they need not be
 // checked out, they are gone again in the head of its branch.
 func TestTheSheetOfAVeryLargeRepository(t *testing.T) {

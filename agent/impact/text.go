@@ -134,18 +134,19 @@ func (s Sheet) appendix(path, spell func(string) string) string {
 			b.WriteString(one.String())
 		}
 	}
-	for i, n := range s.Several {
-		if i == 0 {
-			b.WriteString("\nDefined in several places, and not shown:\n")
-		}
-		fmt.Fprintf(&b, "  %s:", spell(n.Name))
+	var several strings.Builder
+	for _, n := range s.Several {
+		fmt.Fprintf(&several, "  %s:", spell(n.Name))
 		for _, p := range n.Paths {
-			b.WriteString(" " + path(p))
+			several.WriteString(" " + path(p))
 		}
 		if n.More > 0 {
-			fmt.Fprintf(&b, " and %d more", n.More)
+			fmt.Fprintf(&several, " and %d more", n.More)
 		}
-		b.WriteString("\n")
+		several.WriteString("\n")
+	}
+	if len(s.Several) > 0 {
+		b.WriteString("\nDefined in several places, and not shown:\n" + clipLines(several.String(), maxSheet/8))
 	}
 	return text + section("Definitions of what changed lines use", b.String())
 }
