@@ -65,6 +65,19 @@ func TestLongNamesFillNoSheet(t *testing.T) {
 	}
 }
 
+// TestManyBrokenFilesFillNoSheet: that they do not parse is said of some, and of how many more.
+func TestManyBrokenFilesFillNoSheet(t *testing.T) {
+	t.Parallel()
+	after := map[string]string{}
+	for i := range 600 {
+		after[fmt.Sprintf("broken/%03d.go", i)] = "package broken\n\nfunc broken( {\n"
+	}
+	text := sheetOf(t, changing(t, map[string]string{"go.mod": module}, after), "").Text(strings.Clone, strings.Clone)
+	if want := "596 more changed files do not parse"; len(text) > maxSheet || !strings.Contains(text, want) {
+		t.Errorf("the sheet has %d bytes, and says %q: %t", len(text), want, strings.Contains(text, want))
+	}
+}
+
 // TestTheSheetOfAVeryLargeRepository: the commit has 300,000 files, and so that they need not be
 // checked out, they are gone again in the head of its branch.
 func TestTheSheetOfAVeryLargeRepository(t *testing.T) {

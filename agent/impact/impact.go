@@ -153,8 +153,11 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s too large to be read, or no text.",
 			verdict.Amount(c.unread, "changed file is", "changed files are")))
 	}
-	for _, name := range c.broken {
+	for _, name := range c.broken[:min(len(c.broken), maxBroken)] {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
+	}
+	if more := len(c.broken) - maxBroken; more > 0 {
+		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed files do not parse.", more))
 	}
 	if c.passed > 0 {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("What the lines of %d more changed files use is not looked up.", c.passed))
@@ -197,5 +200,9 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	return sheet, err
 }
 
-// maxNames bounds the names that are looked up.
-const maxNames = 200
+const (
+	// maxNames bounds the names that are looked up.
+	maxNames = 200
+	// maxBroken bounds the files of which it is said that they do not parse.
+	maxBroken = 4
+)

@@ -45,7 +45,8 @@ func (v *victim) kill() { v.Stop(os.Kill) }
 func (v *victim) log() string { return filepath.Join(v.folder, "relay.db") }
 
 // frames are the events that a follower is sent from the oldest on, by their numbers, and the
-// reasons of the gaps, until count of either have come or nothing comes for two seconds.
+// reasons of the gaps, until count of either have come or nothing more comes for two seconds. A busy
+// machine may take longer for the first.
 func (v *victim) frames(ctx context.Context, count int) (events map[int64]string, gaps []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +59,7 @@ func (v *victim) frames(ctx context.Context, count int) (events map[int64]string
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	silence := time.AfterFunc(2*time.Second, cancel)
+	silence := time.AfterFunc(30*time.Second, cancel)
 	defer silence.Stop()
 	events = map[int64]string{}
 	lines := bufio.NewScanner(response.Body)
