@@ -43,6 +43,14 @@ you paste. Nothing is asked where there is no terminal.`,
 			}
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			// All that can fail does so while the invitation is still good.
+			if _, err := s.Load(cmd); err != nil {
+				return err
+			}
+			looked, err := invitation.Look(cmd.Context())
+			if err != nil {
+				return err
+			}
+			start.Plain = looked.Role == "admin"
 			cfg, err := start.Prepare(cmd)
 			if err != nil {
 				return err

@@ -20,28 +20,37 @@ const (
 	memberToken = "rly_abcdefgh_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
 )
 
-// invited starts a relay that takes one invitation for a role, and sets LINK to it. Its answers are
-// those of the relay's own tests: invited ROLE [REPOSITORY].
+// invited starts a relay that takes one invitation for a role, and sets LINK to it: invited ROLE [REPOSITORY].
 func invited(ts *testscript.TestScript, _ bool, args []string) {
+	relay := inviting(args[0], args[1:]...)
+	ts.Defer(relay.Close)
+	ts.Setenv("LINK", relay.URL+"/join#"+invitation)
+	ts.Setenv("RELAY", relay.URL)
+}
+
+// inviting is a relay that takes one invitation for a role. Its answers are those of the relay's own tests.
+func inviting(role string, repositories ...string) *httptest.Server {
 	var used atomic.Bool
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/v1/join", func(w http.ResponseWriter, r *http.Request) {
+	answer := func(w http.ResponseWriter, r *http.Request, gone bool, token string) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case !strings.Contains(string(body), invitation):
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, `{"error":"that is no invitation of this relay"}`)
-		case used.Swap(true):
+		case gone:
 			w.WriteHeader(http.StatusGone)
 			_, _ = io.WriteString(w, `{"error":"this invitation was used already"}`)
 		default:
 			_ = json.NewEncoder(w).Encode(map[string]any{
-				"relay": "http://elsewhere.example", "token": memberToken, "role": args[0],
-				"repositories": append([]string{}, args[1:]...), "reviewers": []string{judge},
+				"relay": "http://elsewhere.example", "token": token, "role": role,
+				"repositories": append([]string{}, repositories...), "reviewers": []string{judge},
 			})
 		}
-	})
+	}
+	mux.HandleFunc("POST /api/v1/join/look", func(w http.ResponseWriter, r *http.Request) { answer(w, r, used.Load(), "") })
+	mux.HandleFunc("POST /api/v1/join", func(w http.ResponseWriter, r *http.Request) { answer(w, r, used.Swap(true), memberToken) })
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /control", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+memberToken {
@@ -50,10 +59,7 @@ func invited(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		_, _ = io.WriteString(w, `{"id":"q7m2x4ka-1","settings":{}}`)
 	})
-	relay := httptest.NewServer(mux)
-	ts.Defer(relay.Close)
-	ts.Setenv("LINK", relay.URL+"/join#"+invitation)
-	ts.Setenv("RELAY", relay.URL)
+	return httptest.NewServer(mux)
 }
 
 // refused starts a relay that takes no invitation, and sets LINK to one of it: refused STATUS SENTENCE.

@@ -73,29 +73,52 @@ const (
 	maxAnswer     = 64 << 10
 )
 
+// Look tells what the invitation is for. It stays good, and no token is told.
+func (i Invitation) Look(ctx context.Context) (Membership, error) {
+	member, status, err := i.send(ctx, "/api/v1/join/look")
+	if err == nil && !slices.Contains(roles, member.Role) {
+		err = i.strange(status)
+	}
+	return member, err
+}
+
 // Redeem exchanges the invitation, which works once, at its relay.
 func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
+	member, status, err := i.send(ctx, "/api/v1/join")
+	if err == nil && (!tokenShape.MatchString(member.Token) || !slices.Contains(roles, member.Role)) {
+		err = i.strange(status)
+	}
+	return member, err
+}
+
+// strange says that an answer is no relay's.
+func (i Invitation) strange(status string) error {
+	return fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, status)
+}
+
+// send gives the code to the relay, and returns its answer and that one's status.
+func (i Invitation) send(ctx context.Context, path string) (Membership, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, redeemTimeout)
 	defer cancel()
 	body, err := json.Marshal(map[string]string{"code": i.code})
 	if err != nil {
-		return Membership{}, err
+		return Membership{}, "", err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, i.Relay+"/api/v1/join", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, i.Relay+path, bytes.NewReader(body))
 	if err != nil {
-		return Membership{}, err
+		return Membership{}, "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	// A redirect would hand the code to another server.
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
-		return Membership{}, fmt.Errorf("reach the relay: %w; is the machine online, and does the relay run?", err)
+		return Membership{}, "", fmt.Errorf("reach the relay: %w; is the machine online, and does the relay run?", err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return Membership{}, fmt.Errorf("read the relay's answer: %w", err)
+		return Membership{}, "", fmt.Errorf("read the relay's answer: %w", err)
 	}
 	var answer struct {
 		Membership
@@ -104,11 +127,11 @@ func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
 	err = json.Unmarshal(text, &answer)
 	switch {
 	case answer.Error != "":
-		return Membership{}, fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
-	case response.StatusCode != http.StatusOK, err != nil, !tokenShape.MatchString(answer.Token), !slices.Contains(roles, answer.Role):
-		return Membership{}, fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, response.Status)
+		return Membership{}, "", fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
+	case response.StatusCode != http.StatusOK, err != nil:
+		return Membership{}, "", i.strange(response.Status)
 	}
 	// The address that was reached is known to work, and is the link's own.
 	answer.Relay = i.Relay
-	return answer.Membership, nil
+	return answer.Membership, response.Status, nil
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,10 +19,10 @@ const (
 	joinTimeout  = 10 * time.Second
 )
 
-// joined answers who redeemed an invitation.
+// joined answers who redeemed an invitation, or looked what it is for.
 type joined struct {
 	Relay        string     `json:"relay"`
-	Token        string     `json:"token"`
+	Token        string     `json:"token,omitempty"` // not of one that was only looked at
 	Role         token.Mode `json:"role"`
 	Repositories []string   `json:"repositories"`
 	Reviewers    []string   `json:"reviewers"`
@@ -29,6 +30,19 @@ type joined struct {
 
 // join exchanges an invitation's code for a token, once.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
+	s.invitation(w, r, s.config.Tokens.Redeem)
+}
+
+// lookJoin tells what an invitation is for. It stays good.
+func (s *Server) lookJoin(w http.ResponseWriter, r *http.Request) {
+	s.invitation(w, r, func(ctx context.Context, code string) (token.Token, string, error) {
+		invited, err := s.config.Tokens.Invited(ctx, code)
+		return invited, "", err
+	})
+}
+
+// invitation answers what an invitation is for, with the token that take gives for its code.
+func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(context.Context, string) (token.Token, string, error)) {
 	end, err := s.arrivals.begin(w, joinTimeout)
 	if err != nil {
 		s.refuseBody(w, err)
@@ -42,7 +56,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, `the body is no invitation's code; send {"code":"inv_…"}`)
 		return
 	}
-	invited, text, err := s.config.Tokens.Redeem(r.Context(), asked.Code)
+	invited, text, err := take(r.Context(), asked.Code)
 	log := zerolog.Ctx(r.Context()).With().Str("remote", r.RemoteAddr).Str("token", invited.ID).Str("name", invited.Name).Logger()
 	switch {
 	case errors.Is(err, token.ErrNoInvite):
@@ -54,7 +68,9 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", retryAfter)
 		refuse(w, http.StatusServiceUnavailable, "the invitation could not be redeemed, and stays good: the relay's log says why")
 	default:
-		log.Info().AnErr("later", err).Str("mode", string(invited.Invite.Mode)).Msg("invitation redeemed")
+		if text != "" {
+			log.Info().AnErr("later", err).Str("mode", string(invited.Invite.Mode)).Msg("invitation redeemed")
+		}
 		w.Header().Set("Cache-Control", "no-store")
 		reply(w, http.StatusOK, joined{
 			Relay: s.address(r), Token: text, Role: invited.Invite.Mode,

@@ -30,8 +30,8 @@ func TestJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := start(t, server.Config{Tokens: checker, PublicURL: "https://relay.example.com"})
-	join := func(body string) (int, map[string]any) {
-		response, err := http.Post(r.address+"/api/v1/join", "application/json", strings.NewReader(body))
+	send := func(path, body string) (int, map[string]any) {
+		response, err := http.Post(r.address+path, "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +42,8 @@ func TestJoin(t *testing.T) {
 		}
 		return response.StatusCode, answer
 	}
+	join := func(body string) (int, map[string]any) { return send("/api/v1/join", body) }
+	look := func(body string) (int, map[string]any) { return send("/api/v1/join/look", body) }
 	for body, want := range map[string]int{
 		"": http.StatusBadRequest, "{}": http.StatusBadRequest, `{"code":7}`: http.StatusBadRequest,
 		`{"code":"inv_guess"}`:                          http.StatusUnauthorized,
@@ -50,15 +52,24 @@ func TestJoin(t *testing.T) {
 		if status, answer := join(body); status != want || answer["error"] == nil {
 			t.Errorf("%.40s: answered %d, %v; want %d", body, status, answer, want)
 		}
+		if status, answer := look(body); status != want || answer["error"] == nil {
+			t.Errorf("%.40s, looked at: answered %d, %v; want %d", body, status, answer, want)
+		}
 	}
 
-	status, answer := join(`{"code":"` + code + `"}`)
-	text, _ := answer["token"].(string)
-	delete(answer, "token")
+	// Looked at, it stays good, and gives nothing away.
 	want := map[string]any{
 		"relay": "https://relay.example.com", "role": "author",
 		"repositories": []any{"acme/app"}, "reviewers": []any{"acme-reviewer"},
 	}
+	for range 2 {
+		if status, answer := look(`{"code":"` + code + `"}`); status != http.StatusOK || !reflect.DeepEqual(answer, want) {
+			t.Errorf("looked at: answered %d, %v", status, answer)
+		}
+	}
+	status, answer := join(`{"code":"` + code + `"}`)
+	text, _ := answer["token"].(string)
+	delete(answer, "token")
 	if status != http.StatusOK || !reflect.DeepEqual(answer, want) {
 		t.Errorf("answered %d, %v", status, answer)
 	}
@@ -75,6 +86,9 @@ func TestJoin(t *testing.T) {
 	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone ||
 		!strings.Contains(answer["error"].(string), "works once") {
 		t.Errorf("the second time: %d, %v", status, answer)
+	}
+	if status, answer := look(`{"code":"` + code + `"}`); status != http.StatusGone {
+		t.Errorf("looked at after that: %d, %v", status, answer)
 	}
 	stored, err := tokens.Load(t.Context())
 	if err != nil || len(stored) != 1 {

@@ -250,6 +250,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /control", s.readers(s.showControl))
 	mux.HandleFunc("PATCH /control", s.admins(s.changeControl))
 	mux.HandleFunc("POST /api/v1/join", s.join)
+	mux.HandleFunc("POST /api/v1/join/look", s.lookJoin)
 	mux.HandleFunc("GET /join", s.explainJoin)
 	mux.HandleFunc("GET /api/v1/sources", s.admins(s.listAppSources))
 	mux.HandleFunc("PUT /api/v1/sources/{source}/app-secret", s.admins(s.takeAppSecret))

@@ -124,6 +124,28 @@ func (c *Checker) List(ctx context.Context) ([]Token, Uses, error) {
 	return tokens, uses, nil
 }
 
+// Invited is the invitation that a code would redeem, which stays good. The errors are those of Redeem.
+func (c *Checker) Invited(ctx context.Context, code string) (Token, error) {
+	if c.store == nil {
+		return Token{}, ErrNoInvite
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	id, secret, err := parseCode(code)
+	if err != nil {
+		return Token{}, err
+	}
+	tokens, err := c.store.Load(ctx)
+	if err != nil {
+		return Token{}, err
+	}
+	i, err := invited(tokens, id, secret)
+	if err != nil {
+		return Token{}, err
+	}
+	return tokens[i], nil
+}
+
 // Redeem exchanges an invitation's code for a token that is good at once, and once. It returns
 // the invitation, and the token's text, which cannot be had again. The errors are ErrNoInvite,
 // ErrInviteUsed, ErrInviteExpired, or say that the store cannot be written.

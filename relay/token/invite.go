@@ -103,10 +103,9 @@ func (i Invite) validate() error {
 // The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store. What strangers guess
 // keeps nobody from changing the tokens meanwhile.
 func redeem(ctx context.Context, store Store, code string) (made Token, text string, err error) {
-	rest, found := strings.CutPrefix(code, codePrefix)
-	id, secret, err := parse(prefix + rest)
-	if !found || err != nil {
-		return Token{}, "", ErrNoInvite
+	id, secret, err := parseCode(code)
+	if err != nil {
+		return Token{}, "", err
 	}
 	tokens, err := store.Load(ctx)
 	if err == nil {
@@ -132,6 +131,15 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 		return tokens, nil
 	})
 	return made, text, err
+}
+
+// parseCode takes an invitation's code apart. The error is ErrNoInvite.
+func parseCode(code string) (id, secret string, err error) {
+	rest, found := strings.CutPrefix(code, codePrefix)
+	if id, secret, err = parse(prefix + rest); !found || err != nil {
+		return "", "", ErrNoInvite
+	}
+	return id, secret, nil
 }
 
 // invited is the place of the invitation that a code redeems. The error is why none does.

@@ -24,10 +24,11 @@ import (
 type Machine struct {
 	*cli.Settings
 	*cli.Dialog
-	// App is that the login is an App's, which is made afterwards.
-	App       bool
-	tokenFile string
-	service   bool
+	// App is that the login is an App's, which is made afterwards. Plain is that no agent is to run here, which takes no login and
+	// no model.
+	App, Plain bool
+	tokenFile  string
+	service    bool
 	// acp is a command that speaks the Agent Client Protocol.
 	acp     string
 	changes []setup.Change
@@ -53,6 +54,9 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
 		return cfg, err
+	}
+	if s.Plain {
+		return cfg, setup.Check(cfg.Path(), s.changes)
 	}
 	if !s.App {
 		if err := s.login(cmd.Context(), cfg); err != nil {
