@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -91,8 +92,12 @@ func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (setup.Service,
 			installed = append(installed, found)
 		}
 	}
-	if mode == "" && len(installed) == 1 {
+	switch {
+	case mode == "" && len(installed) == 1:
 		return installed[0], nil
+	case mode == "" && len(installed) == 0:
+		return setup.Service{}, cli.Usage(cmd, errors.New("no agent is installed as a service here; run `touchstone service install --mode "+
+			"author`, or --mode reviewer with the reviewer's login"))
 	}
 	_, err = cli.Role(cmd, mode)
 	return setup.Service{}, err

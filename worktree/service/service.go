@@ -116,6 +116,17 @@ func (s Service) Outdated() (bool, error) {
 	return bytes.Contains(text, []byte(s.arguments())) && !bytes.Contains(text, []byte("version "+s.Version+",")), err
 }
 
+// Lacking are those of these variables of the environment that are set here and that the service does not get, in
+// the user's session, and what to do about each.
+func (s Service) Lacking(ctx context.Context, names ...string) (lacking []string) {
+	for _, name := range names {
+		if os.Getenv(name) != "" && !s.inherits(ctx, name) {
+			lacking = append(lacking, fmt.Sprintf("%s is set here, and the service does not have it: "+giving, name))
+		}
+	}
+	return lacking
+}
+
 // remove deletes the file that describes the service; that it is gone already is no error.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -110,6 +110,15 @@ func (s Service) Uninstall(ctx context.Context) error {
 	return remove(path)
 }
 
+// giving says how a user's agents get a variable.
+const giving = "run `launchctl setenv %[1]s …` after each login, before the agent starts"
+
+// inherits reports whether the user's agents get a variable.
+func (s Service) inherits(ctx context.Context, name string) bool {
+	said, err := manage(ctx, "launchctl", "getenv", name)
+	return err != nil || strings.TrimSpace(said) != ""
+}
+
 // Status tells in a word whether it runs: active, inactive or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	d, path, err := s.describe()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -28,6 +29,8 @@ ExecStart={{quote .Program}}{{.Words}}
 Environment={{quote (print "PATH=" .Path)}}
 Restart=always
 RestartSec=5
+# By this its log is found, also what it says right before it ends, of which the journal may not know the unit any more.
+SyslogIdentifier={{.Name}}
 # A mistake in the settings is not mended by another try.
 RestartPreventExitStatus={{.Mistake}}
 TimeoutStopSec=60
@@ -123,11 +126,11 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	steps := [][]string{{"daemon-reload"}, {"enable", "--now", s.Name}}
+	start := "start"
 	if changed {
-		steps = append(steps, []string{"restart", s.Name})
+		start = "restart"
 	}
-	for _, step := range steps {
+	for _, step := range [][]string{{"daemon-reload"}, {"enable", s.Name}, {start, s.Name}} {
 		if _, err := s.systemctl(ctx, step...); err != nil {
 			if !there { // what nothing runs is not left behind
 				err = errors.Join(err, remove(path))
@@ -171,6 +174,17 @@ func (s Service) Uninstall(ctx context.Context) error {
 	return err
 }
 
+// giving says how a user's service gets a variable
+// (https://www.freedesktop.org/software/systemd/man/latest/environment.d.html).
+const giving = "write %[1]s=… into ~/.config/environment.d/touchstone.conf, which only you may read, and run `systemctl --user " +
+	"import-environment %[1]s`"
+
+// inherits reports whether the user's services get a variable.
+func (s Service) inherits(ctx context.Context, name string) bool {
+	said, err := s.systemctl(ctx, "show-environment")
+	return err != nil || strings.Contains("\n"+said, "\n"+name+"=")
+}
+
 // Status tells in a word whether it runs: active, inactive, failed or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	path, err := s.file()
@@ -189,12 +203,14 @@ func (s Service) Status(ctx context.Context) (string, error) {
 
 // logs is the command that shows what the program has logged, and with follow what it goes on to log.
 func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
-	args := []string{"--unit", s.Name, "--output", "cat", "--lines", "200"}
+	args, unit := []string{"--output", "cat", "--lines", "200"}, s.Name+".service"
+	of := "UNIT=" // what systemd says of the unit
 	if s.Directory == "" {
-		args = append(args, "--user")
+		args, of = append(args, "--user"), "USER_UNIT="
 	}
 	if follow {
 		args = append(args, "--follow")
 	}
+	args = append(args, of+unit, "+", "_SYSTEMD_"+of+unit, "+", "SYSLOG_IDENTIFIER="+s.Name, "_UID="+strconv.Itoa(os.Geteuid()))
 	return exec.CommandContext(ctx, "journalctl", args...)
 }

@@ -113,6 +113,15 @@ func (s Service) Uninstall(ctx context.Context) error {
 	return remove(path)
 }
 
+// giving says how a user's tasks get a variable.
+const giving = "run `setx %[1]s …` and log in anew"
+
+// inherits reports whether the user's tasks get a variable.
+func (s Service) inherits(ctx context.Context, name string) bool {
+	_, err := manage(ctx, "reg", "query", `HKCU\Environment`, "/v", name)
+	return err == nil
+}
+
 // Status tells in a word whether it runs: active, inactive or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	said, err := manage(ctx, "schtasks", "/Query", "/TN", s.Name, "/FO", "CSV", "/NH")

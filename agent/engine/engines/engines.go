@@ -27,6 +27,13 @@ var kinds = map[string]func(session.Program) engine.Engine{
 // Names are the engines there are, in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
+// Logins are the variables of the environment in which engines find the keys of their providers.
+func Logins() []string {
+	return []string{
+		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+	}
+}
+
 // New gives the engine of a name, with its CLI as it is on this machine.
 func New(name string, program session.Program) (engine.Engine, error) {
 	kind, known := kinds[name]

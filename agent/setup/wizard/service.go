@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"touchstone/agent/engine/engines"
 	"touchstone/agent/setup"
 )
 
@@ -16,5 +17,8 @@ func InstallService(ctx context.Context, out io.Writer, found setup.Service) err
 	}
 	fmt.Fprintf(out, "the %s's agent runs as a service, described in %s; see `touchstone service logs --mode %s -f`\n", found.Role, path,
 		found.Role)
+	for _, lacking := range found.Lacking(ctx, engines.Logins()...) {
+		fmt.Fprintln(out, lacking)
+	}
 	return nil
 }
