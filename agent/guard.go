@@ -21,10 +21,10 @@ func newGuard() *cobra.Command {
 	var committed, all bool
 	var junitBase, junitHead []string
 	cmd := &cobra.Command{
-		Use:   "guard --base REV",
+		Use:   "guard",
 		Short: "Find where a change lowers the quality bar, without a model",
-		Long: `guard looks at what merging the clone in the current directory into REV would
-change, and names what lowers the quality bar, in two tiers:
+		Long: `guard looks at what merging the clone in the current directory into --base
+would change, and names what lowers the quality bar, in two tiers:
 
   hold      what code is certain of; a person has to approve it
   evidence  what code only suspects; a review has to answer it (with --all)
@@ -53,14 +53,12 @@ in every language.
 
 Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the
 command line is wrong, 1 anything else.`,
-		Example: `  touchstone guard --base origin/main
+		Example: `  touchstone guard
   touchstone guard --base origin/main --committed --format github # in CI
   touchstone guard --base main --junit-base 'old/*.xml' --junit-head 'new/*.xml'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case base == "":
-				return cli.Usage(cmd, errors.New("--base is missing: name the branch or commit to compare with, such as origin/main"))
 			case len(junitBase) == 0 != (len(junitHead) == 0):
 				return cli.Usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))
 			case !slices.Contains(report.GuardFormats, format):
@@ -70,7 +68,18 @@ command line is wrong, 1 anything else.`,
 			if err != nil {
 				return err
 			}
-			change, err := clone.Change(cmd.Context(), base, committed)
+			c, err := clone.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			against, err := c.Base(cmd.Context(), base)
+			if err != nil {
+				return err
+			}
+			if base == "" {
+				cmd.PrintErrf("guard: compares with %s; another one takes --base\n", against)
+			}
+			change, err := c.Change(cmd.Context(), against, committed)
 			if err != nil {
 				return err
 			}
@@ -90,7 +99,7 @@ command line is wrong, 1 anything else.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", "", "branch or commit that the change would be merged into")
+	cmd.Flags().StringVar(&base, "base", "", "`REV` that the change would be merged into (default origin's default branch, else main or master)")
 	cmd.Flags().StringVar(&format, "format", "text",
 		"text, json for programs, sarif for code scanning, or github for a workflow's annotations")
 	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")

@@ -68,10 +68,8 @@ that there are no others. Nothing of the clone is run.`,
 			if err != nil {
 				return err
 			}
-			if base == "" {
-				if base, err = c.DefaultBase(ctx); err != nil {
-					return err
-				}
+			if base, err = c.Base(ctx, base); err != nil {
+				return err
 			}
 			b, err := c.Borrow(ctx, dir.Path, base, clone.Working)
 			if err != nil {

@@ -226,8 +226,11 @@ func (c *Clone) entries(ctx context.Context, rev, path string) ([]entry, error) 
 // Close gives the directory back.
 func (b *Borrowed) Close() error { return errors.Join(b.Release(), os.RemoveAll(b.dir)) }
 
-// DefaultBase is the branch that most likely gets the clone's changes.
-func (c *Clone) DefaultBase(ctx context.Context) (string, error) {
+// Base is the branch or commit that was named or, if none was, the branch that most likely gets the clone's changes.
+func (c *Clone) Base(ctx context.Context, named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
 	candidates := []string{"origin/HEAD", "origin/main", "origin/master", "main", "master"}
 	for _, name := range candidates {
 		if _, err := c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {

@@ -15,13 +15,8 @@ import (
 // maxPaths bounds how many changed paths are read from a clone.
 const maxPaths = 100_000
 
-// Change reads what merging the clone in the current directory would change in base: its
-// working tree or, when committed, HEAD.
-func Change(ctx context.Context, base string, onlyCommitted bool) (guard.Change, error) {
-	c, err := Open(ctx)
-	if err != nil {
-		return guard.Change{}, err
-	}
+// Change reads what merging the clone would change in base: its working tree or, when committed, HEAD.
+func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (guard.Change, error) {
 	of := Working
 	if onlyCommitted {
 		of = Committed

@@ -59,10 +59,8 @@ func (l Review) Run(cmd *cobra.Command, cfg config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.Base == "" {
-		if l.Base, err = c.DefaultBase(ctx); err != nil {
-			return err
-		}
+	if l.Base, err = c.Base(ctx, l.Base); err != nil {
+		return err
 	}
 	of := clone.Working
 	if l.Staged {

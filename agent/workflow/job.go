@@ -90,7 +90,11 @@ func (w *Job) Guard(ctx context.Context) error {
 	if w.Base == "" {
 		return config.Mistake{Err: errors.New("the workflow's event names no base: run it on pull_request or merge_group, or say --base REV")}
 	}
-	change, err := clone.Change(ctx, w.Base, true)
+	c, err := clone.Open(ctx)
+	if err != nil {
+		return err
+	}
+	change, err := c.Change(ctx, w.Base, true)
 	if err != nil {
 		return err
 	}
