@@ -129,7 +129,9 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, nil
 }
 
-const probeTimeout = 30 * time.Second
+// probeTimeout is how long an agent may take to start and say what it is: such programs load for seconds on
+// a machine of their own, and for many of these on one that is at work.
+const probeTimeout = 2 * time.Minute
 
 // Open begins a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
