@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/report"
+	"touchstone/agent/terminal"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -49,8 +51,14 @@ type Doctor struct {
 	fixes    []Result
 }
 
-// Print prints each result for people.
+// Print prints each result for people, on a terminal in as many lines as it takes.
 func Print(out io.Writer) func(Result) {
+	const indent = 22 // where a message begins
+	room := math.MaxInt
+	if terminal.Is(out) {
+		columns, _ := terminal.Size(out)
+		room = max(columns-indent, indent)
+	}
 	return func(c Result) {
 		word := "ok"
 		switch {
@@ -61,7 +69,8 @@ func Print(out io.Writer) func(Result) {
 		case !c.OK:
 			word = "problem"
 		}
-		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, c.Message)
+		message := strings.Join(terminal.Wrap(c.Message, room), "\n"+strings.Repeat(" ", indent))
+		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, message)
 	}
 }
 

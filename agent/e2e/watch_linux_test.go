@@ -2,72 +2,22 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-github/v66/github"
-	"golang.org/x/sys/unix"
 
 	"touchstone/agent/status"
+	"touchstone/agent/terminal/terminaltest"
 	"touchstone/verdict/decide"
 )
 
-// terminal is a pseudo-terminal of 120 by 40, and what was written to it.
-type terminal struct {
-	*os.File
-	mu  sync.Mutex
-	all strings.Builder
-}
-
-func newTerminal(t *testing.T) *terminal {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("SKIPPED: no pseudo-terminal: %v", err)
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	term, done := &terminal{File: slave}, make(chan struct{})
-	go func() {
-		defer close(done)
-		for buffer := make([]byte, 4096); ; {
-			n, err := master.Read(buffer)
-			if err != nil {
-				return
-			}
-			term.mu.Lock()
-			term.all.Write(buffer[:n])
-			term.mu.Unlock()
-		}
-	}()
-	t.Cleanup(func() { _ = slave.Close(); <-done; _ = master.Close() })
-	return term
-}
-
-func (t *terminal) whole() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.all.String()
-}
+// terminal is the screen of a terminal.
+type terminal struct{ *terminaltest.Terminal }
 
 // screen is what stands on it: what was drawn whole last.
-func (t *terminal) screen() string {
-	drawn := strings.Split(t.whole(), "\x1b[H")
+func (t terminal) screen() string {
+	drawn := strings.Split(t.Whole(), "\x1b[H")
 	return strings.ReplaceAll(drawn[max(0, len(drawn)-2)], "\x1b[K", "")
 }
 
@@ -78,10 +28,10 @@ func TestTheScreenFollowsTheLoop(t *testing.T) {
 	w.showPage()
 	m := w.agents[decide.Reviewer]
 	m.start()
-	term := newTerminal(t)
+	term := terminal{terminaltest.New(t, 120, 40)}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- status.Watch(ctx, term, m.cfg, nil) }()
+	go func() { done <- status.Watch(ctx, term.File, m.cfg, nil) }()
 	shows := func(texts ...string) {
 		t.Helper()
 		for _, text := range texts {
@@ -97,5 +47,5 @@ func TestTheScreenFollowsTheLoop(t *testing.T) {
 	shows("reviewer here: idle", "Open pull requests (0)")
 	stop()
 	w.must(<-done)
-	w.until("the terminal is given back", func() bool { return strings.HasSuffix(term.whole(), "\x1b[?25h\x1b[?1049l") })
+	w.until("the terminal is given back", func() bool { return strings.HasSuffix(term.Whole(), "\x1b[?25h\x1b[?1049l") })
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -19,6 +20,26 @@ func Plain(s string) string {
 		}
 		return r
 	}, strings.ReplaceAll(s, "\t", " "))
+}
+
+// Wrap breaks a text into lines of at most so many columns, between words; a longer word has a line of its own.
+func Wrap(text string, columns int) []string {
+	var lines []string
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		line, width := "", 0
+		for word := range strings.SplitSeq(paragraph, " ") {
+			size := utf8.RuneCountInString(word)
+			if width > 0 && width+1+size > columns {
+				lines, line, width = append(lines, line), "", 0
+			}
+			if width > 0 {
+				line, width = line+" ", width+1
+			}
+			line, width = line+word, width+size
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // Is reports whether an output, or an input, is a terminal.
