@@ -167,11 +167,13 @@ func judged(pr forge.PullRequest, s decide.State, reviewers []string) Pull {
 	}
 	action := decide.Next(s)
 	p.Turn, p.Reason = action.Turn, cmp.Or(action.Status.Text, action.Reason)
-	switch p.Turn {
-	case verdict.TurnAuthor:
-		p.WaitingOn = []string{pr.Author.Login}
-	case verdict.TurnReviewer:
+	switch on := action.On; {
+	case on.Turn == verdict.TurnReviewer:
 		p.WaitingOn = slices.Clone(reviewers)
+	case on.Turn == verdict.TurnPerson && len(on.Logins) == 0 && on.Not == "": // anybody who may push
+		p.WaitingOn = []string{pr.Author.Login}
+	default:
+		p.WaitingOn = append(p.WaitingOn, on.Logins...)
 	}
 	return p
 }

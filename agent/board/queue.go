@@ -34,7 +34,7 @@ func QueueOf(login string, pulls []Pull) Queue {
 			waits = waits || strings.EqualFold(other, login)
 		}
 		switch {
-		case waits, mine && p.Turn == verdict.TurnPerson:
+		case waits:
 			q.Waiting = append(q.Waiting, p)
 		case mine:
 			q.Mine = append(q.Mine, p)

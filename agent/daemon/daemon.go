@@ -263,7 +263,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
 	held := trouble{what: "this machine is at a standstill", held: true}
-	var said decide.Action
+	var said [3]string // kind, head and reason of what the log was told
 	for {
 		select {
 		case <-w.wake:
@@ -283,7 +283,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			continue
 		default:
 			reading.over(ctx)
-			if announced := (decide.Action{Kind: action.Kind, SHA: action.SHA, Reason: action.Reason}); announced != said {
+			if announced := [...]string{string(action.Kind), action.SHA, action.Reason}; announced != said {
 				log.Info().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
 				if action.Noted {

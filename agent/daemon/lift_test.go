@@ -33,6 +33,34 @@ func held(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 	return g, pr
 }
 
+// The status names those who are asked for a review and may push, since only they let a hold pass.
+func TestTheStatusOfAHoldNamesWhoMayLetItPass(t *testing.T) {
+	t.Parallel()
+	g, pr := held(t)
+	status := func() string {
+		t.Helper()
+		_, action, err := agentOf(g, decide.Reviewer, loopback.Judge).Look(t.Context(), pr.Ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return action.Status.Text
+	}
+	const nobody = "waiting for a person other than @" + loopback.Author + ": only a person may let it pass"
+	if got := status(); !strings.HasPrefix(got, nobody) {
+		t.Errorf("nobody is asked: %s", got)
+	}
+	g.Call(loopback.Author, http.MethodPost, "pulls/1/requested_reviewers", map[string]any{"reviewers": []string{loopback.Person}}, nil)
+	if got := status(); !strings.HasPrefix(got, "waiting for @"+loopback.Person+": only a person may let it pass") {
+		t.Errorf("a person is asked: %s", got)
+	}
+	if err := g.Sim.SetPermission(loopback.Repo.String(), loopback.Person, "triage"); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); !strings.HasPrefix(got, nobody) {
+		t.Errorf("one is asked that may not push: %s", got)
+	}
+}
+
 // act carries out what an agent has to do now, which has to be of that kind.
 func act(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest, kind decide.Kind) error {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchstone/agent/config"
@@ -105,12 +106,7 @@ func ByPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 // Ask reads the rights of those who gave an order or may have, what they wrote before another
 // login edited it, and who wrote or pushed a part of the pull request.
 func (f *Facts) Ask(ctx context.Context, read OrderReader, pr forge.PullRequest) error {
-	may := func(login string) (err error) {
-		if _, known := f.May[login]; !known {
-			f.May[login], err = read.Permission(ctx, pr.Ref.Repo, login)
-		}
-		return err
-	}
+	may := func(login string) error { return f.askRights(ctx, read, pr, login) }
 	for _, c := range pr.AllComments() {
 		if !c.ByPerson || !c.EditedByAnother() && !verdict.MeantAsOrder(c.Body) {
 			continue
@@ -141,8 +137,23 @@ func (f *Facts) Ask(ctx context.Context, read OrderReader, pr forge.PullRequest)
 	return f.askWriters(ctx, read, pr)
 }
 
-// askWriters reads who wrote or pushed a part of a pull request that a person wants to let
-// pass. Where GitHub cannot tell, no login counts as independent.
+// askRights reads what a login may do, unless that is known.
+func (f *Facts) askRights(ctx context.Context, read OrderReader, pr forge.PullRequest, login string) (err error) {
+	if _, known := f.May[login]; !known {
+		f.May[login], err = read.Permission(ctx, pr.Ref.Repo, login)
+	}
+	return err
+}
+
+// mayLetPass are those of some logins that are known to be allowed to push, as one has to be who lets pass what is held for a person.
+func (f Facts) mayLetPass(logins []string) []string {
+	return slices.DeleteFunc(slices.Clone(logins), func(login string) bool {
+		return strings.HasSuffix(login, "[bot]") || !f.May[login].CanWrite()
+	})
+}
+
+// askWriters reads what the people may do who are asked to review a pull request that is held for a person, and who wrote or
+// pushed a part of one that a person wants to let pass. Where GitHub cannot tell, no login counts as independent.
 func (f *Facts) askWriters(ctx context.Context, read OrderReader, pr forge.PullRequest) (err error) {
 	held, approved := false, false
 	for _, r := range pr.Reviews {
@@ -152,6 +163,13 @@ func (f *Facts) askWriters(ctx context.Context, read OrderReader, pr forge.PullR
 		record, err := verdict.ParseRecord(r.Body)
 		held = held || err == nil && len(record.Holds) > 0
 		approved = approved || err != nil && r.State == forge.Approved
+	}
+	for _, login := range pr.Requested {
+		if held && !verdict.SameLogin(login, pr.Viewer) {
+			if err := f.askRights(ctx, read, pr, login); err != nil {
+				return err
+			}
+		}
 	}
 	ordered := slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
 		return c.ByPerson && c.EditedAt == nil && f.May[c.Author.Login].CanWrite() && verdict.LetsPass(c.Body)

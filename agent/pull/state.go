@@ -35,6 +35,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Orphaned:     pr.Orphaned,
 		Unread:       unread(f.Unread),
 		Asked:        verdict.ListsLogin(pr.Requested, pr.Viewer),
+		Asking:       f.mayLetPass(pr.Requested),
 		Requested: cfg.Review == config.ReviewAll ||
 			slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    Labelled(pr, cfg.Labels.NeedsHuman),

@@ -45,7 +45,7 @@ var authorRules = append(general[:len(general):len(general)],
 	rule{"reviewed", "this head is reviewed", State.hasReview},
 	rule{"let pass", "no person has to let it pass", State.letPass},
 	rule{"approved", "its reviewers approve this head", State.approvedByAll},
-	rule{"no objection", "nobody requests changes", State.unopposed},
+	rule{noObjection, "nobody requests changes", State.unopposed},
 	rule{"not queued", "it is not in the merge queue", func(s State) outcome {
 		return metIf(!s.InQueue || s.Manual.Why != "" && s.Enqueued, verdict.TurnCI, s.queued)
 	}},

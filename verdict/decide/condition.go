@@ -24,6 +24,12 @@ const (
 // as the pull request is open.
 const Merged = "merged"
 
+// The names of conditions that are unmet because of one person.
+const (
+	goesOn      = "not stopped"
+	noObjection = "no objection"
+)
+
 // Condition is one of the things that have to be true before a pull request is merged.
 type Condition struct {
 	// Name is a short lower-case name that stays the same.
@@ -83,6 +89,7 @@ func Next(s State) Action {
 		}
 		a, left := s.leaveToAnother(o.act)
 		a.Condition, a.Turn = name, o.turn
+		a.On = s.party(a)
 		if !left {
 			a.Status = s.status(a)
 		}
@@ -171,7 +178,7 @@ var (
 	notDraft = rule{"ready", "it is no draft", func(s State) outcome {
 		return metIf(!s.Draft, verdict.TurnAuthor, func() Action { return s.act(Wait, "it is a draft") })
 	}}
-	notStopped = rule{"not stopped", "nobody has stopped the agents", func(s State) outcome {
+	notStopped = rule{goesOn, "nobody has stopped the agents", func(s State) outcome {
 		return metIf(s.stopped() == "", verdict.TurnPerson, func() Action { return s.act(Wait, s.stopped()) })
 	}}
 	noPersonCalled = rule{"no person called", "it waits for no person", func(s State) outcome {

@@ -73,9 +73,10 @@ type Action struct {
 	// on the branch; Computing that it is for what GitHub computes in the background.
 	Noted, Computing bool
 	// Condition is the name of the unmet condition that the action is about, Turn whose turn it
-	// is.
+	// is, and On who that is.
 	Condition string
 	Turn      verdict.Turn
+	On        verdict.Party
 	// Status tells people of the action.
 	Status Status
 }

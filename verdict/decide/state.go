@@ -105,8 +105,10 @@ type State struct {
 	// reviewers is: by request, by an earlier review of theirs, or because the configuration
 	// says all.
 	Requested bool
-	// Asked says that a request for its review stands right now.
-	Asked bool
+	// Asked says that a request for its review stands right now, Asking whose else are requested that
+	// may push.
+	Asked  bool
+	Asking []string
 	// NeedsHuman is the label that stops both roles, Held the one that stops the
 	// author's side.
 	NeedsHuman bool

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchstone/verdict"
@@ -97,17 +98,41 @@ func (s State) fixStatus(a Action) Status {
 
 // waiting says whose turn it is, and why.
 func (s State) waiting(a Action) string {
-	var logins []string
+	return verdict.Waiting(a.On, strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": "))
+}
+
+// party is whom an action waits for. Where a person is to let a head pass, those are the people whose review is asked for; GitHub
+// asks the owners of the code by itself
+// (https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners).
+func (s State) party(a Action) verdict.Party {
+	on := verdict.Party{Turn: a.Turn}
 	switch {
 	case a.Turn == verdict.TurnAuthor:
-		logins = []string{s.Author}
+		on.Logins = []string{s.Author}
 	case a.Turn == verdict.TurnReviewer && s.Role == Reviewer:
-		logins = []string{s.Self}
+		on.Logins = []string{s.Self}
 	case a.Turn == verdict.TurnReviewer:
-		logins = s.Reviewers
+		on.Logins = s.Reviewers
+	case a.Turn != verdict.TurnPerson:
+	case a.Condition == goesOn:
+		order, _ := verdict.LastOrder(s.Orders, verdict.Stop, verdict.Resume)
+		on.Logins = s.people(order.By)
+	case a.Condition == noObjection:
+		objector, _ := s.objector()
+		on.Logins = s.people(objector)
+	case s.holds() != "":
+		if on.Logins = s.people(s.Asking...); len(on.Logins) == 0 {
+			on.Not = s.Author
+		}
 	}
-	reason := strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": ")
-	return verdict.Waiting(a.Turn, logins, reason)
+	return on
+}
+
+// people are those of some logins that are neither the author's nor an agent's.
+func (s State) people(logins ...string) []string {
+	return slices.DeleteFunc(slices.Clone(logins), func(login string) bool {
+		return login == "" || verdict.SameLogin(login, s.Author) || verdict.SameLogin(login, s.Self) || s.listed(login)
+	})
 }
 
 func (s State) listed(login string) bool { return verdict.ListsLogin(s.Reviewers, login) }

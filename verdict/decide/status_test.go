@@ -38,7 +38,12 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 			s.BaseBranch, s.Opinions = "release", []Opinion{round(says("alice", head, verdict.Approve), 3)}
 		}, "pending reviewing, round 4"},
 		{"held, and a person called", asks, func(s *State) { s.NeedsHuman, s.CalledAt, s.Opinions = true, noon.Add(1), []Opinion{heldBack} },
-			"pending waiting for a person: the quality bar is lowered"},
+			"pending waiting for a person other than @octocat: the quality bar is lowered"},
+		{"held, and people asked", asks, func(s *State) {
+			s.NeedsHuman, s.CalledAt, s.Opinions, s.Asking = true, noon.Add(1), []Opinion{heldBack}, []string{"Octocat", "walter", "alice", "mona"}
+		}, "pending waiting for @walter, @mona: the quality bar is lowered"},
+		{"held, and its author's agent looks", ready, func(s *State) { s.Opinions, s.Asking = []Opinion{heldBack}, []string{"walter"} },
+			"pending waiting for @walter: only a person may let it pass, and one is being called"},
 		{"nobody asked", asks, func(s *State) { s.Requested = false }, ""},
 		{"closed", asks, func(s *State) { s.Open = false }, ""},
 
@@ -54,7 +59,12 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"a person called for something", ready, func(s *State) { s.NeedsHuman, s.CalledAt, s.CalledFor = true, noon, "settle 2 findings" },
 			"failure waiting for a person: settle 2 findings"},
 		{"stopped", ready, func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} },
-			"pending waiting for a person: mona has stopped the agents here"},
+			"pending waiting for @mona: mona has stopped the agents here"},
+		{"stopped by its author", ready, func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "octocat", 1)} },
+			"pending waiting for a person: octocat has stopped the agents here"},
+		{"a person objects", ready, func(s *State) {
+			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", Person: true, CanPush: true, At: noon})
+		}, "pending waiting for @mona: mona still requests changes"},
 		{"GitHub computes", ready, func(s *State) { s.Mergeable = MergeableUnknown }, "pending waiting: GitHub is computing whether it merges"},
 		{"another's", ready, func(s *State) { s.Author = "mona" }, ""},
 	} {

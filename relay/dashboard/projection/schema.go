@@ -17,7 +17,7 @@ import (
 
 // format is the version of the tables and of what is written into them. A file of another one
 // is built anew from the log.
-const format = "8"
+const format = "9"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

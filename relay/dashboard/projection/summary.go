@@ -287,8 +287,10 @@ func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string)
 	if s.Reason = sign.Text; waiting {
 		v.word = sign.Text
 	}
-	turn, on := verdict.Awaited(sign.Text)
+	awaited := verdict.Awaited(sign.Text)
+	turn, on := awaited.Turn, awaited.Logins
 	switch {
+	case turn == verdict.TurnPerson && awaited.Not != "": // of those that are asked, nobody may
 	case turn == verdict.TurnPerson:
 		on = v.people()
 	case turn == verdict.TurnReviewer:
@@ -302,21 +304,24 @@ func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string)
 	case !waiting && sign.State == "pending":
 		turn, on = party, logins // it is at work
 	}
-	if turn == "" || turn == s.Turn {
+	if turn == "" || turn == s.Turn && turn != verdict.TurnPerson {
 		return true
 	}
-	v.heeded, s.Turn, s.WaitingOn, s.Since = waiting, turn, []string{}, sign.At
+	if turn != s.Turn {
+		v.heeded, s.Turn, s.Since = waiting, turn, sign.At
+	}
+	s.WaitingOn = []string{}
 	for _, login := range on {
 		s.WaitingOn = append(s.WaitingOn, Plain(login, maxName))
 	}
 	return true
 }
 
-// people are the requested reviewers that are no agents, else its author.
+// people are those who may answer when a person is called: its author, unless it is held, and the requested reviewers that are no agents.
 func (v *view) people() []string {
 	people := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return verdict.ListsLogin(v.reviewers, login) })
-	if len(people) == 0 && v.Author != "" {
-		people = []string{v.Author}
+	if v.Author != "" && !v.held() {
+		people = slices.Insert(people, 0, v.Author)
 	}
 	return people
 }

@@ -26,6 +26,10 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 	at := began.Add(10 * time.Minute)
 	changes := decide.Opinion{Review: 7, By: "judge", SHA: "aaa", State: "CHANGES_REQUESTED", Record: &requested, At: at}
 	approval := decide.Opinion{Review: 7, By: "judge", SHA: "aaa", State: "APPROVED", Record: &approved, At: at}
+	lowered := record(verdict.RequestChanges, "aaa")
+	lowered.BaseBranch, lowered.Ledger, lowered.Holds = "main", nil, []verdict.Hold{{Kind: verdict.QualityBar}}
+	hold := decide.Opinion{Review: 7, By: "judge", SHA: "aaa", State: "CHANGES_REQUESTED", Record: &lowered, At: at}
+	kept := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(lowered, verdict.Signer{}))
 	stopped := []verdict.Command{{Verb: verdict.Stop, ID: 1, By: "mona", At: at}}
 	objected := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(requested, verdict.Signer{}))
 	passed := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(approved, verdict.Signer{}))
@@ -38,7 +42,7 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 	}{
 		"a review runs":           {decide.Reviewer, nil, func(*decide.State) {}, verdict.TurnReviewer, []string{"judge"}},
 		"a draft":                 {decide.Reviewer, nil, func(s *decide.State) { s.Draft = true }, verdict.TurnAuthor, []string{"alice"}},
-		"stopped before a review": {decide.Reviewer, nil, func(s *decide.State) { s.Orders = stopped }, verdict.TurnPerson, []string{"alice"}},
+		"stopped before a review": {decide.Reviewer, nil, func(s *decide.State) { s.Orders = stopped }, verdict.TurnPerson, []string{"mona"}},
 		"reviewed again": {decide.Reviewer, []event.Event{objected}, func(s *decide.State) {
 			s.Opinions = []decide.Opinion{changes}
 			s.Orders = []verdict.Command{{Verb: verdict.AskReview, ID: 9, By: "mona", At: at.Add(time.Minute)}}
@@ -48,7 +52,13 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 			verdict.TurnAuthor, []string{"alice"}},
 		"stopped before a fix": {decide.Author, []event.Event{objected}, func(s *decide.State) {
 			s.Opinions, s.Orders = []decide.Opinion{changes}, stopped
-		}, verdict.TurnPerson, []string{"alice"}},
+		}, verdict.TurnPerson, []string{"mona"}},
+		"held, and nobody is asked": {decide.Author, []event.Event{kept}, func(s *decide.State) {
+			s.Opinions = []decide.Opinion{hold}
+		}, verdict.TurnPerson, nil},
+		"held, and code owners are asked": {decide.Author, []event.Event{kept}, func(s *decide.State) {
+			s.Opinions, s.Asking = []decide.Opinion{hold}, []string{"walter"}
+		}, verdict.TurnPerson, []string{"walter"}},
 		"checks that the log does not tell of": {decide.Author, []event.Event{passed}, func(s *decide.State) {
 			s.Opinions, s.Checks = []decide.Opinion{approval}, decide.ChecksPending
 		}, verdict.TurnCI, nil},
