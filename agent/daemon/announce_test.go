@@ -1,15 +1,27 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/rs/zerolog"
+
+	"touchstone/agent/activity"
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/journal"
+	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
 
@@ -75,5 +87,88 @@ func TestABeaconIsNeverMoreThanARelayTakes(t *testing.T) {
 	text, err := json.Marshal(w.daemon.beacon())
 	if err != nil || len(text) > event.MaxBeaconBytes || len(text) < event.MaxBeaconBytes/2 {
 		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+// idle is a daemon that does nothing but tell of itself.
+func idle(t *testing.T, announce func(context.Context, event.Beacon) error) *Daemon {
+	t.Helper()
+	records, err := journal.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = records.Close() })
+	return &Daemon{
+		Agent: &Agent{Config: config.NewLive(config.Default(), nil).Config, Journal: records},
+		Self:  event.Beacon{Role: "reviewer", Login: loopback.Judge}, Announce: announce,
+	}
+}
+
+func TestAnAgentTellsWhatItDoesEveryHalfMinuteAndAtEachChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var told []string
+		d := idle(t, func(_ context.Context, b event.Beacon) error {
+			does := "nothing"
+			if len(b.Work) > 0 {
+				does = b.Work[0].Act + " " + b.Work[0].Phase
+			}
+			told = append(told, fmt.Sprintf("%s: %s", time.Since(began), does))
+			return nil
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.announce(ctx) }()
+		time.Sleep(40 * time.Second)
+		work, end := d.Activity.Begin(ctx, "acme/app#1", "review")
+		time.Sleep(200 * time.Millisecond)
+		activity.Phase(work, "Security")
+		time.Sleep(39800 * time.Millisecond)
+		end()
+		time.Sleep(45 * time.Second)
+		stop()
+		<-done
+		// A change within a second of another is told at the end of that second.
+		want := []string{"0s: nothing", "30s: nothing", "40s: review ", "41s: review Security", "1m11s: review Security", "1m20s: nothing",
+			"1m50s: nothing"}
+		if !slices.Equal(told, want) {
+			t.Errorf("it tells %q, want %q", told, want)
+		}
+	})
+}
+
+// A relay that is away, or that knows nothing of beacons yet, is told again later, and the log says nothing of it.
+func TestARelayThatDoesNotListenIsNoTrouble(t *testing.T) {
+	t.Parallel()
+	old := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(old.Close)
+	away := httptest.NewServer(nil)
+	away.Close()
+	for name, relay := range map[string]string{"away": away.URL, "old": old.URL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refusals := make(chan error, 9)
+			d := idle(t, func(ctx context.Context, b event.Beacon) error {
+				err := (&client.Client{URL: relay, Token: "rly_1_2"}).Announce(ctx, b)
+				refusals <- err
+				return err
+			})
+			var log bytes.Buffer
+			ctx, stop := context.WithCancel(zerolog.New(&log).Level(zerolog.InfoLevel).WithContext(t.Context()))
+			done := make(chan struct{})
+			go func() { defer close(done); d.announce(ctx) }()
+			for range 2 {
+				if err := <-refusals; err == nil {
+					t.Error("the relay listened")
+				}
+				_, end := d.Activity.Begin(ctx, "acme/app#1", "review") // a change
+				defer end()
+			}
+			stop()
+			<-done
+			if log.Len() > 0 {
+				t.Errorf("the log says %s", log.String())
+			}
+		})
 	}
 }
