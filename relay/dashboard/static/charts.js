@@ -1,14 +1,10 @@
-// The trends, and those of one rule, as plots. A click on a point leads to the pull requests behind it.
+// The trends, and those of one rule, as plots, which follow the page when it is refreshed. A click on a point leads to the pull
+// requests behind it.
 "use strict";
-(async () => {
+(() => {
   const place = document.getElementById("charts");
   if (!place || !window.uPlot) return;
-  const answer = await fetch(place.dataset.api);
-  if (!answer.ok) return;
-  const { buckets, bucket } = await answer.json();
-  if (!buckets.length) return;
-  const repo = new URL(answer.url).searchParams.get("repo");
-  const x = buckets.map((b) => Date.parse(b.start) / 1000);
+  let buckets, bucket, repo, x;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => () => style.getPropertyValue("--" + name).trim();
   const hours = (q, p) => (q ? q[p] / 3600 : null);
@@ -36,21 +32,11 @@
       return known ? (100 * held) / known : null;
     };
   }
-  const plots = (place.dataset.plots === "rule" ? rule : trends)();
-  place.hidden = false;
+  const plots = place.dataset.plots === "rule" ? rule : trends;
+  const values = (plot) => [x, ...plot.lines.map(([, , value]) => buckets.map(value))];
   const day = (date) => date.toISOString().slice(0, 10);
   const drawn = [];
-  // All frames first: how wide each is depends on how many there are.
-  const figures = plots.map((plot) => {
-    const figure = document.createElement("figure");
-    const caption = document.createElement("figcaption");
-    caption.textContent = plot.title;
-    figure.append(caption);
-    place.append(figure);
-    return figure;
-  });
-  for (const [n, plot] of plots.entries()) {
-    const figure = figures[n];
+  function draw(plot, figure) {
     const width = () => figure.clientWidth - 22;
     const chart = new uPlot({
       width: width(),
@@ -70,7 +56,7 @@
           value: (u, v) => (v == null ? "" : String(Math.round(v * 100) / 100)),
         })),
       ],
-    }, [x, ...plot.lines.map(([, , value]) => buckets.map(value))], figure);
+    }, values(plot), figure);
     chart.over.addEventListener("click", () => {
       const i = chart.cursor.idx;
       if (i == null) return;
@@ -84,6 +70,32 @@
     });
     drawn.push([chart, width]);
   }
+  async function read() {
+    const answer = await fetch(place.dataset.api).catch(() => null);
+    if (!answer?.ok) return; // the page says that the relay is away
+    ({ buckets, bucket } = await answer.json());
+    if (!buckets.length) return;
+    repo = new URL(answer.url).searchParams.get("repo");
+    x = buckets.map((b) => Date.parse(b.start) / 1000);
+    const all = plots();
+    if (drawn.length) {
+      drawn.forEach(([chart], n) => chart.setData(values(all[n])));
+      return;
+    }
+    place.hidden = false;
+    // All frames first: how wide each is depends on how many there are.
+    const figures = all.map((plot) => {
+      const figure = document.createElement("figure");
+      const caption = document.createElement("figcaption");
+      caption.textContent = plot.title;
+      figure.append(caption);
+      place.append(figure);
+      return figure;
+    });
+    all.forEach((plot, n) => draw(plot, figures[n]));
+  }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(([chart]) => chart.redraw()));
   addEventListener("resize", () => drawn.forEach(([chart, width]) => chart.setSize({ width: width(), height: 170 })));
+  document.addEventListener("htmx:after:swap", read);
+  read();
 })();
