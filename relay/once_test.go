@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -52,28 +50,12 @@ func allExamples(t *testing.T) []examples.Example {
 	return unpacked
 }
 
-// projects makes project names that differ, so that each test has a database of its own,
-// however often it runs.
-var projects atomic.Int64
-
 // database is the address of a new store in Firestore, and where Firestore is.
 func database(t *testing.T) (store, host string) {
 	t.Helper()
-	e, err := firestore()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
-	return fmt.Sprintf("firestore:project-%d", projects.Add(1)), e.Address
+	e, project := emulator.ForTest(t)
+	return "firestore:" + project, e.Address
 }
-
-// firestore starts the Firestore emulator when the first test needs it.
-var firestore = sync.OnceValues(func() (*emulator.Emulator, error) {
-	e, err := emulator.Start(context.Background())
-	if err == nil {
-		atEnd(e.Stop)
-	}
-	return e, err
-})
 
 var (
 	endings   []func() error

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,29 +29,19 @@ const (
 	childLease  = "TEST_RELAY_LEASE"
 )
 
-// shared starts the one emulator of this test binary when the first test needs it; from
-// then on this process and its children find it.
-var shared = sync.OnceValues(func() (*emulator.Emulator, error) {
-	started.Store(true)
-	e, err := emulator.Start(context.Background())
-	if err == nil {
-		err = os.Setenv("FIRESTORE_EMULATOR_HOST", e.Address)
-	}
-	return e, err
-})
-
-var started atomic.Bool
-
-// projects makes project names that differ.
-var projects atomic.Int64
+// named has this process and its children find the emulator.
+var named sync.Once
 
 // firestore is the address of a new store in the emulator.
 func firestore(t *testing.T) string {
 	t.Helper()
-	if _, err := shared(); err != nil {
-		emulator.Skip(t, err)
-	}
-	return fmt.Sprintf("firestore:project-%d", projects.Add(1))
+	e, project := emulator.ForTest(t)
+	named.Do(func() {
+		if err := os.Setenv("FIRESTORE_EMULATOR_HOST", e.Address); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return "firestore:" + project
 }
 
 func TestMain(m *testing.M) {
@@ -60,16 +49,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, beRelay(store, os.Getenv(childAPI), os.Getenv(childTarget)))
 		os.Exit(1)
 	}
-	code := m.Run()
-	if started.Load() {
-		if e, err := shared(); err == nil {
-			if err := e.Stop(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				code = 1
-			}
-		}
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // beRelay runs a relay until it is killed and prints its address.

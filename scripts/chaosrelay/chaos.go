@@ -53,17 +53,16 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 	store, environment, count := "sqlite:"+filepath.Join(folder, "relay.db"), []string(nil), 1
 	calm := func() {}
 	if p.store == "firestore" {
-		backend, err := emulator.Start(ctx)
+		backend, err := emulator.Shared()
 		if err != nil {
 			return outcome{}, err
 		}
-		defer backend.Stop()
 		proxy, err := emulator.NewProxy("", backend.Address, faults, p.seed)
 		if err != nil {
 			return outcome{}, err
 		}
 		defer proxy.Stop()
-		store, environment, count = "firestore:chaos", []string{"FIRESTORE_EMULATOR_HOST=" + proxy.Address}, 3
+		store, environment, count = "firestore:"+emulator.Project(), []string{"FIRESTORE_EMULATOR_HOST=" + proxy.Address}, 3
 		calm = proxy.Calm
 	}
 	for i := range count {

@@ -1,6 +1,7 @@
 // Command runtests runs go test and says in its last line how that ended: how many tests passed,
 // failed and were skipped, and what those that were skipped wanted. Of tests that pass it prints
 // nothing but their package. On Linux a user who may mount has the tests' temporary files in memory.
+// Tests of all packages share one Firestore emulator.
 //
 //	runtests [-again=N] [-race -shuffle=on …] ./...
 //
@@ -25,11 +26,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"touchstone/relay/storetest/emulator"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	end, err := shareEmulator(os.Args[1:])
+	if err == nil {
+		err = errors.Join(run(ctx, os.Args[1:], os.Stdout), end())
+	}
 	stop()
 	if err != nil {
 		if !errors.As(err, new(*exec.ExitError)) { // which the summary has told
@@ -37,6 +43,22 @@ func main() {
 		}
 		os.Exit(1)
 	}
+}
+
+// shareEmulator starts the emulator for the tests of all packages, if this machine has one: several of them need it.
+func shareEmulator(args []string) (end func() error, err error) {
+	nothing := func() error { return nil }
+	if !slices.Contains(args, "./...") {
+		return nothing, nil
+	}
+	e, err := emulator.Launch()
+	if errors.Is(err, emulator.ErrMissing) {
+		return nothing, nil // of which their tests tell
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.Stop, os.Setenv(emulator.Running, e.Address)
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {

@@ -90,17 +90,9 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 			return store, began.AddDate(0, 0, 7)
 		},
 		"Firestore": func(t *testing.T) (hub.Store, time.Time) {
-			e, err := emulator.Start(t.Context())
-			if err != nil {
-				emulator.Skip(t, err)
-			}
-			t.Cleanup(func() {
-				if err := e.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
+			e, project := emulator.ForTest(t)
 			t.Setenv("FIRESTORE_EMULATOR_HOST", e.Address)
-			store, err := firestore.Open(t.Context(), "days", "")
+			store, err := firestore.Open(t.Context(), project, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,10 +24,7 @@ import (
 // behindProxy opens a store through a proxy of its own.
 func behindProxy(t *testing.T, name string, faults emulator.Faults) (*Store, *emulator.Proxy) {
 	t.Helper()
-	e, err := shared()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
+	e, _ := emulator.ForTest(t)
 	proxy, err := emulator.NewProxy("", e.Address, faults, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -104,11 +101,8 @@ func TestOutageAndRecovery(t *testing.T) {
 	if _, err := s.Append(short, e); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("append without a database: %v", err)
 	}
-	backend, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy, err = emulator.NewProxy(proxy.Address, backend.Address, emulator.Faults{}, 1)
+	backend, _ := emulator.ForTest(t)
+	proxy, err := emulator.NewProxy(proxy.Address, backend.Address, emulator.Faults{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

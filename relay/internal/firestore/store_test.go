@@ -1,11 +1,8 @@
 package firestore
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,38 +13,12 @@ import (
 	"touchstone/relay/token"
 )
 
-// shared starts the one emulator of this test binary when the first test needs it.
-var shared = sync.OnceValues(func() (*emulator.Emulator, error) {
-	started.Store(true)
-	return emulator.Start(context.Background())
-})
-
-var started atomic.Bool
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if started.Load() {
-		if e, err := shared(); err == nil {
-			if err := e.Stop(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				code = 1
-			}
-		}
-	}
-	os.Exit(code)
-}
-
-// projects makes project names that differ, so that each test has databases of its own.
-var projects atomic.Int64
-
+// project is the name of a project of the test's own, whose databases it finds.
 func project(t *testing.T) string {
 	t.Helper()
-	e, err := shared()
-	if err != nil {
-		emulator.Skip(t, err)
-	}
+	e, project := emulator.ForTest(t)
 	t.Setenv("FIRESTORE_EMULATOR_HOST", e.Address)
-	return fmt.Sprintf("project-%d", projects.Add(1))
+	return project
 }
 
 // patient are limits for an emulator that shares a busy machine with the tests.

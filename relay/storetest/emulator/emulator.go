@@ -5,6 +5,7 @@ package emulator
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +32,35 @@ const startTimeout = 5 * time.Minute
 // ErrMissing is wrapped by errors that say that this machine has no emulator.
 var ErrMissing = errors.New("the Firestore emulator is missing")
 
+// Running names the variable with the address of an emulator that several test binaries share: it
+// takes six seconds of the processor to start one.
+const Running = "TOUCHSTONE_FIRESTORE_EMULATOR"
+
+// Shared is the emulator that runs already, or one that this process starts when it first needs it,
+// and that ends with the process.
+func Shared() (*Emulator, error) { return shared() }
+
+var shared = sync.OnceValues(func() (*Emulator, error) {
+	if address := os.Getenv(Running); address != "" {
+		e := &Emulator{Address: address}
+		return e, e.warm(context.Background())
+	}
+	return Start(context.Background())
+})
+
+// Project is the name of a project that no other test has, however often it runs.
+func Project() string { return "project-" + strings.ToLower(rand.Text())[:12] }
+
+// ForTest is the shared emulator and the name of a project in it that is the test's own.
+func ForTest(tb testing.TB) (e *Emulator, project string) {
+	tb.Helper()
+	e, err := Shared()
+	if err != nil {
+		Skip(tb, err)
+	}
+	return e, Project()
+}
+
 // Emulator is a running emulator. Its data is gone when it stops.
 type Emulator struct {
 	// Address is HOST:PORT, the value for FIRESTORE_EMULATOR_HOST.
@@ -39,9 +70,21 @@ type Emulator struct {
 	alive   io.Closer
 }
 
-// Start starts an emulator on a free port of loopback. It is found through
-// FIRESTORE_EMULATOR_JAR, or where the Cloud SDK installs it.
+// Start starts an emulator and waits until it answers.
 func Start(ctx context.Context) (*Emulator, error) {
+	e, err := Launch()
+	if err != nil {
+		return nil, err
+	}
+	if err := e.warm(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the Firestore emulator: %w", err), e.Stop())
+	}
+	return e, nil
+}
+
+// Launch starts an emulator on a free port of loopback, which answers some seconds later. It is found
+// through FIRESTORE_EMULATOR_JAR, or where the Cloud SDK installs it.
+func Launch() (*Emulator, error) {
 	path, err := find()
 	if err != nil {
 		return nil, err
@@ -57,7 +100,7 @@ func Start(ctx context.Context) (*Emulator, error) {
 	// The shell ends the emulator when its standard input ends, which happens
 	// however this process dies.
 	command := exec.Command("sh", "-c", `"$@" & read -r _; kill -9 $!`, "sh",
-		"java", "-Duser.language=en", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path,
+		"java", "-Duser.language=en", "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path,
 		"com.google.cloud.datastore.emulator.firestore.CloudFirestore", "start", "--host="+host, "--port="+port)
 	alive, err := command.StdinPipe()
 	if err != nil {
@@ -66,11 +109,7 @@ func Start(ctx context.Context) (*Emulator, error) {
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("start the Firestore emulator: %w", err)
 	}
-	e := &Emulator{Address: address, command: command, alive: alive}
-	if err := e.warm(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the Firestore emulator: %w", err), e.Stop())
-	}
-	return e, nil
+	return &Emulator{Address: address, command: command, alive: alive}, nil
 }
 
 // warm has the emulator do once what stores ask of it. What it does for the first time
