@@ -108,9 +108,39 @@ func literal(text, quote string) int {
 			class = text[i] == '['
 		case !class && strings.HasPrefix(text[i:], quote):
 			return i + len(quote)
+		case (quote[0] == '"' || quote[0] == '`') && strings.HasPrefix(text[i:], "${"):
+			i += embedded(text[i:])
 		}
 	}
 	return len(text)
+}
+
+// maxEmbedded bounds the code that stands within a string, in bytes.
+const maxEmbedded = 500
+
+// embedded is the length of the code in braces that a part of a string begins with, up to the brace that
+// ends it, in which other strings may stand; 0 where none ends it.
+func embedded(text string) int {
+	open, quote := 0, byte(0)
+	for i := 1; i < min(len(text), maxEmbedded) && text[i] != '\n'; i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '{':
+			open++
+		case c == '}':
+			if open--; open == 0 {
+				return i
+			}
+		}
+	}
+	return 0
 }
 
 // pattern reports whether a slash begins a pattern, which ends on its line, and does not divide.
