@@ -110,10 +110,9 @@ func attributes(content []byte, folder []string) (lines []gitattributes.MatchAtt
 
 // plain is a text as UTF-8 without a byte order mark, its lines ended as on Unix.
 func plain(content []byte) []byte {
-	if content == nil {
-		return nil
-	}
 	switch {
+	case len(content) == 0:
+		return nil
 	case bytes.HasPrefix(content, []byte{0xFF, 0xFE}), bytes.HasPrefix(content, []byte{0xFE, 0xFF}):
 		big := content[0] == 0xFE
 		units := make([]uint16, 0, len(content)/2)
@@ -127,6 +126,9 @@ func plain(content []byte) []byte {
 		content = []byte(string(utf16.Decode(units)))
 	default:
 		content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
+	}
+	if !bytes.Contains(content, []byte("\r\n")) {
+		return content // no copy of what may be large
 	}
 	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 }

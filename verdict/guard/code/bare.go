@@ -13,7 +13,7 @@ func Bare(path, content string, from, to int) string {
 	var b strings.Builder
 	s := lex(content, lang)
 	for i, token := range s.tokens {
-		if line := int(token.line); token.kind != text && from <= line && line <= to {
+		if line := s.line(i); token.kind != text && from <= line && line <= to {
 			b.WriteString(s.of(i) + " ")
 		}
 	}

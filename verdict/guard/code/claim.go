@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"hash/fnv"
 	"strconv"
 	"strings"
 )
@@ -9,8 +10,16 @@ import (
 // claim is one assertion of a test: from a word that asserts to the end of its statement.
 // In Go it is the condition under which a test fails.
 type claim struct {
+	from, to int32  // its tokens
+	op       string // what it calls last, or what it compares with
+	digest   uint64 // of its tokens, however they are formatted
+}
+
+// reading is what an assertion says. It is read where two are compared, since it takes many
+// times the room of the claim.
+type reading struct {
+	claim
 	line     int
-	at       int             // its first token
 	strength int             // how few results pass, 1 to 5, or unknown
 	norm     string          // its tokens, however they are formatted
 	words    map[string]bool // its words and literals
@@ -73,7 +82,11 @@ func (s *side) claimsOf(u *unit) {
 		}
 		if to > from {
 			past = to
-			if c := s.claim(from, to, op); !c.constant(op) {
+			c := claim{from: int32(from), to: int32(to), op: op}
+			if said := s.read(c); !said.constant() {
+				h := fnv.New64a()
+				h.Write([]byte(said.norm))
+				c.digest = h.Sum64()
 				u.claims = append(u.claims, c)
 			}
 		}
@@ -159,9 +172,13 @@ func (s *side) statementEnd(i int) int {
 	return len(s.tokens)
 }
 
-// claim describes the assertion of some tokens.
-func (s *side) claim(from, to int, op string) claim {
-	c := claim{line: int(s.tokens[from].line), at: from, strength: strengths[op], norm: s.canonical(from, to), words: map[string]bool{}}
+// claimLine is the line in which an assertion begins.
+func (s *side) claimLine(c claim) int { return s.line(int(c.from)) }
+
+// read tells what an assertion says.
+func (s *side) read(of claim) reading {
+	from, to := int(of.from), int(of.to)
+	c := reading{claim: of, line: s.claimLine(of), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
 	locals, code := map[string]string{}, strings.Builder{}
 	for k := from; k < to; k++ {
 		if looseWords[s.of(k)] {
@@ -184,27 +201,27 @@ func (s *side) claim(from, to int, op string) claim {
 		}
 	}
 	c.code = code.String()
-	if digits[op] {
+	if digits[of.op] {
 		c.number = -c.number
 	}
 	switch {
 	case strings.Contains(c.norm, "approx ("):
 		c.strength = about
-	case op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
+	case of.op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
 		c.strength = unknown
 	}
 	return c
 }
 
 // looser reports whether an assertion is passed by more results than the one that it stands for.
-func (c claim) looser(than claim) bool {
+func (c reading) looser(than reading) bool {
 	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
 		c.patterns == than.patterns && c.wild > than.wild ||
 		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number || c.shortens(than))
 }
 
 // shortens reports whether an assertion looks for a part of the text that the other one looks for.
-func (c claim) shortens(than claim) bool {
+func (c reading) shortens(than reading) bool {
 	if c.strength > bounded {
 		return false
 	}
@@ -220,7 +237,7 @@ func (c claim) shortens(than claim) bool {
 }
 
 // bounds reports whether an assertion compares with a bound, rather than with one result.
-func (c claim) bounds() bool { return strings.ContainsAny(c.code, "<>") }
+func (c reading) bounds() bool { return strings.ContainsAny(c.code, "<>") }
 
 // digits are assertions whose number says how many digits count, so that fewer are looser.
 var digits = set("tobecloseto assertalmostequal almostequal")
@@ -281,17 +298,17 @@ func (s *side) comparison(from, to int) int {
 }
 
 // constant reports whether an assertion looks at nothing that was computed.
-func (c claim) constant(op string) bool {
+func (c reading) constant() bool {
 	for _, always := range []string{"&& false", "|| true", "or True"} {
 		if strings.Contains(c.norm, always) {
 			return true
 		}
 	}
-	if strengths[op] == unknown {
+	if strengths[c.op] == unknown {
 		return false
 	}
 	for w := range c.words {
-		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, op) && !neutral[w] && !assertion(w) && !receivers[w] {
+		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, c.op) && !neutral[w] && !assertion(w) && !receivers[w] {
 			return false
 		}
 	}

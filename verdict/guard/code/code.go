@@ -24,6 +24,10 @@ import (
 // takes ten times the bytes of its text.
 const maxSource = 24 << 20
 
+// maxTests bounds the files of tests among it, in bytes: both sides of those that changed are kept
+// until the last is read, as tests move from one to another. The first is read however large it is.
+const maxTests = 12 << 20
+
 // Examines reports whether a file of this path can hold a finding, or be the subject of
 // a test that goes with it.
 func Examines(path string) bool {
@@ -51,10 +55,13 @@ type examination struct {
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}
 	var read []change.File
-	size := 0
+	size, tests := 0, 0
 	for _, f := range files {
-		if n := x.wants(f, size); n > 0 {
+		if n := x.wants(f, size, tests); n > 0 {
 			size += n
+			if isTestPath(f.Name()) {
+				tests += n
+			}
 			read = append(read, f)
 		}
 	}
@@ -75,8 +82,8 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 }
 
 // wants is how many bytes of a file are to be parsed, 0 where nothing in it can matter or where it
-// cannot be read, which is said.
-func (x *examination) wants(f change.File, size int) int {
+// cannot be read beside so many bytes of others and of tests, which is said.
+func (x *examination) wants(f change.File, size, tests int) int {
 	was, is := languageOf(f.OldPath), languageOf(f.Path)
 	lang, n := cmp.Or(was, is), len(f.Before)+len(f.After)
 	same := bytes.Equal(f.Before, f.After)
@@ -89,7 +96,7 @@ func (x *examination) wants(f change.File, size int) int {
 		return 0
 	case (f.OldPath == "" || generated(f.OldPath, f.Before)) && (f.Path == "" || generated(f.Path, f.After)):
 		return 0
-	case f.Unread || size+n > maxSource:
+	case f.Unread || size+n > maxSource || tests > 0 && tests+n > maxTests && isTestPath(f.Name()):
 		x.unexamined(f)
 		return 0
 	}

@@ -230,7 +230,7 @@ func (f *finder) blocks() map[int]int {
 		if f.tokens[i].kind != word || f.of(i-1) == "." || f.symbol(i) {
 			continue
 		}
-		line := int(f.tokens[i].line)
+		line := f.line(i)
 		switch {
 		case t == "end":
 			if n := len(open); n > 0 {

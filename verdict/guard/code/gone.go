@@ -122,7 +122,7 @@ func (x *examination) called(u *unit) bool {
 func (s *side) comments(u *unit) bool {
 	first, named, asserts := "", false, false
 	if len(u.claims) > 0 {
-		first = u.side.lineText(u.claims[0].line)
+		first = u.side.lineText(u.side.claimLine(u.claims[0]))
 	} else if strings.Contains(u.name, " ") { // a title may be a sentence of any comment
 		return false
 	}

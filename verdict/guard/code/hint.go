@@ -37,7 +37,7 @@ func (x *examination) hints() {
 		})
 		switch {
 		case i >= 0 && len(a.guards) >= len(b.guards):
-			say("built-on", "Code of these tests is built on a new condition.", int(a.tokens[min(a.guards[i].from, len(a.tokens)-1)].line))
+			say("built-on", "Code of these tests is built on a new condition.", a.line(min(a.guards[i].from, len(a.tokens)-1)))
 		case len(b.tokens)-len(a.tokens) >= fewer && x.kept(b):
 			say("less", "These tests hold less than they did.", 1)
 		case len(a.having(test)) == 0:

@@ -21,7 +21,6 @@ const (
 // token is one lexical token. Comments and preprocessor lines are kept apart.
 type token struct {
 	from, to int32  // bytes in the source
-	line     int32  // 1-based
 	mate     int32  // the matching bracket's index, or -1
 	column   uint16 // bytes from the beginning of the line, as far as they can be counted
 	kind     kind
@@ -40,6 +39,7 @@ type note struct {
 type source struct {
 	text   string
 	lang   *language
+	starts []int32 // where its lines begin
 	tokens []token
 	outer  []int32 // for each token the innermost bracket around it, or -1
 	notes  []note
@@ -52,6 +52,26 @@ func (s *source) of(i int) string {
 		return ""
 	}
 	return s.text[s.tokens[i].from:s.tokens[i].to]
+}
+
+// line is the line of a token, from 1.
+func (s *source) line(i int) int {
+	n, found := slices.BinarySearch(s.starts, s.tokens[i].from)
+	if found {
+		n++
+	}
+	return n
+}
+
+// lineStarts are the places at which the lines of a text begin.
+func lineStarts(content string) []int32 {
+	starts := make([]int32, 1, strings.Count(content, "\n")+1)
+	for i := range len(content) {
+		if content[i] == '\n' {
+			starts = append(starts, int32(i+1))
+		}
+	}
+	return starts
 }
 
 // kindOf is the kind of a token; that of a sign beyond the ends.
@@ -76,16 +96,25 @@ type lexer struct {
 // rooms are where tokens are gathered, so that those that are kept take no more than they need.
 var rooms = sync.Pool{New: func() any { return new([]token) }}
 
+const (
+	// bytesPerToken is what a token takes of dense code, so that a room need not grow.
+	bytesPerToken = 3
+	// maxRoom is the most tokens that such a room is kept for.
+	maxRoom = 1 << 18
+)
+
 // lex cuts a text into tokens.
 func lex(content string, lang *language) *source {
-	l := &lexer{source: &source{text: content, lang: lang}, line: 1, fresh: true}
+	l := &lexer{source: &source{text: content, lang: lang, starts: lineStarts(content)}, line: 1, fresh: true}
 	room := rooms.Get().(*[]token)
-	l.tokens = (*room)[:0]
+	l.tokens = slices.Grow((*room)[:0], len(content)/bytesPerToken)
 	for l.at < len(l.text) {
 		l.step()
 	}
 	*room, l.tokens = l.tokens, slices.Clone(l.tokens)
-	rooms.Put(room)
+	if cap(*room) <= maxRoom {
+		rooms.Put(room)
+	}
 	l.match()
 	return l.source
 }
@@ -150,7 +179,7 @@ func (l *lexer) advance(to int) {
 
 // add makes a token of the text up to a position.
 func (l *lexer) add(k kind, to int) {
-	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to), line: int32(l.line),
+	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to),
 		column: uint16(min(l.at-l.start, math.MaxUint16)), mate: -1, kind: k, first: l.fresh})
 	l.fresh = false
 	l.advance(to)

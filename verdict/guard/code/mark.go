@@ -106,7 +106,7 @@ func (s *side) add(to *[]mark, e effect, cond string, i int) {
 		}
 	}
 	if len(*to) < maxMarks {
-		*to = append(*to, mark{e, cond, int(s.tokens[min(i, len(s.tokens)-1)].line)})
+		*to = append(*to, mark{e, cond, s.line(min(i, len(s.tokens)-1))})
 	}
 }
 
@@ -380,14 +380,14 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 				if conditional[t] && (open != i || from > 0) {
 					out = append(out, condition{s.plain(n, open), n})
 				}
-				if conditional[t] || t == ";" || t == "{" || t == "}" || s.tokens[n].first && open != i && s.tokens[n].line < s.tokens[open].line {
+				if conditional[t] || t == ";" || t == "{" || t == "}" || s.tokens[n].first && open != i && s.line(n) < s.line(open) {
 					break
 				}
 			}
 		}
 		return out
 	}
-	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.tokens[n].line == s.tokens[i].line; n++ { // … if it rains
+	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.line(n) == s.line(i); n++ { // … if it rains
 		if s.of(n) == "if" || s.of(n) == "unless" {
 			return append(out, condition{s.lineOf(n), n})
 		}

@@ -288,7 +288,7 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 	if (name == "allow" || name == "expect") && (!s.lang.rust || s.of(i+1) != "(") || s.lang.rust && (name == "Generated") {
 		return suppression{}, false
 	}
-	u := suppression{side: s, tool: name, line: int(s.tokens[i].line)}
+	u := suppression{side: s, tool: name, line: s.line(i)}
 	end := i + 1
 	if s.of(end) == "(" && s.tokens[end].mate > 0 {
 		end = int(s.tokens[end].mate) + 1

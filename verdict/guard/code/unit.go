@@ -39,7 +39,7 @@ type unit struct {
 }
 
 // line is where a unit is named.
-func (u *unit) line() int { return int(u.side.tokens[u.at].line) }
+func (u *unit) line() int { return u.side.line(u.at) }
 
 // path is the unit's name behind the names of what encloses it.
 func (u *unit) path() string {

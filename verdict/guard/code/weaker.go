@@ -22,7 +22,7 @@ func (x *examination) compareClaims(p pair) {
 	if p.after.role == definition && a.of(p.after.body) == "return" && b.of(p.before.body) != "return" && a.endsHere(p.after.body) {
 		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
 	}
-	lost, added := without(p.before.claims, p.after.claims), without(p.after.claims, p.before.claims)
+	lost, added := b.without(p.before.claims, p.after.claims), a.without(p.after.claims, p.before.claims)
 	gone := 0 // the line of an assertion that nothing stands for
 	for _, c := range lost {
 		i := closest(c, added)
@@ -45,7 +45,7 @@ func (x *examination) compareClaims(p pair) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
 	if c, now := p.conditional(); now {
-		say("conditional", "The assertion is made under a condition only.", nil, 0, a, c.line)
+		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.claimLine(c))
 	}
 	x.comparePatience(p)
 }
@@ -53,11 +53,12 @@ func (x *examination) compareClaims(p pair) {
 // conditional finds an assertion that is made under a condition now, and was without one.
 func (p pair) conditional() (claim, bool) {
 	some := func(u *unit, c claim) bool {
-		return slices.ContainsFunc(u.side.conditionsAt(c.at, u.body), func(on condition) bool { return !strings.HasPrefix(on.text, "else") })
+		on := u.side.conditionsAt(int(c.from), u.body)
+		return slices.ContainsFunc(on, func(one condition) bool { return !strings.HasPrefix(one.text, "else") })
 	}
-	everywhere, n := map[string]bool{}, 0
+	everywhere, n := map[uint64]bool{}, 0
 	for _, c := range p.before.claims {
-		if everywhere[c.norm] = !some(p.before, c); everywhere[c.norm] {
+		if everywhere[c.digest] = !some(p.before, c); everywhere[c.digest] {
 			n++
 		}
 	}
@@ -69,13 +70,13 @@ func (p pair) conditional() (claim, bool) {
 		switch {
 		case !some(p.after, c):
 			n--
-		case everywhere[c.norm]:
+		case everywhere[c.digest]:
 			return c, true
 		default:
 			last = c
 		}
 	}
-	return last, n > 0 && len(p.after.claims) >= len(p.before.claims) && last.norm != ""
+	return last, n > 0 && len(p.after.claims) >= len(p.before.claims) && last.to > 0
 }
 
 // notes reports whether a text stands in a comment within a unit.
@@ -134,15 +135,15 @@ func (x *examination) checks(name string) bool {
 	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.claims) > 0 })
 }
 
-// without are the claims that do not stand in another list.
-func without(list, other []claim) (left []claim) {
-	has := map[string]int{}
+// without is what those assertions say that do not stand in another list.
+func (s *side) without(list, other []claim) (left []reading) {
+	has := map[uint64]int{}
 	for _, c := range other {
-		has[c.norm]++
+		has[c.digest]++
 	}
 	for _, c := range list {
-		if has[c.norm]--; has[c.norm] < 0 {
-			left = append(left, c)
+		if has[c.digest]--; has[c.digest] < 0 {
+			left = append(left, s.read(c))
 		}
 	}
 	return left
@@ -150,7 +151,7 @@ func without(list, other []claim) (left []claim) {
 
 // closest is the assertion that shares the most words with one; -1 when none shares
 // enough.
-func closest(c claim, list []claim) int {
+func closest(c reading, list []reading) int {
 	best, at := 0.34, -1
 	for i, d := range list {
 		if score := min(share(c.words, d.words), 1) + share(d.words, c.words)/4; score > best {
@@ -198,7 +199,7 @@ func patienceOf(u *unit) patience {
 	limit := func(i int, unit time.Duration) {
 		if v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s.of(i), "lLfF"), "_", ""), 64); err == nil &&
 			s.kindOf(i) == number {
-			out.limits, out.lines = append(out.limits, time.Duration(v*float64(unit))), append(out.lines, int(s.tokens[i].line))
+			out.limits, out.lines = append(out.limits, time.Duration(v*float64(unit))), append(out.lines, s.line(i))
 		}
 	}
 	u.own(func(i int) {
@@ -208,7 +209,7 @@ func patienceOf(u *unit) patience {
 		name, next := s.of(i), s.of(i+1)
 		if why := tolerating[name]; why != "" && next != ":" {
 			out.times[why]++
-			out.line[why] = int(s.tokens[i].line)
+			out.line[why] = s.line(i)
 		}
 		switch unit := durations[name]; {
 		case unit > 0 && next == "(":
