@@ -99,7 +99,8 @@ command line is wrong, 1 anything else.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", "", "`REV` that the change would be merged into (default origin's default branch, else main or master)")
+	cmd.Flags().StringVar(&base, "base", "",
+		"`REV` that the change would be merged into (default origin's default branch, else main or master)")
 	cmd.Flags().StringVar(&format, "format", "text",
 		"text, json for programs, sarif for code scanning, or github for a workflow's annotations")
 	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")

@@ -87,7 +87,6 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cmd, err)
 	})
-	root.SuggestionsMinimumDistance = 2
 	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
 	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
 	group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
@@ -137,6 +136,7 @@ func suggest(cmd *cobra.Command, args []string, err error) error {
 	if !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command ") { // as cobra.NoArgs says it
 		return fmt.Errorf("%q is one argument too many", args[0])
 	}
+	cmd.SuggestionsMinimumDistance = 2 // letters that differ
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}

@@ -85,7 +85,6 @@ anything else.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SuggestionsMinimumDistance = 2
 	group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
 	group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
 	group(root, "Look and steer:", tailCommand(), controlCommand())
@@ -147,6 +146,7 @@ func checkFormat(format string) error {
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		meant := "; see"
+		cmd.SuggestionsMinimumDistance = 2 // letters that differ
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			meant = "; did you mean " + strings.Join(near, " or ") + "? See"
 		}
