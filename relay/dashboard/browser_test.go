@@ -4,168 +4,40 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto"
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
+	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/relay/token"
 	"touchstone/verdict"
 )
 
 const secret = "s3cret"
 
-// need skips a test that lacks a program or a file, or fails it where CI is "true".
-func need(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is missing", what)
-	}
-	t.Skipf("SKIPPED: %s is missing", what)
-}
-
-// chromium is the one of all tests, which starts with the first that needs it and ends with the last: each test has a tab
-// with cookies of its own.
-var chromium = sync.OnceValues(func() (context.Context, error) {
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		return nil, err
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	stopChromium = stop
-	ctx, _ = chromedp.NewContext(ctx)
-	return ctx, chromedp.Run(ctx)
-})
-
-var stopChromium = func() {}
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	stopChromium()
+	chromium.Stop()
 	os.Exit(code)
-}
-
-// browser is a tab and what went wrong on its pages.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
-
-	mu       sync.Mutex
-	problems []string
-}
-
-func newBrowser(t *testing.T, relay string) *browser {
-	t.Helper()
-	ctx, err := chromium()
-	if errors.Is(err, exec.ErrNotFound) {
-		need(t, "Chromium (as on Debian: apt install chromium)")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, expire := context.WithTimeout(ctx, 5*time.Minute) // far longer than any of these takes
-	t.Cleanup(expire)
-	over := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-	profile, err := target.CreateBrowserContext().Do(over)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Chromium opens the first tab of a profile in a window of its own alone.
-	tab, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).WithWidth(1280).WithHeight(900).Do(over)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithTargetID(tab))
-	t.Cleanup(closeTab)
-	b := &browser{t: t, ctx: ctx}
-	chromedp.ListenTarget(ctx, func(e any) {
-		switch e := e.(type) {
-		case *page.EventJavascriptDialogOpening:
-			b.problem("a dialog opened: " + e.Message)
-		case *runtime.EventExceptionThrown:
-			b.problem("an exception: " + e.ExceptionDetails.Error())
-		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, relay) && !strings.HasPrefix(e.Request.URL, "data:") {
-				b.problem("a request to elsewhere: " + e.Request.URL)
-			}
-		}
-	})
-	// Tabs that are not in front would get no keys.
-	b.run(network.Enable(), page.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
-	return b
-}
-
-// visible waits until an element shows.
-func visible(selector string) chromedp.Action {
-	return chromedp.WaitVisible(selector, chromedp.ByQuery)
-}
-
-func (b *browser) problem(text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.problems = append(b.problems, text)
-}
-
-// run takes the actions one after the other. An action whose node went away before it acted, since a page is live and a
-// click leads to another page, is taken again: it then finds the node of the page that is there now.
-func (b *browser) run(actions ...chromedp.Action) {
-	b.t.Helper()
-	for _, action := range actions {
-		err := chromedp.Run(b.ctx, action)
-		for wasReplaced(err) {
-			err = chromedp.Run(b.ctx, action)
-		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
-	}
-}
-
-// wasReplaced tells whether an error is Chromium's answer about a node or a document that is no longer there:
-// https://github.com/chromium/chromium/blob/main/third_party/blink/renderer/core/inspector/inspector_dom_agent.cc
-func wasReplaced(err error) bool {
-	answer, ok := errors.AsType[*cdproto.Error](err)
-	return ok && answer.Code == -32000 && slices.ContainsFunc([]string{"node", "execution context", "navigated"}, func(word string) bool {
-		return strings.Contains(strings.ToLower(answer.Message), word)
-	})
-}
-
-// clean reports what went wrong since the last time.
-func (b *browser) clean(where string) {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.problems {
-		b.t.Errorf("%s: %s", where, p)
-	}
-	b.problems = nil
 }
 
 // relay is a running relay with a page.
 type relay struct {
 	t       *testing.T
 	address string
+	token   string         // the text of an administrator's; empty where none is required
+	notes   token.Notebook // what is kept beside the log
 }
 
 // startRelay starts a relay that knows its log since a moment, or that has an empty one.
@@ -190,7 +62,7 @@ func startRelay(t *testing.T, since ...time.Time) *relay {
 		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
 			Store: "sqlite:" + filepath.Join(dir, "relay.db"), Version: "test"},
 	})
-	return &relay{t, "http://" + listener.Addr().String()}
+	return &relay{t: t, address: "http://" + listener.Addr().String(), notes: store}
 }
 
 // serve runs a relay until the test ends, and then closes its store.
@@ -337,10 +209,10 @@ func (r *relay) views(pulls int) []string {
 func TestHostileTextsStayText(t *testing.T) {
 	t.Parallel()
 	r := hostileRelay(t)
-	b := newBrowser(t, r.address)
+	b := chromium.Open(t, r.address)
 	for _, view := range r.views(len(hostile)) {
-		b.run(chromedp.Navigate(r.address+view), visible("#main"))
-		b.intact(view, [2]int64{1280, 900}, [2]int64{390, 844})
+		b.Run(b.Go(view), chromium.Visible("#main"))
+		intact(t, b, view, [2]int64{1280, 900}, [2]int64{390, 844})
 	}
 }
 
@@ -381,33 +253,33 @@ func TestPagesShowTheWebhooksThatGitHubPublishes(t *testing.T) {
 			types[e.Type], views = true, append(views, "/log/"+e.ID)
 		}
 	}
-	b := newBrowser(t, r.address)
+	b := chromium.Open(t, r.address)
 	for _, view := range views {
-		b.run(chromedp.Navigate(r.address+view), visible("#main"))
-		b.intact(view, [2]int64{1280, 900})
+		b.Run(b.Go(view), chromium.Visible("#main"))
+		intact(t, b, view, [2]int64{1280, 900})
 	}
 }
 
 // intact reports what the page that is open holds of others that is more than text, and where it is wider than a screen.
-func (b *browser) intact(view string, sizes ...[2]int64) {
-	b.t.Helper()
+func intact(t *testing.T, b *chromium.Tab, view string, sizes ...[2]int64) {
+	t.Helper()
 	for _, size := range sizes {
 		var strange []string
 		// Plots take their width a moment after the screen has changed its own.
 		fits := chromedp.Poll(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`, nil,
 			chromedp.WithPollingTimeout(20*time.Second))
-		b.run(chromedp.EmulateViewport(size[0], size[1]))
-		if err := chromedp.Run(b.ctx, fits); err != nil {
-			b.t.Errorf("%s is wider than a screen of %d: %v", view, size[0], err)
+		b.Run(chromedp.EmulateViewport(size[0], size[1]))
+		if err := b.Try(fits); err != nil {
+			t.Errorf("%s is wider than a screen of %d: %v", view, size[0], err)
 		}
-		b.run(chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
+		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("main script, main img, main svg[onload], main iframe, main [onerror], main `+
 			`[onload], main [onmouseover], main [hx-get], `+
 			`main [data-hx-get]:not(#main), main a[href^='javascript' i], main [style]:not(.charts *)")].map(e => `+
 			`e.outerHTML.slice(0, 100))`, &strange))
 		for _, element := range strange {
-			b.t.Errorf("%s holds %s", view, element)
+			t.Errorf("%s holds %s", view, element)
 		}
-		b.clean(view)
+		b.Clean(view)
 	}
 }
 
@@ -416,20 +288,20 @@ func TestBoardIsLive(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
 	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
-	b := newBrowser(t, r.address)
-	b.run(chromedp.Navigate(r.address+"/"), visible(".live.on"))
+	b := chromium.Open(t, r.address)
+	b.Run(b.Go("/"), chromium.Visible(".live.on"))
 	r.send("pull_request", opened(2, 1, "The second", "alice", "two"))
-	b.run(visible(`[id="p-acme/app-2"]`))
-	b.run(chromedp.KeyEvent("p"), visible(".live[aria-pressed=true]"))
+	b.Run(chromium.Visible(`[id="p-acme/app-2"]`))
+	b.Run(chromedp.KeyEvent("p"), chromium.Visible(".live[aria-pressed=true]"))
 	r.send("pull_request", opened(3, 1, "The third", "alice", "three"))
 	var there bool
-	b.run(chromedp.Poll(`document.getElementById("live").textContent.includes("there is news")`, nil, chromedp.WithPollingTimeout(0)),
+	b.Run(chromedp.Poll(`document.getElementById("live").textContent.includes("there is news")`, nil, chromedp.WithPollingTimeout(0)),
 		chromedp.Evaluate(`!!document.querySelector("[id='p-acme/app-3']")`, &there))
 	if there {
 		t.Error("a paused board moved")
 	}
-	b.run(chromedp.Click("#live", chromedp.ByQuery), visible(`[id="p-acme/app-3"]`))
-	b.clean("the board")
+	b.Run(chromedp.Click("#live", chromedp.ByQuery), chromium.Visible(`[id="p-acme/app-3"]`))
+	b.Clean("the board")
 }
 
 // Rows are reached by j and k, the filter by a slash.
@@ -438,14 +310,44 @@ func TestBoardTakesKeys(t *testing.T) {
 	r := startRelay(t)
 	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
 	r.send("pull_request", opened(2, 3, "The second", "alice", "two"))
-	b := newBrowser(t, r.address)
+	b := chromium.Open(t, r.address)
 	var focused, field string
 	// A page that is refreshed meanwhile would lose the focus.
-	b.run(chromedp.Navigate(r.address+"/"), visible(`[id="p-acme/app-2"]`), chromedp.KeyEvent("p"), visible(".live[aria-pressed=true]"),
+	b.Run(b.Go("/"), chromium.Visible(`[id="p-acme/app-2"]`), chromedp.KeyEvent("p"), chromium.Visible(".live[aria-pressed=true]"),
 		chromedp.KeyEvent("jjjk"),
 		chromedp.Evaluate(`document.activeElement.textContent`, &focused),
 		chromedp.KeyEvent("/"), chromedp.Evaluate(`document.activeElement.name`, &field))
 	if focused != "The first" || field != "author" {
 		t.Errorf("after jjjk %q has the focus, after a slash %q", focused, field)
 	}
+}
+
+// What somebody is doing on a page outlives its refreshes: the focus, what is typed and chosen, and what was opened to be read.
+func TestRefreshesLeaveWhatPeopleDoAlone(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	firing(r)
+	b := chromium.Open(t, r.address)
+	var typed, chosen, focused string
+	b.Run(b.Go("/"), chromium.Visible(".live.on"), chromedp.SendKeys("input[name=author]", "ali", chromedp.ByQuery),
+		chromedp.SetValue("select[name=state]", "all", chromedp.ByQuery), chromedp.Focus(`[id="p-acme/app-2"] a.title`, chromedp.ByQuery))
+	r.send("pull_request", opened(40, 1, "Another", "bob", "another"))
+	b.Run(chromium.Visible(`[id="p-acme/app-40"]`), chromedp.Value("input[name=author]", &typed, chromedp.ByQuery),
+		chromedp.Value("select[name=state]", &chosen, chromedp.ByQuery), chromedp.Evaluate(`document.activeElement.textContent`, &focused))
+	if typed != "ali" || chosen != "all" || focused != "Change 2" {
+		t.Errorf("a refresh leaves %q typed, %q chosen, and the focus on %q", typed, chosen, focused)
+	}
+	var open bool
+	b.Run(b.Go("/rules"), chromium.Visible(".live.on"), chromedp.Click("table.rules summary", chromedp.ByQuery), chromium.Visible(".split"))
+	pull := opened(41, 1, "One more", "bob", "more")
+	r.send("pull_request", pull)
+	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge",
+		verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.",
+			First: 1, Last: 1}}))
+	b.Run(chromium.Holds(`document.querySelector("table.rules").textContent.includes("in 13")`),
+		chromedp.Evaluate(`document.querySelector("table.rules details").open`, &open))
+	if !open {
+		t.Error("a refresh closes what was opened")
+	}
+	b.Clean("the pages")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"touchstone/relay/dashboard/chromium"
 	"touchstone/verdict"
 )
 
@@ -49,20 +51,32 @@ const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
 	return n;
 })`
 
-// The plots have lines on them, and a click on one of a rule's leads to the pull requests behind it.
+// merging has some of those of firing merged, the first of them now, and opens another one.
+func merging(r *relay) {
+	for n := 1; n <= 5; n++ {
+		closed := opened(n, 60*24*n, fmt.Sprintf("Change %d", n), "alice", fmt.Sprintf("branch-%d", n))
+		closed["action"] = "closed"
+		at := time.Now().AddDate(0, 0, 1-n).UTC()
+		pull := closed["pull_request"].(object)
+		pull["state"], pull["merged"], pull["merged_at"], pull["closed_at"], pull["updated_at"] = "closed", true, at, at, at
+		r.send("pull_request", closed)
+	}
+	r.send("pull_request", opened(13, 0, "Change 13", "alice", "branch-13"))
+}
+
+// The plots have lines on them, and a click on a point of any leads to the pull requests behind it.
 func TestChartsAreDrawn(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
-	b := newBrowser(t, r.address)
-	b.run(chromedp.EmulateViewport(1280, 1100))
-	// Nothing was merged, so that plots of merges are empty.
-	empty := []string{"Time to merge, hours", "Cost of a merge, US dollars", "Rounds of a merge"}
+	merging(r)
+	b := chromium.Open(t, r.address)
+	b.Run(chromedp.EmulateViewport(1280, 1100))
 	for view, plots := range map[string]int{"/trends?since=14d": 9, "/rules/security/S2?since=14d": 2} {
 		var ink []int
-		b.run(chromedp.Navigate(r.address+view), visible("#charts canvas"), chromedp.Evaluate(inked, &ink))
+		b.Run(b.Go(view), chromium.Visible("#charts canvas"), chromedp.Evaluate(inked, &ink))
 		var wide int
-		b.run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figure")].filter(f => `+
+		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figure")].filter(f => `+
 			`f.querySelector(".uplot").offsetWidth > f.clientWidth).length`, &wide))
 		if wide > 0 {
 			t.Errorf("%s has %d plots that are wider than their frames", view, wide)
@@ -71,40 +85,75 @@ func TestChartsAreDrawn(t *testing.T) {
 			t.Errorf("%s has %d plots, want %d", view, len(ink), plots)
 		}
 		var titles []string
-		b.run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figcaption")].map(c => c.textContent)`, &titles))
+		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("#charts figcaption")].map(c => c.textContent)`, &titles))
 		for i, n := range ink {
-			if n < 50 && !slices.Contains(empty, titles[i]) {
+			if n < 50 {
 				t.Errorf("%s: the plot %q has %d pixels of its lines", view, titles[i], n)
 			}
 		}
-		b.clean(view)
+		b.Clean(view)
 	}
-	var hash string
-	b.run(chromedp.Navigate(r.address+"/rules/security/S2?since=14d"), visible("#charts canvas"))
-	b.clickLastPoint("Fired, and what became of it")
-	b.run(chromedp.Poll(`location.hash`, &hash, chromedp.WithPollingTimeout(20*time.Second)))
-	if want := "#at-" + time.Now().UTC().Format(time.DateOnly); hash != want {
-		t.Errorf("a click on the last point leads to %q, want %q", hash, want)
+	// Change 1 was opened yesterday, and reviewed and merged today; change 13 was opened today.
+	today := time.Now().UTC()
+	day := today.Format(time.DateOnly) + ".." + today.AddDate(0, 0, 1).Format(time.DateOnly)
+	for title, leads := range map[string]struct{ moment, number string }{
+		"Time to merge, hours": {"merged", "1"}, "Time to first review, minutes": {"opened", "13"},
+		"Merged, and of these without a person": {"merged", "1"}, "Rounds and findings": {"reviewed", "1"},
+		"Cost of reviews, US dollars": {"reviewed", "1"}, "Tokens of reviews, millions": {"reviewed", "1"},
+		"Cost of a merge, US dollars": {"merged", "1"}, "Rounds of a merge": {"merged", "1"}, "Escalations": {"opened", "13"},
+	} {
+		var address string
+		var rows []string
+		b.Run(b.Go("/trends?since=14d&repo=acme/app"), chromium.Visible("#charts canvas"))
+		clickLastPoint(t, b, title)
+		b.Run(chromium.Visible("table.board"), chromedp.Location(&address),
+			chromedp.Evaluate(`[...document.querySelectorAll("table.board .ref")].map(r => r.textContent)`, &rows))
+		to, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := to.Query(); q.Get(leads.moment) != day || q.Get("repo") != "acme/app" || !slices.Equal(rows, []string{"acme/app#" + leads.number}) {
+			t.Errorf("a click on today's point of %q leads to %s, which lists %q", title, address, rows)
+		}
 	}
-	// Change 1 was opened yesterday and reviewed today.
-	var board string
-	b.run(chromedp.Navigate(r.address+"/trends?since=14d&repo=acme/app"), visible("#charts canvas"))
-	b.clickLastPoint("Rounds and findings")
-	b.run(visible("table.board"), chromedp.Location(&hash), chromedp.Text("table.board", &board, chromedp.ByQuery))
-	if !strings.Contains(hash, "reviewed=") || !strings.Contains(hash, "repo=acme%2Fapp") || !strings.Contains(board, "acme/app#1 ") ||
-		strings.Contains(board, "acme/app#2") {
-		t.Errorf("a click on today's rounds leads to %s:\n%s", hash, board)
+	for _, title := range []string{"Fired, and what became of it", "Precision so far, percent"} {
+		var row string
+		b.Run(b.Go("/rules/security/S2?since=14d"), chromium.Visible("#charts canvas"))
+		clickLastPoint(t, b, title)
+		b.Run(chromedp.Text("tr:target", &row, chromedp.ByQuery))
+		if !strings.HasPrefix(row, today.Format(time.DateOnly)) || !strings.Contains(row, "acme/app#1") {
+			t.Errorf("a click on today's point of %q leads to %q", title, row)
+		}
 	}
+	b.Clean("the clicks")
+}
+
+// Plots follow what happens while a page is open, as the rest of it does.
+func TestPlotsAreLive(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
+	r.send("pull_request", opened(1, 60*24, "Change 1", "alice", "one"))
+	b := chromium.Open(t, r.address)
+	var before, after []int
+	b.Run(b.Go("/trends?since=14d"), chromium.Visible(".live.on"), chromium.Visible("#charts canvas"), chromedp.Evaluate(inked, &before))
+	merging(r)
+	// The first plot is of merges, of which there were none.
+	b.Run(chromium.Holds(`document.querySelector("table.trends tbody").textContent.includes("24 h 0 min / 24 h")`),
+		chromedp.Poll(inked+`[0] >= 50`, nil, chromedp.WithPollingTimeout(0)), chromedp.Evaluate(inked, &after))
+	if before[0] != 0 || len(after) != 9 {
+		t.Errorf("the first plot had %d pixels of lines before a merge; %d plots are left", before[0], len(after))
+	}
+	b.Clean("the trends")
 }
 
 // clickLastPoint clicks on the last point of a plot.
-func (b *browser) clickLastPoint(title string) {
-	b.t.Helper()
+func clickLastPoint(t *testing.T, b *chromium.Tab, title string) {
+	t.Helper()
 	var box struct{ Right, Top float64 }
-	b.run(chromedp.Evaluate(fmt.Sprintf(`(over => (over.scrollIntoView(), (({ right, top }) => ({ Right: right, Top: top }))(`+
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`(over => (over.scrollIntoView(), (({ right, top }) => ({ Right: right, Top: top }))(`+
 		`over.getBoundingClientRect())))([...document.querySelectorAll("#charts figure")].find(f => `+
 		`f.querySelector("figcaption").textContent === %q).querySelector(".u-over"))`, title), &box))
-	b.run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20))
+	b.Run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20))
 }
 
 // What a rule's page shows is there for programs, too.

@@ -2,13 +2,14 @@ package dashboard_test
 
 import (
 	"bufio"
-	"io"
+	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -16,6 +17,7 @@ import (
 
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
@@ -23,17 +25,25 @@ import (
 	"touchstone/relay/token"
 )
 
-// managed is a relay that looks after the webhook of a simulated GitHub, the text of an administrator's token, and how
-// often GitHub was asked to redeliver. The log holds the webhook's ping and a pull request of this GitHub.
-func managed(t *testing.T) (*relay, string, *atomic.Int64) {
+// managed is a relay that looks after the webhook of a simulated GitHub.
+type managed struct {
+	*relay
+	hub  *simtest.GitHub
+	hook int64
+	// asked is how often GitHub was asked to redeliver.
+	asked atomic.Int64
+}
+
+// manage starts such a relay, whose log holds the webhook's ping and a pull request.
+func manage(t *testing.T) *managed {
 	t.Helper()
 	dir := t.TempDir()
 	tokens := token.File{Path: filepath.Join(dir, "tokens")}
-	made, admin, err := token.New("ops", token.Admin, event.Filter{})
+	issued, admin, err := token.New("ops", token.Admin, event.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := token.Add(t.Context(), tokens, made); err != nil {
+	if err := token.Add(t.Context(), tokens, issued); err != nil {
 		t.Fatal(err)
 	}
 	checker, err := token.NewChecker(t.Context(), tokens)
@@ -48,17 +58,26 @@ func managed(t *testing.T) (*relay, string, *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, asked := &relay{t, "http://" + listener.Addr().String()}, new(atomic.Int64)
-	hub := simtest.Behind(t, githubsim.Config{Users: simtest.Users("admin", "octocat")},
+	r := &managed{relay: &relay{t: t, address: "http://" + listener.Addr().String(), token: admin, notes: store}}
+	r.hub = simtest.Behind(t, githubsim.Config{Users: simtest.Users("admin", "octocat")},
 		githubsim.RepoOptions{Owner: "acme", Name: "app", Files: map[string]string{"a.txt": "a\n"}},
 		func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 				if strings.HasSuffix(request.URL.Path, "/attempts") {
-					asked.Add(1)
+					r.asked.Add(1)
 				}
 				next.ServeHTTP(w, request)
 			})
 		})
+	// The webhook is there first, so that the relay, whose first comparison finds it, makes the next one in ten minutes.
+	gh := r.hub.As("admin")
+	made, _, err := gh.Repositories.CreateHook(t.Context(), "acme", "app", &github.Hook{Name: github.String("web"), Events: []string{"*"},
+		Config: &github.HookConfig{URL: github.String(r.address + "/webhooks/github"), ContentType: github.String("json"),
+			Secret: github.String(secret)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.hook = made.GetID()
 	target, err := recovery.ParseTarget("acme/app")
 	if err != nil {
 		t.Fatal(err)
@@ -66,16 +85,10 @@ func managed(t *testing.T) (*relay, string, *atomic.Int64) {
 	serve(t, server.Config{
 		Listener: listener, Store: store, Tokens: checker, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
 		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}},
-		Recovery: recovery.Config{GitHub: recovery.GitHub{API: hub.URL, Token: simtest.Token("admin")}, Sources: []string{"github"},
+		Recovery: recovery.Config{GitHub: recovery.GitHub{API: r.hub.URL, Token: simtest.Token("admin")}, Sources: []string{"github"},
 			Targets: []recovery.Target{target}, Pace: 1},
 	})
-	gh := hub.As("admin")
-	hook := &github.Hook{Name: github.String("web"), Events: []string{"*"}, Config: &github.HookConfig{
-		URL: github.String(r.address + "/webhooks/github"), ContentType: github.String("json"), Secret: github.String(secret)}}
-	if _, _, err := gh.Repositories.CreateHook(t.Context(), "acme", "app", hook); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hub.Commit(t.Context(), "admin", "acme/app", "feature", "Change a", map[string]string{"a.txt": "b\n"}); err != nil {
+	if _, err := r.hub.Commit(t.Context(), "admin", "acme/app", "feature", "Change a", map[string]string{"a.txt": "b\n"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := gh.PullRequests.Create(t.Context(), "acme", "app", &github.NewPullRequest{
@@ -83,19 +96,19 @@ func managed(t *testing.T) (*relay, string, *atomic.Int64) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	hub.Settle()
-	return r, admin, asked
+	r.hub.Settle()
+	return r
 }
 
 // What administrators do on the page is done by plain forms, with JavaScript and without it.
 func TestFormsInABrowser(t *testing.T) {
 	t.Parallel()
-	r, admin, asked := managed(t)
+	r := manage(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/events?type=pull_request&after=oldest", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+admin)
+	request.Header.Set("Authorization", "Bearer "+r.token)
 	stream, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -119,19 +132,18 @@ func TestFormsInABrowser(t *testing.T) {
 		return ""
 	}
 	id := next()
-	b := newBrowser(t, r.address)
-	b.run(chromedp.Navigate(r.address+"/health"), visible("#token"), chromedp.SendKeys("#token", admin, chromedp.ByQuery),
-		chromedp.Click("main button", chromedp.ByQuery), visible("#h-settings"))
+	b := chromium.Open(t, r.address)
+	b.SignIn("/health", r.token)
 	for round, script := range []bool{true, false} {
-		b.run(emulation.SetScriptExecutionDisabled(!script))
+		b.Run(emulation.SetScriptExecutionDisabled(!script))
 		text := func(actions ...chromedp.Action) (said string) {
-			b.run(append(actions, visible(".notice"), chromedp.Text("main", &said, chromedp.ByQuery))...)
+			b.Run(append(actions, chromium.Visible(".notice"), chromedp.Text("main", &said, chromedp.ByQuery))...)
 			return said
 		}
-		event := chromedp.Navigate(r.address + "/log/" + id)
+		event := b.Go("/log/" + id)
 		said := text(event, chromedp.Click("form[action$='/redeliver'] button", chromedp.ByQuery))
-		if !strings.Contains(said, "GitHub was asked") || asked.Load() != int64(round+1) {
-			t.Errorf("scripts %t: GitHub was asked %d times, and the page says\n%s", script, asked.Load(), said)
+		if !strings.Contains(said, "GitHub was asked") || r.asked.Load() != int64(round+1) {
+			t.Errorf("scripts %t: GitHub was asked %d times, and the page says\n%s", script, r.asked.Load(), said)
 		}
 		if said := text(event, chromedp.Click("form[action$='/send'] button", chromedp.ByQuery)); !strings.Contains(said, "on its way") {
 			t.Errorf("scripts %t: sent again:\n%s", script, said)
@@ -139,42 +151,25 @@ func TestFormsInABrowser(t *testing.T) {
 		if again := next(); again != id {
 			t.Errorf("scripts %t: the subscriber got %s, not %s", script, again, id)
 		}
-		said = text(chromedp.Navigate(r.address+"/health"), chromedp.SetValue("select[name=key]", "engine.off", chromedp.ByQuery),
+		said = text(b.Go("/health"), chromedp.SetValue("select[name=key]", "engine.off", chromedp.ByQuery),
 			chromedp.SendKeys("input[name=value]", "opus", chromedp.ByQuery), chromedp.Click("button[value=set]", chromedp.ByQuery))
 		if !strings.Contains(said, "The settings hold") || !strings.Contains(said, "opus") || !strings.Contains(said, "Set by ops") {
 			t.Errorf("scripts %t: set:\n%s", script, said)
 		}
-		said = text(chromedp.Navigate(r.address+"/health"), chromedp.Click("button[value=unset]", chromedp.ByQuery))
+		said = text(b.Go("/health"), chromedp.Click("button[value=unset]", chromedp.ByQuery))
 		if !strings.Contains(said, "The settings hold") || strings.Contains(said, "opus") {
 			t.Errorf("scripts %t: unset:\n%s", script, said)
 		}
 	}
-	b.clean("the forms")
+	b.Clean("the forms")
 }
 
 // The page of health tells of each webhook its last ping, and what was recovered.
 func TestHealthTellsOfHooks(t *testing.T) {
 	t.Parallel()
-	r, admin, _ := managed(t)
-	request := func(method, path string) string {
-		request, err := http.NewRequestWithContext(t.Context(), method, r.address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+admin)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	request(http.MethodPost, "/recover")
-	health := request(http.MethodGet, "/api/v1/health")
+	r := manage(t)
+	r.ask(http.MethodPost, "/recover", http.StatusOK)
+	health := r.get("/api/v1/health", http.StatusOK)
 	if !strings.Contains(health, `"free_bytes":`) || strings.Contains(health, `"free_bytes":0,`) {
 		t.Errorf("it does not say what is free on the disk:\n%s", health)
 	}
@@ -183,11 +178,82 @@ func TestHealthTellsOfHooks(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", want, health)
 		}
 	}
-	b := newBrowser(t, r.address)
+	b := chromium.Open(t, r.address)
 	var row string
-	b.run(chromedp.Navigate(r.address+"/health"), visible("#token"), chromedp.SendKeys("#token", admin, chromedp.ByQuery),
-		chromedp.Click("main button", chromedp.ByQuery), chromedp.Text("table.hooks tbody tr", &row, chromedp.ByQuery))
+	b.SignIn("/health", r.token)
+	b.Run(chromedp.Text("table.hooks tbody tr", &row, chromedp.ByQuery))
 	if !strings.Contains(row, "repository acme/app, hook") || !strings.Contains(row, "none") || strings.Contains(row, "–") {
 		t.Errorf("the page says %q", row)
+	}
+}
+
+// The page of health tells what a comparison with GitHub's list brought in, and which time is lost: here a webhook's secret
+// was another one for a while, and then the relay was away for longer than GitHub lists deliveries.
+func TestHealthTellsOfGaps(t *testing.T) {
+	t.Parallel()
+	r := manage(t)
+	r.ask(http.MethodPost, "/recover", http.StatusOK)
+	gh, path := r.hub.As("admin"), fmt.Sprintf("repos/acme/app/hooks/%d", r.hook)
+	signedBy := func(secret string) {
+		hook := &github.Hook{Config: &github.HookConfig{URL: github.String(r.address + "/webhooks/github"),
+			ContentType: github.String("json"), Secret: github.String(secret)}}
+		if _, _, err := gh.Repositories.EditHook(t.Context(), "acme", "app", r.hook, hook); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signedBy("another")
+	if _, _, err := gh.Issues.CreateComment(t.Context(), "acme", "app", 1, &github.IssueComment{Body: github.String("Lost?")}); err != nil {
+		t.Fatal(err)
+	}
+	r.hub.Settle()
+	signedBy(secret)
+	type hook struct {
+		Missing, Recovered, Left int
+		Gap, Since               time.Time
+	}
+	b := chromium.Open(t, r.address)
+	b.SignIn("/health", r.token)
+	compared := func() (h hook, row string) {
+		t.Helper()
+		r.ask(http.MethodPost, "/recover", http.StatusOK)
+		var health struct{ Hooks []hook }
+		r.read("/api/v1/health", &health)
+		b.Run(b.Go("/health"), chromedp.Text("table.hooks tbody tr", &row, chromedp.ByQuery))
+		return health.Hooks[0], row
+	}
+	h, row := compared()
+	if h.Missing == 0 || h.Recovered != h.Missing || h.Left != 0 || !h.Gap.IsZero() ||
+		!strings.HasSuffix(row, fmt.Sprintf("\t%d\t%d\t0\tnone", h.Missing, h.Recovered)) {
+		t.Errorf("after deliveries that were refused it tells %+v and %q", h, row)
+	}
+	if !strings.Contains(r.get("/pulls/acme/app/1", http.StatusOK), "Lost?") {
+		t.Error("what was recovered does not show")
+	}
+	away := time.Now().Add(-4 * 24 * time.Hour).UTC().Truncate(time.Second)
+	if err := r.notes.SetNote(t.Context(), "recovery "+path, away.Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	h, row = compared()
+	const stamp = "2006-01-02 15:04:05 UTC"
+	if lost := away.Format(stamp) + " to " + h.Since.UTC().Format(stamp) + " is lost"; !h.Gap.Equal(away) || !strings.HasSuffix(row, lost) {
+		t.Errorf("after four days it tells %+v and %q, want %q", h, row, lost)
+	}
+}
+
+// The page of health says since when the log is known, which is not for ever.
+func TestHealthSaysSinceWhenTheLogIsKnown(t *testing.T) {
+	t.Parallel()
+	since := time.Now().AddDate(0, 0, -20).UTC()
+	r := startRelay(t, since)
+	if page, want := r.get("/health", http.StatusOK), "<dt>Known since</dt><dd>"+since.Format("2006-01-02 15:04:05 UTC"); !strings.Contains(page, want) {
+		t.Errorf("%q is missing in\n%s", want, page)
+	}
+	for _, path := range []string{"/trends", "/rules"} {
+		if page := r.get(path+"?since=90d", http.StatusOK); !strings.Contains(page, "Known since "+since.Format(time.DateOnly)) {
+			t.Errorf("%s does not say since when it knows:\n%s", path, page)
+		}
+		if page := r.get(path+"?since=7d", http.StatusOK); strings.Contains(page, "what was before is not counted") {
+			t.Errorf("%s says that it knows less than it is asked for:\n%s", path, page)
+		}
 	}
 }

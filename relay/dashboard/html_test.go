@@ -10,15 +10,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"touchstone/relay/dashboard/chromium"
 )
 
 // validator is the W3C's checker of HTML, which is maintained at https://github.com/validator/validator.
 const validator = "../../.tools/node_modules/vnu-jar/build/dist/vnu.jar"
 
-// get is what a client without a session is answered.
+// get is what a program is answered that comes with the relay's token.
 func (r *relay) get(path string, want int) string {
 	r.t.Helper()
-	response, err := http.Get(r.address + path)
+	return r.ask(http.MethodGet, path, want)
+}
+
+func (r *relay) ask(method, path string, want int) string {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), method, r.address+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -35,16 +49,16 @@ func TestPagesAreValidHTML(t *testing.T) {
 	t.Parallel()
 	java, err := exec.LookPath("java")
 	if err != nil {
-		need(t, "Java (as on Debian: apt install default-jre-headless)")
+		chromium.Missing(t, "Java (as on Debian: apt install default-jre-headless)")
 	}
 	if _, err := os.Stat(validator); err != nil {
-		need(t, "vnu-jar (make tools)")
+		chromium.Missing(t, "vnu-jar (make tools)")
 	}
 	usual := startRelay(t)
 	firing(usual)
 	dir, names := t.TempDir(), map[string]string{}
-	write := func(kind string, r *relay, pulls int) {
-		for i, view := range r.views(pulls) {
+	write := func(kind string, r *relay, views ...string) {
+		for i, view := range views {
 			file := filepath.Join(dir, fmt.Sprintf("%s-%d.html", kind, i))
 			status := http.StatusOK
 			if view == "/pulls/none/none/1" {
@@ -56,9 +70,12 @@ func TestPagesAreValidHTML(t *testing.T) {
 			names["file:"+file] = kind + " " + view
 		}
 	}
-	write("empty", startRelay(t), 0)
-	write("usual", usual, 12)
-	write("hostile", hostileRelay(t), len(hostile))
+	empty, strange, guarded := startRelay(t), hostileRelay(t), manage(t)
+	write("empty", empty, empty.views(0)...)
+	write("usual", usual, usual.views(12)...)
+	write("hostile", strange, strange.views(len(hostile))...)
+	write("guarded", guarded.relay, guarded.views(1)...)
+	write("sign-in", &relay{t: t, address: guarded.address}, "/sign-in", "/sign-in?to=%2Fhealth", "/sign-in?code=one")
 	command := exec.CommandContext(t.Context(), java, "-Xss4m", "-jar", validator, "--format", "json", "--exit-zero-always", dir)
 	var out strings.Builder
 	command.Stderr = &out

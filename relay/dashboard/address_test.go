@@ -1,0 +1,126 @@
+package dashboard_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"touchstone/relay/dashboard/chromium"
+	"touchstone/verdict"
+)
+
+// row is the number of a pull request on the board.
+var row = regexp.MustCompile(`id="p-acme/app-(\d+)"`)
+
+// What the board is filtered by stands in its address, and programs filter by the same words; what is blocked comes first.
+func TestFiltersStandInTheAddress(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	for n, author := range map[int]string{1: "alice", 2: "bob", 3: "alice", 4: "bob"} {
+		pull := opened(n, 10*n, "A change", author, "branch")
+		r.send("pull_request", pull)
+		switch n {
+		case 2: // its author's turn
+			r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{
+				{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.",
+					First: 1, Last: 1}}))
+		case 3: // a person's
+			labelled := opened(n, 10*n, "A change", author, "branch")
+			labelled["action"], labelled["label"] = "labeled", object{"name": "needs-human"}
+			labelled["pull_request"].(object)["labels"] = []object{{"name": "needs-human"}}
+			r.send("pull_request", labelled)
+		case 4: // nobody's
+			closed := opened(n, 10*n, "A change", author, "branch")
+			closed["action"] = "closed"
+			pull, at := closed["pull_request"].(object), time.Now().UTC()
+			pull["state"], pull["merged"], pull["merged_at"], pull["closed_at"], pull["updated_at"] = "closed", true, at, at, at
+			r.send("pull_request", closed)
+		}
+	}
+	for query, want := range map[string]string{
+		"": "3 2 1", "state=all": "3 2 1 4", "state=closed": "4", "author=alice": "3 1", "author=alice&state=all": "3 1",
+		"waiting=bob": "2", "waiting=judge": "1", "turn=author": "2", "turn=reviewer": "1", "turn=person": "3", "needs_human=true": "3",
+		"needs_human=false": "2 1", "repo=acme/app&author=bob": "2", "repo=acme/other": "",
+	} {
+		var rows, listed []string
+		for _, m := range row.FindAllStringSubmatch(r.get("/?"+query, http.StatusOK), -1) {
+			rows = append(rows, m[1])
+		}
+		var answer struct{ Pulls []struct{ Number int } }
+		r.read("/api/v1/pulls?"+query, &answer)
+		for _, p := range answer.Pulls {
+			listed = append(listed, strconv.Itoa(p.Number))
+		}
+		if got, told := strings.Join(rows, " "), strings.Join(listed, " "); got != want || told != want {
+			t.Errorf("%q shows %q and lists %q, want %q", query, got, told, want)
+		}
+	}
+}
+
+// The trends are there for programs, as JSON and as CSV, with the same figures.
+func TestTrendsAreThereForPrograms(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
+	firing(r)
+	merging(r)
+	for _, query := range []string{"since=14d", "since=14d&bucket=week&repo=acme/app"} {
+		var answer struct{ Buckets []map[string]any }
+		r.read("/api/v1/trends?"+query, &answer)
+		lines, err := csv.NewReader(strings.NewReader(r.get("/api/v1/trends?format=csv&"+query, http.StatusOK))).ReadAll()
+		if err != nil || len(lines) != len(answer.Buckets)+1 || len(lines) < 3 {
+			t.Fatalf("%s: %d buckets and %d lines, %v", query, len(answer.Buckets), len(lines), err)
+		}
+		sums := map[string]float64{}
+		for i, bucket := range answer.Buckets {
+			for column, name := range lines[0] {
+				number, ok := bucket[name].(float64)
+				if !ok {
+					continue
+				}
+				if text := lines[i+1][column]; text != strconv.FormatFloat(number, 'f', -1, 64) {
+					t.Errorf("%s: %s of %v is %v in JSON and %q in CSV", query, name, bucket["start"], number, text)
+				}
+				sums[name] += number
+			}
+		}
+		if sums["opened"] != 13 || sums["merged"] != 5 || sums["rounds"] != 12 || sums["findings"] == 0 || sums["cost_usd"] < 8 {
+			t.Errorf("%s: in sum %v", query, sums)
+		}
+	}
+}
+
+// The command that an event's page offers is copied by a click, and gives that event.
+func TestAnEventIsReadAgainByTheCommandOnItsPage(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		chromium.Missing(t, "curl")
+	}
+	r := manage(t)
+	b := chromium.Open(t, r.address)
+	b.SignIn("/log/"+r.newest("pull_request"), r.token)
+	var command string
+	b.Run(chromedp.Click("[data-copy]", chromedp.ByQuery), chromium.Holds(`document.querySelector("[data-copy]").textContent === "Copied"`),
+		chromedp.Text("#curl", &command, chromedp.ByQuery))
+	curl := exec.CommandContext(t.Context(), "sh", "-c", command)
+	curl.Env = append(curl.Environ(), "RELAY_TOKEN="+r.token)
+	out, err := curl.Output()
+	var event struct {
+		Type    string
+		Payload struct{ Action string }
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &event)
+	}
+	if err != nil || event.Type != "pull_request" || event.Payload.Action != "opened" {
+		t.Errorf("%s gives %v and\n%s", command, err, out)
+	}
+	b.Clean("the event")
+}
