@@ -16,12 +16,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/version"
 	"touchstone/worktree/manual"
 )
 
 func main() {
+	process.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

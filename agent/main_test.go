@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
 )
 
@@ -43,6 +44,7 @@ func (w withModel) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	process.Bootstrap()
 	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 

@@ -22,6 +22,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/await"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
@@ -52,6 +53,7 @@ var exeSuffix = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 var modelBinary string
 
 func TestMain(m *testing.M) {
+	process.Bootstrap()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "touchstone-e2e-")
 		if err != nil {

@@ -21,9 +21,11 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/schedule"
+	"touchstone/agent/engine/process"
 )
 
 func main() {
+	process.Bootstrap()
 	seeds := flag.Uint64("seeds", 100, "how many schedules to run")
 	first := flag.Uint64("seed", 1, "the seed of the first; the others follow it")
 	verbose := flag.Bool("v", false, "tell the steps of every schedule")

@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"touchstone/agent/engine/process"
 )
 
 func main() {
+	process.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := new(options).command().ExecuteContext(ctx)
 	stop()

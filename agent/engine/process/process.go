@@ -99,6 +99,9 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, cancelled(ctx)
 	}
+	if !bootstrapped {
+		return Report{}, engine.Errorf(engine.Invalid, "this program cannot run %s: its main does not begin with process.Bootstrap", c.Args[0])
+	}
 	path, err := LookPath(c.Args[0])
 	if err != nil {
 		return Report{}, err

@@ -23,6 +23,7 @@ import (
 const actVariable = "PROCESS_TEST_ACT"
 
 func TestMain(m *testing.M) {
+	process.Bootstrap()
 	if act := os.Getenv(actVariable); act != "" {
 		actors[act]()
 		return

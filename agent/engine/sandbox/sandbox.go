@@ -75,16 +75,28 @@ func Network() error { return network() }
 // is, for people to close.
 func Gaps() []string { return gaps() }
 
-// A program that was started by itself to take on rules does that, and becomes the one that is meant. It
-// does not get as far as main, since what other packages prepare takes longer than all of it: Go
-// initializes a package as soon as those that it imports are (https://go.dev/ref/spec#Program_initialization).
-func init() { enterIfConfined() }
+// Bootstrap is the first call of every program that confines others. Where the program was
+// started by itself to take on rules, Bootstrap does that, becomes the program that is meant,
+// and does not return. Without it, nothing can be confined.
+func Bootstrap() {
+	enterIfConfined()
+	bootstrapped = true
+}
+
+// bootstrapped says that main has called Bootstrap: a program that has not would run anew where
+// it is to confine.
+var bootstrapped bool
+
+var errNoBootstrap = errors.New("this program cannot confine others: its main does not begin with sandbox.Bootstrap")
 
 // Wrap gives the program and the arguments, the first being its name, to run in the
 // place of others so that those are confined. Where nothing confines they are as they were.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
+	}
+	if !bootstrapped {
+		return "", nil, errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {
@@ -101,6 +113,9 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil
+	}
+	if !bootstrapped {
+		return "", errNoBootstrap
 	}
 	rules, err := r.resolved()
 	if err != nil {
