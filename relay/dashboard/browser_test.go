@@ -342,8 +342,8 @@ func TestRefreshesLeaveWhatPeopleDoAlone(t *testing.T) {
 	pull := opened(41, 1, "One more", "bob", "more")
 	r.send("pull_request", pull)
 	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge",
-		verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Claim: "It leaks.",
-			First: 1, Last: 1}}))
+		verdict.Ledger{{ID: "f1", Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2",
+			Claim: "It leaks.", First: 1, Last: 1}}))
 	b.Run(chromium.Holds(`document.querySelector("table.rules").textContent.includes("in 13")`),
 		chromedp.Evaluate(`document.querySelector("table.rules details").open`, &open))
 	if !open {

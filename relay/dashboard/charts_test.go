@@ -112,7 +112,8 @@ func TestChartsAreDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q := to.Query(); q.Get(leads.moment) != day || q.Get("repo") != "acme/app" || !slices.Equal(rows, []string{"acme/app#" + leads.number}) {
+		q, want := to.Query(), []string{"acme/app#" + leads.number}
+		if q.Get(leads.moment) != day || q.Get("repo") != "acme/app" || !slices.Equal(rows, want) {
 			t.Errorf("a click on today's point of %q leads to %s, which lists %q", title, address, rows)
 		}
 	}

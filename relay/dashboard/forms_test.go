@@ -245,7 +245,8 @@ func TestHealthSaysSinceWhenTheLogIsKnown(t *testing.T) {
 	t.Parallel()
 	since := time.Now().AddDate(0, 0, -20).UTC()
 	r := startRelay(t, since)
-	if page, want := r.get("/health", http.StatusOK), "<dt>Known since</dt><dd>"+since.Format("2006-01-02 15:04:05 UTC"); !strings.Contains(page, want) {
+	want := "<dt>Known since</dt><dd>" + since.Format("2006-01-02 15:04:05 UTC")
+	if page := r.get("/health", http.StatusOK); !strings.Contains(page, want) {
 		t.Errorf("%q is missing in\n%s", want, page)
 	}
 	for _, path := range []string{"/trends", "/rules"} {
