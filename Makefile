@@ -46,6 +46,11 @@ demo: patience build ## Watch a pull request being reviewed, fixed and merged (A
 	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo
 	@exec bin/demo --bin bin $(ARGS)
 
+.PHONY: screenshots
+screenshots: build ## Take the README's pictures of the relay's page, from the demo
+	@$(BUILD) ./scripts/githubsim ./scripts/scriptedmodel ./scripts/demo
+	@$(GO) run ./scripts/screenshots
+
 .PHONY: live
 live: ## Set everything up as a team of five does, by a machine user and by a GitHub App, and count what people do
 	@$(MAKE) --no-print-directory demo ARGS="--live $(ARGS)"
