@@ -27,6 +27,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -60,6 +61,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
+		defer chromium.Stop()
 		modelBinary = filepath.Join(dir, "scriptedmodel"+exeSuffix)
 		build := exec.Command("go", "build", "-trimpath", "-o", modelBinary, "touchstone/scripts/scriptedmodel")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the Makefile, so that both use what either has compiled
