@@ -376,7 +376,8 @@ var strengths = func() map[string]int {
 		about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
 			"assert_in_delta be_within",
 		bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater",
-		2: "isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
+		2: "assertnotin assertnotregex " +
+			"isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
 			"regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
 			"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof",

@@ -89,7 +89,11 @@ func (f *finder) titled(u *unit, n int) bool {
 			k = int(f.tokens[k].mate)
 		}
 	}
-	if next := end + 1; f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
+	next := end + 1
+	for f.lang.newlines && f.of(next) == "." && f.of(next+2) == "(" && f.tokens[next+2].mate > 0 { // test("…").config(…) { … }
+		next = int(f.tokens[next+2].mate) + 1
+	}
+	if f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
 		u.body, u.to = next+1, int(f.tokens[next].mate)+1
 	}
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text

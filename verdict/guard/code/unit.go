@@ -190,6 +190,11 @@ func (s *side) digestOf(u *unit) {
 		h.Write([]byte(s.named(i, locals)))
 		h.Write([]byte{0})
 	})
+	for i := u.from; i < u.body; i++ { // the data that it runs with may stand in its head
+		if kind := s.kindOf(i); (kind == text || kind == number) && contentOf(s.of(i)) != u.name {
+			u.literals++
+		}
+	}
 	u.digest = h.Sum64()
 }
 
