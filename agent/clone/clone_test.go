@@ -30,7 +30,11 @@ func TestASubmoduleIsNoFileThatCannotBeRead(t *testing.T) {
 	write("on: [push, pull_request]\n")
 	git("commit", "-qam", "head")
 	t.Chdir(dir)
-	change, err := Change(t.Context(), "HEAD~1", true)
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := c.Change(t.Context(), "HEAD~1", true)
 	if err != nil {
 		t.Fatal(err)
 	}
