@@ -11,8 +11,12 @@ import (
 // the machine is.
 const Patience = 5 * time.Minute
 
-// interval is the time between two looks at a condition.
-const interval = 5 * time.Millisecond
+// Between two looks at a condition lies a twentieth of the time that it was waited for so far, within
+// these bounds: looks take from a busy machine what the awaited needs, and requests from GitHub's limit.
+const (
+	shortest = 5 * time.Millisecond
+	longest  = 100 * time.Millisecond
+)
 
 // Until waits until a condition holds, and fails the test if it does not within Patience.
 func Until(t testing.TB, what string, holds func() bool) {
@@ -27,14 +31,13 @@ func Until(t testing.TB, what string, holds func() bool) {
 // Condition waits until a condition holds. It returns the condition's error, or the context's if
 // that ends first.
 func Condition(ctx context.Context, holds func() (bool, error)) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	began := time.Now()
 	for {
 		if ok, err := holds(); ok || err != nil {
 			return err
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(min(longest, max(shortest, time.Since(began)/20))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
