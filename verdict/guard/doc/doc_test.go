@@ -93,8 +93,8 @@ func TestTokens(t *testing.T) {
 		"(a) / b / c":                        "mark (|word a|mark )|mark /|word b|mark /|word c",
 		"sh '''a\n'b' '''\nsh \"\"\"c\"\"\"": "word sh|string '''a\n'b' '''|word sh|string \"\"\"c\"\"\"",
 		"`a\n${b}` /* c\nd */ e":             "string `a\n${b}`|comment /* c\nd */|word e",
-		"\"a${if (b) \"c\" else d}\" '${' e":   "string \"a${if (b) \"c\" else d}\"|string '${'|word e",
-		"\"${\" \"a\"":                         "string \"${\"|string \"a\"",
+		"\"a${if (b) \"c\" else d}\" '${' e": "string \"a${if (b) \"c\" else d}\"|string '${'|word e",
+		"\"${\" \"a\"":                       "string \"${\"|string \"a\"",
 		"'open\nnext /* open":                "string 'open|word next|comment /* open",
 		"#!/usr/bin/env x\n@a $b_1 0.8.":     "comment #!/usr/bin/env x|word @|word a|word $b_1|number 0.8|mark .",
 	} {
