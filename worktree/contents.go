@@ -30,6 +30,11 @@ func (t *Tree) Contents(ctx context.Context) *Contents {
 	questions, ask := io.Pipe()
 	answers, answer := io.Pipe()
 	c := &Contents{questions: ask, answers: bufio.NewReaderSize(answers, 64<<10), stop: stop}
+	// Git's end alone does not end what waits for its questions or answers, and Run waits for both.
+	context.AfterFunc(ctx, func() {
+		_ = ask.CloseWithError(ctx.Err())
+		_ = answer.CloseWithError(ctx.Err())
+	})
 	run := func() {
 		err := t.mirror.Run(ctx, gitcmd.Command{
 			Stdin: questions, Stdout: answer, Args: []string{"cat-file", "--batch-command", "--buffer"},

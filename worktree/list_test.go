@@ -1,10 +1,13 @@
 package worktree
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
@@ -45,6 +48,40 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	}
 	if err := contents.Blobs([]string{strings.Repeat("1", 40)}, 100, func(int, []byte) {}); err == nil {
 		t.Error("a content that is not there is no error")
+	}
+}
+
+// TestAnEndedContextEndsReading in the middle of an answer, too, which git then leaves unfinished.
+func TestAnEndedContextEndsReading(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	r.write("a.txt", "one\n")
+	r.write("large.txt", strings.Repeat("x", 8<<20))
+	req := r.pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	entries, err := tree.List(t.Context(), req.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blobs []string
+	for _, e := range entries {
+		blobs = append(blobs, e.Blob)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	contents := tree.Contents(ctx)
+	ended := make(chan error)
+	go func() {
+		err := contents.Blobs(blobs, 16<<20, func(int, []byte) { cancel() })
+		contents.Close()
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it does not end")
 	}
 }
 
