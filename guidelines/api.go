@@ -2,17 +2,18 @@ package guidelines
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // interfaceName are descriptions of an interface in a language made for that.
-var interfaceName = regexp.MustCompile(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json` +
+var interfaceName = lazyregexp.New(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json` +
 	`|schema\.json|[^/]+\.(?:proto|thrift|avsc|avdl|graphqls?|gql|wsdl|xsd|raml|smithy|fbs|capnp|idl|d\.[cm]?ts))$`)
 
 // hiddenPath are directories whose declarations code outside the repository cannot
 // use: Go's internal packages (https://go.dev/s/go14internal) and their kin.
-var hiddenPath = regexp.MustCompile(`(?:^|/)(?:internal|_internal|private)/`)
+var hiddenPath = lazyregexp.New(`(?:^|/)(?:internal|_internal|private)/`)
 
 // declarations are, by extension, lines that declare something which code in
 // other files, packages or programs can use.
@@ -35,10 +36,10 @@ var declarations = byExtension(map[string]string{
 	".sol":             `\b(?:public|external)\b`,
 })
 
-func byExtension(table map[string]string) map[string]*regexp.Regexp {
-	compiled := map[string]*regexp.Regexp{}
+func byExtension(table map[string]string) map[string]*lazyregexp.Regexp {
+	compiled := map[string]*lazyregexp.Regexp{}
 	for extensions, expr := range table {
-		pattern := regexp.MustCompile(expr)
+		pattern := lazyregexp.New(expr)
 		for _, extension := range strings.Fields(extensions) {
 			compiled[extension] = pattern
 		}

@@ -2,16 +2,16 @@ package guidelines
 
 import (
 	"bytes"
-	"regexp"
 
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 var (
 	// testModule is how a module of tests begins in Rust, as its own line or as what git shows
 	// of the lines above a hunk; testFunction is the mark of a test anywhere else.
-	testModule   = regexp.MustCompile(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+\w*tests?\w*\s*\{|^#\[cfg\((?:all\()?test\b`)
-	testFunction = regexp.MustCompile(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case|bench)\b`)
+	testModule   = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+\w*tests?\w*\s*\{|^#\[cfg\((?:all\()?test\b`)
+	testFunction = lazyregexp.New(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case|bench)\b`)
 )
 
 // inlineTests tells whether the changed lines of a file of Rust are of its tests, which stand

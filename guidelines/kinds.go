@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"math/bits"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // kinds are what a changed file is, as a set of bits.
@@ -104,7 +105,7 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 }
 
 // schemaStatement begins an SQL statement that changes a schema.
-var schemaStatement = regexp.MustCompile(`(?i)\b(?:create|alter|drop|truncate|rename)\s+(?:or\s+replace\s+|unique\s+|temporary\s+` +
+var schemaStatement = lazyregexp.New(`(?i)\b(?:create|alter|drop|truncate|rename)\s+(?:or\s+replace\s+|unique\s+|temporary\s+` +
 	`|materialized\s+|external\s+)*(?:table|index|column|schema|database|type|view|trigger|sequence|constraint)\b`)
 
 // schemaVerbs spare most lines the expression, which is slow on long diffs.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Lint reads documents, given as their texts by name, lays them over the set and
@@ -154,7 +155,7 @@ type stance struct {
 }
 
 var (
-	shortened = regexp.MustCompile(`\b(do|does|is|are|has|have|must|should|need|can)(?:n[ ’]t|not)\b`)
+	shortened = lazyregexp.New(`\b(do|does|is|are|has|have|must|should|need|can)(?:n[ ’]t|not)\b`)
 	stresses  = []string{"always", "ever", "do", "does"}
 	negations = []string{"never", "not", "no"}
 )
@@ -184,17 +185,17 @@ func plainWords(criterion string) string {
 }
 
 var (
-	checklistItem = regexp.MustCompile(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure` +
+	checklistItem = lazyregexp.New(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure` +
 		`|make sure|verify|check|avoid)\b)`)
 	// What follows "Check the following:", or stands below a heading such as "Checklist", is
 	// one rule after the other, however each is worded.
-	checklistLead = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure)\b[^.]*:[*_]*\s*$|^#+\s.*\bcheck-?lists?\b`)
-	checklistLine = regexp.MustCompile(`(?i)\b(?:check|verify|ensure|make sure|must)\b[^.:]*:\s+\(?1[.)]\s.*\s\(?2[.)]\s`)
-	listItem      = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
-	orderInProse  = regexp.MustCompile(`(?i)\breviewers?\s+(?:must|shall|should|has to|have to)\s+(?:always\s+|never\s+|not\s+)?(?:reject` +
+	checklistLead = lazyregexp.New(`(?i)\b(?:check|verify|ensure|make sure)\b[^.]*:[*_]*\s*$|^#+\s.*\bcheck-?lists?\b`)
+	checklistLine = lazyregexp.New(`(?i)\b(?:check|verify|ensure|make sure|must)\b[^.:]*:\s+\(?1[.)]\s.*\s\(?2[.)]\s`)
+	listItem      = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
+	orderInProse  = lazyregexp.New(`(?i)\breviewers?\s+(?:must|shall|should|has to|have to)\s+(?:always\s+|never\s+|not\s+)?(?:reject` +
 		`|refuse|check|verify|ensure|approve|block|flag|report|request)\b`)
-	tableLine = regexp.MustCompile(`^\s*\|.*\|`)
-	idInProse = regexp.MustCompile("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
+	tableLine = lazyregexp.New(`^\s*\|.*\|`)
+	idInProse = lazyregexp.New("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
 )
 
 // prose looks at what is outside the tables of rules: a checklist or a table

@@ -1,8 +1,9 @@
 package guidelines
 
 import (
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // What tells a file's kind, in lower case: the directories around it, or its own
@@ -22,13 +23,13 @@ var (
 	)
 	// testClass is by a convention that only the case of letters shows: a
 	// FooTest.java is a test, a Latest.java is none.
-	testClass = regexp.MustCompile(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$` +
+	testClass = lazyregexp.New(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$` +
 		`|^Test[A-Z].*\.(?:java|kt|cs)$`)
 	// mainSources are what Gradle and Maven ship. In them a class name proves nothing: a
 	// RetrySpec may well be no test.
 	mainSources = inside(`src/[^/]*main`)
 	// rubySpec is what helps RSpec; the specs themselves go by their names.
-	rubySpec = regexp.MustCompile(`(?:^|/)spec/.*\.rb$`)
+	rubySpec = lazyregexp.New(`(?:^|/)spec/.*\.rb$`)
 
 	ciDirs = inside(
 		`\.github/(?:workflows|actions)`, `\.gitlab/ci`,
@@ -52,7 +53,7 @@ var (
 		`\.hadolint\.ya?ml`,
 	)
 
-	dependencyPath  = regexp.MustCompile(`(?:^|/)(?:vendor/modules\.txt|requirements/[^/]+\.(?:txt|in))$`)
+	dependencyPath  = lazyregexp.New(`(?:^|/)(?:vendor/modules\.txt|requirements/[^/]+\.(?:txt|in))$`)
 	dependencyNames = named(
 		`go\.(?:mod|sum|work|work\.sum)`,
 		`package(?:-lock)?\.json`, `npm-shrinkwrap\.json`, `yarn\.lock`, `pnpm-(?:lock|workspace)\.yaml`, `bun\.lockb?`, `deno\.lock`,
@@ -84,13 +85,13 @@ var (
 )
 
 // inside matches paths below one of the directories.
-func inside(dirs ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|/)(?:` + strings.Join(dirs, "|") + `)/`)
+func inside(dirs ...string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?:^|/)(?:` + strings.Join(dirs, "|") + `)/`)
 }
 
 // named matches whole names of files, without their directories.
-func named(names ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^(?:` + strings.Join(names, "|") + `)$`)
+func named(names ...string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?s)^(?:` + strings.Join(names, "|") + `)$`)
 }
 
 var (

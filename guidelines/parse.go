@@ -2,10 +2,11 @@ package guidelines
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Bounds on a document. A repository writes its own, so Parse checks them
@@ -25,12 +26,12 @@ var (
 	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
 
 	// idPattern is a whole rule id.
-	idPattern        = regexp.MustCompile(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
-	namePattern      = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	delimiterPattern = regexp.MustCompile(`^:?-+:?$`)
-	titlePattern     = regexp.MustCompile(`^# +(?:\[([^\]]*)\] *)?(.*)$`)
-	fencePattern     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
-	examplePattern   = regexp.MustCompile("^(?:Bad|Good|Example) \\(`([^`]+)`\\)")
+	idPattern        = lazyregexp.New(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
+	namePattern      = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	delimiterPattern = lazyregexp.New(`^:?-+:?$`)
+	titlePattern     = lazyregexp.New(`^# +(?:\[([^\]]*)\] *)?(.*)$`)
+	fencePattern     = lazyregexp.New("^ {0,3}(`{3,}|~{3,})")
+	examplePattern   = lazyregexp.New("^(?:Bad|Good|Example) \\(`([^`]+)`\\)")
 )
 
 // Problem is one thing that is wrong with a document.

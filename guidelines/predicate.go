@@ -3,9 +3,10 @@ package guidelines
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // wordDocsOnly is decided last, from what the files are.
@@ -27,19 +28,19 @@ var (
 	// A title says "fix" behind at most a ticket, a component or a Conventional
 	// Commits scope (https://www.conventionalcommits.org): "ABC-12: Fix …",
 	// "net/http: fix …", "fix(api)!: …".
-	fixTitle = regexp.MustCompile(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: ` +
+	fixTitle = lazyregexp.New(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: ` +
 		`*)?(?:bug|hot)?fix(?:es|ed)?(?:[^\w-]|$))`)
 	// "docs: fix a typo" says itself that it repairs no defect.
 	// Some write the kind of a change in brackets: "[FIXED] …", "[bugfix][api] …".
-	fixTag        = regexp.MustCompile(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
+	fixTag        = lazyregexp.New(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
 	harmlessTypes = []string{"docs", "doc", "style", "chore", "ci", "build", "test", "tests", "refactor", "perf", "feat", "deps"}
 	// fixFragment is a fragment of a change log that its name makes a repair, as towncrier and its
 	// kin read it (https://towncrier.readthedocs.io/en/stable/tutorial.html): "changes/12.bugfix.rst".
 	fixFragment = fragment(`[^/]+`, `(?:bug|hot)?fix(?:es|ed)?|bug`)
-	fixBranch   = regexp.MustCompile(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
+	fixBranch   = lazyregexp.New(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
 	// recurrenceAction is the line by which a bug fix says what keeps the defect from coming
 	// back; docs/recurrence.md tells authors its form.
-	recurrenceAction = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline` +
+	recurrenceAction = lazyregexp.New(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline` +
 		`|single occurrence)\b[ \t]*\S[^\r\n]*)`)
 )
 
@@ -79,8 +80,8 @@ func bugFix(change Change) (string, bool) {
 }
 
 // fragment matches the paths of a change log's fragments by their names and kinds.
-func fragment(name, kind string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind +
+func fragment(name, kind string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind +
 		`)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
 }
 

@@ -1,10 +1,11 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Verb is what a command orders.
@@ -96,9 +97,9 @@ func LetsPass(body string) bool {
 }
 
 var (
-	order     = regexp.MustCompile(`^(?i:/touchstone[ \t]+([a-z-]+))[.,:;!]?(?:[ \t]+(.*))?$`)
-	findingID = regexp.MustCompile("^[`#]?([0-9a-f]{8})`?[ \t]+(.*)$")
-	mentions  = regexp.MustCompile(`^(?:@[\w/-]+(?:\[bot\])?[,:]?[ \t]+)+`)
+	order     = lazyregexp.New(`^(?i:/touchstone[ \t]+([a-z-]+))[.,:;!]?(?:[ \t]+(.*))?$`)
+	findingID = lazyregexp.New("^[`#]?([0-9a-f]{8})`?[ \t]+(.*)$")
+	mentions  = lazyregexp.New(`^(?:@[\w/-]+(?:\[bot\])?[,:]?[ \t]+)+`)
 )
 
 // ParseCommand reads the order that a comment begins with. Only the first line of its own

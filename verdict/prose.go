@@ -2,15 +2,16 @@ package verdict
 
 import (
 	"fmt"
-	"regexp"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // What would act on GitHub if a model wrote it: a mention notifies a person or a
 // team, and a slash command at the start of a line is an order to this or another
 // bot.
 var (
-	mention = regexp.MustCompile(`@([A-Za-z0-9])`)
-	command = regexp.MustCompile(`(?m)^(\s*)/([A-Za-z])`)
+	mention = lazyregexp.New(`@([A-Za-z0-9])`)
+	command = lazyregexp.New(`(?m)^(\s*)/([A-Za-z])`)
 )
 
 // Prose is [Neutralise] for text that is shown as Markdown: it also holds no

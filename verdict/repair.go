@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Commit is one of a pull request's commits, as the log tells of it.
@@ -128,8 +129,8 @@ func (f Repair) SignedFor(pull int64) ed25519.PublicKey {
 }
 
 var (
-	fixLine = regexp.MustCompile(`(?m)^(Touchstone-[A-Z][a-z]+):[ \t]*([^\r\n]+?)[ \t]*\r?$`)
-	costs   = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,6})?) USD, ([0-9hms.]{1,20})$`)
+	fixLine = lazyregexp.New(`(?m)^(Touchstone-[A-Z][a-z]+):[ \t]*([^\r\n]+?)[ \t]*\r?$`)
+	costs   = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,6})?) USD, ([0-9hms.]{1,20})$`)
 )
 
 // ParseRepair reads the message of a commit. It is no fix, and ok is false, unless it
@@ -166,7 +167,7 @@ func ParseRepair(message string) (f Repair, ok bool) {
 
 // bookkeeping matches the trailers of a fix that are for programs alone, each in the form in which Trailers
 // writes it.
-var bookkeeping = regexp.MustCompile(`(?m)^Touchstone-(?:Reviewed: [0-9a-f]{7,64}` +
+var bookkeeping = lazyregexp.New(`(?m)^Touchstone-(?:Reviewed: [0-9a-f]{7,64}` +
 	`|(?:Change|Undoes): (?:[0-9a-f]{16,64}|a resolved conflict)` +
 	`|Cost: [0-9.]{1,13} USD, [0-9hms.]{1,20}|Signature: [0-9a-f]{64} [0-9a-f]{128})[ \t]*\r?(?:\n|\z)`)
 

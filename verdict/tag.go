@@ -1,14 +1,15 @@
 package verdict
 
 import (
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // FindingTag is how a comment names the finding that it is about.
 func FindingTag(id string) string { return "finding `" + id + "`" }
 
-var taggedFinding = regexp.MustCompile("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: · `[^`\n]*`)? · finding `([0-9a-f]{8})`")
+var taggedFinding = lazyregexp.New("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: · `[^`\n]*`)? · finding `([0-9a-f]{8})`")
 
 // TaggedFinding is the id of the finding that a comment tells of from its beginning; ok is
 // false for any other text.
@@ -21,7 +22,7 @@ func TaggedFinding(comment string) (id string, ok bool) {
 }
 
 // folded is what a review holds besides what it says: records, marks, and what is folded away.
-var folded = regexp.MustCompile(`(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>`)
+var folded = lazyregexp.New(`(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>`)
 
 // Plain is what a text of the reviewer's says, without what is hidden or folded away in it.
 func Plain(text string) string { return strings.TrimSpace(folded.ReplaceAllString(text, "")) }

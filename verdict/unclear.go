@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"html"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Unclear is an order that cannot be followed.
@@ -83,12 +84,12 @@ func rightForm(body string) string {
 }
 
 var (
-	meant    = regexp.MustCompile(`(?i)^/touchstone(?:[^a-z0-9-]+([a-z-]*)|$)`)
-	stopping = regexp.MustCompile(`(?i)^/touchstone[^a-z0-9/-]+stop(?:[^a-z0-9-]|$)`)
+	meant    = lazyregexp.New(`(?i)^/touchstone(?:[^a-z0-9-]+([a-z-]*)|$)`)
+	stopping = lazyregexp.New(`(?i)^/touchstone[^a-z0-9/-]+stop(?:[^a-z0-9-]|$)`)
 	// passing is an order to stop that something stands before.
-	passing = regexp.MustCompile(`(?i)(?:^|[ \t])/touchstone[ \t]+stop(?:[^a-z0-9-]|$)`)
+	passing = lazyregexp.New(`(?i)(?:^|[ \t])/touchstone[ \t]+stop(?:[^a-z0-9-]|$)`)
 	// marks are what Markdown and people put before what they say.
-	marks = regexp.MustCompile("^(?:@[\\w/-]+(?:\\[bot\\])?[,:]?[ \\t]+|[-+*][ \\t]+|[0-9]+[.)][ \\t]+|#+[ \\t]+|[*_~`])+")
+	marks = lazyregexp.New("^(?:@[\\w/-]+(?:\\[bot\\])?[,:]?[ \\t]+|[-+*][ \\t]+|[0-9]+[.)][ \\t]+|#+[ \\t]+|[*_~`])+")
 )
 
 // MeantAsOrder reports whether a line of a comment's own begins as orders do, or its first

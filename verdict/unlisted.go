@@ -2,20 +2,21 @@ package verdict
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // namedFinding is a line of a session's text in the form of a finding: a dimension's tag, a
 // severity or both in front, behind nothing but list, quote and emphasis marks.
-var namedFinding = regexp.MustCompile(`(?i)^[\s>*_#\d.)-]*(?:\[([a-z-]+)\][\s*_]*)?(critical|major|minor)\b`)
+var namedFinding = lazyregexp.New(`(?i)^[\s>*_#\d.)-]*(?:\[([a-z-]+)\][\s*_]*)?(critical|major|minor)\b`)
 
 // refutation is how a session says of a candidate that it is no finding.
-var refutation = regexp.MustCompile(`(?i)\brefuted\b|\bruled out\b|\b(?:no|not a) finding\b|\bdoes not hold\b`)
+var refutation = lazyregexp.New(`(?i)\brefuted\b|\bruled out\b|\b(?:no|not a) finding\b|\bdoes not hold\b`)
 
 // ruleID is a guideline row's id as a text cites it, such as "security/S3".
-var ruleID = regexp.MustCompile(`(?i)\b[a-z][a-z-]*/[a-z]+\d+\b`)
+var ruleID = lazyregexp.New(`(?i)\b[a-z][a-z-]*/[a-z]+\d+\b`)
 
 // doubtUnlisted flags what the session's text reports in the form of a finding, with a
 // severity that blocks, a row that applies and a changed file's line, and its findings do

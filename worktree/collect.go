@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"touchstone/worktree/gitcmd"
 	"touchstone/worktree/layout"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Limits are what Collect keeps a store within.
@@ -40,7 +40,7 @@ type Collected struct {
 const maxPacks = 50
 
 // treeName matches the directories of trees that a pull request and a role have.
-var treeName = regexp.MustCompile(`^([0-9]+)-([a-z]+)$`)
+var treeName = lazyregexp.New(`^([0-9]+)-([a-z]+)$`)
 
 // Collect gives up what is no longer needed: trees that were not acquired for long, what was set aside as long
 // ago, superfluous packs, and, while Root holds more than it may, what builds have cached, and then the trees that

@@ -23,11 +23,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"touchstone/worktree/gitcmd"
 	"touchstone/worktree/layout"
+	"touchstone/worktree/lazyregexp"
 )
 
 var (
@@ -102,10 +102,10 @@ type Request struct {
 type Identity struct{ Name, Email string }
 
 var (
-	repoPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}$`)
-	rolePattern = regexp.MustCompile(`^[a-z]{1,20}$`)
-	shaPattern  = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-	refPattern  = regexp.MustCompile(`^refs/[^\x00-\x20\x7f:?*\[\\^~]{1,240}$`)
+	repoPattern = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}$`)
+	rolePattern = lazyregexp.New(`^[a-z]{1,20}$`)
+	shaPattern  = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	refPattern  = lazyregexp.New(`^refs/[^\x00-\x20\x7f:?*\[\\^~]{1,240}$`)
 )
 
 func (r Request) validate() error {

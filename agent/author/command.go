@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/worktree"
+	"touchstone/worktree/lazyregexp"
 )
 
 // maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
@@ -59,7 +59,7 @@ func inherited(err error) bool {
 	return same(f.what, f.onBase.what) && same(f.output, f.onBase.output)
 }
 
-var number = regexp.MustCompile(`\d+`)
+var number = lazyregexp.New(`\d+`)
 
 // errNoProgram says that a command names a program that is not here.
 var errNoProgram = errors.New("there is no such program")
@@ -126,7 +126,7 @@ func noRoom(dir, output string) error {
 	return worktree.NoRoom(dir, 1<<20)
 }
 
-var fullDisk = regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)
+var fullDisk = lazyregexp.New(`(?i)no space left on device|disk quota exceeded`)
 
 // confined are the rules of the sandbox for a command; nil is without one. The error is that the
 // settings ask for one where there is none.

@@ -5,22 +5,22 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict/guard"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // secretFile matches names of files that hold credentials, of which a model has
 // nothing to write.
-var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa` +
+var secretFile = lazyregexp.New(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa` +
 	`|ed25519)|\.npmrc|\.pypirc|\.netrc|credentials(?:\.[^/]+)?|secrets?\.(?:ya?ml|json|toml|env))$`)
 
 // exampleFile matches those that only show how such a file looks.
-var exampleFile = regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)
+var exampleFile = lazyregexp.New(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)
 
 // forbidden refuses changes of the rules that the session is judged by, files that hold
 // credentials, links that lead out of the repository, and new files that people cannot read.
@@ -85,7 +85,7 @@ func touches(d diff.Diff, name string) bool {
 }
 
 // pipelineFile matches the names of what the usual CI systems run of a repository.
-var pipelineFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.(?:github|gitea|forgejo|gitlab|circleci|buildkite)/` +
+var pipelineFile = lazyregexp.New(`(?i)(?:^|/)(?:\.(?:github|gitea|forgejo|gitlab|circleci|buildkite)/` +
 	`|\.woodpecker(?:/|\.ya?ml$)|\.(?:gitlab-ci|drone|travis|cirrus)\.ya?ml$|appveyor\.ya?ml$|action\.ya?ml$` +
 	`|jenkinsfile[^/]*$|azure-pipelines[^/]*\.ya?ml$|bitbucket-pipelines\.ya?ml$)`)
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,10 +14,11 @@ import (
 	"touchstone/verdict"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // repeated is the part of a review that lists earlier findings, each of which is told by itself.
-var repeated = regexp.MustCompile(`(?s)\n#### Still there from earlier rounds\n.*?(\n#### |\n---\n|\z)`)
+var repeated = lazyregexp.New(`(?s)\n#### Still there from earlier rounds\n.*?(\n#### |\n---\n|\z)`)
 
 // summary is what a review says besides its findings.
 func summary(body string) string {
@@ -28,7 +28,7 @@ func summary(body string) string {
 }
 
 // again matches what a later review says of a finding that it finds once more.
-var again = regexp.MustCompile("(?m)^- (\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\* \\[?finding `([0-9a-f]{8})`.*)$")
+var again = lazyregexp.New("(?m)^- (\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\* \\[?finding `([0-9a-f]{8})`.*)$")
 
 // statements is what was said of each finding: its text when it was raised, what later reviews say of
 // it, and what others answered in its thread.
@@ -94,7 +94,7 @@ func (a *Author) reviewed(pr forge.PullRequest) (texts []string) {
 }
 
 // convention matches the names of files that say how code is written in a repository.
-var convention = regexp.MustCompile(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*` +
+var convention = lazyregexp.New(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.md|\.editorconfig|\.golangci\..+|\.eslintrc.*` +
 	`|eslint\.config\..+|\.prettierrc.*|biome\.jsonc?` +
 	`|\.?ruff\.toml|pyproject\.toml|setup\.cfg|tox\.ini|\.flake8|\.rubocop\.yml|\.?rustfmt\.toml|\.?clippy\.toml|detekt\.yml` +
 	`|\.pre-commit-config\.yaml|makefile)$`)

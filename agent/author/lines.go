@@ -2,30 +2,30 @@ package author
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // deferral is a note that something is left for later: one of the words that are kept for
 // that, in capitals or at the beginning of a comment, or what people write instead.
-var deferral = regexp.MustCompile(`\b(?:TODO|FIXME|XXX|HACK|TBD)\b` +
+var deferral = lazyregexp.New(`\b(?:TODO|FIXME|XXX|HACK|TBD)\b` +
 	`|(?i:(?:#|//|/\*|--|<!--|;|%|^\s*\*)\s*@?(?:todo|fixme|xxx|hack|tbd)\b)` +
 	`|(?i:\b(?:follow-?up|separate|later|future) (?:pr|pull request|mr|merge request)\b)` +
 	`|(?i:\b(?:fix|fixed|handle|handled|do|done|address|addressed|implement|implemented|clean up) (?:this |it |that |these )?later\b)`)
 
 // marker is a line of conflict markers that was indented. Those at the beginning of a
 // line are found by worktree.
-var marker = regexp.MustCompile(`^\s+(?:<{7}|>{7}) `)
+var marker = lazyregexp.New(`^\s+(?:<{7}|>{7}) `)
 
 // secretUse is a line by which a pipeline gets at credentials, or at more of them. It
 // errs on the side of a person: a word is enough, in any context, since there are too
 // many ways to write the same in YAML and in expressions, which have no case
 // (https://docs.github.com/actions/reference/workflows-and-actions/contexts).
-var secretUse = regexp.MustCompile(`(?i)secret|credential|access_?token` +
+var secretUse = lazyregexp.New(`(?i)secret|credential|access_?token` +
 	`|\bgithub\s*(?:\.\s*(?:token\b|\*)|[\[)]|$)` + // github.token, github['token'], toJSON(github)
 	`|\b(?:pull_request_target|workflow_run)\b` +
 	`|(?:^|[\s{,?-])["']?(?:permissions|environment)["']?\s*:` +

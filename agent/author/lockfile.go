@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"touchstone/agent/engine/session"
 	"touchstone/worktree"
+	"touchstone/worktree/lazyregexp"
 )
 
 // lockTimeout bounds the making of one lock file: it may have to ask the network about
@@ -49,7 +49,7 @@ var lockTools = []lockTool{
 }
 
 // lockFile matches the names of lock files of any kind, but not of code about locks.
-var lockFile = regexp.MustCompile(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved` +
+var lockFile = lazyregexp.New(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved` +
 	`|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
 
 // staleLock is a lock file that has the base's version and is to be made anew.

@@ -3,12 +3,12 @@ package author
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // word is what a session says of one finding: the form, and the text behind it.
@@ -33,12 +33,12 @@ type report struct {
 }
 
 var (
-	wordLine = regexp.MustCompile(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?(check [0-9]{1,3}|[0-9a-zA-Z]{1,40})`?" +
+	wordLine = lazyregexp.New(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?(check [0-9]{1,3}|[0-9a-zA-Z]{1,40})`?" +
 		`[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
-	subjectLine = regexp.MustCompile(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
+	subjectLine = lazyregexp.New(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	// unfit are subjects by which git, CI or this program would take the commit for something
 	// else.
-	unfit = regexp.MustCompile(`(?i)^(?:touchstone-|merge |revert |fixup! |squash! |amend! |skip-checks)`)
+	unfit = lazyregexp.New(`(?i)^(?:touchstone-|merge |revert |fixup! |squash! |amend! |skip-checks)`)
 )
 
 const (

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Engine says which model CLIs do the thinking, and with which models.
@@ -83,9 +84,9 @@ type ACP struct {
 }
 
 // ours are variables that hold what no agent may have.
-var ours = regexp.MustCompile(`^(GITHUB_TOKEN|GH_TOKEN|RELAY_.*|TOUCHSTONE_.*)$`)
+var ours = lazyregexp.New(`^(GITHUB_TOKEN|GH_TOKEN|RELAY_.*|TOUCHSTONE_.*)$`)
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (a ACP) validate() error {
 	var errs []error
@@ -175,7 +176,7 @@ func (e Engine) Engines() []string {
 
 // another is a model that is named with its engine. Models' own names may hold colons too,
 // but not behind a plain word: openrouter/x:free, anthropic.claude-v2:0.
-var another = regexp.MustCompile(`^([a-z][a-z0-9]*):(.*)$`)
+var another = lazyregexp.New(`^([a-z][a-z0-9]*):(.*)$`)
 
 // Choice takes the name of a model apart; engine is empty where none is named.
 func Choice(name string) (engine, model string) {

@@ -6,9 +6,10 @@ import (
 	"math"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Validate reports, in sentences that say what to do, every setting that cannot work. It
@@ -100,12 +101,12 @@ func private(u *url.URL) bool {
 // What GitHub lets an owner, a repository and a login look like. A login may also be an
 // app's, which ends in [bot].
 var (
-	repositoryPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
+	repositoryPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
 	// keyPattern is a public key of Ed25519.
-	keyPattern   = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
-	loginPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
+	keyPattern   = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
+	loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
 	// guidelinesPattern is a repository, and optionally a branch, a tag or a commit of it.
-	guidelinesPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
+	guidelinesPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
 )
 
 // maxLabel is the length of a label's name on GitHub, in characters.

@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // What callers branch on, by errors.Is. Each error that matches one of them is an *Error whose text says what
@@ -134,15 +135,15 @@ func unreadable(why string) *Error {
 // sentences: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request and .../pulls/reviews.
 var refusals = []struct {
 	status int
-	text   *regexp.Regexp
+	text   *lazyregexp.Regexp
 	kind   error
 }{
-	{405, regexp.MustCompile(`(?i)base branch was modified|merge already in progress`), ErrBaseMoved},
-	{405, regexp.MustCompile(`(?i)approving review`), ErrApprovalRequired},
-	{409, regexp.MustCompile(`(?i)head branch was modified|sha`), ErrHeadMoved},
-	{422, regexp.MustCompile(`(?i)(approve|request changes on) your own pull request`), ErrSelfReview},
-	{422, regexp.MustCompile(`(?i)commit.*not part of the pull request|no commit found`), ErrHeadMoved},
-	{422, regexp.MustCompile(`(?i)\b(line|path|position|hunk|diff)\b`), ErrBadAnchor},
+	{405, lazyregexp.New(`(?i)base branch was modified|merge already in progress`), ErrBaseMoved},
+	{405, lazyregexp.New(`(?i)approving review`), ErrApprovalRequired},
+	{409, lazyregexp.New(`(?i)head branch was modified|sha`), ErrHeadMoved},
+	{422, lazyregexp.New(`(?i)(approve|request changes on) your own pull request`), ErrSelfReview},
+	{422, lazyregexp.New(`(?i)commit.*not part of the pull request|no commit found`), ErrHeadMoved},
+	{422, lazyregexp.New(`(?i)\b(line|path|position|hunk|diff)\b`), ErrBadAnchor},
 }
 
 func classify(status int, message string) error {

@@ -7,8 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // maxLog is how much of a log is read to find its end, in bytes.
@@ -64,7 +65,7 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 }
 
 // noise is what stands before and between the words of a log: the time of each line, and colours.
-var noise = regexp.MustCompile(`(?m)^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z |\x1b\[[0-9;]*[A-Za-z]|\r`)
+var noise = lazyregexp.New(`(?m)^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z |\x1b\[[0-9;]*[A-Za-z]|\r`)
 
 // withoutURL leaves out of an error the address, which is as good as a key to the log.
 func withoutURL(err error) error {

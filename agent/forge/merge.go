@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/google/go-github/v66/github"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Merger merges, and tidies up behind a merge.
@@ -69,7 +70,7 @@ func (m *Merger) Dequeue(ctx context.Context, id string) error {
 	return m.c.failed("take the pull request out of the merge queue", m.c.ask(ctx, mutation, map[string]any{"id": id}, &data))
 }
 
-var headMoved = regexp.MustCompile(`(?i)head (branch was modified|sha|oid)|expected ?head ?oid`)
+var headMoved = lazyregexp.New(`(?i)head (branch was modified|sha|oid)|expected ?head ?oid`)
 
 // noCommit in the place of a commit means that the branch shall be no more.
 const noCommit = "0000000000000000000000000000000000000000"

@@ -1,15 +1,16 @@
 package forge
 
 import (
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // credential finds what looks like a secret in the forms that its issuers document: tokens of GitHub, of this
 // product's relay, of Anthropic, OpenAI, Slack, AWS and Google, JSON web tokens, and private keys. A private key may
 // stand within JSON, where its line breaks are escapes, in a quotation, a diff or a comment, where each line begins
 // with a mark, and without its end.
-var credential = regexp.MustCompile(strings.Join([]string{
+var credential = lazyregexp.New(strings.Join([]string{
 	`\bgh[pousr]_[A-Za-z0-9]{16,}`,
 	`\bgithub_pat_[A-Za-z0-9_]{16,}`,
 	`\brly_[A-Za-z0-9]+_[A-Za-z0-9_-]{16,}`,
@@ -26,11 +27,11 @@ var credential = regexp.MustCompile(strings.Join([]string{
 const keyText = `[A-Za-z0-9+/=\s\\>|*"',:;#_-]`
 
 // clipped finds the beginning of a secret in a text that was shortened before it was searched.
-var clipped = regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|rly_|sk-|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…`)
+var clipped = lazyregexp.New(`\b(?:gh[pousr]_|github_pat_|rly_|sk-|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)[A-Za-z0-9_.-]{4,}…`)
 
 // userinfo finds the name and password in a URL, as proxies and registries are configured with. In code it is an
 // example more often than not.
-var userinfo = regexp.MustCompile(`(://)[^\s/@:"'<>]{0,100}:[^\s/@"'<>]{1,300}@`)
+var userinfo = lazyregexp.New(`(://)[^\s/@:"'<>]{0,100}:[^\s/@"'<>]{1,300}@`)
 
 // HoldsSecret reports whether a text holds what looks like a credential.
 func HoldsSecret(text string) bool { return credential.MatchString(text) }

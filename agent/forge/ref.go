@@ -3,9 +3,10 @@ package forge
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Repo names a repository on the forge.
@@ -27,8 +28,8 @@ func (r Ref) String() string { return fmt.Sprintf("%s#%d", r.Repo, r.Number) }
 // underscore. A repository name is letters, digits, '.', '_' and '-'. Both end up in URLs and in file names, so
 // nothing else passes.
 var (
-	ownerPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	namePattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	ownerPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	namePattern  = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
 // ParseRepo reads "owner/name". The error says what was wrong, for a person to read.

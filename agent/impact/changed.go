@@ -3,13 +3,13 @@ package impact
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/outline"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // changed is what a change touches.
@@ -244,7 +244,7 @@ func (n *Name) hide(line []byte) {
 	}
 }
 
-var privately = regexp.MustCompile(`^\s*(?:@\w+\s+)*(?:(?:static|final|override|inline|readonly|async)\s+)*(?:private|fileprivate)\b`)
+var privately = lazyregexp.New(`^\s*(?:@\w+\s+)*(?:(?:static|final|override|inline|readonly|async)\s+)*(?:private|fileprivate)\b`)
 
 // construct has a constructor looked for by the name of its type.
 func (n *Name) construct() {
@@ -269,7 +269,7 @@ func inline(blocks []outline.Block, b outline.Block) bool {
 	})
 }
 
-var testModule = regexp.MustCompile(`^(?:\w+_)?tests?$`)
+var testModule = lazyregexp.New(`^(?:\w+_)?tests?$`)
 
 func byTitle(blocks []outline.Block) map[string]outline.Block {
 	all := map[string]outline.Block{}
@@ -310,7 +310,7 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 }
 
 // comment is a line that is nothing but a comment, in most languages.
-var comment = regexp.MustCompile(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
+var comment = lazyregexp.New(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
 // pairRenamed makes one of a definition that went and one that came with much the same text;
 // of the other one it takes the kind.
@@ -400,5 +400,5 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 const maxLooked = 3000
 
 // uncalled are functions of tests that only a runner calls.
-var uncalled = regexp.MustCompile(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach` +
+var uncalled = lazyregexp.New(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach` +
 	`|beforeAll|afterAll)$`)

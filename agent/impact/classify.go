@@ -2,12 +2,12 @@ package impact
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/outline"
 	"touchstone/guidelines"
+	"touchstone/worktree/lazyregexp"
 )
 
 // The kinds of files, by the words that guidelines name them by; CI before configuration,
@@ -36,11 +36,11 @@ func (f *finder) kind(file string) string {
 }
 
 var (
-	importing = regexp.MustCompile(`^\s*(?:(?:pub\s+)?(?:use|mod)\s|import\b|from\s|using\s|#include\b|(?:require|require_relative` +
+	importing = lazyregexp.New(`^\s*(?:(?:pub\s+)?(?:use|mod)\s|import\b|from\s|using\s|#include\b|(?:require|require_relative` +
 		`|autoload)[\s(]+[:'"])|\bfrom\s+['"]|^\s*export\s+\{|\brequire\(['"]`)
-	extending = regexp.MustCompile(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b` +
+	extending = lazyregexp.New(`\b(?:class|interface|trait|struct|object|impl|record|enum|type)\b.*(?::|<|\(|\bextends\b` +
 		`|\bimplements\b|\bfor\b)`)
-	graphNote = regexp.MustCompile(`@graph-([\w-]+)`)
+	graphNote = lazyregexp.New(`@graph-([\w-]+)`)
 )
 
 // imported reports whether a line imports something. Most lines are told from those that do

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/lazyregexp"
 )
 
 // maxFields bounds the fields of which it is told who reads and writes them, maxTouches the
@@ -150,8 +150,8 @@ func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
 // asked is an attribute or a property that a line asks a value for, without calling it; sigil one
 // of the object itself in Ruby.
 var (
-	asked = regexp.MustCompile(`([\w$]+)(\??\.|->)([A-Za-z_$][\w$]*)\b`)
-	sigil = regexp.MustCompile(`(?:^|[^@\w])(@[a-z_]\w*)`)
+	asked = lazyregexp.New(`([\w$]+)(\??\.|->)([A-Za-z_$][\w$]*)\b`)
+	sigil = lazyregexp.New(`(?:^|[^@\w])(@[a-z_]\w*)`)
 )
 
 // implicit are the languages in which a method names the fields of its object alone.
@@ -261,7 +261,7 @@ func (r *toucher) field(name, in, rest string) {
 }
 
 // assigns is what follows a name that gets a value.
-var assigns = regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push` +
+var assigns = lazyregexp.New(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push` +
 	`|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
 
 // writes reports whether the text behind a name gives it a value.

@@ -3,11 +3,11 @@ package impact
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // literals are the names in strings, keys and statements of the changed lines, by whether
@@ -20,33 +20,33 @@ type literal struct {
 }
 
 var (
-	tag        = regexp.MustCompile("\\b(?:json|yaml|toml|env|db|mapstructure|form|query|xml|bson):\"([\\w.-]{2,60})")
-	graphMark  = regexp.MustCompile(`@graph-[\w-]+\s+([\w./:{}-]{3,80})`)
-	shellVar   = regexp.MustCompile(`\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
-	settingKey = regexp.MustCompile(`^\s*(?:-\s+|export\s+|ENV\s+|ARG\s+)?["']?([A-Za-z][\w.-]{2,60})["']?\s*[:=]`)
-	table      = regexp.MustCompile(`(?i)\b(?:create|alter|drop)\s+table\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?([\w.]{3,60})`)
-	column     = regexp.MustCompile(`(?i)\b(?:add|drop|rename|alter)\s+column\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?(\w{3,60})`)
+	tag        = lazyregexp.New("\\b(?:json|yaml|toml|env|db|mapstructure|form|query|xml|bson):\"([\\w.-]{2,60})")
+	graphMark  = lazyregexp.New(`@graph-[\w-]+\s+([\w./:{}-]{3,80})`)
+	shellVar   = lazyregexp.New(`\$\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
+	settingKey = lazyregexp.New(`^\s*(?:-\s+|export\s+|ENV\s+|ARG\s+)?["']?([A-Za-z][\w.-]{2,60})["']?\s*[:=]`)
+	table      = lazyregexp.New(`(?i)\b(?:create|alter|drop)\s+table\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?([\w.]{3,60})`)
+	column     = lazyregexp.New(`(?i)\b(?:add|drop|rename|alter)\s+column\s+(?:if\s+(?:not\s+)?exists\s+)?["'\x60]?(\w{3,60})`)
 
-	variable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
-	flag     = regexp.MustCompile(`^--[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
-	route    = regexp.MustCompile(`^/(?:[\w{}:.*<>-]+/?)+$`)
+	variable = lazyregexp.New(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
+	flag     = lazyregexp.New(`^--[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
+	route    = lazyregexp.New(`^/(?:[\w{}:.*<>-]+/?)+$`)
 	// compound is a name of several words, which is not there by chance: user.created,
 	// request_count, x-request-id.
-	compound = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(?:[._:/-][A-Za-z0-9]+)+$`)
+	compound = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*(?:[._:/-][A-Za-z0-9]+)+$`)
 )
 
 // marked are the names that a pattern finds in lines with a mark, which is quicker to find.
 var marked = []struct {
 	kind, mark string
-	pattern    *regexp.Regexp
+	pattern    *lazyregexp.Regexp
 }{{"setting", `:"`, tag}, {"name", "@graph-", graphMark}, {"variable", "$", shellVar}, {"table", "able", table}, {"table", "TABLE", table},
 	{"column", "olumn", column}, {"column", "COLUMN", column}}
 
 // importPath is a line of Go's imports.
-var importPath = regexp.MustCompile(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
+var importPath = lazyregexp.New(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
 
 // settingFiles are those whose keys others read.
-var settingFiles = regexp.MustCompile(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
+var settingFiles = lazyregexp.New(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
 
 // collect takes the names out of a file's changed lines.
 func (l literals) collect(f diff.File, lines lineChanges) {

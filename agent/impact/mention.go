@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/outline"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // mention is a function, type or constant that lines of the change use, or lines beside them.
@@ -36,8 +37,8 @@ const maxMentions = 120
 
 var (
 	// trailing is a comment behind code.
-	trailing = regexp.MustCompile(`\s(?://|#\s).*$`)
-	constant = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
+	trailing = lazyregexp.New(`\s(?://|#\s).*$`)
+	constant = lazyregexp.New(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
 )
 
 // mentions are what the lines of a file use, each once.
@@ -309,9 +310,9 @@ func bound(row string, golang bool) []string {
 }
 
 // plainImport is a module of Python that is used by its own name, which says all.
-var plainImport = regexp.MustCompile(`^import [\w.]+$`)
+var plainImport = lazyregexp.New(`^import [\w.]+$`)
 
 // standard are the packages of Go whose names say all.
-var standard = regexp.MustCompile(`^(?:import\s+)?\s*"(?:\w+|(?:net|os|io|path|encoding|go)/[\w/]+)"\s*$`)
+var standard = lazyregexp.New(`^(?:import\s+)?\s*"(?:\w+|(?:net|os|io|path|encoding|go)/[\w/]+)"\s*$`)
 
-var version = regexp.MustCompile(`^v\d+$`)
+var version = lazyregexp.New(`^v\d+$`)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Note is what the repository's own product graph says of something that the change touches:
@@ -41,10 +41,10 @@ const (
 
 var (
 	// annotation is a line of a comment such as "@graph-connects orders [writes_to] each sale".
-	annotation = regexp.MustCompile(`^[\s*/#<!;"'-]*@graph-([\w-]+):?\s+(\S.*)$`)
-	relation   = regexp.MustCompile(`^\[([\w-]+)\]\s*`)
+	annotation = lazyregexp.New(`^[\s*/#<!;"'-]*@graph-([\w-]+):?\s+(\S.*)$`)
+	relation   = lazyregexp.New(`^\[([\w-]+)\]\s*`)
 	// graphFile is an index of nodes and edges that a repository keeps.
-	graphFile = regexp.MustCompile(`(?:^|/)(?:product-|knowledge-)?graph\.json$|\.graph\.json$`)
+	graphFile = lazyregexp.New(`(?:^|/)(?:product-|knowledge-)?graph\.json$|\.graph\.json$`)
 )
 
 // describing are the annotations that tell of a node, and of no edge.

@@ -2,14 +2,15 @@ package outline
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 var (
-	goMethod = regexp.MustCompile(`^func\s+\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s+(\w+)`)
-	heading  = regexp.MustCompile(`^#{1,6}\s+(.+)`)
-	key      = regexp.MustCompile(`^(?:-\s+)?["']?([\w./-]+)["']?\s*:|^\[+([\w."-]+)\]+`)
+	goMethod = lazyregexp.New(`^func\s+\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s+(\w+)`)
+	heading  = lazyregexp.New(`^#{1,6}\s+(.+)`)
+	key      = lazyregexp.New(`^(?:-\s+)?["']?([\w./-]+)["']?\s*:|^\[+([\w."-]+)\]+`)
 )
 
 // Begins reads the definition that begins in one line of a file, as far as the line alone tells.

@@ -2,8 +2,9 @@ package outline
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -18,32 +19,32 @@ const (
 
 // What begins a definition, from the first letter of a line on.
 var (
-	keyword = regexp.MustCompile(`^` + modifiers +
+	keyword = lazyregexp.New(`^` + modifiers +
 		`(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
 		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
-	implementation = regexp.MustCompile(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
-	typed          = regexp.MustCompile(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
-	braced         = regexp.MustCompile(`^` + modifiers +
+	implementation = lazyregexp.New(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
+	typed          = lazyregexp.New(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
+	braced         = lazyregexp.New(`^` + modifiers +
 		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
-	assigned = regexp.MustCompile(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
-	member   = regexp.MustCompile(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	assigned = lazyregexp.New(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
+	member   = lazyregexp.New(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
 	// typedField is a field of a language that writes its type first. Without a modifier it could be
 	// a statement.
-	typedField = regexp.MustCompile(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
+	typedField = lazyregexp.New(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
 		`|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
-	declared = regexp.MustCompile(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method` +
+	declared = lazyregexp.New(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method` +
 		`|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
-	example       = regexp.MustCompile("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
-	shellFunction = regexp.MustCompile(`^([\w-]+)\s*\(\)\s*\{`)
+	example       = lazyregexp.New("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
+	shellFunction = lazyregexp.New(`^([\w-]+)\s*\(\)\s*\{`)
 
 	// tuple is a type of C# in parentheses before a method's name, which would make the word
 	// before it the name.
-	tuple = regexp.MustCompile(`^((?:\w+\s+)*)\([^()]*,[^()]*\)\??\s+(\w+\s*(?:<[^>]*>)?\()`)
+	tuple = lazyregexp.New(`^((?:\w+\s+)*)\([^()]*,[^()]*\)\??\s+(\w+\s*(?:<[^>]*>)?\()`)
 
 	// onward is how a block goes on in a line that is not indented: what closes the list of
 	// parameters, the other branches.
-	onward = regexp.MustCompile(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
-	closes = regexp.MustCompile(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
+	onward = lazyregexp.New(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
+	closes = lazyregexp.New(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
 )
 
 // statements are first words after which nothing is defined.
@@ -272,7 +273,7 @@ func hints(text string) (opening bool, first string) {
 }
 
 // match takes a name from the first group of an expression.
-func match(name *string, e *regexp.Regexp, text string) bool {
+func match(name *string, e *lazyregexp.Regexp, text string) bool {
 	m := e.FindStringSubmatch(text)
 	if m != nil {
 		*name = m[1]
@@ -281,7 +282,7 @@ func match(name *string, e *regexp.Regexp, text string) bool {
 }
 
 // match2 takes it from the second one.
-func match2(name *string, e *regexp.Regexp, text string) bool {
+func match2(name *string, e *lazyregexp.Regexp, text string) bool {
 	m := e.FindStringSubmatch(text)
 	if m != nil {
 		*name = m[2]

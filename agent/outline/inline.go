@@ -1,13 +1,14 @@
 package outline
 
 import (
-	"regexp"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // testModule is how a module of tests begins in Rust, which stands in the file that it tests
 // (https://doc.rust-lang.org/book/ch11-03-test-organization.html).
-var testModule = regexp.MustCompile(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+(?:\w+_)?tests?\s*\{`)
+var testModule = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+(?:\w+_)?tests?\s*\{`)
 
 // InlineTests are the lines of a module of tests within a file, which count from 0: from first
 // up to, and without, last. There is none where both are 0.

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/lazyregexp"
 )
 
 // StateOf is everything that [decide.Next] may know of a pull request.
@@ -171,10 +171,10 @@ func Mergeable(pr forge.PullRequest) decide.Mergeable {
 // The marks of what an agent says in comments: that it called a person, for good or until
 // the next day; that a pull request waits for its author; that it answered an order.
 var (
-	escalation = regexp.MustCompile(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
+	escalation = lazyregexp.New(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
 		`|-) ([^ <>]+)) -->$`)
-	rest    = regexp.MustCompile(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	Waiting = regexp.MustCompile(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
+	rest    = lazyregexp.New(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
+	Waiting = lazyregexp.New(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
 // ReplyMark ends the answer to an order.

@@ -1,11 +1,10 @@
 package pull
 
 import (
-	"regexp"
-
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // FindingThread is the conversation about a finding of a reviewer's.
@@ -32,4 +31,4 @@ func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThrea
 const AnswerMark = "<!-- touchstone:answer v1 -->"
 
 // OwnAnswer matches that mark, and the one of what could not be applied.
-var OwnAnswer = regexp.MustCompile(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)
+var OwnAnswer = lazyregexp.New(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)

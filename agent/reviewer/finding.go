@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // anchor is where a finding is shown on GitHub.
@@ -237,9 +237,9 @@ func replaces(f verdict.Finding, head []byte) bool {
 }
 
 var (
-	diffLine = regexp.MustCompile(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
+	diffLine = lazyregexp.New(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
 	// order begins a line, anywhere in a text, that a bot could take for a command.
-	order = regexp.MustCompile(`(?m)^\s*/[A-Za-z]`)
+	order = lazyregexp.New(`(?m)^\s*/[A-Za-z]`)
 )
 
 func isDiff(text string) bool { return diffLine.MatchString(text) }

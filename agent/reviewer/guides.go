@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -216,7 +216,7 @@ type mention struct {
 }
 
 // word is what can be a path or a command in prose or code.
-var word = regexp.MustCompile(`[\pL\pN_./@+-]+`)
+var word = lazyregexp.New(`[\pL\pN_./@+-]+`)
 
 // mentions are the lines of a guide at the head that name what was touched, one
 // mention for a line.

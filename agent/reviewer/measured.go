@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"touchstone/agent/reviewer/change"
 	"touchstone/guidelines"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -88,7 +88,7 @@ func count(dir *os.Root, name string) int {
 
 // filler are sentences of guides that tell an agent nothing to do: praise of virtues that it
 // knows already.
-var filler = regexp.MustCompile(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good` +
+var filler = lazyregexp.New(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good` +
 	`|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
 	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names` +
 	`|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // opened are the files that a session's tools were called for.
@@ -55,7 +55,7 @@ func (o *opened) all(f change.File) bool {
 }
 
 // pathLike is what can be a file's path in a sentence.
-var pathLike = regexp.MustCompile(`[\pL\pN_@+-][\pL\pN_./@+-]*\.[\pL\pN]+`)
+var pathLike = lazyregexp.New(`[\pL\pN_@+-][\pL\pN_./@+-]*\.[\pL\pN]+`)
 
 // own adds to what a session says it examined the files of the checkout that it names there
 // and called no tool for: a claim that costs nothing is believed no further than that. The

@@ -1,10 +1,10 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // prose is a model's Markdown as it may stand amid ours: it holds no mentions and no orders, it suggests no change to lines that were not
@@ -67,10 +67,10 @@ func inline(text string) string { return untagged(verdict.Prose(words(text))) }
 var (
 	// suggesting opens a block that GitHub offers to apply, however it is nested. See
 	// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/incorporating-feedback-in-your-pull-request.
-	suggesting = regexp.MustCompile("(?i)^([^`~\n]*)(`{3,}|~{3,})[ \t]*suggestion[^\n]*\n?$")
+	suggesting = lazyregexp.New("(?i)^([^`~\n]*)(`{3,}|~{3,})[ \t]*suggestion[^\n]*\n?$")
 	// fenceLine begins or ends a code block: https://spec.commonmark.org/0.31.2/#fenced-code-blocks.
-	fenceLine = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`\n]*)\n?$")
-	tag       = regexp.MustCompile(`<([A-Za-z/])`)
+	fenceLine = lazyregexp.New("^ {0,3}(`{3,}|~{3,})([^`\n]*)\n?$")
+	tag       = lazyregexp.New(`<([A-Za-z/])`)
 )
 
 // untagged is a line in which HTML shows as it is written, except in code spans,

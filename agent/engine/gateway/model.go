@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // maxRequest is the longest request that is passed on, in bytes: what the Messages API takes
@@ -72,7 +73,7 @@ func modelOf(r *http.Request, key string) (string, error) {
 
 // googlePath is how the Gemini API names the model and what it is to do
 // (https://ai.google.dev/api/generate-content).
-var googlePath = regexp.MustCompile(`^/v1(?:alpha|beta)?/models/([A-Za-z0-9._-]+):([A-Za-z]+)$`)
+var googlePath = lazyregexp.New(`^/v1(?:alpha|beta)?/models/([A-Za-z0-9._-]+):([A-Za-z]+)$`)
 
 // googles gives the model that a request of the Gemini API is for, and what it is to do; empty for
 // any other request.

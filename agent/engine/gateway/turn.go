@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/usage"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Turn is how the requests of one turn were answered.
@@ -239,7 +239,7 @@ func (r Refusal) passing() bool {
 }
 
 // ofLogin are the providers' kinds of refusal that a login meets with every request.
-var ofLogin = regexp.MustCompile(`(?i)permission|authentication|api_key|unsupported_country|account|organization`)
+var ofLogin = lazyregexp.New(`(?i)permission|authentication|api_key|unsupported_country|account|organization`)
 
 // Class names the refusal, by the provider's own words first
 // (https://platform.openai.com/docs/guides/error-codes,

@@ -4,10 +4,11 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // allowed are the variables that reach every session and every command of a repository's, if
@@ -87,8 +88,8 @@ func proxying(name string) bool {
 }
 
 var (
-	address  = regexp.MustCompile(`[^,|]+`)
-	userinfo = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)?.*@`)
+	address  = lazyregexp.New(`[^,|]+`)
+	userinfo = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*://)?.*@`)
 )
 
 // nameless takes the users and passwords out of the addresses of proxies. Of what is no

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Program is a CLI on this machine. Its zero value runs the CLI from PATH with
@@ -133,7 +133,7 @@ func (p Program) source() []string {
 
 const probeTimeout = 30 * time.Second
 
-var versionNumber = regexp.MustCompile(`\b\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
+var versionNumber = lazyregexp.New(`\b\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
 // Probe asks the CLI for its version. The error, an *engine.Error, says what to
 // install.

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	"touchstone/agent/engine"
+	"touchstone/worktree/lazyregexp"
 )
 
 // maxText bounds the prose kept of a turn, in bytes. No review comes near it; a
@@ -31,7 +31,7 @@ func NewTranscript(progress func(engine.Progress), redact func(string) string) *
 // Text is all the prose until now.
 func (t *Transcript) Text() string { return t.text.String() }
 
-var dimensionHeading = regexp.MustCompile(`(?m)^## \[([A-Za-z-]+)\]`)
+var dimensionHeading = lazyregexp.New(`(?m)^## \[([A-Za-z-]+)\]`)
 
 // Prose takes a piece of prose; if it goes on in the middle of the sentence
 // before, no paragraph is begun. The error stops the turn.

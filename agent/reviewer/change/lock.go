@@ -3,10 +3,10 @@ package change
 import (
 	"bytes"
 	"os"
-	"regexp"
 	"strings"
 
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // lockFormats are the files in which a package manager notes what it chose, and how
@@ -40,10 +40,10 @@ const (
 )
 
 // formats compiles a table whose keys are lists of names.
-func formats(table map[string]string) map[string]*regexp.Regexp {
-	all := map[string]*regexp.Regexp{}
+func formats(table map[string]string) map[string]*lazyregexp.Regexp {
+	all := map[string]*lazyregexp.Regexp{}
 	for names, line := range table {
-		compiled := regexp.MustCompile(`^(?:` + line + `)$`)
+		compiled := lazyregexp.New(`^(?:` + line + `)$`)
 		for _, name := range strings.Fields(names) {
 			all[name] = compiled
 		}
@@ -54,7 +54,7 @@ func formats(table map[string]string) map[string]*regexp.Regexp {
 // isLock reports whether every changed line of a file is one that its package manager
 // writes, and nothing in them is taken from a host that nothing was taken from before:
 // where a package comes from, no manifest says.
-func isLock(f diff.File, format *regexp.Regexp, checkout *os.Root) bool {
+func isLock(f diff.File, format *lazyregexp.Regexp, checkout *os.Root) bool {
 	if format == nil || f.Truncated {
 		return false
 	}

@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 
 	"touchstone/guidelines"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 var (
-	vendored = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|bower_components|third_party|Godeps|Pods|Carthage|\.yarn/(?:releases` +
+	vendored = lazyregexp.New(`(?:^|/)(?:vendor|node_modules|bower_components|third_party|Godeps|Pods|Carthage|\.yarn/(?:releases` +
 		`|cache|plugins))/`)
-	minified  = regexp.MustCompile(`[.-]min\.(?:[cm]?js|css)$`)
-	sourceMap = regexp.MustCompile(`\.(?:[cm]?js|css)\.map$`)
+	minified  = lazyregexp.New(`[.-]min\.(?:[cm]?js|css)$`)
+	sourceMap = lazyregexp.New(`\.(?:[cm]?js|css)\.map$`)
 
 	migrations = scope("migration")
 )
@@ -113,7 +113,7 @@ func isMap(f diff.File) bool {
 }
 
 // data is a line of JSON.
-var data = regexp.MustCompile(`^` + jsonTokens + `$`)
+var data = lazyregexp.New(`^` + jsonTokens + `$`)
 
 // plain reports whether a file is an ordinary one on both sides and its permissions are as
 // they were. What else a name stands for, a link for one, is always shown.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -114,7 +115,7 @@ func group(files []File) [][]File {
 	return units
 }
 
-var testName = regexp.MustCompile(`^(?:(?:test_|spec_)(.+)|(.+?)(?:_test|_spec|\.test|\.spec|-test|-spec|_unittest|Tests?|Spec|IT))$`)
+var testName = lazyregexp.New(`^(?:(?:test_|spec_)(.+)|(.+?)(?:_test|_spec|\.test|\.spec|-test|-spec|_unittest|Tests?|Spec|IT))$`)
 
 // subject is the stem of what a test is named after, or nothing for a file that is no test.
 func subject(name string) string {
@@ -185,10 +186,10 @@ func (g *graph) find(name string) []int {
 }
 
 var (
-	importLine = regexp.MustCompile(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use` +
+	importLine = lazyregexp.New(`^\s*(?:#\s*)?(?:pub\s+|static\s+|export\s.*|\}\s*|const\s.*|let\s.*|var\s.*)?\b(?:import|from|use` +
 		`|using|require|require_relative|include|mod|load)\b(.*)$|^\s*(?:[\w.]+\s+)?("[^"]+")$`)
-	quoted     = regexp.MustCompile(`["'<]([^"'<>\s]+)["'>]`)
-	dotted     = regexp.MustCompile(`^\s*(?:static\s+|type\s+)?(\.*(?:\w+(?:(?:\.|::|\\)\w+)*)?)(?:\s+import\s+(\w+))?`)
+	quoted     = lazyregexp.New(`["'<]([^"'<>\s]+)["'>]`)
+	dotted     = lazyregexp.New(`^\s*(?:static\s+|type\s+)?(\.*(?:\w+(?:(?:\.|::|\\)\w+)*)?)(?:\s+import\s+(\w+))?`)
 	separators = strings.NewReplacer("::", "/", `\`, "/", ".", "/")
 )
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -155,7 +155,7 @@ func column(out []byte, n int) []byte {
 // changedLines are the added and deleted lines of a diff, without their signs.
 func changedLines(patch []byte) iter.Seq[[]byte] { return diff.Signed(patch, '+', '-') }
 
-var submoduleLine = regexp.MustCompile(`(?m)^([-+])Subproject commit ([0-9a-f]{12})`)
+var submoduleLine = lazyregexp.New(`(?m)^([-+])Subproject commit ([0-9a-f]{12})`)
 
 // submodule is from which commit to which a submodule moved.
 func submodule(patch []byte) (from, to string) {

@@ -2,51 +2,51 @@ package change
 
 import (
 	"bytes"
-	"regexp"
 
 	"touchstone/agent/outline"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // risk is something that a changed line touches, and the least tier of a change that does.
 type risk struct {
 	what string
 	tier Tier
-	line *regexp.Regexp
+	line *lazyregexp.Regexp
 }
 
 // risks are what even small changes go wrong with. Those of tier full cost most when they do: what
 // runs at once, what is kept, who may do what, money.
 var risks = []risk{
-	{"locks", Full, regexp.MustCompile(`(?i)\b(?:r?w?lock|unlock|runlock|rlock|try_?lock|mutex|rwmutex|semaphore|synchronized` +
+	{"locks", Full, lazyregexp.New(`(?i)\b(?:r?w?lock|unlock|runlock|rlock|try_?lock|mutex|rwmutex|semaphore|synchronized` +
 		`|critical_section)\b|\.(?:Lock|Unlock|RLock|RUnlock|lock|unlock|acquire|release|synchronize)\(`)},
-	{"what runs at the same time", Full, regexp.MustCompile(`\bgo\s+(?:func\b|[\w.]+\()|<-|\bchan\b|\bselect\s*\{|\bsync\.|\batomic\b` +
+	{"what runs at the same time", Full, lazyregexp.New(`\bgo\s+(?:func\b|[\w.]+\()|<-|\bchan\b|\bselect\s*\{|\bsync\.|\batomic\b` +
 		`|(?i:\b(?:thread|goroutine|coroutine|spawn|executor|waitgroup|volatile|concurrent\w*)\b)`)},
-	{"a transaction", Full, regexp.MustCompile(`(?i)\b(?:transaction\w*|commit|rollback|savepoint|begin_?tx|with_?tx)\b`)},
-	{"rights or identities", Full, regexp.MustCompile(`(?i)\b(?:(?:pre|post)?auth\w*|login_?required|roles_?allowed|secured` +
+	{"a transaction", Full, lazyregexp.New(`(?i)\b(?:transaction\w*|commit|rollback|savepoint|begin_?tx|with_?tx)\b`)},
+	{"rights or identities", Full, lazyregexp.New(`(?i)\b(?:(?:pre|post)?auth\w*|login_?required|roles_?allowed|secured` +
 		`|permit_?all|permission\w*|forbidden|unauthori[sz]ed|is_?admin|acl|rbac|csrf|cors` +
 		`|token|password|secret|credential\w*|verify_?signature|hmac|constant_?time\w*)\b`)},
-	{"money", Full, regexp.MustCompile(`(?i)\b(?:price|amount|currency|balance|refund|invoice|tax|discount)s?\b`)},
-	{"the shape of the database", Full, regexp.MustCompile(`(?i)\b(?:create|alter|drop)\s+(?:table|index|column)\b`)},
+	{"money", Full, lazyregexp.New(`(?i)\b(?:price|amount|currency|balance|refund|invoice|tax|discount)s?\b`)},
+	{"the shape of the database", Full, lazyregexp.New(`(?i)\b(?:create|alter|drop)\s+(?:table|index|column)\b`)},
 	{"what is deferred or cleaned up", Lite,
-		regexp.MustCompile(`\bdefer\b|\bfinally\b|\bensure\b|\.(?:Close|close|dispose|Dispose|shutdown|Shutdown|cancel|Cancel)\(`)},
-	{"how failures are told", Lite, regexp.MustCompile(`\b(?:err|error|errors|panic|recover|raise|rescue|throw|throws|catch|except|unwrap` +
+		lazyregexp.New(`\bdefer\b|\bfinally\b|\bensure\b|\.(?:Close|close|dispose|Dispose|shutdown|Shutdown|cancel|Cancel)\(`)},
+	{"how failures are told", Lite, lazyregexp.New(`\b(?:err|error|errors|panic|recover|raise|rescue|throw|throws|catch|except|unwrap` +
 		`|expect)\b|\?;?$`)},
-	{"a condition", Lite, regexp.MustCompile(`\b(?:if|else|elif|elsif|unless|switch|case|when|match|while|until|guard|return|break` +
+	{"a condition", Lite, lazyregexp.New(`\b(?:if|else|elif|elsif|unless|switch|case|when|match|while|until|guard|return|break` +
 		`|continue)\b|&&|\|\||[<>!=]=`)},
-	{"how input is read", Lite, regexp.MustCompile(`(?i)\b\w*(?:pars|decod|unmarshal|deseriali|regexp?|escap|saniti|split|trim)\w*`)},
-	{"time", Lite, regexp.MustCompile(`(?i)\b(?:time|date|datetime|timeout|deadline|duration|timezone|utc|sleep|ticker|interval|retry` +
+	{"how input is read", Lite, lazyregexp.New(`(?i)\b\w*(?:pars|decod|unmarshal|deseriali|regexp?|escap|saniti|split|trim)\w*`)},
+	{"time", Lite, lazyregexp.New(`(?i)\b(?:time|date|datetime|timeout|deadline|duration|timezone|utc|sleep|ticker|interval|retry` +
 		`|retries)\b|\btime\.`)},
 }
 
 // removedCheck is a line that looked at something before the code went on. Where one goes,
 // what it guarded is open.
-var removedCheck = regexp.MustCompile(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|assert|require|ensure|raise|throw)\b|\b(?:check|validate` +
+var removedCheck = lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|assert|require|ensure|raise|throw)\b|\b(?:check|validate` +
 	`|verify|assert|require|ensure)\w*\(`)
 
 // comments matches a line that is one for certain: not what only begins like one, such as a
 // directive, an annotation, a preprocessor's line or the use of a pointer.
-var comments = regexp.MustCompile(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
+var comments = lazyregexp.New(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
 
 // onlyTells reports whether a change is of documents, and of comments in code.
 func onlyTells(c Change) bool {

@@ -2,12 +2,12 @@ package change
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"touchstone/verdict"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // The bounds of the tiers.
@@ -114,7 +114,7 @@ func sensitiveWord(path string) string {
 
 // pointer is the first line of what Git LFS keeps in a file's place
 // (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
-var pointer = regexp.MustCompile(`(?m)^[-+ ]version https://git-lfs\.github\.com/spec/`)
+var pointer = lazyregexp.New(`(?m)^[-+ ]version https://git-lfs\.github\.com/spec/`)
 
 // note says what a file's lines do not.
 func note(f diff.File) string {

@@ -3,11 +3,11 @@ package change
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"touchstone/agent/outline"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 const (
@@ -136,7 +136,7 @@ func (r region) around(blocks []outline.Block, lines [][]byte) []span {
 }
 
 // describes matches a line that describes what follows it.
-var describes = regexp.MustCompile(`^\s*(?://|#|/?\*|--|@\w|"""|''')`)
+var describes = lazyregexp.New(`^\s*(?://|#|/?\*|--|@\w|"""|''')`)
 
 // showing is what is shown of a block around one of its lines.
 func showing(b outline.Block, at int, lines [][]byte) []span {

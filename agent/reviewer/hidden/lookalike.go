@@ -3,10 +3,11 @@ package hidden
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // confusables is Unicode's data; scripts/confusables makes the file.
@@ -56,10 +57,10 @@ func (f *finder) lookalikes() {
 
 // sign is what passes for ASCII in a program: the exclamation mark of an inequality, and a
 // semicolon that is a question mark in Greek.
-var sign = regexp.MustCompile(`\x{1C3}=|\x{37E}`)
+var sign = lazyregexp.New(`\x{1C3}=|\x{37E}`)
 
 // escape is what stands for one character in a string, and is no part of a word.
-var escape = regexp.MustCompile(`^\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv])`)
+var escape = lazyregexp.New(`^\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv])`)
 
 // words calls do with each run of letters, digits and underlines.
 func (f *finder) words(do func(start, end int, word string)) {
@@ -130,7 +131,7 @@ func foreign(r rune) bool {
 }
 
 // given is what follows a name in a program where it is given a value or called.
-var given = regexp.MustCompile(`^(?:\(| ?:?= ?[^=> ])`)
+var given = lazyregexp.New(`^(?:\(| ?:?= ?[^=> ])`)
 
 // names reports whether a word of two letters or more names something in a program.
 func (f *finder) names(start, end int) bool {

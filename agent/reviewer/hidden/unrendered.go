@@ -1,10 +1,10 @@
 package hidden
 
-import "regexp"
+import "touchstone/worktree/lazyregexp"
 
 // comment is Markdown that GitHub does not show: an HTML comment, and a link definition
 // that is used as one (https://spec.commonmark.org/0.31.2/#html-blocks).
-var comment = regexp.MustCompile(`(?s)<!--(.*?)(?:-->|$)|(?m:^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+["'(]([^\n]*)["')]$)`)
+var comment = lazyregexp.New(`(?s)<!--(.*?)(?:-->|$)|(?m:^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+["'(]([^\n]*)["')]$)`)
 
 // RevealComments shows what a description or a comment holds and its page does not, between
 // the brackets of [Reveal]. Programs keep marks of their own there, and templates their

@@ -15,13 +15,13 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Form says how a text reaches its readers.
@@ -93,11 +93,11 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 
 // marker is what only the product and its sessions write: the lines that end an answer, the
 // product's state, the delimiters of a prompt and the fence of an answer's data.
-var marker = regexp.MustCompile(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untrusted-\w*|(?:` + "```|~~~" + `)touchstone\b`)
+var marker = lazyregexp.New(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untrusted-\w*|(?:` + "```|~~~" + `)touchstone\b`)
 
 // address is how texts begin that are meant for a reviewing machine. It is for drawing
 // attention, and stops nothing.
-var address = regexp.MustCompile(`(?i)\b(?:` + strings.Join([]string{
+var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
 	`(?:ai|llm|automated|machine|bot) (?:code )?review(?:er|ing|s)\b`,
 	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?` +
 		`|guidelines)`,
@@ -109,7 +109,7 @@ var address = regexp.MustCompile(`(?i)\b(?:` + strings.Join([]string{
 }, "|") + `)`)
 
 // matches are the lines of a text in which a pattern is found, each with its text.
-func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
+func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		line, at, before := 1, 0, 0
 		for _, m := range pattern.FindAllStringIndex(text, MaxFound) {
@@ -127,7 +127,7 @@ func matches(pattern *regexp.Regexp, text string) iter.Seq2[int, string] {
 
 // ownMark is by which the product finds its own comments again, each kind in the very form
 // that agent/daemon writes. A copy of one in a text is harmless.
-var ownMark = regexp.MustCompile(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
+var ownMark = lazyregexp.New(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +
 	`|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)

@@ -1,0 +1,65 @@
+// Package lazyregexp has regular expressions that are compiled when they are first used. A process that starts, of which
+// a session has several and a person waits for each, then compiles the few that it needs in place of all.
+// Go's own internal/lazyregexp, which nobody else can import, is for the same.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is a regular expression that is compiled when it is first used. It may be used by several goroutines at once.
+// Its methods are those of [regexp.Regexp].
+type Regexp struct {
+	compiled func() *regexp.Regexp
+}
+
+// New makes a Regexp of an expression. One that does not compile panics at its first use, so it has to be a constant of
+// the program.
+func New(expr string) *Regexp {
+	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
+
+func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+
+func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+
+func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringIndex(s, n)
+}
+
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compiled().FindAllStringSubmatch(s, n)
+}
+
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
+func (r *Regexp) ReplaceAllString(s, by string) string { return r.compiled().ReplaceAllString(s, by) }
+
+func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, by)
+}
+
+func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
+
+func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
+
+func (r *Regexp) Find(b []byte) []byte { return r.compiled().Find(b) }
+
+func (r *Regexp) FindAll(b []byte, n int) [][]byte { return r.compiled().FindAll(b, n) }
+
+func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
+	return r.compiled().FindAllSubmatch(b, n)
+}
+
+func (r *Regexp) ReplaceAll(b, by []byte) []byte { return r.compiled().ReplaceAll(b, by) }
+
+func (r *Regexp) String() string { return r.compiled().String() }
