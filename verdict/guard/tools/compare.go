@@ -166,10 +166,12 @@ func (c *comparison) fresh(p *pair, is value) {
 		return
 	}
 	tier := is.tier()
-	// In a file that was there it may never have been on.
-	unknown := s.Default == "" && s.Implied == "" && s.Way != Off && p.before.files[is.file]
+	// In a file that was there it may never have been on; nobody turns a rule off that is off.
+	unknown := s.Default == "" && s.Implied == "" && s.Way == On && p.before.files[is.file]
 	beside := slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), func(key string) bool { return base(key) == s.Beside })
-	if unknown || beside || c.adopts(p.tool) || !p.tool.Nearest && !p.before.files[is.file] { // in a new file it may have come from another
+	// It may have come from what this was based on or, in a new file, from another.
+	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
+	if unknown || beside || elsewhere || c.adopts(p.tool) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))

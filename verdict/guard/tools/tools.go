@@ -129,6 +129,7 @@ type part struct {
 	values map[string]value   // by key: numbers, switches and grades
 	lists  map[string][]value // by key: the elements of lists
 	there  bool
+	based  bool            // on another configuration, which is not read
 	files  map[string]bool // those that it was read from
 }
 
@@ -151,12 +152,16 @@ func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 				return
 			}
 			p.there, p.files[file] = true, true
+			p.based = p.based || len(rest) == 1 && slices.Contains(bases, rest[0])
 			if len(rest) > 0 {
 				p.take(t, file, n, prefix, rest, parents)
 			}
 		})
 	}
 }
+
+// bases are keys that name a configuration on which one is based.
+var bases = []string{"extends", "inherit_from", "inherit_gem", "include"}
 
 // cut takes a tool's part away from a path of keys; what its pattern leaves open stays in
 // prefix.
