@@ -367,7 +367,11 @@ func (c *comparison) cases() {
 			continue
 		}
 		if is.Strength == Never {
-			c.add(change.Evidence, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
+			tier := change.Evidence
+			if was.Strength == Always && c.after.pipelines[name].Strength > Never { // by a condition of its own, such as "if: false"
+				tier = change.Hold
+			}
+			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
 				change.Place{Path: name, Line: is.Line, After: is.Name})
 			continue
 		}

@@ -114,6 +114,9 @@ func githubJob(root, j *doc.Node) Job {
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
 		}
 	}
+	if c := j.Get("if"); c != nil && holds(c.Value, Cell{dynamic: "true"}) == no && runsElsewhere(c.Value) == Never {
+		job.Strength = Never
+	}
 	checkout := ""
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
 	for _, s := range j.Get("steps").Members() {
