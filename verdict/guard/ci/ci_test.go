@@ -165,3 +165,31 @@ func FuzzCompare(f *testing.F) {
 		}
 	})
 }
+
+// A check that a workflow no longer names may be run by what it still runs.
+func TestACheckThatARunnerTakesOver(t *testing.T) {
+	lint := func(run string) string {
+		return "on: pull_request\njobs:\n  t:\n    steps:\n      - run: " + run + "\n"
+	}
+	spec, rubocop := "task default: [:spec]\n", "task default: [:spec, :rubocop]\n"
+	for name, tt := range map[string]struct{ after, rakefile, want string }{
+		"taken over":          {lint("bundle exec rake"), rubocop, "evidence ci/check-replaced"},
+		"only spoken of":      {lint("bundle exec rake"), "# rubocop\n" + spec, "hold ci/check-gone"},
+		"by what is not run":  {lint("bundle exec rspec"), rubocop, "hold ci/check-gone"},
+		"there was all along": {lint("bundle exec rake"), spec, "hold ci/check-gone"},
+	} {
+		before := lint("bundle exec rubocop && bundle exec rake && bundle exec rspec")
+		var got string
+		for _, f := range ci.Compare([]change.File{
+			{Path: workflow, OldPath: workflow, Before: []byte(before), After: []byte(tt.after)},
+			{Path: "Rakefile", OldPath: "Rakefile", Before: []byte(spec), After: []byte(tt.rakefile)},
+		}) {
+			if strings.Contains(f.Why, "rubocop") {
+				got = string(f.Tier) + " " + f.Rule
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q instead of %q", name, got, tt.want)
+		}
+	}
+}

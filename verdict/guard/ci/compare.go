@@ -99,7 +99,7 @@ func raise(pipelines map[string]Pipeline, names map[string]string) {
 func Compare(files []change.File) []change.Finding {
 	before := read(files, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
-	c := comparison{before: before, after: after, seen: map[string]bool{}}
+	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
 		return !Is(f.Path) && !Is(f.OldPath) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))
 	})
@@ -117,6 +117,7 @@ func Compare(files []change.File) []change.Finding {
 }
 
 type comparison struct {
+	files         []change.File
 	before, after side
 	alone         bool // nothing but pipelines changed, so that nothing explains what they do less
 	found         []change.Finding
@@ -235,8 +236,12 @@ func certain(was Run) change.Tier {
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	if now, there := c.replacement(check); there {
-		at.After = now.command()
+	now, there := c.replacement(check)
+	at.After = now.command()
+	if !there {
+		at.After, there = c.delegated(check)
+	}
+	if there {
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)
 		return
@@ -258,6 +263,27 @@ func (c *comparison) replacement(check string) (Run, bool) {
 		}
 	}
 	return Run{}, false
+}
+
+// delegated is a file of a runner that still runs, such as the Rakefile of rake, that has a check's
+// name more often than it had.
+func (c *comparison) delegated(check string) (string, bool) {
+	count := func(content []byte) (n int) {
+		for line := range bytes.Lines(content) {
+			if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) {
+				n += bytes.Count(line, []byte(check))
+			}
+		}
+		return n
+	}
+	for _, f := range c.files {
+		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
+		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
+		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && count(f.After) > count(f.Before) {
+			return f.Path, true
+		}
+	}
+	return "", false
 }
 
 // isTest tells what runs tests from what looks at code.
