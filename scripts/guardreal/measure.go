@@ -231,6 +231,33 @@ func byRule(out io.Writer, all []result) {
 	}
 }
 
+// labelledRules counts, for each rule, the labelled changes of all sets that it held when they were
+// last run, with or without a clone of them here.
+func labelledRules(out io.Writer) error {
+	rows, err := table("labels.csv")
+	if err != nil {
+		return err
+	}
+	labels := map[[3]string]string{} // by rule, repository and commit
+	for _, r := range rows {
+		if key := [3]string{r[6], r[0], r[1]}; r[6] != "" {
+			labels[key] = graver(cmp.Or(labels[key], isFalse), r[4])
+		}
+	}
+	counts := map[string]map[string]int{}
+	for key, label := range labels {
+		if counts[key[0]] == nil {
+			counts[key[0]] = map[string]int{}
+		}
+		counts[key[0]][label]++
+	}
+	fmt.Fprintf(out, "\n== labelled changes by the rule that held them\n")
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(out, "  %-28s %s\n", rule, shares(counts[rule]))
+	}
+	return nil
+}
+
 // shares writes how many of each label there are, and what share of the labelled.
 func shares(n map[string]int) string {
 	labelled := n[isTrue] + n[isArguable] + n[isFalse]
