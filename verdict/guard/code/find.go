@@ -96,7 +96,9 @@ func (f *finder) titled(u *unit, n int) bool {
 	if f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
 		u.body, u.to = next+1, int(f.tokens[next].mate)+1
 	}
-	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text
+	last := len(u.chain) - 1 // test.skip("…", f) is a test, and test.includes("…") is none
+	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[f.of(u.chain[last])] != ""
+	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 
 func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
