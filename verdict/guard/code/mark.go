@@ -337,7 +337,7 @@ func (s *side) endsHere(i int) bool {
 // skipHelper reports whether a statement calls a function named as one that skips.
 func (s *side) skipHelper(i int) bool {
 	t := s.of(i)
-	if len(t) < 6 || s.of(i+1) != "(" && !s.lang.ruby || s.of(i-1) == "." && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || s.of(i-1) == "." && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(t[:1])+t[1:], "skip")
