@@ -160,7 +160,7 @@ func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, erro
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	if e := entries[0]; !strings.HasPrefix(e.mode, "100") {
-		return nil, fmt.Errorf("read %q at %.12s: it is no regular file", name, rev)
+		return nil, fmt.Errorf("read %q at %.12s: it is no regular file: %w", name, rev, fs.ErrInvalid)
 	}
 	if entries[0].size > maxLocalFile {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, entries[0].size, worktree.ErrTooLarge)

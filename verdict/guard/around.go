@@ -132,7 +132,7 @@ func (a *around) take(ctx context.Context, dir string, wanted func(name string) 
 		a.have[full] = true
 		a.added++
 		content, err := a.base.ReadFile(ctx, a.rev, full)
-		if a.err = ctx.Err(); a.err == nil {
+		if a.err = ctx.Err(); a.err == nil && !errors.Is(err, fs.ErrInvalid) { // a link, which says nothing itself
 			a.change.Files = append(a.change.Files, File{Path: full, OldPath: full, Before: content, After: content, Unread: err != nil})
 		}
 	}

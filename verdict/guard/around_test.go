@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -12,15 +13,18 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// standing is a commit that holds files. What is named in broken cannot be read.
+// standing is a commit that holds files. What is named in broken cannot be read, and link is a link.
 type standing struct {
-	files  fstest.MapFS
-	broken string
+	files        fstest.MapFS
+	broken, link string
 }
 
 func (s standing) ReadFile(_ context.Context, rev, name string) ([]byte, error) {
 	if name == s.broken || rev != "base" {
 		return nil, errors.New("the object is gone")
+	}
+	if name == s.link {
+		return nil, fmt.Errorf("no regular file: %w", fs.ErrInvalid)
 	}
 	return s.files.ReadFile(name)
 }
@@ -104,6 +108,11 @@ func TestSurroundFailsClosed(t *testing.T) {
 			h.Path == "ruff.toml"
 	}) {
 		t.Errorf("a configuration that cannot be read: %+v", hits)
+	}
+	base.broken, base.link = "", "ruff.toml"
+	c = change()
+	if err := guard.Surround(t.Context(), c, "base", base); err != nil || len(c.Files) != 1 {
+		t.Errorf("an unchanged link: %+v, %v", c.Files, err)
 	}
 	base.broken = "a"
 	if err := guard.Surround(t.Context(), change(), "base", base); err == nil {
