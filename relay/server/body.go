@@ -11,7 +11,7 @@ import (
 
 const (
 	// firstRoom is what a body gets to begin with, before a byte has come. Most webhooks are no larger, and for as many
-	// silent senders as there may be, maxGuests or maxStreams, it fits into maxBodiesBytes.
+	// silent senders as maxGuests lets be it fits into maxBodiesBytes.
 	firstRoom = 12 << 10
 	// bodyOverhead is what a webhook on its way takes besides its body.
 	bodyOverhead = 8 << 10

@@ -86,7 +86,6 @@ type Server struct {
 	config      Config
 	hub         *hub.Hub
 	bodies      *shares
-	streams     *shares // of HTTP/2
 	arrivals    arrivals
 	failures    failures
 	recovery    *recovery.Recovery   // nil without hooks to look after
@@ -135,7 +134,6 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		hub:         events,
 		recovery:    missed,
 		bodies:      newShares(maxBodiesBytes, bodyGrace),
-		streams:     newShares(maxStreams, 0),
 		arrivals:    arrivals{under: map[*http.ResponseController]struct{}{}},
 		appSecrets:  &appSecrets{notes: config.Store, known: map[string]string{}, looked: map[string]time.Time{}},
 		connections: newConnections(),
@@ -177,7 +175,7 @@ func (s *Server) Run(ctx context.Context) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeadBytes,
 		ConnContext:       remember,
-		TLSConfig:         s.config.TLS,
+		TLSConfig:         weighed(s.config.TLS),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: streamsOfConnection, MaxReceiveBufferPerConnection: unreadBytes, MaxReceiveBufferPerStream: unreadBytes,
 		},
@@ -263,7 +261,7 @@ func (s *Server) routes() http.Handler {
 	if s.page != nil {
 		s.pageRoutes(mux)
 	}
-	return s.boundStreams(identified(mux))
+	return boundAnswers(identified(mux))
 }
 
 // readiness says whether a webhook could be stored and a cursor be served.
