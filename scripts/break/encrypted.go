@@ -32,8 +32,8 @@ var encryptedAttacks = []attack{
 	{"silent encrypted connections keep webhooks out", streams(func(*peer) error { return nil })},
 }
 
-// Bounds of a crowd by HTTP/2: 8 × 60 × 100 requests under way at once, or ten times as many that
-// are reset.
+// Bounds of a crowd by HTTP/2: as many as could have 8 × 60 × 100 requests under way at once, or ten times
+// as many that are reset.
 const (
 	encryptedEach = 60
 	streamsEach   = 100
@@ -66,7 +66,8 @@ func certify(folder string) (*x509.CertPool, error) {
 	return pool, err
 }
 
-// streams has many connections say something and then nothing more.
+// streams opens many connections, has all that the relay leaves open say something, and then nothing more. They say it
+// together, since the relay gives up after seconds what it waits for, and opening so many can take a busy machine as long.
 func streams(say func(*peer) error) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		folder, err := os.MkdirTemp("", "break")
@@ -83,20 +84,25 @@ func streams(say func(*peer) error) func(context.Context, string) (string, error
 			return "", err
 		}
 		defer v.stop()
+		var peers []*peer
 		for i := range crowdAddresses * encryptedEach {
 			conn, err := tls.DialWithDialer(
 				&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i%crowdAddresses+1))}}, "tcp", v.address,
 				&tls.Config{RootCAs: believed, NextProtos: []string{"h2"}},
 			)
 			if err != nil {
-				return "", err
+				continue
 			}
 			defer conn.Close()
-			p := newPeer()
+			if p, err := newPeer(conn); err == nil {
+				peers = append(peers, p)
+			}
+		}
+		for _, p := range peers {
 			if err := say(p); err != nil {
 				return "", err
 			}
-			_, _ = conn.Write(p.out.Bytes()) // the relay may have closed it
+			_ = p.send()
 		}
 		client := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: believed}, ForceAttemptHTTP2: true}
 		defer client.CloseIdleConnections()
@@ -111,17 +117,25 @@ func streams(say func(*peer) error) func(context.Context, string) (string, error
 
 // peer is what one end of a connection says by HTTP/2.
 type peer struct {
+	conn   net.Conn
 	out    bytes.Buffer
 	frames *http2.Framer
 	head   bytes.Buffer
 	fields *hpack.Encoder
 }
 
-func newPeer() *peer {
-	p := &peer{}
+// newPeer says what a connection begins with.
+func newPeer(conn net.Conn) (*peer, error) {
+	p := &peer{conn: conn}
 	p.out.WriteString(http2.ClientPreface)
 	p.frames, p.fields = http2.NewFramer(&p.out, nil), hpack.NewEncoder(&p.head)
-	return p
+	return p, errors.Join(p.frames.WriteSettings(), p.send())
+}
+
+// send sends what is to be said.
+func (p *peer) send() error {
+	_, err := p.out.WriteTo(p.conn)
+	return err
 }
 
 // open begins the nth request of the connection.
@@ -137,8 +151,7 @@ func (p *peer) open(n int, method, path string, end bool, more ...hpack.HeaderFi
 }
 
 // announce opens webhooks with an announced body of 64 KiB, of which sent bytes come.
-func (p *peer) announce(webhooks, sent int) error {
-	err := p.frames.WriteSettings()
+func (p *peer) announce(webhooks, sent int) (err error) {
 	for i := range webhooks {
 		id, openErr := p.open(i, http.MethodPost, "/webhooks/github", false, hpack.HeaderField{Name: "content-length", Value: "65536"})
 		err = errors.Join(err, openErr)
@@ -161,8 +174,7 @@ func (p *peer) withhold() error {
 
 // rapid opens requests and takes them back at once, which the bound on streams does not see
 // (https://nvd.nist.gov/vuln/detail/CVE-2023-44487).
-func (p *peer) rapid() error {
-	err := p.frames.WriteSettings()
+func (p *peer) rapid() (err error) {
 	for i := range resetsEach {
 		id, openErr := p.open(i, http.MethodGet, "/readyz", true)
 		err = errors.Join(err, openErr, p.frames.WriteRSTStream(id, http2.ErrCodeCancel))
@@ -173,7 +185,7 @@ func (p *peer) rapid() error {
 // unfinished begins a request whose head goes on without an end.
 func (p *peer) unfinished() error {
 	p.head.Reset()
-	err := errors.Join(p.frames.WriteSettings(), p.fields.WriteField(hpack.HeaderField{Name: ":method", Value: http.MethodPost}),
+	err := errors.Join(p.fields.WriteField(hpack.HeaderField{Name: ":method", Value: http.MethodPost}),
 		p.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: p.head.Bytes()}))
 	for range 20 {
 		p.head.Reset()
