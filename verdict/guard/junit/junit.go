@@ -52,10 +52,16 @@ type Runs struct {
 // What the code under test writes decides how much memory a comparison takes, in a program that other pull
 // requests need too.
 const (
-	maxCases = 200_000  // of one commit
-	maxBytes = 64 << 20 // of one commit's reports together
-	maxName  = 300      // of a class or a test; the rest of one is left out
+	maxCases = 200_000   // of one commit
+	maxBytes = 64 << 20  // of one commit's reports together
+	maxName  = 300       // of a class or a test; the rest of one is left out
+	maxDepth = 100       // of elements within each other; suites are three deep or four
+	maxAttrs = 1000      // of one element
+	maxNames = 128 << 20 // of what the tests of both commits may be called, as [Runs] keeps it
 )
+
+// nameCost is what a name costs in memory besides its text.
+const nameCost = 100
 
 // Read reads the reports of both commits, each a whole file. Its error says which report
 // is no such report, or that they are too large.
@@ -68,14 +74,21 @@ func Read(base, head [][]byte) (*Runs, error) {
 	if r.head, err = readAll("head", head); err != nil {
 		return nil, err
 	}
+	left := maxNames
 	for c := range r.head {
 		for _, leaf := range leavesOf(c.Name) {
+			if left -= len(leaf) + nameCost; left < 0 {
+				return nil, errNames
+			}
 			r.leaves[leaf] = append(r.leaves[leaf], c)
 		}
 	}
 	seen := map[string]bool{}
 	for c := range r.base {
 		for _, leaf := range leavesOf(c.Name) {
+			if left -= len(leaf) + nameCost; left < 0 {
+				return nil, errNames
+			}
 			r.shared[leaf], seen[leaf] = r.shared[leaf] || seen[leaf], true
 		}
 	}
@@ -95,11 +108,14 @@ func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
 	return out, nil
 }
 
-var errNoReport = errors.New("it is no JUnit report")
+var (
+	errNoReport = errors.New("it is no JUnit report")
+	errNames    = errors.New("the names of the tests in the test reports are too many and too long to be compared")
+)
 
 // read adds the cases of a report. It keeps nothing of an element but what counts: one may have millions within it.
 func read(report []byte, out map[Case]outcome) error {
-	d := xml.NewDecoder(bytes.NewReader(report))
+	d := xml.NewDecoder(&bounded{text: report})
 	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	suites := false
 	depth, within := 0, 0 // how many elements are open, and how many are when a case's parts begin
@@ -117,7 +133,9 @@ func read(report []byte, out map[Case]outcome) error {
 		}
 		switch element := t.(type) {
 		case xml.StartElement:
-			depth++
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("its elements are more than %d deep", maxDepth)
+			}
 			suites = suites || strings.HasPrefix(element.Name.Local, "testsuite")
 			switch {
 			case within == 0 && suites && element.Name.Local == "testcase":
@@ -135,6 +153,53 @@ func read(report []byte, out map[Case]outcome) error {
 			}
 		}
 	}
+}
+
+// bounded gives the decoder, which keeps an element's attributes until it has all, a report byte by byte, until
+// an element has too many.
+type bounded struct {
+	text   []byte
+	at     int
+	within bool // a tag
+	quote  byte // that begins a value, while one goes on
+	attrs  int  // of the tag so far
+}
+
+// ReadByte implements io.ByteReader.
+func (b *bounded) ReadByte() (byte, error) {
+	if b.at == len(b.text) {
+		return 0, io.EOF
+	}
+	c := b.text[b.at]
+	b.at++
+	switch {
+	case c == '<': // which no value holds
+		b.within, b.quote, b.attrs = !bytes.HasPrefix(b.text[b.at:], []byte("!")), 0, 0
+	case !b.within:
+	case b.quote != 0:
+		if c == b.quote {
+			b.quote = 0
+		}
+	case c == '"' || c == '\'':
+		b.quote = c
+	case c == '>':
+		b.within = false
+	case c == '=':
+		if b.attrs++; b.attrs > maxAttrs {
+			return 0, fmt.Errorf("one of its elements has more than %d attributes", maxAttrs)
+		}
+	}
+	return c, nil
+}
+
+// Read implements io.Reader. The decoder reads bytes one by one.
+func (b *bounded) Read(p []byte) (int, error) {
+	c, err := b.ReadByte()
+	if err != nil || len(p) == 0 {
+		return 0, err
+	}
+	p[0] = c
+	return 1, nil
 }
 
 // caseOf is the case that an element is about.

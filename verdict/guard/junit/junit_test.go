@@ -2,6 +2,7 @@ package junit_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -122,6 +123,59 @@ func TestReadIsBounded(t *testing.T) {
 	if _, err := junit.Read(nil, [][]byte{[]byte("<testsuite>" + all.String() + "</testsuite>")}); err == nil ||
 		!strings.Contains(err.Error(), "more than 200000 cases") {
 		t.Errorf("of more cases than any runner has: %v", err)
+	}
+	for name, tc := range map[string]struct{ text, want string }{
+		"many elements within each other": {strings.Repeat("<testsuite>", 101), "more than 100 deep"},
+		"many attributes":                 {"<testsuite" + strings.Repeat(` a=">"`, 1001), "more than 1000 attributes"},
+		"many long names":                 {string(hostile(64 << 20)["blanks"]), "too many and too long"},
+		"many attributes without quotes":  {"<testsuite" + strings.Repeat(` a=b`, 1001), "no JUnit report"},
+	} {
+		if _, err := junit.Read(nil, [][]byte{[]byte(tc.text)}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	printed := strings.Repeat("a=b ", 2000)
+	if r := runs(t, report("a|b"), report("a|b|<system-out><![CDATA["+printed+"]]>"+printed+"</system-out>")); len(r.Missing()) != 0 {
+		t.Error("what a test printed counts as attributes")
+	}
+}
+
+// hostile are reports that cost the most for their size.
+func hostile(size int) map[string][]byte {
+	long := func(n int, part string) []byte {
+		var all strings.Builder
+		all.WriteString("<testsuite>")
+		for i := 0; i < 200_000 && all.Len() < size-1000; i++ {
+			fmt.Fprintf(&all, `<testcase classname="%0*d" name="%s%d"/>`, n, i, part, i)
+		}
+		all.WriteString("</testsuite>")
+		return []byte(all.String())
+	}
+	return map[string][]byte{
+		"nested":     []byte(strings.Repeat("<testsuite>", size/11)),
+		"attributes": []byte("<testsuite" + strings.Repeat(` a=""`, size/5) + "/>"),
+		"blanks":     long(100, strings.Repeat("a_b ", 50)),
+		"names":      long(150, strings.Repeat("x", 140)),
+		"usual":      long(40, "tests some thing "),
+		"output":     []byte("<testsuite><system-out>" + strings.Repeat("x", size) + "</system-out></testsuite>"),
+	}
+}
+
+// BenchmarkMemory tells how much memory the largest reports take.
+func BenchmarkMemory(b *testing.B) {
+	for name, text := range hostile(64 << 20) {
+		b.Run(name, func(b *testing.B) {
+			var refused error
+			for b.Loop() {
+				_, refused = junit.Read([][]byte{text}, [][]byte{text})
+			}
+			status, _ := os.ReadFile("/proc/self/status")
+			for line := range strings.Lines(string(status)) {
+				if size, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+					b.Logf("peak %s, refused: %v", strings.TrimSpace(size), refused)
+				}
+			}
+		})
 	}
 }
 
