@@ -71,6 +71,28 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	}
 }
 
+// Git takes no branch's name for an option, which anybody who can push chooses.
+func TestBranchesThatLookLikeOptions(t *testing.T) {
+	for _, name := range []string{"-c", "--", "--upload-pack=false", "--receive-pack=false", "--end-of-options"} {
+		r := newRemote(t)
+		req := r.pull()
+		req.HeadRef = "refs/heads/" + name
+		run(t, r.bare, "git", "update-ref", req.HeadRef, req.Head)
+		tree := acquire(t, &Store{Root: t.TempDir()}, req)
+		writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
+		sha, err := tree.Commit(t.Context(), "Add a file", me)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := push(t, tree, name, req.Head); err != nil {
+			t.Errorf("push to %s: %v", name, err)
+		} else if got := r.at(req.HeadRef); got != sha {
+			t.Errorf("%s is at %s, want %s", name, got, sha)
+		}
+		release(t, tree)
+	}
+}
+
 func TestAcquireSetsLeftoversAside(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
