@@ -40,7 +40,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	attacks := slices.Concat(relayAttacks, browserAttacks, logAttacks, diskAttacks, encryptedAttacks, agentAttacks)
+	attacks := slices.Concat(relayAttacks, browserAttacks, logAttacks, diskAttacks, encryptedAttacks, guardAttacks, agentAttacks)
 	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, *only) })
 	if *seeded {
 		if trySeeds(ctx, attacks) > 0 {

@@ -2,6 +2,9 @@
 
 package main
 
+// guardAttacks look at what a process used, as Linux tells it.
+var guardAttacks []attack
+
 // agentAttacks are made on Linux alone, where the sandbox is that they are about.
 var agentAttacks []attack
 

@@ -95,6 +95,9 @@ var seeds = []seed{
 		`	return nil`},
 	{"a verify command starts processes without end", "agent/engine/process/bounds.go", `	return b, nil`,
 		`	return Bounds{b.Memory, 1 << 20}, nil`},
+	{"a workflow of aliases takes the guard's memory", "verdict/guard/doc/doc.go", "maxNodes = 50_000", "maxNodes = 1 << 40"},
+	{"a link in the settings' place is passed over", "verdict/guard/tools/policy.go", "if !has(after, was) {",
+		"if len(after) > 0 && !has(after, was) {"},
 	{"a session writes to its starter's files", "agent/engine/process/descriptors_linux.go", `// Since Linux 5.11.`, `return`},
 }
 
