@@ -43,8 +43,6 @@ var seeds = []seed{
 	noLoser.against("streams that announce bodies keep webhooks out"),
 	noLoser.against("streams with unfinished bodies keep webhooks out"),
 	noLoser.against("streams that let no answer through keep webhooks out"),
-	{"streams that are reset at once keep webhooks out", "relay/server/streams.go", "streamsOfConnection = 32",
-		"streamsOfConnection = 3200"},
 	noCheck.against("a deleted log takes webhooks"),
 	noCheck.against("a replaced log takes webhooks"),
 	noCheck.against("a deleted write-ahead log takes webhooks"),
