@@ -57,7 +57,7 @@ const (
 	maxName  = 300       // of a class or a test; the rest of one is left out
 	maxDepth = 100       // of elements within each other; suites are three deep or four
 	maxAttrs = 1000      // of one element
-	maxNames = 128 << 20 // of what the tests of both commits may be called, as [Runs] keeps it
+	maxNames = 256 << 20 // of what the tests of both commits may be called, as [Runs] keeps it
 )
 
 // nameCost is what a name costs in memory besides its text.
