@@ -68,10 +68,10 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 	if err := validRepo(q.Repo); err != nil {
 		return q, err
 	}
-	for _, field := range []projection.Moment{projection.Opened, projection.Merged, projection.Reviewed} {
+	for _, field := range projection.Moments {
 		if text := values.Get(string(field)); text != "" {
 			from, to, ok := strings.Cut(text, "..")
-			q.Field = field
+			q.Moment = field
 			var errFrom, errTo error
 			q.From, errFrom = time.Parse(time.DateOnly, from)
 			q.To, errTo = time.Parse(time.DateOnly, to)

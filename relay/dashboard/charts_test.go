@@ -51,7 +51,7 @@ const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
 	return n;
 })`
 
-// merging has some of those of firing merged, the first of them now, and opens another one.
+// merging has some of those of firing merged, the first of them now, and opens another one, for which a person is called.
 func merging(r *relay) {
 	for n := 1; n <= 5; n++ {
 		closed := opened(n, 60*24*n, fmt.Sprintf("Change %d", n), "alice", fmt.Sprintf("branch-%d", n))
@@ -61,7 +61,11 @@ func merging(r *relay) {
 		pull["state"], pull["merged"], pull["merged_at"], pull["closed_at"], pull["updated_at"] = "closed", true, at, at, at
 		r.send("pull_request", closed)
 	}
-	r.send("pull_request", opened(13, 0, "Change 13", "alice", "branch-13"))
+	called := opened(13, 0, "Change 13", "alice", "branch-13")
+	r.send("pull_request", called)
+	called["action"], called["label"] = "labeled", object{"name": "needs-human"}
+	called["pull_request"].(object)["labels"] = []object{{"name": "needs-human"}}
+	r.send("pull_request", called)
 }
 
 // The plots have lines on them, and a click on a point of any leads to the pull requests behind it.
@@ -97,22 +101,25 @@ func TestChartsAreDrawn(t *testing.T) {
 	today := time.Now().UTC()
 	day := today.Format(time.DateOnly) + ".." + today.AddDate(0, 0, 1).Format(time.DateOnly)
 	for title, leads := range map[string]struct{ moment, number string }{
-		"Time to merge, hours": {"merged", "1"}, "Time to first review, minutes": {"opened", "13"},
+		"Time to merge, hours": {"merged", "1"}, "Time to first review, minutes": {"answered", ""},
 		"Merged, and of these without a person": {"merged", "1"}, "Rounds and findings": {"reviewed", "1"},
 		"Cost of reviews, US dollars": {"reviewed", "1"}, "Tokens of reviews, millions": {"reviewed", "1"},
-		"Cost of a merge, US dollars": {"merged", "1"}, "Rounds of a merge": {"merged", "1"}, "Escalations": {"opened", "13"},
+		"Cost of a merge, US dollars": {"merged", "1"}, "Rounds of a merge": {"merged", "1"}, "Escalations": {"escalated", "13"},
 	} {
 		var address string
 		var rows []string
 		b.Run(b.Go("/trends?since=14d&repo=acme/app"), chromium.Visible("#charts canvas"))
 		clickLastPoint(t, b, title)
-		b.Run(chromium.Visible("table.board"), chromedp.Location(&address),
+		b.Run(chromium.Visible("form.filter[role=search]"), chromedp.Location(&address),
 			chromedp.Evaluate(`[...document.querySelectorAll("table.board .ref")].map(r => r.textContent)`, &rows))
 		to, err := url.Parse(address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, want := to.Query(), []string{"acme/app#" + leads.number}
+		q, want := to.Query(), []string{}
+		if leads.number != "" {
+			want = []string{"acme/app#" + leads.number}
+		}
 		if q.Get(leads.moment) != day || q.Get("repo") != "acme/app" || !slices.Equal(rows, want) {
 			t.Errorf("a click on today's point of %q leads to %s, which lists %q", title, address, rows)
 		}

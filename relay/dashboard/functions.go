@@ -22,8 +22,24 @@ var functions = template.FuncMap{
 	"sentence": projection.Sentence, "plain": func(text string) string { return projection.Plain(text, 500) }, "join": strings.Join,
 	"hasAddress":  func(endpoint string) bool { return strings.HasPrefix(endpoint, "https://ADDRESS/") },
 	"isoDay":      func(t time.Time) string { return t.Format(time.DateOnly) },
-	"bucketRange": bucketRange, "repoPart": repoPart, "turnName": turnName,
+	"bucketRange": bucketRange, "repoPart": repoPart, "turnName": turnName, "momentText": momentText,
 	"thousands": thousands, "link": link, "list": func(items ...string) []string { return items },
+}
+
+// momentTexts say what happened at each moment that the board can be filtered by.
+var momentTexts = map[projection.Moment]string{
+	projection.Opened: "opened", projection.Answered: "opened, and have been reviewed since,", projection.Reviewed: "reviewed",
+	projection.Found: "reviewed, with findings,", projection.Escalated: "passed on to a person", projection.Merged: "merged",
+	projection.Unattended: "merged without a person",
+}
+
+// momentText is what a board is filtered by, and on which days.
+func momentText(q projection.PullQuery) string {
+	text, last := momentTexts[q.Moment], q.To.AddDate(0, 0, -1)
+	if !last.After(q.From) {
+		return text + " on " + q.From.Format(time.DateOnly)
+	}
+	return text + " from " + q.From.Format(time.DateOnly) + " to " + last.Format(time.DateOnly)
 }
 
 // pullPath is the page of a pull request.

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"encoding/csv"
-	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -64,7 +63,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		d.failed(w, r, err)
 		return
 	}
-	all, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	models, versions, err := d.config.Projection.RuleVersions(r.Context(), viewer.Scope, values.Get("repo"), rule, since)
 	if err != nil {
 		d.failed(w, r, err)
 		return
@@ -73,11 +72,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	p := rulePage{
 		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
 		Model: values.Get("model"), Guidelines: values.Get("guidelines"), period: d.period(values, viewer, since, known),
-	}
-	for _, other := range all {
-		if other.Rule == rule {
-			p.Models, p.Versions = slices.Sorted(maps.Keys(other.Models)), slices.Sorted(maps.Keys(other.Guidelines))
-		}
+		Models: models, Versions: versions,
 	}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {

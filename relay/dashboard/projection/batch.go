@@ -28,6 +28,7 @@ type cache struct {
 	pulls   map[pullKey]*cached
 	commits map[commitKey]*cachedCommit
 	kinds   map[kind]int64
+	days    days
 }
 
 // cachedCommit is a commit with the pull requests that the file has it as a head of.
@@ -42,11 +43,17 @@ type cached struct {
 	row int64
 	// trimmed says that the file has its row, and no more what the row was made from.
 	trimmed bool
-	heads   map[string]bool // those that the file knows
+	heads   map[string]bool  // those that the file knows
+	share   map[int64]*daily // in the figures of days, as the file has it
+	// findings are those that were written last; nil while that is not known.
+	findings []datedFinding
 }
 
-// maxCached bounds each of them, in entries.
-const maxCached = 4000
+// Bounds of each of them, in entries.
+const (
+	maxCached     = 4000
+	maxCachedDays = 40
+)
 
 func (c *cache) shed() {
 	if len(c.pulls) > maxCached {
@@ -57,6 +64,9 @@ func (c *cache) shed() {
 	}
 	if len(c.kinds) > maxCached {
 		c.kinds = nil
+	}
+	if len(c.days) > maxCachedDays {
+		c.days = nil
 	}
 }
 
@@ -70,6 +80,7 @@ type batch struct {
 	places  map[place]int64   // new ones
 	counts  map[int64]*count
 	kinds   map[kind]int64 // new ones
+	days    map[int64]bool // whose figures have changed
 	// prepared are the statements of this transaction.
 	prepared map[string]*sql.Stmt
 }
@@ -269,12 +280,14 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 	if pull, ok := c.pulls[key]; ok {
 		return pull, nil
 	}
-	pull, doc := &cached{heads: map[string]bool{}}, ""
-	err := b.one(ctx, "SELECT id, doc FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number}, &pull.row, &doc)
+	pull, doc, share := &cached{heads: map[string]bool{}}, "", ""
+	err := b.one(ctx, "SELECT id, doc, share FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number}, &pull.row, &doc, &share)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return nil, err
+	case json.Unmarshal([]byte(share), &pull.share) != nil:
+		return nil, errDamaged
 	case doc == "":
 		pull.trimmed = true
 	default:

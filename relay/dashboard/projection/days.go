@@ -1,10 +1,15 @@
 package projection
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"touchstone/relay/event"
 )
@@ -32,20 +37,61 @@ type daily struct {
 	fired []firing
 }
 
-func (d *daily) add(o *daily) {
-	d.Opened += o.Opened
-	d.Merged += o.Merged
-	d.Closed += o.Closed
-	d.Rounds += o.Rounds
-	d.Findings += o.Findings
-	d.CostUSD += o.CostUSD
-	d.Tokens += o.Tokens
-	d.Escalations += o.Escalations
-	d.Unattended += o.Unattended
-	d.MergedRounds += o.MergedRounds
-	d.MergedCostUSD += o.MergedCostUSD
-	d.FirstReviews = append(d.FirstReviews, o.FirstReviews...)
-	d.Merges = append(d.Merges, o.Merges...)
+// add counts what others know in.
+func (d *daily) add(o *daily) { d.count(o, 1) }
+
+// remove takes out what was added.
+func (d *daily) remove(o *daily) { d.count(o, -1) }
+
+func (d *daily) count(o *daily, times int) {
+	d.Opened += times * o.Opened
+	d.Merged += times * o.Merged
+	d.Closed += times * o.Closed
+	d.Rounds += times * o.Rounds
+	d.Findings += times * o.Findings
+	d.CostUSD = micros(d.CostUSD + float64(times)*o.CostUSD)
+	d.Tokens += int64(times) * o.Tokens
+	d.Escalations += times * o.Escalations
+	d.Unattended += times * o.Unattended
+	d.MergedRounds += times * o.MergedRounds
+	d.MergedCostUSD = micros(d.MergedCostUSD + float64(times)*o.MergedCostUSD)
+	if times > 0 {
+		d.FirstReviews, d.Merges = append(d.FirstReviews, o.FirstReviews...), append(d.Merges, o.Merges...)
+	} else {
+		d.FirstReviews, d.Merges = without(d.FirstReviews, o.FirstReviews), without(d.Merges, o.Merges)
+	}
+}
+
+// micros are whole millionths, which can be added and taken away again without an error that grows.
+func micros(usd float64) float64 { return math.Round(usd*1e6) / 1e6 }
+
+// without is a list without some of its values, each of them once.
+func without(list, values []int64) []int64 {
+	for _, value := range values {
+		if i := slices.Index(list, value); i >= 0 {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// moments are what happened to the one pull request that the figures are of.
+func (d *daily) moments() (list []Moment) {
+	if d == nil {
+		return nil
+	}
+	for _, m := range []struct {
+		moment   Moment
+		happened bool
+	}{
+		{Opened, d.Opened > 0}, {Answered, len(d.FirstReviews) > 0}, {Reviewed, d.Rounds > 0}, {Found, d.Findings > 0},
+		{Escalated, d.Escalations > 0}, {Merged, d.Merged > 0}, {Unattended, d.Unattended > 0},
+	} {
+		if m.happened {
+			list = append(list, m.moment)
+		}
+	}
+	return list
 }
 
 // known is how much it knows of the day: a projection that has read more of the log knows more.
@@ -90,79 +136,69 @@ func (at place) matches(filters []event.Filter) bool {
 	return !slices.ContainsFunc(filters, func(f event.Filter) bool { return !f.Match(e) })
 }
 
-// live are the figures of the days from one on, by the pull requests that the file knows.
-func (p *Projection) live(ctx context.Context, from int64, filters ...event.Filter) (days, error) {
-	all, names := days{}, p.names()
-	allowed := p.allowed(filters...)
-	in := func(id, millis int64) *daily {
-		if number := millis / dayMillis; millis > 0 && number >= from {
-			return all.of(number, names[id])
-		}
-		return &daily{}
-	}
-	err := p.query(ctx, func(rows *sql.Rows) error {
-		var id, opened, reviewed, merged, closed int64
-		var rounds, escalations, unattended int
-		var cost float64
-		if err := rows.Scan(&id, &opened, &reviewed, &merged, &closed, &rounds, &escalations, &unattended, &cost); err != nil {
-			return err
-		}
-		o := in(id, opened)
-		o.Opened++
-		o.Escalations += escalations
-		if reviewed != 0 {
-			o.FirstReviews = append(o.FirstReviews, max(0, (reviewed-opened)/1000))
-		}
-		if merged != 0 {
-			m := in(id, merged)
-			m.Merged++
-			m.Unattended += unattended
-			m.MergedRounds += rounds
-			m.MergedCostUSD += cost
-			m.Merges = append(m.Merges, max(0, (merged-opened)/1000))
-		} else if closed != 0 {
-			in(id, closed).Closed++
-		}
-		return nil
-	}, "SELECT place, opened, reviewed, merged, closed, rounds, escalations, unattended, cost FROM pulls "+
-		"INDEXED BY pulls_by_place WHERE MAX(opened, merged, closed) >= ? AND "+allowed, from*dayMillis)
-	if err != nil {
-		return nil, err
-	}
+// figures are those of the days from one on: live ones by the pull requests that the file knows, and those that were noted
+// with the log.
+func (p *Projection) figures(ctx context.Context, from int64, filters ...event.Filter) (live, noted days, err error) {
+	live, noted = days{}, days{}
 	err = p.query(ctx, func(rows *sql.Rows) error {
-		var id, number, tokens int64
-		var cost float64
-		var rounds, findings int
-		if err := rows.Scan(&id, &number, &rounds, &cost, &tokens, &findings); err != nil {
-			return err
-		}
-		d := in(id, number*dayMillis)
-		d.Rounds += rounds
-		d.CostUSD += cost
-		d.Tokens += tokens
-		d.Findings += findings
-		return nil
-	}, "SELECT place, day, COUNT(*), SUM(cost), SUM(tokens), SUM(findings) FROM rounds INDEXED BY rounds_by_day WHERE day >= ? AND "+allowed+
-		" GROUP BY day, place", from)
-	return all, err
-}
-
-// noted are the figures of the days from one on as they were noted with the log.
-func (p *Projection) noted(ctx context.Context, from int64, filters ...event.Filter) (days, error) {
-	all := days{}
-	err := p.query(ctx, func(rows *sql.Rows) error {
 		var number int64
-		var at place
-		var doc string
-		if err := rows.Scan(&number, &at.source, &at.repo, &doc); err != nil {
+		var texts [2]sql.RawBytes
+		if err := rows.Scan(&number, &texts[0], &texts[1]); err != nil {
 			return err
 		}
-		if !at.matches(filters) {
+		if live[number], err = decodeDay(texts[0], filters); err != nil {
+			return err
+		}
+		if bytes.Equal(texts[0], texts[1]) { // as of most days: what is noted is what was known
+			noted[number] = live[number]
 			return nil
 		}
-		return json.Unmarshal([]byte(doc), all.of(number, at))
-	}, "SELECT day, source, repo, doc FROM days WHERE day >= ?", from)
-	return all, err
+		noted[number], err = decodeDay(texts[1], filters)
+		return err
+	}, "SELECT day, live, noted FROM days WHERE day >= ?", from)
+	return live, noted, err
+}
+
+// placed are the figures of a place on a day, as JSON keeps them.
+type placed struct {
+	Source string `json:"source"`
+	Repo   string `json:"repo"`
+	daily
+}
+
+// encodeDay is what the file keeps of a day.
+func encodeDay(places map[place]*daily) (string, error) {
+	list := make([]placed, 0, len(places))
+	for _, at := range sortedPlaces(places) {
+		list = append(list, placed{at.source, at.repo, *places[at]})
+	}
+	text, err := json.Marshal(list)
+	return string(text), err
+}
+
+// sortedPlaces are the places in one order.
+func sortedPlaces(places map[place]*daily) []place {
+	return slices.SortedFunc(maps.Keys(places), func(a, b place) int {
+		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.repo, b.repo))
+	})
+}
+
+// decodeDay reads of it again what is within the filters; nothing is kept of a day that nothing is known of.
+func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
+	if len(text) == 0 {
+		return map[place]*daily{}, nil
+	}
+	var list []placed
+	if json.Unmarshal(text, &list) != nil {
+		return nil, errDamaged
+	}
+	places := map[place]*daily{}
+	for i, one := range list {
+		if at := (place{one.Source, one.Repo}); at.matches(filters) {
+			places[at] = &list[i].daily
+		}
+	}
+	return places, nil
 }
 
 // join takes in what others know better.

@@ -9,10 +9,52 @@ import (
 // figures are what statistics are made of.
 type figures struct {
 	reviewed   time.Time // when the first review came that is believed
-	tokens     int64
 	unattended bool
 	rounds     []Round // those that are believed
 	findings   []datedFinding
+}
+
+// share is what the pull request adds to the figures of each day.
+func (v *view) share(s Summary, f figures) map[int64]*daily {
+	all := map[int64]*daily{}
+	on := func(at time.Time) *daily {
+		millis := toMillis(at)
+		if millis <= 0 {
+			return &daily{}
+		}
+		d := all[millis/dayMillis]
+		if d == nil {
+			d = &daily{}
+			all[millis/dayMillis] = d
+		}
+		return d
+	}
+	after := func(at time.Time) []int64 { return []int64{max(0, int64(at.Sub(v.OpenedAt).Seconds()))} }
+	opened := on(v.OpenedAt)
+	opened.Opened++
+	if !f.reviewed.IsZero() {
+		opened.FirstReviews = after(f.reviewed)
+	}
+	switch {
+	case !v.MergedAt.IsZero():
+		merged := on(v.MergedAt)
+		merged.Merged++
+		merged.MergedRounds, merged.MergedCostUSD, merged.Merges = s.Round, micros(s.CostUSD), after(v.MergedAt)
+		if f.unattended {
+			merged.Unattended++
+		}
+	case !v.ClosedAt.IsZero():
+		on(v.ClosedAt).Closed++
+	}
+	for _, r := range f.rounds {
+		on(r.At).add(&daily{Rounds: 1, Findings: r.Findings.Blocking() + r.Findings.Nit, CostUSD: r.CostUSD, Tokens: r.tokens})
+	}
+	for _, moment := range v.Escalated {
+		if at, err := time.Parse(time.RFC3339, moment); err == nil {
+			on(at).Escalations++
+		}
+	}
+	return all
 }
 
 // datedFinding is a finding with the round that found it first.
@@ -35,7 +77,6 @@ func (v *view) figures(s Summary) (f figures) {
 		if f.reviewed.IsZero() {
 			f.reviewed = r.At
 		}
-		f.tokens += round.tokens
 		f.rounds = append(f.rounds, round)
 		lifted = lifted || r.Record.Lifted != nil
 	}

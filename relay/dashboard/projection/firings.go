@@ -51,9 +51,13 @@ func (d *daily) firings() []firing {
 	return d.fired
 }
 
-// addFirings adds to days the findings of some of them, by the pull requests that the file knows.
-func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
-	names := p.names()
+// addFirings adds to days the findings of some of them, by the pull requests that the file knows: those of one rule, or of
+// all if it is empty.
+func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, rule string, filters ...event.Filter) error {
+	names, of, args := p.names(), "", []any{dayMillis, from * dayMillis, (to + 1) * dayMillis}
+	if rule != "" {
+		of, args = " AND kind IN (SELECT id FROM kinds WHERE rule = ?)", append(args, rule)
+	}
 	for number, places := range all {
 		for _, d := range places {
 			if number >= from && number <= to && d.fired == nil {
@@ -73,27 +77,34 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, f
 		return nil
 	}, `SELECT found.day, kinds.place, rule, dimension, severity, status, model, guidelines, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
-			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ? GROUP BY kind, day
-		) AS found JOIN kinds ON kinds.id = found.kind WHERE `+p.allowedIn("kinds.place", filters...),
-		dayMillis, from*dayMillis, (to+1)*dayMillis)
+			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ?`+of+` GROUP BY kind, day
+		) AS found JOIN kinds ON kinds.id = found.kind WHERE `+p.allowedIn("kinds.place", filters...), args...)
 }
 
 // addNotedFirings adds to days the findings of some of them as they were noted with the log.
 func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
 	return p.query(ctx, func(rows *sql.Rows) error {
 		var number int64
-		var at place
-		var fired []byte
-		if err := rows.Scan(&number, &at.source, &at.repo, &fired); err != nil || !at.matches(filters) {
+		var text sql.RawBytes
+		if err := rows.Scan(&number, &text); err != nil {
 			return err
 		}
-		return json.Unmarshal(fired, &all.of(number, at).fired)
-	}, "SELECT day, source, repo, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
+		var list []notedPlace
+		if json.Unmarshal(text, &list) != nil {
+			return errDamaged
+		}
+		for _, one := range list {
+			if at := (place{one.Source, one.Repo}); at.matches(filters) {
+				all.of(number, at).fired = one.Fired
+			}
+		}
+		return nil
+	}, "SELECT day, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
 }
 
-// lasting are the findings of the days from one on until the day on which the log begins, for which notes may know more, and
+// lasting are the findings, of one rule or of all if it is empty, of the days from one on until the day on which the log begins, for which notes may know more, and
 // the first moment after them.
-func (p *Projection) lasting(ctx context.Context, from int64, filters ...event.Filter) (all days, until int64, err error) {
+func (p *Projection) lasting(ctx context.Context, from int64, rule string, filters ...event.Filter) (all days, until int64, err error) {
 	last, all, noted := toMillis(p.Since())/dayMillis, days{}, days{}
 	if from > last {
 		return all, from * dayMillis, nil
@@ -101,10 +112,15 @@ func (p *Projection) lasting(ctx context.Context, from int64, filters ...event.F
 	if err := p.addNotedFirings(ctx, noted, from, last, filters...); err != nil {
 		return nil, 0, err
 	}
-	if err := p.addFirings(ctx, all, from, last, filters...); err != nil {
+	if err := p.addFirings(ctx, all, from, last, rule, filters...); err != nil {
 		return nil, 0, err
 	}
 	all.join(noted)
+	for _, places := range all {
+		for _, d := range places {
+			d.fired = slices.DeleteFunc(d.fired, func(f firing) bool { return rule != "" && f.Rule != rule })
+		}
+	}
 	return all, (last + 1) * dayMillis, nil
 }
 

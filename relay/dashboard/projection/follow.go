@@ -17,10 +17,12 @@ import (
 	"touchstone/relay/hub"
 )
 
-// Bounds of one transaction. What many of its events are about is written once.
+// Bounds of one transaction, within which what many of its events are about is written once, and of what is read from the
+// log at once.
 const (
-	batchEvents = 5000
-	batchBytes  = 32 << 20
+	batchEvents = 20_000
+	readEvents  = 5000
+	readBytes   = 32 << 20
 )
 
 // The least time between two transactions while the log moves: what comes meanwhile is written at once. It is
@@ -117,7 +119,7 @@ func (p *Projection) gather(ctx context.Context, last time.Time) error {
 // collect reads what the log holds for one transaction, and whether there is more.
 func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piece, more bool, err error) {
 	size := 0
-	for more = true; more && len(next.events) < batchEvents && size < batchBytes; {
+	for more = true; more && len(next.events) < batchEvents && size < readBytes; {
 		batch, err := reader.Next(ctx)
 		if err != nil {
 			return piece{}, false, err
@@ -132,7 +134,7 @@ func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piec
 	return next, more, nil
 }
 
-// piece is a part of the log: what it holds up to an event, with its payloads as they were read.
+// piece is a part of the log: what it holds up to an event, with what was read of its payloads.
 type piece struct {
 	events  []event.Event
 	parsed  []payload
@@ -145,7 +147,7 @@ func (p *Projection) catchUp(ctx context.Context) error {
 	pieces := make(chan piece, 1)
 	group.Go(func() error {
 		defer close(pieces)
-		for at := p.At(); p.config.Log.Bounds().Head-at >= batchEvents/10; {
+		for at := p.At(); p.config.Log.Bounds().Head-at >= readEvents/10; {
 			next, err := p.read(ctx, at)
 			if err != nil {
 				return err
@@ -171,16 +173,28 @@ func (p *Projection) catchUp(ctx context.Context) error {
 }
 
 // read is the piece of the log behind an event. Damaged events are left out.
-func (p *Projection) read(ctx context.Context, at int64) (piece, error) {
+func (p *Projection) read(ctx context.Context, at int64) (next piece, err error) {
 	head := p.config.Log.Bounds().Head
-	events, err := p.config.Store.Read(ctx, at, batchEvents, batchBytes)
-	if damage := (*hub.Damage)(nil); errors.As(err, &damage) {
-		return piece{through: damage.Last}, nil
+	for next.through = at; next.through < head && len(next.events) < batchEvents; {
+		events, err := p.config.Store.Read(ctx, next.through, readEvents, readBytes)
+		if damage := (*hub.Damage)(nil); errors.As(err, &damage) {
+			next.through = damage.Last
+			continue
+		}
+		if err != nil {
+			return piece{}, err
+		}
+		if len(events) == 0 {
+			next.through = head
+			break
+		}
+		next.parsed = append(next.parsed, p.parse(events)...)
+		for i := range events {
+			events[i].Payload, events[i].Headers = nil, nil // they are long, and read
+		}
+		next.events, next.through = append(next.events, events...), events[len(events)-1].ID.Seq
 	}
-	if err != nil || len(events) == 0 {
-		return piece{through: head}, err
-	}
-	return piece{events, p.parse(events), events[len(events)-1].ID.Seq}, nil
+	return next, nil
 }
 
 // take takes a piece in, all of it or nothing.
@@ -196,7 +210,8 @@ func (p *Projection) take(ctx context.Context, next piece) error {
 		p.cache = cache{}
 	}
 	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
-		places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{}, prepared: map[string]*sql.Stmt{}}
+		places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{},
+		days: map[int64]bool{}, prepared: map[string]*sql.Stmt{}}
 	if err := b.run(lasting, events, parsed, through, ctx.Err); err != nil {
 		p.cache = cache{}
 		return fmt.Errorf("write the projection: %w", err)

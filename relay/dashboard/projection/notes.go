@@ -1,14 +1,11 @@
 package projection
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,9 +27,7 @@ func dayNote(number int64) string {
 
 // notedPlace is one place in the note of a day.
 type notedPlace struct {
-	Source string `json:"source"`
-	Repo   string `json:"repo"`
-	daily
+	placed
 	// Fired is null in notes of before rules were noted.
 	Fired []firing `json:"fired"`
 }
@@ -58,10 +53,8 @@ func (p *Projection) readDay(ctx context.Context, number int64) (map[place]*dail
 // writeDay writes the note of a day. If it were too long, it keeps a sample of the lengths of time.
 func (p *Projection) writeDay(ctx context.Context, number int64, places map[place]*daily) error {
 	var list []notedPlace
-	for _, at := range slices.SortedFunc(maps.Keys(places), func(a, b place) int {
-		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.repo, b.repo))
-	}) {
-		list = append(list, notedPlace{at.source, at.repo, *places[at], places[at].fired})
+	for _, at := range sortedPlaces(places) {
+		list = append(list, notedPlace{placed{at.source, at.repo, *places[at]}, places[at].fired})
 	}
 	for {
 		text, err := json.Marshal(list)
@@ -145,25 +138,30 @@ func (p *Projection) firstNoted(ctx context.Context, today int64) (int64, error)
 	return max(first.UnixMilli()/dayMillis, today-maxBuckets), nil
 }
 
+// keepDay keeps in the file what is noted of a day.
 func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*daily) error {
+	if len(places) == 0 {
+		return nil
+	}
+	noted, err := encodeDay(places)
+	if err != nil {
+		return err
+	}
+	var list []notedPlace
 	for at, d := range places {
-		doc, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		var fired []byte
 		if d.fired != nil {
-			if fired, err = json.Marshal(d.fired); err != nil {
-				return err
-			}
+			list = append(list, notedPlace{placed{Source: at.source, Repo: at.repo}, d.fired})
 		}
-		_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO days (day, source, repo, doc, fired) VALUES (?, ?, ?, ?, ?)", number, at.source,
-			at.repo, string(doc), string(fired))
-		if err != nil {
+	}
+	var fired []byte
+	if len(list) > 0 {
+		if fired, err = json.Marshal(list); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = tx.ExecContext(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, '', ?, ?) "+
+		"ON CONFLICT (day) DO UPDATE SET noted = excluded.noted, fired = excluded.fired", number, noted, string(fired))
+	return err
 }
 
 // noteDays notes with the log what became known of its days. Relays that share a log take over what
@@ -174,15 +172,11 @@ func (p *Projection) noteDays(ctx context.Context, today int64) error {
 		return nil
 	}
 	from := max(toMillis(since)/dayMillis, today-maxBuckets)
-	live, err := p.live(ctx, from)
+	live, noted, err := p.figures(ctx, from)
 	if err != nil {
 		return err
 	}
-	noted, err := p.noted(ctx, from)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(p.addFirings(ctx, live, from, today), p.addNotedFirings(ctx, noted, from, today)); err != nil {
+	if err := errors.Join(p.addFirings(ctx, live, from, today, ""), p.addNotedFirings(ctx, noted, from, today)); err != nil {
 		return err
 	}
 	var changed []int64

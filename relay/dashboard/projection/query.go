@@ -26,8 +26,8 @@ type PullQuery struct {
 	Turn            verdict.Turn
 	// NotPerson leaves out those whose turn is a person's.
 	NotPerson bool
-	// From and To bound when it was opened, merged or reviewed, by Field; both zero is ever.
-	Field    Moment
+	// From and To are days between which Moment was, To not among them; both zero is ever.
+	Moment   Moment
 	From, To time.Time
 	// Limit and Offset choose a page.
 	Limit, Offset int
@@ -38,10 +38,17 @@ type Moment string
 
 // The moments.
 const (
-	Opened   Moment = "opened"
-	Merged   Moment = "merged"
-	Reviewed Moment = "reviewed" // in any round
+	Opened     Moment = "opened"
+	Answered   Moment = "answered" // opened, and reviewed then or later
+	Reviewed   Moment = "reviewed" // in any round
+	Found      Moment = "found"    // reviewed, with findings
+	Escalated  Moment = "escalated"
+	Merged     Moment = "merged"
+	Unattended Moment = "unattended" // merged, and no person was called or let it pass
 )
+
+// Moments are all of them.
+var Moments = []Moment{Opened, Answered, Reviewed, Found, Escalated, Merged, Unattended}
 
 // allowed are the places within all of the filters, as a condition on a column place.
 func (p *Projection) allowed(filters ...event.Filter) string { return p.allowedIn("place", filters...) }
@@ -110,12 +117,9 @@ func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
 	if q.NotPerson {
 		add("turn <> 'person'")
 	}
-	switch {
-	case q.From.IsZero():
-	case q.Field == Opened || q.Field == Merged:
-		add(string(q.Field)+" >= ? AND "+string(q.Field)+" < ?", toMillis(q.From), toMillis(q.To))
-	case q.Field == Reviewed:
-		add("id IN (SELECT pull FROM rounds WHERE day >= ? AND day < ?)", toMillis(q.From)/dayMillis, toMillis(q.To)/dayMillis)
+	if !q.From.IsZero() {
+		add("id IN (SELECT pull FROM moments WHERE moment = ? AND day >= ? AND day < ?)", q.Moment, toMillis(q.From)/dayMillis,
+			toMillis(q.To)/dayMillis)
 	}
 	return strings.Join(where, " AND "), args
 }

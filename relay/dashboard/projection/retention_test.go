@@ -257,7 +257,7 @@ func TestRetentionBoundsTheFile(t *testing.T) {
 			t.Errorf("what is open is known: %t, %v", known, err)
 		}
 	})
-	for _, table := range []string{"rounds", "findings", "days"} {
+	for _, table := range []string{"moments", "findings", "days"} {
 		if n := rowsOf(t, path, table); n != 0 {
 			t.Errorf("%d %s after three years", n, table)
 		}

@@ -52,7 +52,7 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 		repos.Repos = []string{repo}
 	}
 	from := toMillis(since)
-	noted, until, err := p.lasting(ctx, from/dayMillis, scope, repos)
+	noted, until, err := p.lasting(ctx, from/dayMillis, "", scope, repos)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		repos.Repos = []string{q.Repo}
 	}
 	from := toMillis(bucket.begin(since, known))
-	noted, until, err := p.lasting(ctx, from/dayMillis, q.Scope, repos)
+	noted, until, err := p.lasting(ctx, from/dayMillis, q.Rule, q.Scope, repos)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		i, ok := index[bucket.Start(fromMillis(number*dayMillis)).Unix()]
 		for _, d := range places {
 			for _, f := range d.fired {
-				if ok && f.Rule == q.Rule && (q.Model == "" || f.Model == q.Model) && (q.Guidelines == "" || f.Guidelines == q.Guidelines) {
+				if ok && (q.Model == "" || f.Model == q.Model) && (q.Guidelines == "" || f.Guidelines == q.Guidelines) {
 					trends[i].add(f.Status, f.Findings)
 				}
 			}
@@ -108,6 +108,39 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		FROM kinds JOIN findings ON findings.kind = kinds.id JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = kinds.place
 		WHERE kinds.rule = ? AND findings.at >= ?`+with+` AND `+p.allowedIn("kinds.place", q.Scope, repos)+` ORDER BY findings.at`, args...)
 	return trends, err
+}
+
+// RuleVersions are the models and the versions of the guidelines with which a row fired since a moment, by name.
+func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo, rule string, since time.Time) (models, guidelines []string,
+	err error) {
+	var repos event.Filter
+	if repo != "" {
+		repos.Repos = []string{repo}
+	}
+	from := toMillis(since)
+	noted, until, err := p.lasting(ctx, from/dayMillis, rule, scope, repos)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, places := range noted {
+		for _, d := range places {
+			for _, f := range d.fired {
+				models, guidelines = append(models, f.Model), append(guidelines, f.Guidelines)
+			}
+		}
+	}
+	err = p.query(ctx, func(rows *sql.Rows) error {
+		var model, version string
+		if err := rows.Scan(&model, &version); err != nil {
+			return err
+		}
+		models, guidelines = append(models, model), append(guidelines, version)
+		return nil
+	}, "SELECT DISTINCT model, guidelines FROM kinds WHERE rule = ? AND "+p.allowed(scope, repos)+
+		" AND EXISTS (SELECT 1 FROM findings WHERE kind = kinds.id AND at >= ?)", rule, max(from, until))
+	slices.Sort(models)
+	slices.Sort(guidelines)
+	return slices.Compact(models), slices.Compact(guidelines), err
 }
 
 // add counts findings.

@@ -17,7 +17,7 @@ import (
 
 // format is the version of the tables and of what is written into them. A file of another one
 // is built anew from the log.
-const format = "9"
+const format = "10"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -47,30 +47,25 @@ CREATE TABLE pulls (
 	id           INTEGER PRIMARY KEY,
 	place        INTEGER NOT NULL,
 	number       INTEGER NOT NULL,
-	state        TEXT NOT NULL,
 	turn         TEXT NOT NULL,
 	author       TEXT NOT NULL COLLATE NOCASE,
 	waiting      TEXT NOT NULL COLLATE NOCASE, -- logins, each between commas
-	since        INTEGER NOT NULL,
 	updated      INTEGER NOT NULL,
-	opened       INTEGER NOT NULL,
-	reviewed     INTEGER NOT NULL, -- when the first review came that counts
-	merged       INTEGER NOT NULL,
-	closed       INTEGER NOT NULL,
-	rounds       INTEGER NOT NULL,
-	cost         REAL NOT NULL,
-	tokens       INTEGER NOT NULL,
-	escalations  INTEGER NOT NULL,
-	unattended   INTEGER NOT NULL, -- merged, and no person was called or let it pass
 	rank         INTEGER NOT NULL, -- and sorted: the order in which lists show them
 	sorted       INTEGER NOT NULL,
 	summary      TEXT NOT NULL,    -- JSON
+	share        TEXT NOT NULL,    -- JSON of its share in the figures of days
 	doc          TEXT NOT NULL,    -- JSON of all that the log told; empty once the log has it no more
 	UNIQUE (place, number)
 ) STRICT;
--- They hold all that a list is chosen by and that figures are made of: rows are long.
-CREATE INDEX pulls_in_order ON pulls (rank, sorted, id, place, turn, author, waiting, opened, merged);
-CREATE INDEX pulls_by_place ON pulls (place, opened, reviewed, merged, closed, rounds, escalations, unattended, cost);
+-- It holds all that a list is chosen by: rows are long.
+CREATE INDEX pulls_in_order ON pulls (rank, sorted, id, place, turn, author, waiting);
+CREATE TABLE moments ( -- the days on which something happened to a pull request
+	moment TEXT NOT NULL,
+	day    INTEGER NOT NULL, -- since 1970, UTC
+	pull   INTEGER NOT NULL,
+	PRIMARY KEY (moment, day, pull)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE heads (
 	place INTEGER NOT NULL,
 	sha   TEXT NOT NULL,
@@ -84,17 +79,6 @@ CREATE TABLE commits (
 	doc   TEXT NOT NULL,    -- JSON
 	PRIMARY KEY (place, sha)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE rounds (
-	pull       INTEGER NOT NULL,
-	review     INTEGER NOT NULL,
-	place      INTEGER NOT NULL,
-	day        INTEGER NOT NULL, -- since 1970, UTC
-	cost       REAL NOT NULL,
-	tokens     INTEGER NOT NULL,
-	findings   INTEGER NOT NULL,
-	PRIMARY KEY (pull, review)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX rounds_by_day ON rounds (day, place, cost, tokens, findings);
 CREATE TABLE kinds ( -- of findings
 	id         INTEGER PRIMARY KEY,
 	place      INTEGER NOT NULL,
@@ -115,14 +99,12 @@ CREATE TABLE findings (
 	PRIMARY KEY (pull, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX findings_by_kind ON findings (kind, at, before, pull);
-CREATE TABLE days ( -- as they are noted with the log
-	day    INTEGER NOT NULL, -- since 1970, UTC
-	source TEXT NOT NULL,
-	repo   TEXT NOT NULL,    -- in lower case
-	doc    TEXT NOT NULL,    -- JSON
-	fired  TEXT NOT NULL,    -- JSON; empty where it is not known what fired
-	PRIMARY KEY (day, source, repo)
-) STRICT, WITHOUT ROWID;`
+CREATE TABLE days ( -- the figures of each place, as JSON; empty where nothing is known
+	day   INTEGER PRIMARY KEY, -- since 1970, UTC
+	live  TEXT NOT NULL,       -- by the pull requests that the file knows
+	noted TEXT NOT NULL,       -- as they are noted with the log
+	fired TEXT NOT NULL        -- what fired, as it is noted with the log
+) STRICT;`
 
 // files is one open file of the projection.
 type files struct {

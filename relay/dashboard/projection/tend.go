@@ -87,7 +87,7 @@ func (p *Projection) trim(ctx context.Context, now time.Time) error {
 			{"DELETE FROM heads WHERE pull IN (SELECT id FROM pulls WHERE doc = '')", nil},
 			{"DELETE FROM commits WHERE seq <= ? AND NOT EXISTS (SELECT 1 FROM heads WHERE heads.place = commits.place AND heads.sha = commits.sha)",
 				[]any{floor}},
-			{"DELETE FROM rounds WHERE pull IN (" + ended + ")", []any{rankEnded, ever}},
+			{"DELETE FROM moments WHERE day < ?", []any{ever / dayMillis}},
 			{"DELETE FROM findings WHERE pull IN (" + ended + ")", []any{rankEnded, ever}},
 			{"DELETE FROM pulls WHERE rank = ? AND updated < ?", []any{rankEnded, ever}},
 			{"DELETE FROM days WHERE day < ?", []any{ever / dayMillis}},

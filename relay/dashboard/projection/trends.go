@@ -34,7 +34,7 @@ type Trend struct {
 	Findings    int       `json:"findings"`
 	CostUSD     float64   `json:"cost_usd"`
 	Tokens      int64     `json:"tokens"`
-	Escalations int       `json:"escalations"` // of the pull requests opened then
+	Escalations int       `json:"escalations"`
 	// Unattended counts the merges for which no person was called.
 	Unattended int `json:"merged_without_person"`
 	// FirstReview is the time from opening to the first review, of those opened then, Merge the
@@ -72,7 +72,7 @@ const maxBuckets = 750
 
 // TrendsSince is from when on trends are known: the figures of days outlive the log. It is zero while nothing is.
 func (p *Projection) TrendsSince(ctx context.Context) (time.Time, error) {
-	return p.notedSince(ctx, "1")
+	return p.notedSince(ctx, "noted <> ''")
 }
 
 // RulesSince is from when on it is known what rules fired, as TrendsSince is.
@@ -110,11 +110,7 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 		filters = append(filters, event.Filter{Repos: []string{repo}})
 	}
 	from := toMillis(bucket.begin(since, known)) / dayMillis
-	all, err := p.live(ctx, from, filters...)
-	if err != nil {
-		return nil, err
-	}
-	noted, err := p.noted(ctx, from, filters...)
+	all, noted, err := p.figures(ctx, from, filters...)
 	if err != nil {
 		return nil, err
 	}

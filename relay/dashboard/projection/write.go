@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -42,6 +43,16 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 			return err
 		}
 	}
+	for number := range b.days {
+		live, err := encodeDay(b.p.cache.days[number])
+		if err != nil {
+			return err
+		}
+		if _, err := b.exec(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, ?, '', '') "+
+			"ON CONFLICT (day) DO UPDATE SET live = excluded.live", number, live); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -66,23 +77,25 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		return err
 	}
 	f := v.figures(s)
+	days := v.share(s, f)
+	share, err := json.Marshal(days)
+	if err != nil {
+		return err
+	}
 	rank, sorted := order(s)
 	row := []any{
-		key.place, key.number, s.State, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") +
-			",", toMillis(s.Since), toMillis(s.UpdatedAt), toMillis(pull.OpenedAt),
-		toMillis(f.reviewed), toMillis(pull.MergedAt), toMillis(pull.ClosedAt), s.Round, s.CostUSD, f.tokens, len(pull.Escalated), f.unattended,
-		rank, sorted, string(summary), string(doc),
+		key.place, key.number, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") + ",", toMillis(s.UpdatedAt), rank, sorted,
+		string(summary), string(share), string(doc),
 	}
-	err = b.one(ctx, `INSERT INTO pulls (place, number, state, turn, author, waiting, since, updated, opened,
-		reviewed, merged, closed, rounds, cost, tokens, escalations, unattended, rank, sorted, summary, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (place, number) DO UPDATE SET state = excluded.state, turn = excluded.turn, author = excluded.author,
-		waiting = excluded.waiting, since = excluded.since, updated = excluded.updated, opened = excluded.opened,
-		reviewed = excluded.reviewed, merged = excluded.merged,
-		closed = excluded.closed, rounds = excluded.rounds, cost = excluded.cost, tokens = excluded.tokens, escalations = excluded.escalations,
-		unattended = excluded.unattended, rank = excluded.rank, sorted = excluded.sorted,
-		summary = excluded.summary, doc = excluded.doc RETURNING id`, row, &pull.row)
+	err = b.one(ctx, `INSERT INTO pulls (place, number, turn, author, waiting, updated, rank, sorted, summary, share, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (place, number) DO UPDATE SET turn = excluded.turn, author = excluded.author, waiting = excluded.waiting,
+		updated = excluded.updated, rank = excluded.rank, sorted = excluded.sorted, summary = excluded.summary, share = excluded.share,
+		doc = excluded.doc RETURNING id`, row, &pull.row)
 	if err != nil {
+		return err
+	}
+	if err := b.writeShare(ctx, pull, days); err != nil {
 		return err
 	}
 	for _, h := range pull.Heads {
@@ -100,39 +113,96 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		}
 		commit.pulls = append(commit.pulls, key.number)
 	}
-	return b.writeRounds(ctx, key.place, pull.row, f)
+	return b.writeFindings(ctx, key.place, pull, f)
 }
 
-// writeRounds replaces the rounds and findings of a pull request.
-func (b *batch) writeRounds(ctx context.Context, at, row int64, f figures) error {
-	if len(f.rounds) == 0 {
+// writeShare puts what a pull request adds to the figures of days in place of what it added before.
+func (b *batch) writeShare(ctx context.Context, pull *cached, share map[int64]*daily) error {
+	before := pull.share
+	if reflect.DeepEqual(share, before) {
 		return nil
 	}
-	for _, table := range []string{"rounds", "findings"} {
-		if _, err := b.exec(ctx, "DELETE FROM "+table+" WHERE pull = ?", row); err != nil {
+	at := place{pull.Source, pull.Repo}.key()
+	for number, d := range before {
+		if err := b.change(ctx, number, at, func(of *daily) { of.remove(d) }); err != nil {
+			return err
+		}
+		if err := b.writeMoments(ctx, "DELETE FROM moments WHERE moment = ? AND day = ? AND pull = ?", number, pull.row, d,
+			share[number]); err != nil {
 			return err
 		}
 	}
-	for _, r := range f.rounds {
-		if _, err := b.exec(ctx, "INSERT INTO rounds (pull, review, place, day, cost, tokens, findings) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			row, r.id, at, toMillis(r.At)/dayMillis, r.CostUSD, r.tokens, r.Findings.Blocking()+r.Findings.Nit); err != nil {
+	for number, d := range share {
+		if err := b.change(ctx, number, at, func(of *daily) { of.add(d) }); err != nil {
 			return err
 		}
+		if err := b.writeMoments(ctx, "INSERT OR IGNORE INTO moments (moment, day, pull) VALUES (?, ?, ?)", number, pull.row, d,
+			before[number]); err != nil {
+			return err
+		}
+	}
+	pull.share = share
+	return nil
+}
+
+// change changes the figures of a place on a day.
+func (b *batch) change(ctx context.Context, number int64, at place, change func(*daily)) error {
+	c := &b.p.cache
+	if c.days == nil {
+		c.days = days{}
+	}
+	if c.days[number] == nil {
+		var live []byte
+		err := b.one(ctx, "SELECT live FROM days WHERE day = ?", []any{number}, &live)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if c.days[number], err = decodeDay(live, nil); err != nil {
+			return err
+		}
+	}
+	change(c.days.of(number, at))
+	b.days[number] = true
+	return nil
+}
+
+// writeMoments has a statement write the moments that some figures of a day tell of and others do not.
+func (b *batch) writeMoments(ctx context.Context, statement string, number, row int64, d, but *daily) error {
+	known := but.moments()
+	for _, moment := range d.moments() {
+		if slices.Contains(known, moment) {
+			continue
+		}
+		if _, err := b.exec(ctx, statement, moment, number, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFindings replaces the findings of a pull request, unless they are those that it has.
+func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f figures) error {
+	slices.SortStableFunc(f.findings, func(a, b datedFinding) int { return a.at.Compare(b.at) })
+	if len(f.rounds) == 0 || slices.Equal(f.findings, pull.findings) {
+		return nil
+	}
+	if _, err := b.exec(ctx, "DELETE FROM findings WHERE pull = ?", pull.row); err != nil {
+		return err
 	}
 	before := map[string]int64{}
-	slices.SortStableFunc(f.findings, func(a, b datedFinding) int { return a.at.Compare(b.at) })
 	for _, e := range f.findings {
 		of, err := b.kind(ctx, kind{at, e.Rule, e.Dimension, e.Severity, e.Status, e.model, e.guidelines})
 		if err != nil {
 			return err
 		}
 		found := toMillis(e.at)
-		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", row, e.ID, of, found,
+		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", pull.row, e.ID, of, found,
 			before[e.Rule]); err != nil {
 			return err
 		}
 		before[e.Rule] = found
 	}
+	pull.findings = f.findings
 	return nil
 }
 

@@ -8,16 +8,17 @@
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => () => style.getPropertyValue("--" + name).trim();
   const hours = (q, p) => (q ? q[p] / 3600 : null);
+  // Each line has a name, a colour, its value in a bucket, and the moment of the pull requests that the value is made from.
   const trends = () => [
-    { title: "Time to merge, hours", moment: "merged", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50")], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90")]] },
-    { title: "Time to first review, minutes", moment: "opened", lines: [["p50", "good", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p50 / 60], ["p90", "ci", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p90 / 60]] },
-    { title: "Merged, and of these without a person", moment: "merged", lines: [["merged", "author", (b) => b.merged], ["without a person", "good", (b) => b.merged_without_person]] },
-    { title: "Rounds and findings", moment: "reviewed", lines: [["rounds", "reviewer", (b) => b.rounds], ["findings", "ci", (b) => b.findings]] },
-    { title: "Cost of reviews, US dollars", moment: "reviewed", lines: [["all", "author", (b) => b.cost_usd]] },
-    { title: "Tokens of reviews, millions", moment: "reviewed", lines: [["all", "reviewer", (b) => b.tokens / 1e6]] },
-    { title: "Cost of a merge, US dollars", moment: "merged", lines: [["mean", "good", (b) => (b.merged ? b.cost_usd_per_merge : null)]] },
-    { title: "Rounds of a merge", moment: "merged", lines: [["mean", "reviewer", (b) => (b.merged ? b.rounds_per_merge : null)]] },
-    { title: "Escalations", moment: "opened", lines: [["to a person", "person", (b) => b.escalations]] },
+    { title: "Time to merge, hours", lines: [["p50", "good", (b) => hours(b.time_to_merge_seconds, "p50"), "merged"], ["p90", "ci", (b) => hours(b.time_to_merge_seconds, "p90"), "merged"]] },
+    { title: "Time to first review, minutes", lines: [["p50", "good", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p50 / 60, "answered"], ["p90", "ci", (b) => b.time_to_first_review_seconds && b.time_to_first_review_seconds.p90 / 60, "answered"]] },
+    { title: "Merged, and of these without a person", lines: [["merged", "author", (b) => b.merged, "merged"], ["without a person", "good", (b) => b.merged_without_person, "unattended"]] },
+    { title: "Rounds and findings", lines: [["rounds", "reviewer", (b) => b.rounds, "reviewed"], ["findings", "ci", (b) => b.findings, "found"]] },
+    { title: "Cost of reviews, US dollars", lines: [["all", "author", (b) => b.cost_usd, "reviewed"]] },
+    { title: "Tokens of reviews, millions", lines: [["all", "reviewer", (b) => b.tokens / 1e6, "reviewed"]] },
+    { title: "Cost of a merge, US dollars", lines: [["mean", "good", (b) => (b.merged ? b.cost_usd_per_merge : null), "merged"]] },
+    { title: "Rounds of a merge", lines: [["mean", "reviewer", (b) => (b.merged ? b.rounds_per_merge : null), "merged"]] },
+    { title: "Escalations", lines: [["to a person", "person", (b) => b.escalations, "escalated"]] },
   ];
   const rule = () => [
     { title: "Fired, and what became of it", lines: [["fired", "author", (b) => b.fired], ["held", "good", (b) => b.held], ["wrong", "person", (b) => b.wrong]] },
@@ -36,6 +37,15 @@
   const values = (plot) => [x, ...plot.lines.map(([, , value]) => buckets.map(value))];
   const day = (date) => date.toISOString().slice(0, 10);
   const drawn = [];
+  // Where nothing is pointed at, the legend tells of the newest bucket.
+  function latest(chart) {
+    if (chart.cursor.idx == null) chart.setLegend({ idx: x.length - 1 }, false);
+  }
+  // The moment of the line whose point in a bucket is nearest to the pointer.
+  function nearest(chart, plot, i) {
+    const away = (n) => (chart.data[n + 1][i] == null ? Infinity : Math.abs(chart.valToPos(chart.data[n + 1][i], "y") - chart.cursor.top));
+    return plot.lines.map(([, , , moment], n) => [away(n), moment]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
+  }
   function draw(plot, figure) {
     const width = () => figure.clientWidth - 22;
     const chart = new uPlot({
@@ -43,6 +53,7 @@
       height: 170,
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "UTC"),
       legend: { live: true },
+      hooks: { ready: [latest], setData: [latest], setCursor: [latest] },
       axes: [
         { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, incrs: [1, 7, 30, 90, 365].map((days) => days * 86400), values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
         { stroke: colour("soft"), grid: { stroke: colour("line") }, ticks: { show: false }, size: 44 },
@@ -50,10 +61,10 @@
       // One point alone stands in the middle of two days.
       scales: { x: { range: (u, min, max) => (x.length === 1 ? [x[0] - 86400, x[0] + 86400] : [min, max]) }, y: { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] } },
       series: [
-        { label: bucket, value: (u, t) => (t == null ? "" : day(new Date(t * 1000))) },
+        { label: bucket, value: (u, t) => (t == null ? "–" : day(new Date(t * 1000))) },
         ...plot.lines.map(([label, name]) => ({
           label, stroke: colour(name), width: 1.8, points: { show: true, size: 5, fill: colour(name) },
-          value: (u, v) => (v == null ? "" : String(Math.round(v * 100) / 100)),
+          value: (u, v) => (v == null ? "–" : String(Math.round(v * 100) / 100)),
         })),
       ],
     }, values(plot), figure);
@@ -61,12 +72,13 @@
       const i = chart.cursor.idx;
       if (i == null) return;
       const from = new Date(x[i] * 1000);
-      if (!plot.moment) {
+      const moment = nearest(chart, plot, i);
+      if (!moment) {
         location.hash = "at-" + day(from);
         return;
       }
       const to = new Date((x[i] + (bucket === "week" ? 7 : 1) * 86400) * 1000);
-      location.href = "/?state=all&" + plot.moment + "=" + day(from) + ".." + day(to) + (repo ? "&repo=" + encodeURIComponent(repo) : "");
+      location.href = "/?state=all&" + moment + "=" + day(from) + ".." + day(to) + (repo ? "&repo=" + encodeURIComponent(repo) : "");
     });
     drawn.push([chart, width]);
   }
