@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -71,6 +72,14 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
 	merging(r)
+	pull := opened(14, 60, "Change 14", "alice", "branch-14")
+	r.send("pull_request", pull)
+	var found verdict.Ledger
+	for i := range 3 {
+		found = append(found, verdict.Entry{ID: fmt.Sprint("f", i), Status: verdict.Open, Severity: verdict.Major, Dimension: verdict.Security,
+			Rule: "security/S2", Claim: "It leaks.", First: 1, Last: 1})
+	}
+	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", found))
 	for _, query := range []string{"since=14d", "since=14d&bucket=week&repo=acme/app"} {
 		var answer struct{ Buckets []map[string]any }
 		r.read("/api/v1/trends?"+query, &answer)
@@ -91,7 +100,7 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 				sums[name] += number
 			}
 		}
-		if sums["opened"] != 13 || sums["merged"] != 5 || sums["rounds"] != 12 || sums["findings"] == 0 || sums["cost_usd"] < 8 {
+		if sums["opened"] != 14 || sums["merged"] != 5 || sums["rounds"] != 13 || sums["findings"] != 15 || sums["escalations"] != 1 || sums["cost_usd"] < 8 {
 			t.Errorf("%s: in sum %v", query, sums)
 		}
 	}
