@@ -7,6 +7,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/internal/exactjson"
+	"touchstone/verdict"
 )
 
 // payload is the little that the projection reads of GitHub's webhook payloads
@@ -80,6 +81,10 @@ type reviewObject struct {
 	User        account   `json:"user"`
 	URL         string    `json:"html_url"`
 	SubmittedAt time.Time `json:"submitted_at"`
+
+	// sealed is the record that its text carries, if unsealed is nil.
+	sealed   verdict.Sealed
+	unsealed error
 }
 
 type commentObject struct {
@@ -122,6 +127,9 @@ var read = map[string]bool{
 // read counts. Names are matched exactly, as the relay does where it decides who may see an event.
 func parse(e event.Event) (p payload) {
 	_ = exactjson.Decode(e.Payload, &p) // it is JSON, or the source had refused it
+	if p.Review != nil {
+		p.Review.sealed, p.Review.unsealed = verdict.ParseSealed(p.Review.Body)
+	}
 	return p
 }
 

@@ -168,7 +168,7 @@ func (p *Pull) review(action string, o *reviewObject) {
 			return
 		}
 		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
-		r.readRecord(p, o.Body)
+		r.readRecord(p, o)
 		p.Reviews = append(p.Reviews, r)
 		slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 		i = slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
@@ -177,7 +177,7 @@ func (p *Pull) review(action string, o *reviewObject) {
 	r.Edited = r.Edited || action == "edited" || r.Body != body
 	if action == "submitted" && r.Body != body { // an event of its edit came first
 		r.Body = body
-		r.readRecord(p, o.Body)
+		r.readRecord(p, o)
 	}
 	r.Dismissed = r.Dismissed || action == "dismissed"
 	if r.State == "" || action == "submitted" {
@@ -187,10 +187,10 @@ func (p *Pull) review(action string, o *reviewObject) {
 
 // readRecord reads the record that a review carries, if it does. Its signature is checked
 // against the key it names: that the record is this pull request's, and as it was signed.
-func (r *Review) readRecord(p *Pull, body string) {
-	sealed, err := verdict.ParseSealed(body)
-	if err != nil {
-		r.Record, r.Forged, r.Key, r.Unreadable = nil, false, "", verdict.Sealing(body)
+func (r *Review) readRecord(p *Pull, o *reviewObject) {
+	sealed := o.sealed
+	if o.unsealed != nil {
+		r.Record, r.Forged, r.Key, r.Unreadable = nil, false, "", verdict.Sealing(o.Body)
 		return
 	}
 	record := sealed.Record

@@ -24,8 +24,8 @@ func describe(e event.Event, in payload) string {
 		if e.Action != "submitted" {
 			text = Plain(e.Action, 40) + ", was " + text
 		}
-		if record, err := verdict.ParseRecord(in.Review.Body); err == nil {
-			text += fmt.Sprintf(", round %d", record.Round)
+		if in.Review.unsealed == nil {
+			text += fmt.Sprintf(", round %d", in.Review.sealed.Record.Round)
 		} else if line := Plain(firstLine(in.Review.Body), maxText); line != "" {
 			text += ": " + line
 		}
