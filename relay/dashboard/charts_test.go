@@ -95,6 +95,11 @@ func TestChartsAreDrawn(t *testing.T) {
 				t.Errorf("%s: the plot %q has %d pixels of its lines", view, titles[i], n)
 			}
 		}
+		var silent int
+		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("#charts .u-legend .u-value")].filter(v => !v.textContent).length`, &silent))
+		if silent > 0 {
+			t.Errorf("%s: %d values of legends are empty while nothing is pointed at", view, silent)
+		}
 		b.Clean(view)
 	}
 	// Change 1 was opened yesterday, and reviewed and merged today; change 13 was opened today.
@@ -109,7 +114,7 @@ func TestChartsAreDrawn(t *testing.T) {
 		var address string
 		var rows []string
 		b.Run(b.Go("/trends?since=14d&repo=acme/app"), chromium.Visible("#charts canvas"))
-		clickLastPoint(t, b, title)
+		clickLastPointAt(b, title, "top", 20)
 		b.Run(chromium.Visible("form.filter[role=search]"), chromedp.Location(&address),
 			chromedp.Evaluate(`[...document.querySelectorAll("table.board .ref")].map(r => r.textContent)`, &rows))
 		to, err := url.Parse(address)
@@ -124,10 +129,17 @@ func TestChartsAreDrawn(t *testing.T) {
 			t.Errorf("a click on today's point of %q leads to %s, which lists %q", title, address, rows)
 		}
 	}
+	var address string
+	b.Run(b.Go("/trends?since=14d"), chromium.Visible("#charts canvas"))
+	clickLastPointAt(b, "Merged, and of these without a person", "bottom", -5)
+	b.Run(chromium.Visible("form.filter[role=search]"), chromedp.Location(&address))
+	if !strings.Contains(address, "unattended="+day) {
+		t.Errorf("a click on today's lower point of a plot of two lines leads to %s", address)
+	}
 	for _, title := range []string{"Fired, and what became of it", "Precision so far, percent"} {
 		var row string
 		b.Run(b.Go("/rules/security/S2?since=14d"), chromium.Visible("#charts canvas"))
-		clickLastPoint(t, b, title)
+		clickLastPointAt(b, title, "top", 20)
 		b.Run(chromedp.Text("tr:target", &row, chromedp.ByQuery))
 		if !strings.HasPrefix(row, today.Format(time.DateOnly)) || !strings.Contains(row, "acme/app#1") {
 			t.Errorf("a click on today's point of %q leads to %q", title, row)
@@ -154,14 +166,13 @@ func TestPlotsAreLive(t *testing.T) {
 	b.Clean("the trends")
 }
 
-// clickLastPoint clicks on the last point of a plot.
-func clickLastPoint(t *testing.T, b *chromium.Tab, title string) {
-	t.Helper()
-	var box struct{ Right, Top float64 }
-	b.Run(chromedp.Evaluate(fmt.Sprintf(`(over => (over.scrollIntoView(), (({ right, top }) => ({ Right: right, Top: top }))(`+
+// clickLastPointAt clicks on the last point of a plot, so many pixels below its top or bottom.
+func clickLastPointAt(b *chromium.Tab, title, edge string, below float64) {
+	var box struct{ Right, Edge float64 }
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`(over => (over.scrollIntoView(), (box => ({ Right: box.right, Edge: box[%q] }))(`+
 		`over.getBoundingClientRect())))([...document.querySelectorAll("#charts figure")].find(f => `+
-		`f.querySelector("figcaption").textContent === %q).querySelector(".u-over"))`, title), &box))
-	b.Run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Top+20), chromedp.MouseClickXY(box.Right-3, box.Top+20))
+		`f.querySelector("figcaption").textContent === %q).querySelector(".u-over"))`, edge, title), &box))
+	b.Run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Edge+below), chromedp.MouseClickXY(box.Right-3, box.Edge+below))
 }
 
 // What a rule's page shows is there for programs, too.

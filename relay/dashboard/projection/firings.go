@@ -102,8 +102,8 @@ func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int
 	}, "SELECT day, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
 }
 
-// lasting are the findings, of one rule or of all if it is empty, of the days from one on until the day on which the log begins, for which notes may know more, and
-// the first moment after them.
+// lasting are the findings, of one rule or of all if it is empty, of the days from one on until the day on which the log
+// begins, for which notes may know more, and the first moment after them.
 func (p *Projection) lasting(ctx context.Context, from int64, rule string, filters ...event.Filter) (all days, until int64, err error) {
 	last, all, noted := toMillis(p.Since())/dayMillis, days{}, days{}
 	if from > last {

@@ -279,7 +279,8 @@ func TestFiguresOfADayAreThoseOfItsPullRequests(t *testing.T) {
 			{projection.Merged, 0, []int{1}}, {projection.Unattended, 0, nil},
 		} {
 			from := began.Truncate(24*time.Hour).AddDate(0, 0, c.day)
-			list, _, err := p.Pulls(t.Context(), projection.PullQuery{State: "all", Moment: c.moment, From: from, To: from.AddDate(0, 0, 1), Limit: 9})
+			q := projection.PullQuery{State: "all", Moment: c.moment, From: from, To: from.AddDate(0, 0, 1), Limit: 9}
+			list, _, err := p.Pulls(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
