@@ -100,7 +100,8 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 				sums[name] += number
 			}
 		}
-		if sums["opened"] != 14 || sums["merged"] != 5 || sums["rounds"] != 13 || sums["findings"] != 15 || sums["escalations"] != 1 || sums["cost_usd"] < 8 {
+		if sums["opened"] != 14 || sums["merged"] != 5 || sums["rounds"] != 13 || sums["findings"] != 15 ||
+			sums["escalations"] != 1 || sums["cost_usd"] < 8 {
 			t.Errorf("%s: in sum %v", query, sums)
 		}
 	}
