@@ -22,6 +22,10 @@ you log in and again when it fails, its log kept where the platform keeps logs.
 It is a systemd user unit on Linux, a launchd agent on macOS and a scheduled
 task on Windows.
 
+A key of the model's provider that only this shell has, such as
+ANTHROPIC_API_KEY, is kept for the service in the file model-keys beside
+agent.yaml, which only you can read; the environment wins over it.
+
 On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
 user whose agent it is.`,
 		Example: "  touchstone service install --mode author\n  touchstone service logs --mode author -f",
@@ -82,7 +86,7 @@ func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (setup.Service,
 	}
 	var installed []setup.Service
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
-		found, err := setup.ServiceOf(role, cfg.Path())
+		found, err := setup.ServiceOf(role, cfg)
 		if err != nil || mode == string(role) {
 			return found, err
 		}

@@ -30,8 +30,12 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 			if err := file.Engine.CheckSandbox(none); err != nil {
 				return nil, err
 			}
+			environment, err := file.Environment()
+			if err != nil {
+				return nil, fmt.Errorf("read the keys of models' providers: %w", err)
+			}
 			program := session.Program{
-				TempDir: tempDir, Prices: engine.Prices{},
+				Environ: environment, TempDir: tempDir, Prices: engine.Prices{},
 				Direct: file.Engine.Gateway == config.Off, Confine: file.Engine.Sandbox != config.Off,
 				Private: file.Private(), Closed: file.Author.Network == config.NetworkGateway,
 				Bounds: process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},

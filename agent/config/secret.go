@@ -1,11 +1,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // redacted stands where a secret would.
@@ -30,12 +33,36 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // which need not name it.
 const AdminTokenFile = "relay-admin-token"
 
+// ModelKeysFile is what installing a service calls the file of the keys of models' providers that its shell alone had, in
+// lines of NAME=key. It lies beside the configuration, which need not name it.
+const ModelKeysFile = "model-keys"
+
+// Environment is this program's and, as far as that lacks them, the variables of ModelKeysFile.
+func (c Config) Environment() ([]string, error) {
+	environment := os.Environ()
+	if c.path == "" {
+		return environment, nil
+	}
+	content, err := readFile(filepath.Join(filepath.Dir(c.path), ModelKeysFile), maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return environment, nil
+	}
+	for line := range strings.Lines(string(content)) {
+		name, _, _ := strings.Cut(line, "=")
+		if _, set := os.LookupEnv(name); !set {
+			environment = append(environment, strings.TrimSpace(line))
+		}
+	}
+	return environment, err
+}
+
 // secretFiles are the files that hold secrets; empty for what there is none of.
 func (c Config) secretFiles() []string {
 	files := []string{c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile}
-	if admin := filepath.Join(filepath.Dir(c.path), AdminTokenFile); c.path != "" {
-		if _, err := os.Lstat(admin); err == nil {
-			files = append(files, admin)
+	for _, name := range []string{AdminTokenFile, ModelKeysFile} {
+		file := filepath.Join(filepath.Dir(c.path), name)
+		if _, err := os.Lstat(file); err == nil && c.path != "" {
+			files = append(files, file)
 		}
 	}
 	return files

@@ -72,7 +72,7 @@ func (d *Doctor) secrets() (string, error) {
 
 // service is the service of the role's agent, and whether another version installed it.
 func (d *Doctor) service() (outdated bool, found setup.Service, err error) {
-	if found, err = setup.ServiceOf(d.Role, d.Config.Path()); err == nil {
+	if found, err = setup.ServiceOf(d.Role, d.Config); err == nil {
 		outdated, err = found.Outdated()
 	}
 	return outdated, found, err

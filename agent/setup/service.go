@@ -1,8 +1,16 @@
 package setup
 
 import (
+	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"touchstone/agent/config"
+	"touchstone/agent/engine/engines"
 	"touchstone/agent/version"
 	"touchstone/verdict/decide"
 	"touchstone/worktree/service"
@@ -13,14 +21,38 @@ type Service struct {
 	service.Service
 	// Role is what that agent does.
 	Role decide.Role
+	cfg  config.Config
 }
 
-// ServiceOf is the service of a role, with the configuration at that path.
-func ServiceOf(role decide.Role, config string) (Service, error) {
-	if config == "" {
+// ServiceOf is the service of a role with a configuration.
+func ServiceOf(role decide.Role, cfg config.Config) (Service, error) {
+	if cfg.Path() == "" {
 		return Service{}, errors.New("this user has no place for a configuration; name one with --config")
 	}
 	found, err := service.Here("touchstone-"+string(role), version.String(),
-		"run", "--mode", string(role), "--config", config, "--log-format", "json")
-	return Service{found, role}, err
+		"run", "--mode", string(role), "--config", cfg.Path(), "--log-format", "json")
+	return Service{found, role, cfg}, err
+}
+
+// KeepKeys writes the keys of models' providers that this shell has and the service would not get into [config.ModelKeysFile],
+// which only this user may read. It returns that file and the names of the variables.
+func (s Service) KeepKeys(ctx context.Context) (path string, names []string, err error) {
+	path = filepath.Join(filepath.Dir(s.cfg.Path()), config.ModelKeysFile)
+	if names = s.Lacking(ctx, engines.Logins(s.cfg.Engine)...); len(names) == 0 {
+		return path, nil, nil
+	}
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return path, nil, err
+	}
+	var text strings.Builder
+	for line := range strings.Lines(string(before)) {
+		if name, _, _ := strings.Cut(line, "="); !slices.Contains(names, name) {
+			text.WriteString(line)
+		}
+	}
+	for _, name := range names {
+		text.WriteString(name + "=" + os.Getenv(name) + "\n")
+	}
+	return path, names, Save(path, []byte(text.String()))
 }

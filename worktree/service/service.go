@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -117,14 +118,9 @@ func (s Service) Outdated() (bool, error) {
 }
 
 // Lacking are those of these variables of the environment that are set here and that the service does not get, in
-// the user's session, and what to do about each.
-func (s Service) Lacking(ctx context.Context, names ...string) (lacking []string) {
-	for _, name := range names {
-		if os.Getenv(name) != "" && !s.inherits(ctx, name) {
-			lacking = append(lacking, fmt.Sprintf("%s is set here, and the service does not have it: "+giving, name))
-		}
-	}
-	return lacking
+// the user's session.
+func (s Service) Lacking(ctx context.Context, names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return os.Getenv(name) == "" || s.inherits(ctx, name) })
 }
 
 // remove deletes the file that describes the service; that it is gone already is no error.
@@ -156,14 +152,3 @@ func (s Service) Show(ctx context.Context, follow bool, out io.Writer) error {
 	}
 	return err
 }
-
-// waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
-// for a mistake: launchd tells only success from failure. A signal may come before the command is there, or end
-// a wait whose outcome the next one tells; 127 says that it was told already.
-const waiting = `trap told=1 TERM
-"$0" "$@" & child=$!
-trap 'again=1; kill $child 2>/dev/null' TERM
-[ -z "$told" ] || kill $child
-code=127
-while again=; wait $child; now=$?; [ $now = 127 ] || code=$now; [ -n "$again" ]; do :; done
-[ $code = 2 ] || exit $code`

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
@@ -12,28 +11,6 @@ import (
 	"strings"
 	"text/template"
 )
-
-// agent is a launchd agent (launchd.plist(5)).
-const agent = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- Written by service install, version {{.Version}}, which overwrites it. -->
-<plist version="1.0">
-<dict>
-	<key>Label</key><string>{{.Label}}</string>
-	<key>ProgramArguments</key>
-	<array>
-		<string>/bin/sh</string><string>-c</string><string>{{escape .Waiting}}</string>
-		<string>{{escape .Program}}</string>{{.Words}}
-	</array>
-	<key>EnvironmentVariables</key><dict><key>PATH</key><string>{{escape .Path}}</string></dict>
-	<key>RunAtLoad</key><true/>
-	<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-	<key>ExitTimeOut</key><integer>60</integer>
-	<key>StandardOutPath</key><string>{{escape .Log}}</string>
-	<key>StandardErrorPath</key><string>{{escape .Log}}</string>
-</dict>
-</plist>
-`
 
 // description is what the template is filled with.
 type description struct {
@@ -52,25 +29,12 @@ func (s Service) describe() (d description, path string, err error) {
 }
 
 // arguments are those of the program as the description has them.
-func (s Service) arguments() string {
-	var out strings.Builder
-	for _, value := range s.Arguments {
-		text, _ := escape(value) // writing to memory does not fail
-		out.WriteString("<string>" + text + "</string>")
-	}
-	return out.String()
-}
+func (s Service) arguments() string { return plistStrings(s.Arguments) }
 
 // file is where the user's agents are described.
 func (s Service) file() (string, error) {
 	_, path, err := s.describe()
 	return path, err
-}
-
-func escape(value string) (string, error) {
-	var out strings.Builder
-	err := xml.EscapeText(&out, []byte(value))
-	return out.String(), err
 }
 
 // domain is the user's session, in which an agent may use the keychain.
@@ -109,9 +73,6 @@ func (s Service) Uninstall(ctx context.Context) error {
 	_, _ = manage(ctx, "launchctl", "bootout", domain()+"/"+d.Label) // it may not be loaded
 	return remove(path)
 }
-
-// giving says how a user's agents get a variable.
-const giving = "run `launchctl setenv %[1]s …` after each login, before the agent starts"
 
 // inherits reports whether the user's agents get a variable.
 func (s Service) inherits(ctx context.Context, name string) bool {

@@ -174,11 +174,6 @@ func (s Service) Uninstall(ctx context.Context) error {
 	return err
 }
 
-// giving says how a user's service gets a variable
-// (https://www.freedesktop.org/software/systemd/man/latest/environment.d.html).
-const giving = "write %[1]s=… into ~/.config/environment.d/touchstone.conf, which only you may read, and run `systemctl --user " +
-	"import-environment %[1]s`"
-
 // inherits reports whether the user's services get a variable.
 func (s Service) inherits(ctx context.Context, name string) bool {
 	said, err := s.systemctl(ctx, "show-environment")

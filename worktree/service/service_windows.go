@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/xml"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,24 +11,6 @@ import (
 
 	"golang.org/x/sys/windows"
 )
-
-// task is a scheduled task that begins when the user logs on, in that session
-// (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
-const task = `<?xml version="1.0"?>
-<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo><Description>{{.Name}}, version {{.Version}}, written by service install</Description></RegistrationInfo>
-  <Triggers><LogonTrigger><Enabled>true</Enabled><UserId>{{escape .User}}</UserId></LogonTrigger></Triggers>
-  <Principals><Principal id="Author"><UserId>{{escape .User}}</UserId><LogonType>InteractiveToken</LogonType><RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
-  <Settings>
-    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
-    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
-    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
-    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
-    <Hidden>true</Hidden>
-  </Settings>
-  <Actions Context="Author"><Exec><Command>cmd.exe</Command><Arguments>{{escape .Line}}</Arguments></Exec></Actions>
-</Task>
-`
 
 // description is what the template is filled with.
 type description struct {
@@ -48,13 +29,6 @@ func (s Service) describe() (d description, path string, err error) {
 	return d, filepath.Join(dir, s.Name+".xml"), nil
 }
 
-// line is what a shell runs a command with, again whenever it ends but with a mistake: a task is not started again
-// for what its program exits with, and has no standard error of its own.
-func line(run, log string) string {
-	return fmt.Sprintf(`/d /s /c "for /l %%i in (1,0,2) do (%s 2>> "%s" & `+
-		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, MistakeCode, MistakeCode+1)
-}
-
 // arguments are those of the program as the task's description has them.
 func (s Service) arguments() string {
 	words, _ := escape(windows.ComposeCommandLine(append([]string{s.Program}, s.Arguments...))[len(windows.EscapeArg(s.Program)):])
@@ -65,12 +39,6 @@ func (s Service) arguments() string {
 func (s Service) file() (string, error) {
 	_, path, err := s.describe()
 	return path, err
-}
-
-func escape(value string) (string, error) {
-	var out strings.Builder
-	err := xml.EscapeText(&out, []byte(value))
-	return out.String(), err
 }
 
 // Install has the system start the program now and with each session of this user. Done again it takes
@@ -112,9 +80,6 @@ func (s Service) Uninstall(ctx context.Context) error {
 	}
 	return remove(path)
 }
-
-// giving says how a user's tasks get a variable.
-const giving = "run `setx %[1]s …` and log in anew"
 
 // inherits reports whether the user's tasks get a variable.
 func (s Service) inherits(ctx context.Context, name string) bool {

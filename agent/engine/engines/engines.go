@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/acp"
 	"touchstone/agent/engine/claude"
@@ -27,11 +28,24 @@ var kinds = map[string]func(session.Program) engine.Engine{
 // Names are the engines there are, in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// Logins are the variables of the environment in which engines find the keys of their providers.
-func Logins() []string {
-	return []string{
-		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+var logins = map[string][]string{
+	"acp":      {"GEMINI_API_KEY"},
+	"claude":   {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
+	"codex":    {"CODEX_API_KEY", "OPENAI_API_KEY"},
+	"opencode": {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
+}
+
+// Logins are the variables of the environment in which the engines of the settings find the keys of their providers.
+func Logins(e config.Engine) []string {
+	var names []string
+	for _, engine := range e.Engines() {
+		names = append(names, logins[engine]...)
+		if engine == "acp" {
+			names = append(names, e.ACP.Variables...)
+		}
 	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // New gives the engine of a name, with its CLI as it is on this machine.

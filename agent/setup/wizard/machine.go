@@ -167,7 +167,7 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 		d.Say("start it with `touchstone run --mode %s`, or `touchstone service install --mode %s`", role, role)
 		return nil
 	}
-	agent, err := setup.ServiceOf(role, path)
+	agent, err := setup.ServiceOf(role, written)
 	if err != nil {
 		return err
 	}

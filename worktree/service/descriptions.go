@@ -1,0 +1,82 @@
+package service
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+)
+
+// agent is a launchd agent (launchd.plist(5)).
+const agent = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- Written by service install, version {{.Version}}, which overwrites it. -->
+<plist version="1.0">
+<dict>
+	<key>Label</key><string>{{.Label}}</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>/bin/sh</string><string>-c</string><string>{{escape .Waiting}}</string>
+		<string>{{escape .Program}}</string>{{.Words}}
+	</array>
+	<key>EnvironmentVariables</key><dict><key>PATH</key><string>{{escape .Path}}</string></dict>
+	<key>RunAtLoad</key><true/>
+	<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+	<key>ExitTimeOut</key><integer>60</integer>
+	<key>StandardOutPath</key><string>{{escape .Log}}</string>
+	<key>StandardErrorPath</key><string>{{escape .Log}}</string>
+</dict>
+</plist>
+`
+
+// plistStrings writes values as a property list has them.
+func plistStrings(values []string) string {
+	var out strings.Builder
+	for _, value := range values {
+		text, _ := escape(value) // writing to memory does not fail
+		out.WriteString("<string>" + text + "</string>")
+	}
+	return out.String()
+}
+
+// waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
+// for a mistake: launchd tells only success from failure. A signal may come before the command is there, or end
+// a wait whose outcome the next one tells; 127 says that it was told already.
+const waiting = `trap told=1 TERM
+"$0" "$@" & child=$!
+trap 'again=1; kill $child 2>/dev/null' TERM
+[ -z "$told" ] || kill $child
+code=127
+while again=; wait $child; now=$?; [ $now = 127 ] || code=$now; [ -n "$again" ]; do :; done
+[ $code = 2 ] || exit $code`
+
+// task is a scheduled task that begins when the user logs on, in that session
+// (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
+const task = `<?xml version="1.0"?>
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo><Description>{{.Name}}, version {{.Version}}, written by service install</Description></RegistrationInfo>
+  <Triggers><LogonTrigger><Enabled>true</Enabled><UserId>{{escape .User}}</UserId></LogonTrigger></Triggers>
+  <Principals><Principal id="Author"><UserId>{{escape .User}}</UserId><LogonType>InteractiveToken</LogonType><RunLevel>LeastPrivilege</RunLevel></Principal></Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <Hidden>true</Hidden>
+  </Settings>
+  <Actions Context="Author"><Exec><Command>cmd.exe</Command><Arguments>{{escape .Line}}</Arguments></Exec></Actions>
+</Task>
+`
+
+// line is what a shell runs a command with, again whenever it ends but with a mistake: a task is not started again
+// for what its program exits with, and has no standard error of its own.
+func line(run, log string) string {
+	return fmt.Sprintf(`/d /s /c "for /l %%i in (1,0,2) do (%s 2>> "%s" & `+
+		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, MistakeCode, MistakeCode+1)
+}
+
+// escape writes a value as XML has it.
+func escape(value string) (string, error) {
+	var out strings.Builder
+	err := xml.EscapeText(&out, []byte(value))
+	return out.String(), err
+}
