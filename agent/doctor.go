@@ -32,9 +32,6 @@ one is. Repeating it changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.CheckFormat(cmd, format); err != nil {
-				return err
-			}
 			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err

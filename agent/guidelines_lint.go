@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/guidelines"
 	"touchstone/verdict"
@@ -37,7 +38,7 @@ is wrong.`,
 			for _, dir := range dirs {
 				texts, err := remoteguidelines.ReadDir(dir)
 				if err != nil {
-					return err
+					return cli.Usage(cmd, err)
 				}
 				var problems []guidelines.Problem
 				set, problems = set.Lint(texts)

@@ -55,7 +55,7 @@ known, --rounds is the only bound.`,
 			if r.budget <= 0 || r.rounds <= 0 {
 				return cli.Usage(cmd, errors.New("--budget and --rounds have to be more than 0"))
 			}
-			h, err := s.History(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers)
 			if err != nil {
 				return err
 			}

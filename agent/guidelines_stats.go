@@ -24,7 +24,7 @@ has a line. Reviews count as in touchstone why.`,
 		Example: "  touchstone guidelines stats --since 90d\n  touchstone guidelines stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := s.History(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers)
 			if err != nil {
 				return err
 			}

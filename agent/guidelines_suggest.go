@@ -46,7 +46,7 @@ Nothing is written without --write.`,
 		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := s.History(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers)
 			if err != nil {
 				return err
 			}

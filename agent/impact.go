@@ -50,10 +50,6 @@ that there are no others. Nothing of the clone is run.`,
   touchstone impact --base origin/main --format mermaid`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			write := impactFormats[format]
-			if write == nil {
-				return cli.Usage(cmd, fmt.Errorf("--format is %q but has to be text, json, mermaid or dot", format))
-			}
 			cfg, err := s.Load(cmd)
 			if err != nil {
 				return err
@@ -84,7 +80,7 @@ that there are no others. Nothing of the clone is run.`,
 			if err != nil {
 				return fmt.Errorf("find who uses what the change touches: %w", err)
 			}
-			text, err := write(sheet)
+			text, err := impactFormats[format](sheet)
 			if err != nil {
 				return fmt.Errorf("print the sheet: %w", err)
 			}

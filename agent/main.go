@@ -101,7 +101,7 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 	return root
 }
 
-// checkArguments has a command and all below it refuse arguments that cannot be understood.
+// checkArguments has a command and all below it refuse arguments and values of flags that cannot be understood.
 func checkArguments(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -110,6 +110,9 @@ func checkArguments(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
 			return cli.Usage(cmd, suggest(cmd, args, err))
+		}
+		if err := cli.CheckFlags(cmd); err != nil {
+			return cli.Usage(cmd, err)
 		}
 		return nil
 	}

@@ -20,9 +20,6 @@ now and how much waits. What they did last is told by touchstone status.`,
 		Example: "  touchstone ps\n  touchstone ps --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.CheckFormat(cmd, format); err != nil {
-				return err
-			}
 			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {
 				return config.Mistake{Err: err}

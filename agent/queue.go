@@ -23,7 +23,7 @@ read from GitHub, the last changed first and at most 100.`,
 		Example: "  touchstone queue\n  touchstone queue --login octocat --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, github, err := s.Onlooker(cmd, reviewers, format)
+			cfg, github, err := s.Onlooker(cmd, reviewers)
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/audit"
@@ -29,10 +26,7 @@ touchstone guidelines stats.`,
 		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --by model --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if by != "" && !slices.Contains(audit.Bys(), audit.By(by)) {
-				return cli.Usage(cmd, fmt.Errorf("--by is %q but has to be rule, model, tier or repo", by))
-			}
-			h, err := s.History(cmd, since, reviewers, format)
+			h, err := s.History(cmd, since, reviewers)
 			if err != nil {
 				return err
 			}

@@ -28,9 +28,6 @@ machines that the relay knows of, until it is interrupted.`,
 		Example: "  touchstone status\n  touchstone status --watch\n  touchstone status --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.CheckFormat(cmd, format); err != nil {
-				return err
-			}
 			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {
 				return config.Mistake{Err: err}

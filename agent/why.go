@@ -28,7 +28,7 @@ commits that were pushed away by force, deleted comments.`,
 		Example: "  touchstone why 12 --repo acme/app\n  touchstone why https://github.com/acme/app/pull/12 --format json",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, client, err := s.Onlooker(cmd, reviewers, format)
+			cfg, client, err := s.Onlooker(cmd, reviewers)
 			if err != nil {
 				return err
 			}

@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +20,8 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"touchstone/relay/server"
+	"touchstone/relay/token"
+	"touchstone/worktree/span"
 	"touchstone/worktree/strictyaml"
 )
 
@@ -33,7 +35,7 @@ type Config struct {
 	// Store says where the log is kept, as server.OpenStore reads it.
 	Store string `yaml:"store"`
 	// Retention is how long events are kept; zero keeps them all.
-	Retention span `yaml:"retention"`
+	Retention duration `yaml:"retention"`
 	// AllowUnsigned names sources whose webhooks are believed without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
 	// Sources are the endpoints below /webhooks/, by name. Without any there is
@@ -63,41 +65,30 @@ type Config struct {
 
 // defaultConfig is what holds where nothing else is said.
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: span(30 * 24 * time.Hour)}
+	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: duration(30 * 24 * time.Hour)}
 }
 
-// span is a time as Go writes one, such as 720h (https://pkg.go.dev/time#ParseDuration).
-type span time.Duration
+// duration is a time span, written as [span.Parse] reads it.
+type duration time.Duration
 
 // String implements fmt.Stringer.
-func (s span) String() string { return time.Duration(s).String() }
+func (d duration) String() string { return span.Format(time.Duration(d)) }
 
-// Set implements pflag.Value: a time as Go writes one, or whole days such as 30d.
-func (s *span) Set(text string) error {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			*s = span(time.Duration(n) * 24 * time.Hour)
-			return nil
-		}
-	}
-	parsed, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("it takes a time, such as 720h or 30d")
-	}
-	*s = span(parsed)
-	return nil
+// Set implements pflag.Value.
+func (d *duration) Set(text string) error {
+	parsed, err := span.Parse(text)
+	*d = duration(parsed)
+	return err
 }
 
 // Type implements pflag.Value.
-func (*span) Type() string { return "time" }
+func (*duration) Type() string { return "time" }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (s *span) UnmarshalYAML(node ast.Node) error {
+func (d *duration) UnmarshalYAML(node ast.Node) error {
 	var text string
-	if err := yaml.NodeToValue(node, &text); err != nil {
-		return strictyaml.At(node, "it takes a time, such as 720h or 30d")
-	}
-	if err := s.Set(text); err != nil {
+	_ = yaml.NodeToValue(node, &text) // what is no text is no time
+	if err := d.Set(text); err != nil {
 		return strictyaml.At(node, err.Error())
 	}
 	return nil
@@ -135,15 +126,22 @@ func (c Config) validate() error { return errors.Join(c.validateServer(), c.vali
 // validateServer is validate without the sources, which are not known where the file has mistakes.
 func (c Config) validateServer() error {
 	var errs []error
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+	_, port, err := net.SplitHostPort(c.Listen)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
 		errs = append(errs, fmt.Errorf("%q is no address to listen on; write one such as 127.0.0.1:8080", c.Listen))
 	}
 	errs = append(errs, server.ValidateStore(c.Store))
 	if c.Retention < 0 {
-		errs = append(errs, fmt.Errorf("retention is %s; write a time such as 720h, or 0 to keep everything", c.Retention))
+		errs = append(errs, fmt.Errorf("retention is %s; write a time such as 30d, or 0 to keep everything", c.Retention))
 	}
-	_, err := c.proxies()
-	errs = append(errs, err)
+	if c.PublicURL != "" {
+		errs = append(errs, validatePublic(c.PublicURL))
+	}
+	_, err = c.proxies()
+	errs = append(errs, err, token.ValidateLogins(c.Reviewers))
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		errs = append(errs, errors.New("tls-cert and tls-key belong together: give both, or neither"))
 	}
@@ -151,6 +149,15 @@ func (c Config) validateServer() error {
 		errs = append(errs, c.validateDomain())
 	}
 	return errors.Join(errs...)
+}
+
+// validatePublic reports that people cannot be led to an address.
+func validatePublic(address string) error {
+	public, err := url.Parse(address)
+	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {
+		return fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", address)
+	}
+	return nil
 }
 
 // proxies reads TrustedProxies.

@@ -15,9 +15,9 @@ import (
 // A mistake is told with its line in the file, wherever it is, and in words of YAML.
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"listen: 127.0.0.1:0\nretention: 5": "line 2:12: retention: it takes a time, such as 720h or 30d",
-		"retention: soon":                   "line 1:12: retention: it takes a time, such as 720h or 30d",
-		"retention: [1h]":                   "line 1:12: retention: it takes a time, such as 720h or 30d",
+		"listen: 127.0.0.1:0\nretention: 5": "line 2:12: retention: it takes a time, such as 90s, 36h or 30d",
+		"retention: soon":                   "line 1:12: retention: it takes a time, such as 90s, 36h or 30d",
+		"retention: [1h]":                   "line 1:12: retention: it takes a time, such as 90s, 36h or 30d",
 		"listen: {a: b}":                    "line 1:9: listen: it takes a text",
 		"recover: acme/app":                 "line 1:10: recover: it takes a list, such as [a, b]",
 		"sources: 5":                        "line 1:10: sources: it takes settings of its own, as key: value",
@@ -39,7 +39,7 @@ func TestConfigMistakes(t *testing.T) {
 		}
 	}
 	config := defaultConfig()
-	if err := strictyaml.Decode([]byte("retention: &r 5h\npublic_url: *r"), &config); err != nil || config.Retention != span(5*time.Hour) {
+	if err := strictyaml.Decode([]byte("retention: &r 5h\npublic_url: *r"), &config); err != nil || config.Retention != duration(5*time.Hour) {
 		t.Errorf("the retention is %s, %v", config.Retention, err)
 	}
 	large := filepath.Join(t.TempDir(), "relay.yaml")

@@ -123,6 +123,11 @@ func controlUnsetCommand(relay *string) *cobra.Command {
 			if len(args) == 0 {
 				return usageError{errors.New("say what to unset; touchstone-relay control show tells what is set")}
 			}
+			for _, key := range args {
+				if !slices.Contains(event.SettingKeys(), key) {
+					return usageError{event.ValidateSetting(key, "")}
+				}
+			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

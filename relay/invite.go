@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ func inviteCreateCommand(place *tokenPlace) *cobra.Command {
 	var role, address string
 	var names, reviewers []string
 	var scope event.Filter
-	life := span(24 * time.Hour)
+	life := duration(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",
@@ -113,9 +112,5 @@ func invitationLink(address, code string) (string, error) {
 		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the " +
 			"file that --config names")
 	}
-	public, err := url.Parse(address)
-	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {
-		return "", fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", address)
-	}
-	return strings.TrimSuffix(address, "/") + "/join#" + code, nil
+	return strings.TrimSuffix(address, "/") + "/join#" + code, validatePublic(address)
 }

@@ -124,8 +124,8 @@ func (c Config) recovery(sources map[string]server.Source) (recovery.Config, err
 func (c Config) github() (recovery.GitHub, error) {
 	github := recovery.GitHub{API: c.GitHubAPI, Token: os.Getenv("GITHUB_TOKEN")}
 	path := os.Getenv("RELAY_GITHUB_APP_KEY_FILE")
-	if path == "" {
-		return github, nil
+	if err := github.Validate(); err != nil || path == "" {
+		return github, err
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

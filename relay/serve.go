@@ -42,7 +42,7 @@ only. The settings can stand in a file as well; flags win over it:
   tls_cert: /etc/relay/cert.pem   # read again when they change
   tls_key: /etc/relay/key.pem
   store: sqlite:relay.db
-  retention: 720h
+  retention: 30d
   allow_unsigned: [ci]
   recover: [acme/app, acme]
   reviewers: [acme-reviewer]      # whose reviews the page believes
@@ -209,8 +209,6 @@ func unheard(err error) error {
 		return fmt.Errorf("%w by another program; stop that, or choose another address with --listen", err)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("%w; run this as root, which ports below 1024 take, or choose another address with --listen", err)
-	case errors.As(err, new(*net.AddrError)):
-		return usageError{fmt.Errorf("%w; write --listen as HOST:PORT, such as 127.0.0.1:8080", err)}
 	}
 	return fmt.Errorf("%w; choose another address with --listen", err)
 }

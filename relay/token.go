@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -244,8 +245,11 @@ func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err e
 	if err := server.ValidateStore(address); err != nil {
 		return usageError{err}
 	}
-	if file, ok := tokenFile(address); ok {
-		return do(file)
+	if path, ok := server.StorePath(address); ok {
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) { // the store may not be there yet
+			return checkThere(path)
+		}
+		return do(tokenStore(address, nil))
 	}
 	store, err := server.OpenStore(ctx, address)
 	if err != nil {

@@ -2,14 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"touchstone/agent/compose"
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/skill"
 )
@@ -37,16 +41,56 @@ var otherFormats = map[string][]cobra.Completion{
 // aboutPull are the commands that are about one pull request.
 var aboutPull = []string{"touchstone review", "touchstone fix", "touchstone merge", "touchstone why"}
 
+// taken are the values that a flag of a command takes; nil for one that takes others.
+func taken(cmd *cobra.Command, flag string) []cobra.Completion {
+	if own, ok := otherFormats[cmd.CommandPath()]; ok && flag == "format" {
+		return own
+	}
+	return values[flag]
+}
+
+// CheckFlags refuses what the flags of a command do not take, whether or not it goes by them.
+func CheckFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		given := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			given = list.GetSlice()
+		}
+		for _, value := range given {
+			if wrong := wrong(cmd, f.Name, value); wrong != "" {
+				err = errors.Join(err, fmt.Errorf("--%s is %.120q but has to be %s", f.Name, value, wrong))
+			}
+		}
+	})
+	return err
+}
+
+// wrong says what else the value of a flag has to be; empty where it may be that.
+func wrong(cmd *cobra.Command, flag, value string) string {
+	var words []string
+	for _, known := range taken(cmd, flag) {
+		word, _, _ := strings.Cut(known, "\t")
+		words = append(words, word)
+	}
+	switch {
+	case words != nil && !slices.Contains(words, value):
+		last := len(words) - 1
+		return strings.Join(words[:last], ", ") + " or " + words[last]
+	case flag == "repo" && !config.IsRepository(value):
+		return "a repository, such as acme/app"
+	case (flag == "reviewer" || flag == "login") && !config.IsLogin(value):
+		return "a login as on GitHub and without an @, such as octocat"
+	}
+	return ""
+}
+
 // Complete has a shell complete the values of a command's flags and arguments, and of those of its
 // subcommands. What is no file is never completed as one.
 func (s *Settings) Complete(cmd *cobra.Command) {
-	for name, known := range values {
-		if own, ok := otherFormats[cmd.CommandPath()]; ok && name == "format" {
-			known = own
-		}
+	for name := range values {
 		if cmd.LocalFlags().Lookup(name) != nil {
 			// It fails only if it was done before.
-			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(taken(cmd, name), cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	for name, find := range map[string]cobra.CompletionFunc{"repo": s.repositories, "pr": s.pulls} {

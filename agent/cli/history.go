@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/worktree/span"
 )
 
 // mostPast bounds the pull requests of one repository that are counted.
@@ -30,11 +31,11 @@ type History struct {
 }
 
 // History reads what became of the pull requests that changed in a time span until now.
-func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string, format string) (h History, err error) {
+func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (h History, err error) {
 	if since <= 0 {
 		return h, Usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
 	}
-	if h.Config, h.Client, err = s.Onlooker(cmd, reviewers, format); err != nil {
+	if h.Config, h.Client, err = s.Onlooker(cmd, reviewers); err != nil {
 		return h, err
 	}
 	if len(h.Config.Repositories) == 0 {
@@ -59,14 +60,14 @@ func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string, f
 const Day = 24 * time.Hour
 
 // Span is a time as a flag, such as how far back something looks.
-type Span config.Duration
+type Span time.Duration
 
 // String is the span as Set takes it.
-func (s *Span) String() string { return config.Duration(*s).String() }
+func (s *Span) String() string { return span.Format(time.Duration(*s)) }
 
 // Set reads a span.
 func (s *Span) Set(text string) error {
-	parsed, err := config.ParseDuration(text)
+	parsed, err := span.Parse(text)
 	*s = Span(parsed)
 	return err
 }

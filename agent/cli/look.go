@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -21,10 +20,7 @@ func BindOnlooker(cmd *cobra.Command, reviewers *[]string, format *string) {
 }
 
 // Onlooker reads the configuration of a command that only looks at GitHub and needs no model.
-func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string, format string) (config.Config, *forge.Client, error) {
-	if err := CheckFormat(cmd, format); err != nil {
-		return config.Config{}, nil, err
-	}
+func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string) (config.Config, *forge.Client, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
 		return cfg, nil, err
@@ -48,12 +44,4 @@ func Print(to io.Writer, format string, what interface{ Write(io.Writer) error }
 	out := json.NewEncoder(to)
 	out.SetIndent("", "  ")
 	return out.Encode(what)
-}
-
-// CheckFormat refuses a --format that is neither text nor json.
-func CheckFormat(cmd *cobra.Command, format string) error {
-	if format != "text" && format != "json" {
-		return Usage(cmd, fmt.Errorf("--format is %q but has to be text or json", format))
-	}
-	return nil
 }

@@ -55,6 +55,14 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	return cfg, cfg.readSecrets(getenv)
 }
 
+// CheckText reports what cannot work of the settings in a text that is to be the file at path. It reads no secrets.
+func CheckText(path string, text []byte) error {
+	cfg := Default()
+	err := strictyaml.Decode(text, &cfg)
+	cfg.locate(filepath.Dir(path), os.Getenv)
+	return errors.Join(err, cfg.Validate())
+}
+
 // read overlays the settings in the file.
 func (c *Config) read(path string) error {
 	content, err := readFile(path, maxFile)

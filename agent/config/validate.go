@@ -116,18 +116,18 @@ const maxLabel = 50
 func (c Config) validateNames() error {
 	var errs []error
 	for _, name := range c.Repositories {
-		if !isRepository(name) {
+		if !IsRepository(name) {
 			errs = append(errs, fmt.Errorf("repositories has %.120q, which is no repository; write owner/name, such as acme/app", name))
 		}
 	}
 	for name := range c.Worktrees.Clones {
-		if !isRepository(name) {
+		if !IsRepository(name) {
 			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is no repository; write owner/name and the path of "+
 				"a clone, such as acme/app: ~/src/app", name))
 		}
 	}
 	for _, login := range c.Reviewers {
-		if !loginPattern.MatchString(login) {
+		if !IsLogin(login) {
 			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat",
 				login))
 		}
@@ -167,10 +167,13 @@ func listsReviewer(reviewers []string, login string) bool {
 	return slices.ContainsFunc(reviewers, func(r string) bool { return strings.EqualFold(r, login) })
 }
 
-// isRepository reports whether it is an owner and a name.
-func isRepository(name string) bool {
+// IsRepository reports whether it is an owner and a name.
+func IsRepository(name string) bool {
 	return repositoryPattern.MatchString(name) && !strings.HasSuffix(name, "/.") && !strings.HasSuffix(name, "/..")
 }
+
+// IsLogin reports whether it can be a login on GitHub, an App's among them.
+func IsLogin(name string) bool { return loginPattern.MatchString(name) }
 
 // validateLimits is about numbers and times.
 func (c Config) validateLimits() error {

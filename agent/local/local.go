@@ -33,8 +33,6 @@ type Review struct {
 // Check refuses flags that mean nothing together.
 func (l Review) Check(here, dryRun bool) error {
 	switch {
-	case report.Formats[l.Format] == nil:
-		return fmt.Errorf("--format is %q but has to be text, json, sarif or markdown", l.Format)
 	case here && dryRun:
 		return errors.New("a local review posts nothing anyway; leave out --dry-run")
 	case !here && !dryRun && (l.Prompts || l.Format != "text"):

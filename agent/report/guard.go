@@ -10,9 +10,6 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// GuardFormats are the ways in which findings are printed.
-var GuardFormats = []string{"text", "json", "sarif", "github"}
-
 // PrintFindings prints findings. evidence is how much evidence there is, shown or not.
 func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format string) error {
 	switch format {

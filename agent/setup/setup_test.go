@@ -155,6 +155,13 @@ func TestWriteSaysWhatChanged(t *testing.T) {
 	if err != nil || !slices.Equal(said, want) {
 		t.Errorf("%q, %v", said, err)
 	}
+	before, _ := os.ReadFile(path)
+	if _, err := Write(path, []Change{{"reviewers", []string{"two words"}}}); err == nil || !strings.Contains(err.Error(), "which is no login") {
+		t.Errorf("what cannot work is written: %v", err)
+	}
+	if now, _ := os.ReadFile(path); string(now) != string(before) {
+		t.Errorf("it was overwritten: %s", now)
+	}
 	for _, text := range []string{"relay: [\n", "{sweep: 1m, repositories: [acme/old]}\n", "a: 1\n---\nb: 2\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

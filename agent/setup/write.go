@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/worktree/atomicfile"
-
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"touchstone/agent/config"
+	"touchstone/worktree/atomicfile"
 )
 
 // Change is one setting to be written.
@@ -26,8 +27,8 @@ type Change struct {
 }
 
 // Write puts settings into the configuration file at path, making it and its directory where they
-// are missing; comments and all other settings stay. It returns what changed, in sentences, and
-// nothing where all was so already. Only its owner may read the file.
+// are missing; comments and all other settings stay, and settings that cannot work are not written. It
+// returns what changed, in sentences, and nothing where all was so already. Only its owner may read the file.
 func Write(path string, changes []Change) ([]string, error) {
 	text, said, err := plan(path, changes)
 	if err != nil || len(said) == 0 {
@@ -77,6 +78,9 @@ func plan(path string, changes []Change) (text []byte, said []string, err error)
 	text = []byte(strings.TrimLeft(file.String(), "\n"))
 	if _, err := parser.ParseBytes(text, 0); err != nil {
 		return nil, nil, fmt.Errorf("the configuration %s stands in braces, so nothing was written to it: write a line for each setting", path)
+	}
+	if err := config.CheckText(path, text); err != nil {
+		return nil, nil, fmt.Errorf("nothing was written to %s: %w", path, err)
 	}
 	return text, said, nil
 }

@@ -33,8 +33,8 @@ const (
 
 // Machine is how it is with the agents of this machine.
 type Machine struct {
-	// Relay are lines about what the relay's administrators have chosen, or why that is not known.
-	Relay []string `json:"relay"`
+	// Relay are lines about what the relay's administrators have chosen, or why that is not known; nil if it was not asked.
+	Relay []string `json:"relay,omitzero"`
 	// Agents are one of each role, the reviewer first.
 	Agents []Agent `json:"agents"`
 }

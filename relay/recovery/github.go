@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"errors"
@@ -35,16 +36,27 @@ const requestTimeout = 30 * time.Second
 // client speaks to GitHub and waits when GitHub says so.
 type client struct{ rest, app *github.Client }
 
+// Validate reports an API that is no address.
+func (g GitHub) Validate() error {
+	_, err := g.base()
+	return err
+}
+
+// base is the address that all requests begin with.
+func (g GitHub) base() (*url.URL, error) {
+	base, err := url.Parse(cmp.Or(g.API, DefaultAPI))
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("%q is no address of GitHub's API; write one such as %s", g.API, DefaultAPI)
+	}
+	return base.JoinPath("/"), nil
+}
+
 // client builds the client for these targets, and fails if what they need is missing.
 func (g GitHub) client(targets ...Target) (client, error) {
-	base, err := url.Parse(g.API)
-	if g.API == "" {
-		base, err = url.Parse(DefaultAPI)
+	base, err := g.base()
+	if err != nil {
+		return client{}, err
 	}
-	if err != nil || base.Host == "" {
-		return client{}, fmt.Errorf("%q is no address of GitHub's API; write one such as %s", g.API, DefaultAPI)
-	}
-	base = base.JoinPath("/")
 	var c client
 	for _, t := range targets {
 		switch {

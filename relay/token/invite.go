@@ -72,7 +72,7 @@ func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, l
 		role = Admin
 	}
 	if life < minInvite || life > maxInvite {
-		return Token{}, "", fmt.Errorf("an invitation is good for at least %s and at most %s", minInvite, maxInvite)
+		return Token{}, "", errors.New("an invitation is good for at least a minute and at most 30 days")
 	}
 	t, text, err := New(name, role, scope)
 	if err != nil {
@@ -90,9 +90,14 @@ func (i Invite) validate() error {
 	if len(i.Reviewers) > maxReviewers {
 		return fmt.Errorf("there are more than %d reviewers", maxReviewers)
 	}
-	for _, login := range i.Reviewers {
+	return ValidateLogins(i.Reviewers)
+}
+
+// ValidateLogins reports the first of these that is no login on GitHub.
+func ValidateLogins(logins []string) error {
+	for _, login := range logins {
 		if !loginShape.MatchString(login) {
-			return fmt.Errorf("%.60q is no login on GitHub", login)
+			return fmt.Errorf("%.60q is no login on GitHub; write it without an @, such as octocat", login)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func under(path string, roots ...string) bool {
 // and knows nothing of the product.
 func leaf(path string) bool {
 	return under(path, "worktree/atomicfile", "worktree/build", "worktree/diff", "worktree/lazyregexp",
-		"worktree/manual", "worktree/service", "worktree/strictyaml")
+		"worktree/manual", "worktree/service", "worktree/span", "worktree/strictyaml")
 }
 
 // ours reports whether a path, already without the module's, is of this module.

@@ -114,8 +114,8 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 		}
 	}
 	if len(named) == 0 {
-		answer, err := s.Ask("Which repositories, as owner/name, with blanks between them? ")
-		if named = strings.Fields(answer); err != nil || len(named) == 0 {
+		named = s.names("Which repositories, as owner/name, with blanks between them? ", "repository", config.IsRepository)
+		if len(named) == 0 {
 			// An invitation is used up by now, and so what it brought is kept.
 			return errors.Join(s.Write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
 				"and run `touchstone doctor --mode %s`", cfg.Path(), role))
@@ -123,8 +123,8 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	}
 	s.Set("repositories", named)
 	if len(reviewers) == 0 && len(cfg.Reviewers) == 0 && !s.App {
-		answer, _ := s.Ask("Whose reviews count, as logins with blanks between them? ") // without one the checks say what to do
-		reviewers = strings.Fields(answer)
+		// Without one the checks say what to do.
+		reviewers = s.names("Whose reviews count, as logins with blanks between them? ", "login", config.IsLogin)
 	}
 	if len(reviewers) > 0 {
 		s.Set("reviewers", reviewers)
@@ -137,6 +137,22 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 		return nil
 	}
 	return start(ctx, s.Dialog, cfg.Path(), role, s.service)
+}
+
+// names asks for names until all that are given can be what they are to be; none without a terminal.
+func (s *Machine) names(question, kind string, valid func(string) bool) []string {
+	for {
+		answer, err := s.Ask(question)
+		names := strings.Fields(answer)
+		i := slices.IndexFunc(names, func(name string) bool { return !valid(name) })
+		switch {
+		case err != nil:
+			return nil
+		case i < 0:
+			return names
+		}
+		s.Say("%.120q is no %s", names[i], kind)
+	}
 }
 
 // start checks the settings as doctor does, and has the agent started; unless that is wanted, it asks.
