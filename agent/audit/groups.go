@@ -25,9 +25,6 @@ const (
 	ByRepo  By = "repo"
 )
 
-// Bys are all of them.
-func Bys() []By { return []By{ByRule, ByModel, ByTier, ByRepo} }
-
 // Groups are the numbers of [Stats], told apart. Its JSON is meant for other programs: names stay, new ones may come.
 type Groups struct {
 	By      By        `json:"by"`
