@@ -156,7 +156,8 @@ func TestWriteSaysWhatChanged(t *testing.T) {
 		t.Errorf("%q, %v", said, err)
 	}
 	before, _ := os.ReadFile(path)
-	if _, err := Write(path, []Change{{"reviewers", []string{"two words"}}}); err == nil || !strings.Contains(err.Error(), "which is no login") {
+	_, err = Write(path, []Change{{"reviewers", []string{"two words"}}})
+	if err == nil || !strings.Contains(err.Error(), "which is no login") {
 		t.Errorf("what cannot work is written: %v", err)
 	}
 	if now, _ := os.ReadFile(path); string(now) != string(before) {

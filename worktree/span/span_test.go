@@ -8,7 +8,8 @@ import (
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0": 0, "0d": 0, "-1d": -24 * time.Hour,
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour,
+		"0": 0, "0d": 0, "-1d": -24 * time.Hour,
 	} {
 		got, err := Parse(text)
 		if err != nil || got != want {
