@@ -36,6 +36,10 @@ snapshot: ## Make all that a release consists of in dist/, and publish nothing
 	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
 	sh scripts/release/image.sh dist
 
+.PHONY: try
+try: snapshot ## Use what a release consists of: install, run and remove it, on a Debian machine and as root
+	sh scripts/release/try.sh dist
+
 .PHONY: patience
 patience:
 	@test -e bin/demo$(EXE) || echo "five programs are compiled, which the first time takes some minutes and fetches what they are made of"
@@ -168,7 +172,7 @@ builds: ## Build both programs for all platforms, which `make check` has only lo
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./agent || exit 1; done
 
 .PHONY: release-check
-release-check: check builds test race sweep demo engines ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
+release-check: check builds test race sweep demo engines try ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
 	@$(GO) test -count=1 ./verdict/decide -states 300000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
 	@$(MAKE) --no-print-directory forge hostile
