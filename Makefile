@@ -90,15 +90,16 @@ test: tools ## Set up what the tests need and run them, all but those of `make s
 	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
 	@$(RUNTESTS) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
+# A random Nth of what takes long: places of sweeps, packages of the race detector's tests. 1 takes all.
+EVERY = 1
+
 # Tests of programs that they start: those of the demo are built without the race detector, and
 # those of the scripts do one thing after the other. TestHappyLoop races like the loop that a real CLI closes.
 STARTED = ^(TestScripts|TestClaudeClosesTheLoop|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
 
 .PHONY: race
-race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler
-	@$(GO) run -exec "env CGO_ENABLED=1" $(TEST) -race -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
-
-EVERY = 1
+race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler (EVERY=2: every second package)
+	@$(GO) run -exec "env CGO_ENABLED=1" $(TEST) -every=$(EVERY) -race -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
 
 .PHONY: sweep
 sweep: tools ## The tests that take hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)

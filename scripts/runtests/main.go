@@ -3,8 +3,9 @@
 // nothing but their package. On Linux a user who may mount has the tests' temporary files in memory.
 // Tests of all packages share one Firestore emulator.
 //
-//	runtests [-again=N] [-race -shuffle=on …] ./...
+//	runtests [-again=N] [-every=N] [-race -shuffle=on …] ./...
 //
+// With -every=N it runs the tests of every so many of the packages, from a random one on, and says from which.
 // With -again=N, where at most N tests have failed, each of them is run once more, alone. The run then passes when these
 // do, and names them as unsteady. A panic, a data race and a package that does not build or ends early are never excused.
 package main
@@ -16,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -62,13 +64,23 @@ func shareEmulator(args []string) (end func() error, err error) {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	again := 0
-	if count, found := strings.CutPrefix(args[0], "-again="); found {
-		var err error
-		if again, err = strconv.Atoi(count); err != nil {
-			return fmt.Errorf("-again=%s is no number", count)
+	again, every := 0, 1
+	for own := map[string]*int{"-again": &again, "-every": &every}; len(args) > 0; args = args[1:] {
+		name, text, _ := strings.Cut(args[0], "=")
+		if own[name] == nil {
+			break
 		}
-		args = args[1:]
+		number, err := strconv.Atoi(text)
+		if err != nil || number < 0 {
+			return fmt.Errorf("%s takes a number, such as %s=2", args[0], name)
+		}
+		*own[name] = number
+	}
+	if every > 1 {
+		var err error
+		if args, err = sample(ctx, args, every, out); err != nil {
+			return err
+		}
 	}
 	first, err := suite(ctx, args, out)
 	if !errors.As(err, new(*exec.ExitError)) || !first.mayBeUnsteady(again) {
@@ -84,6 +96,24 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "UNSTEADY: what failed among others and passed alone waits for the wrong thing: %v\n", first.failures)
 	return nil
+}
+
+// sample has ./... stand for every so many of the packages that have tests.
+func sample(ctx context.Context, args []string, every int, out io.Writer) ([]string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`, "./...")
+	list.Stderr = os.Stderr
+	text, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the packages: %w", err)
+	}
+	all := strings.Fields(string(text))
+	first := rand.IntN(every)
+	var chosen []string
+	for i := first; 2*i < len(all); i += every {
+		chosen = append(chosen, "."+strings.TrimPrefix(all[2*i+1], all[2*i]))
+	}
+	fmt.Fprintf(out, "every %d packages, from number %d on: %d of %d\n", every, first+1, len(chosen), len(all)/2)
+	return inPlaceOfPackages(args, chosen...), nil
 }
 
 // inPlaceOfPackages replaces the packages of a command line, behind which there may be flags of the tests' own.

@@ -126,3 +126,31 @@ func once(t *testing.T) {
 		})
 	}
 }
+
+// TestEachPackageIsInOneOfTheSamples, of which there are as many as -every says.
+func TestEachPackageIsInOneOfTheSamples(t *testing.T) {
+	test := "\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {}\n"
+	module(t, map[string]string{
+		"a_test.go": "package a" + test, "b/b_test.go": "package b" + test, "c/c.go": "package c\n", "d/d_test.go": "package d" + test,
+	})
+	samples := map[string]string{
+		"every 2 packages, from number 1 on: 2 of 3": "tests: 2 passed, 0 failed",
+		"every 2 packages, from number 2 on: 1 of 3": "tests: 1 passed, 0 failed",
+	}
+	seen := map[string]bool{}
+	for range 64 { // by which each is drawn, but for one run in 2^63
+		if len(seen) == len(samples) {
+			return
+		}
+		var out strings.Builder
+		if err := run(t.Context(), []string{"-again=1", "-every=2", "./..."}, &out); err != nil {
+			t.Fatal(err)
+		}
+		sample, rest, _ := strings.Cut(out.String(), "\n")
+		if want := samples[sample]; want == "" || !strings.Contains(rest, want) {
+			t.Fatalf("a sample says:\n%s", out.String())
+		}
+		seen[sample] = true
+	}
+	t.Errorf("only these are drawn: %v", seen)
+}
