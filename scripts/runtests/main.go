@@ -100,7 +100,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // sample has ./... stand for every so many of the packages that have tests.
 func sample(ctx context.Context, args []string, every int, out io.Writer) ([]string, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`, "./...")
+	const withTests = `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`
+	list := exec.CommandContext(ctx, "go", "list", "-f", withTests, "./...")
 	list.Stderr = os.Stderr
 	text, err := list.Output()
 	if err != nil {
