@@ -112,15 +112,16 @@ func (p *Projection) lasting(ctx context.Context, from int64, rule string, filte
 	if err := p.addNotedFirings(ctx, noted, from, last, filters...); err != nil {
 		return nil, 0, err
 	}
-	if err := p.addFirings(ctx, all, from, last, rule, filters...); err != nil {
-		return nil, 0, err
-	}
-	all.join(noted)
-	for _, places := range all {
+	// Before both are compared by how much they know, since the other side has this rule alone.
+	for _, places := range noted {
 		for _, d := range places {
 			d.fired = slices.DeleteFunc(d.fired, func(f firing) bool { return rule != "" && f.Rule != rule })
 		}
 	}
+	if err := p.addFirings(ctx, all, from, last, rule, filters...); err != nil {
+		return nil, 0, err
+	}
+	all.join(noted)
 	return all, (last + 1) * dayMillis, nil
 }
 
