@@ -48,7 +48,7 @@ func (s Service) KeepKeys(ctx context.Context) (path string, names []string, err
 	var text strings.Builder
 	for line := range strings.Lines(string(before)) {
 		if name, _, _ := strings.Cut(line, "="); !slices.Contains(names, name) {
-			text.WriteString(line)
+			text.WriteString(strings.TrimRight(line, "\n") + "\n") // the last may have been written by hand
 		}
 	}
 	for _, name := range names {
