@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"fmt"
 	"testing"
 
 	"touchstone/relay/dashboard/projection"
@@ -25,5 +26,23 @@ func TestARuleIsToldApartByModelAndGuidelines(t *testing.T) {
 			len(got[0].Pulls) != c.pulls {
 			t.Errorf("by %q with %q: %+v, %v", c.model, c.guidelines, got, err)
 		}
+	}
+}
+
+// An older note of the day on which the log begins knows less of a rule, however much it knows of others.
+func TestAnOlderNoteOfOtherRulesIsNoBetterKnowledge(t *testing.T) {
+	l := newLog(t)
+	for number := 1; number <= 3; number++ {
+		l.append(opened(number, "aaa"), reviewed(10, number, "submitted", "judge", "changes_requested", "aaa",
+			body(record(verdict.RequestChanges, "aaa"), verdict.Signer{})))
+	}
+	path := l.file()
+	makeFile(t, l, path)
+	const noted = `[{"source":"github","repo":"acme/app","fired":[{"rule":"security/S2","severity":"major","status":"open","findings":1},` +
+		`{"rule":"doc/D2","severity":"nit","status":"open","findings":100}]}]`
+	alter(t, path, fmt.Sprintf("UPDATE days SET fired = '%s' WHERE day = %d", noted, began.Unix()/86400))
+	q := projection.RuleQuery{Rule: "security/S2", Bucket: projection.Day}
+	if got, err := l.project(path, "judge").RuleTrends(t.Context(), q, began, began); err != nil || len(got) != 1 || got[0].Fired != 3 {
+		t.Errorf("the rule's days are %+v, %v; want one on which it fired three times", got, err)
 	}
 }
