@@ -1,0 +1,62 @@
+package projection_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+	"touchstone/relay/internal/sqlite"
+)
+
+// A day's figures, and the pull requests that they lead to, are what its pull requests came to: none counts twice that is
+// written again, also by another run of the relay.
+func TestFiguresOfADayAreThoseOfItsPullRequests(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	path := filepath.Join(t.TempDir(), "page")
+	labelled := happened(12+24*60, "pull_request", "labeled", 2, object{"label": object{"name": "needs-human"},
+		"pull_request": pull(12+24*60, 2, "ddd", object{"labels": []object{{"name": "needs-human"}}})})
+	for _, e := range append(append(story(), story()...), opened(2, "ddd"), labelled, labelled) {
+		session(t, store, path, []event.Event{e}, func(*projection.Projection, *log) {})
+	}
+	session(t, store, path, nil, func(p *projection.Projection, _ *log) {
+		trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began.AddDate(0, 0, 1))
+		if err != nil || len(trends) != 2 {
+			t.Fatalf("trends %+v, %v", trends, err)
+		}
+		first, second := trends[0], trends[1]
+		if first.Opened != 2 || first.Merged != 1 || first.Closed != 0 || first.Rounds != 2 || first.Findings != 1 || first.CostUSD != 1 ||
+			first.Tokens != 20 || first.Escalations != 1 || second.Escalations != 1 || second.Opened+second.Rounds != 0 {
+			t.Errorf("trends %+v", trends)
+		}
+		for _, c := range []struct {
+			moment projection.Moment
+			day    int
+			want   []int
+		}{
+			{projection.Opened, 0, []int{2, 1}}, {projection.Opened, 1, nil}, {projection.Answered, 0, []int{1}}, {projection.Reviewed, 0, []int{1}},
+			{projection.Found, 0, []int{1}}, {projection.Escalated, 0, []int{1}}, {projection.Escalated, 1, []int{2}},
+			{projection.Merged, 0, []int{1}}, {projection.Unattended, 0, nil},
+		} {
+			from := began.Truncate(24*time.Hour).AddDate(0, 0, c.day)
+			q := projection.PullQuery{State: "all", Moment: c.moment, From: from, To: from.AddDate(0, 0, 1), Limit: 9}
+			list, _, err := p.Pulls(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, s := range list {
+				got = append(got, s.Number)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s on day %d: %v, want %v", c.moment, c.day, got, c.want)
+			}
+		}
+	})
+}
