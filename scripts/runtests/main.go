@@ -64,20 +64,15 @@ func shareEmulator(args []string) (end func() error, err error) {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	again, every := 0, 1
-	for own := map[string]*int{"-again": &again, "-every": &every}; len(args) > 0; args = args[1:] {
-		name, text, _ := strings.Cut(args[0], "=")
-		if own[name] == nil {
-			break
-		}
-		number, err := strconv.Atoi(text)
-		if err != nil || number < 0 {
-			return fmt.Errorf("%s takes a number, such as %s=2", args[0], name)
-		}
-		*own[name] = number
+	again, err := take(&args, "-again", 0)
+	if err != nil {
+		return err
+	}
+	every, err := take(&args, "-every", 1)
+	if err != nil {
+		return err
 	}
 	if every > 1 {
-		var err error
 		if args, err = sample(ctx, args, every, out); err != nil {
 			return err
 		}
@@ -97,6 +92,29 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(out, "UNSTEADY: what failed among others and passed alone waits for the wrong thing: %v\n", first.failures)
 	return nil
 }
+
+// take removes a flag of this program's own from the arguments, and returns its number, or what it is without it. Behind
+// the packages are flags of the tests, which may have the same name.
+func take(args *[]string, name string, otherwise int) (int, error) {
+	for i, arg := range *args {
+		if isPackage(arg) {
+			break
+		}
+		text, found := strings.CutPrefix(arg, name+"=")
+		if !found {
+			continue
+		}
+		number, err := strconv.Atoi(text)
+		if err != nil || number < 0 {
+			return 0, fmt.Errorf("%s takes a number, such as %s=2", arg, name)
+		}
+		*args = slices.Concat((*args)[:i], (*args)[i+1:])
+		return number, nil
+	}
+	return otherwise, nil
+}
+
+func isPackage(arg string) bool { return strings.HasPrefix(arg, "./") }
 
 // sample has ./... stand for every so many of the packages that have tests.
 func sample(ctx context.Context, args []string, every int, out io.Writer) ([]string, error) {
@@ -119,7 +137,6 @@ func sample(ctx context.Context, args []string, every int, out io.Writer) ([]str
 
 // inPlaceOfPackages replaces the packages of a command line, behind which there may be flags of the tests' own.
 func inPlaceOfPackages(args []string, by ...string) []string {
-	isPackage := func(arg string) bool { return strings.HasPrefix(arg, "./") }
 	first := max(0, slices.IndexFunc(args, isPackage))
 	return slices.Concat(args[:first], by, slices.DeleteFunc(slices.Clone(args[first:]), isPackage))
 }

@@ -143,7 +143,7 @@ func TestEachPackageIsInOneOfTheSamples(t *testing.T) {
 			return
 		}
 		var out strings.Builder
-		if err := run(t.Context(), []string{"-again=1", "-every=2", "./..."}, &out); err != nil {
+		if err := run(t.Context(), []string{"-again=1", "-vet=off", "-every=2", "-shuffle=on", "./..."}, &out); err != nil {
 			t.Fatal(err)
 		}
 		sample, rest, _ := strings.Cut(out.String(), "\n")
