@@ -5,7 +5,15 @@ set -eu
 dist=$(cd "$1" && pwd)
 arch=$(dpkg --print-architecture)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+leave() {
+	if [ -e "$work/wine" ]; then # its server lives on for some seconds, and writes
+		export WINEPREFIX="$work/wine"
+		wineserver --kill || true
+		wineserver --wait
+	fi
+	rm -rf "$work"
+}
+trap leave EXIT
 say() { printf 'release: %s\n' "$*"; }
 
 (cd "$dist" && sha256sum --check --quiet checksums.txt)
