@@ -133,12 +133,19 @@ func readPatterns(patterns []string) ([][]byte, error) {
 			return nil, fmt.Errorf("there is no report %s; run the tests with a JUnit report first", pattern)
 		}
 		for _, name := range names {
-			content, err := os.ReadFile(name)
-			if err != nil {
-				return nil, fmt.Errorf("read a test report: %w", err)
+			if out, err = appendFile(out, name); err != nil {
+				return nil, fmt.Errorf("read the test report %s: %w", name, err)
 			}
-			out = append(out, content)
 		}
 	}
 	return out, nil
+}
+
+func appendFile(reports [][]byte, name string) ([][]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	return junit.Append(reports, file)
 }

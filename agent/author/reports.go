@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,9 +21,8 @@ import (
 )
 
 const (
-	// maxReports bounds the test reports of one commit, maxReportBytes all of them together.
-	maxReports     = 5_000
-	maxReportBytes = 64 << 20
+	// maxReports bounds the test reports of one commit.
+	maxReports = 5_000
 	// maxKept bounds the commits of a repository's base whose reports are kept.
 	maxKept = 8
 )
@@ -143,18 +141,13 @@ func clearReports(dir string, patterns []string) error {
 }
 
 func readReports(dir string, patterns []string) (t tested) {
-	left := int64(maxReportBytes)
 	t.unread = findReports(dir, patterns, func(root *os.Root, name string) error {
 		file, err := root.Open(name)
 		if err != nil {
 			return err
 		}
 		defer file.Close() // only read from
-		content, err := io.ReadAll(io.LimitReader(file, left+1))
-		if left -= int64(len(content)); left < 0 {
-			return fmt.Errorf("they are larger than %d MiB", maxReportBytes>>20)
-		}
-		t.reports = append(t.reports, content)
+		t.reports, err = junit.Append(t.reports, file)
 		return err
 	})
 	return t

@@ -63,6 +63,20 @@ const (
 // nameCost is what a name costs in memory besides its text.
 const nameCost = 100
 
+// Append adds a report that is read to its end to the others of its commit. It reads no more than [Read] takes of them
+// together, and its error says that they are larger.
+func Append(reports [][]byte, from io.Reader) ([][]byte, error) {
+	left := int64(maxBytes)
+	for _, report := range reports {
+		left -= int64(len(report))
+	}
+	report, err := io.ReadAll(io.LimitReader(from, left+1))
+	if int64(len(report)) > left {
+		return nil, errSize
+	}
+	return append(reports, report), err
+}
+
 // Read reads the reports of both commits, each a whole file. Its error says which report
 // is no such report, or that they are too large.
 func Read(base, head [][]byte) (*Runs, error) {
@@ -99,7 +113,7 @@ func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
 	out, size := map[Case]outcome{}, 0
 	for i, report := range reports {
 		if size += len(report); size > maxBytes {
-			return nil, fmt.Errorf("the %s's test reports are larger than %d MiB", side, maxBytes>>20)
+			return nil, fmt.Errorf("%s: %w", side, errSize)
 		}
 		if err := read(report, out); err != nil {
 			return nil, fmt.Errorf("test report %d of the %s: %w", i+1, side, err)
@@ -109,6 +123,7 @@ func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
 }
 
 var (
+	errSize     = fmt.Errorf("the test reports are together larger than %d MiB", maxBytes>>20)
 	errNoReport = errors.New("it is no JUnit report")
 	errNames    = errors.New("the names of the tests in the test reports are too many and too long to be compared")
 )

@@ -3,6 +3,7 @@ package junit_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -167,6 +168,34 @@ func hostile(size int) map[string]func() []byte {
 		"blanks":     long(100, strings.Repeat("a_b ", 50)),
 		"names":      long(150, strings.Repeat("x", 140)),
 		"usual":      long(40, "tests some thing "),
+	}
+}
+
+// zeros is a report of so many bytes.
+type zeros int64
+
+func (z *zeros) Read(p []byte) (int, error) {
+	if *z == 0 {
+		return 0, io.EOF
+	}
+	n := min(int64(len(p)), int64(*z))
+	*z -= zeros(n)
+	return int(n), nil
+}
+
+// TestNoMoreIsReadThanIsTaken of what a commit's reports hold together.
+func TestNoMoreIsReadThanIsTaken(t *testing.T) {
+	const most, whole = 64 << 20, 80 << 20
+	first, second := zeros(most-1), zeros(whole)
+	reports, err := junit.Append(nil, &first)
+	if err != nil || len(reports) != 1 || len(reports[0]) != most-1 {
+		t.Fatalf("a report that is taken: %d reports, %v", len(reports), err)
+	}
+	if _, err := junit.Append(reports, &second); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Errorf("a report that is too large beside it: %v", err)
+	}
+	if read := whole - second; read > 1<<10 {
+		t.Errorf("%d bytes of it are read, where one is left", read)
 	}
 }
 
