@@ -243,7 +243,7 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 			reports(g, head, "cla", "success")
 			reports(g, head, "build", "failure")
 			reportsAs(g, loopback.Author, head, "build", "success")
-		}, decide.Wait, "checks are running"},
+		}, decide.Fix, "a check failed"},
 		"somebody else says so": {"", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reportsAs(g, loopback.Root, head, "lint", "success")

@@ -57,27 +57,37 @@ func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status Com
 // Reported lists what was reported of a commit under the agents' names, oldest first. Of more than 1,000 statuses it
 // lists the newest.
 func (r *Reporter) Reported(ctx context.Context, repo Repo, sha string) ([]Check, error) {
+	all, err := r.c.statusHistory(ctx, repo, sha)
+	own := slices.DeleteFunc(all, func(c Check) bool { return !OwnContext(c.Name) })
+	slices.Reverse(own)
+	return own, err
+}
+
+// StatusHistory lists the commit statuses that were ever reported of a pull request's head, newest first: of several of one
+// name [PullRequest.Checks] has the newest alone. Of more than 1,000 it lists the newest.
+func (c *Client) StatusHistory(ctx context.Context, pr PullRequest) ([]Check, error) {
+	return c.statusHistory(ctx, pr.Ref.Repo, pr.Head.SHA)
+}
+
+func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) ([]Check, error) {
 	var all []Check
 	list := &github.ListOptions{PerPage: 100}
 	for range maxRestPages {
-		statuses, response, err := r.c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, list)
+		statuses, response, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
-			return nil, r.c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
+			return nil, c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
 		}
-		for _, s := range statuses { // newest first
-			if OwnContext(s.GetContext()) {
-				all = append(all, Check{
-					Name: s.GetContext(), By: User{Login: s.GetCreator().GetLogin()}, Kind: Status, State: statusState(s.GetState()),
-					URL: s.GetTargetURL(), Summary: s.GetDescription(), At: s.GetCreatedAt().Time,
-				})
-			}
+		for _, s := range statuses {
+			all = append(all, Check{
+				Name: s.GetContext(), By: User{Login: s.GetCreator().GetLogin(), ID: s.GetCreator().GetID()}, Kind: Status,
+				State: statusState(s.GetState()), URL: s.GetTargetURL(), Summary: s.GetDescription(), At: s.GetCreatedAt().Time,
+			})
 		}
 		if response.NextPage == 0 {
 			break
 		}
 		list.Page = response.NextPage
 	}
-	slices.Reverse(all)
 	return all, nil
 }
 

@@ -16,6 +16,9 @@ type Checks struct {
 	Named []string
 	// Base are those of the base branch.
 	Base forge.BaseChecks
+	// Covered are the statuses that GitHub no longer shows, since the author reported one of the same name later: of each
+	// name the newest.
+	Covered []forge.Check
 }
 
 // Sum is the state of all checks together: of those that the settings name, or else of those
@@ -71,10 +74,21 @@ func (k Checks) byAuthor(c forge.Check) bool {
 	return c.Kind == forge.Status && verdict.SameLogin(c.By.Login, k.Author)
 }
 
+func (k Checks) passedByAuthor(c forge.Check) bool {
+	return c.State == forge.CheckSuccess && k.byAuthor(c)
+}
+
 // deciding are the checks that count. A required check that has not reported is added as pending; one whose success comes from another
-// source than on the base counts as pending too.
+// source than on the base counts as pending too. What the author covers with a success of the same name stands in its place.
 func (k Checks) deciding(all []forge.Check) []forge.Check {
 	all = slices.Clone(all)
+	for i, c := range all {
+		under := slices.IndexFunc(k.Covered, func(u forge.Check) bool { return u.Name == c.Name })
+		if under >= 0 && k.passedByAuthor(c) {
+			all[i] = k.Covered[under]
+			all[i].Required = c.Required
+		}
+	}
 	required := func(c forge.Check) bool { return c.Required }
 	switch {
 	case len(k.Named) > 0:

@@ -74,6 +74,13 @@ func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, e
 			return err
 		}
 	}
+	if slices.ContainsFunc(pr.Checks, f.Checks.passedByAuthor) {
+		history, err := read.StatusHistory(ctx, pr)
+		if err != nil {
+			return err
+		}
+		f.Checks.Covered = slices.DeleteFunc(history, f.Checks.byAuthor)
+	}
 	var before []forge.Check
 	if earlier != "" {
 		if before, err = read.ChecksOf(ctx, pr.Ref.Repo, earlier); err != nil {

@@ -71,6 +71,12 @@ func (r *Remembered) BaseChecks(ctx context.Context, repo forge.Repo, sha string
 	return recall(r, fmt.Sprint("base checks ", repo, " ", sha), func() (forge.BaseChecks, error) { return r.Read.BaseChecks(ctx, repo, sha) })
 }
 
+// StatusHistory is asked for anew when anything was reported since.
+func (r *Remembered) StatusHistory(ctx context.Context, pr forge.PullRequest) ([]forge.Check, error) {
+	return recall(r, fmt.Sprint("statuses ", pr.Ref, " ", pr.Head.SHA, " ", pr.Checks),
+		func() ([]forge.Check, error) { return r.Read.StatusHistory(ctx, pr) })
+}
+
 func (r *Remembered) Makes(ctx context.Context, pr forge.PullRequest, reviewed verdict.Record) (bool, error) {
 	question := fmt.Sprint("makes ", pr.Ref, " ", pr.Head.SHA, " ", pr.Base.SHA, " ", reviewed.Base, " ", reviewed.Tree)
 	return recall(r, question, func() (bool, error) { return r.Read.Makes(ctx, pr, reviewed) })

@@ -39,13 +39,7 @@ func checks() []Case {
 		return func(s *scene) error { return s.status(login, s.head(), state, name, "It ran.") }
 	}
 	both := func(steps ...func(*scene) error) func(*scene) error {
-		return func(s *scene) error {
-			var err error
-			for _, step := range steps {
-				err = s.then(err, func() error { return step(s) })
-			}
-			return err
-		}
+		return func(s *scene) error { return s.each(nil, steps) }
 	}
 	required := checked("test")
 	return []Case{

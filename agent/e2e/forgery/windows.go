@@ -12,6 +12,8 @@ import (
 type fault struct {
 	name string
 	do   func(*scene) error
+	// first is what the attacker does before the author's agent begins, if anything.
+	first []func(*scene) error
 	// harmed is as in Case.
 	harmed func(*scene) (bool, error)
 	// seen says that GitHub shows what happened even where it comes too late: then people
@@ -26,6 +28,13 @@ const evil = "Signed-off-by: nobody"
 func inMessage(s *scene) (bool, error) {
 	message, err := s.git("log", "-1", "--format=%B", "refs/heads/main")
 	return strings.Contains(message, evil), err
+}
+
+func green(s *scene) error { return s.status(arena.Author, s.head(), "success", "test", "It passed.") }
+
+// coverRed has CI fail, and the author hide it: of two statuses of one name GitHub shows the later one.
+func coverRed(s *scene) error {
+	return s.then(s.status(arena.CI, s.head(), "failure", "test", "It failed."), func() error { return green(s) })
 }
 
 var faults = []fault{
@@ -57,6 +66,8 @@ var faults = []fault{
 	{name: "manual label", do: func(s *scene) error { return s.label(arena.Person, "touchstone-manual") }},
 	{name: "red status", do: func(s *scene) error { return s.status(arena.CI, s.head(), "failure", "test", "It failed.") }},
 	{name: "red check run", do: func(s *scene) error { return s.checkRun(arena.CI, s.head(), "test", "failure", "It failed.") }},
+	{name: "red status under a green one of the author's", do: coverRed},
+	{name: "red status under a second green one of the author's", first: []func(*scene) error{green}, do: coverRed},
 	{name: "title", harmed: inMessage, do: func(s *scene) error { return s.edit(arena.Author, map[string]any{"title": evil}) }},
 	{name: "description", harmed: inMessage, do: func(s *scene) error { return s.edit(arena.Author, map[string]any{"body": evil}) }},
 }
@@ -71,12 +82,20 @@ var fixedBase = stage{early: func(s *scene) error {
 		func() error { return s.push(neutral, sandbox, map[string]string{"s.md": "s\n"}) })
 }}
 
+// each does all of it, unless there was an error.
+func (s *scene) each(err error, all []func(*scene) error) error {
+	for _, do := range all {
+		err = s.then(err, func() error { return do(s) })
+	}
+	return err
+}
+
 // rehearse is how many calls the author's agent makes until GitHub is to merge, on a pull
-// request of the same stage.
-func (s *scene) rehearse() (calls int, err error) {
+// request of the same stage on which the same was done first.
+func (s *scene) rehearse(first ...func(*scene) error) (calls int, err error) {
 	twin := s.ground.scene(s.ctx, s.ref.Name+"-rehearsal", s.stage)
 	defer s.Sim.Intercept(s.intercept)
-	if err := twin.open(); err != nil {
+	if err := twin.each(twin.open(), first); err != nil {
 		return 0, err
 	}
 	if err := twin.merge(); err != nil || twin.plan.merge == 0 {
@@ -120,7 +139,8 @@ func windows() []Case {
 				c.Name, c.harmed = fmt.Sprintf("writer: %s: at the merge call", f.name), uncalled
 			}
 			c.act = func(s *scene) error {
-				calls, err := s.rehearse()
+				calls, err := s.rehearse(f.first...)
+				err = s.each(err, f.first)
 				s.away = true
 				s.plan = plan{act: func() error { return f.do(s) }, at: calls - before}
 				return s.then(err, s.merge, func() error { return s.plan.err })
