@@ -249,16 +249,17 @@ func (c *comparison) gone(check string, before []Run) {
 	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
 }
 
-// replacement is a command that no pipeline ran before, that can fail a change, and that may
+// replacement is a command that runs more often than it did, that can fail a change, and that may
 // stand for a check that is gone.
 func (c *comparison) replacement(check string) (Run, bool) {
-	ran := map[string]bool{}
+	ran := map[string]int{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
-		ran[r.command()] = true
+		ran[r.command()]++
 	}
 	for _, now := range slices.Concat(c.after.runs, c.after.others) {
+		ran[now.command()]--
 		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
-		if now.Strength >= Sometimes && !ran[now.command()] && (either || isTest(now.Check) == isTest(check)) {
+		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
 			return now, true
 		}
 	}
