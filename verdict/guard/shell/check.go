@@ -22,6 +22,7 @@ var tools = map[string][]string{
 	"staticcheck": nil, "govulncheck": nil, "revive": nil,
 	"cargo": {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri",
 		"semver-checks", "doc", "hack", "machete", "udeps", "xtask"},
+	"cross":  {"test", "check", "clippy"},
 	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
 	"mix":     {"test", "credo", "dialyzer", "format --check-formatted"},
 	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
@@ -56,7 +57,7 @@ var wrappers = map[string]int{
 	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2,
 	"uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
 	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3,
-	"cross": 0, "mise exec": 2, "nix develop": 2, "rtx exec": 2,
+	"mise exec": 2, "nix develop": 2, "rtx exec": 2,
 }
 
 var (

@@ -58,6 +58,7 @@ func TestWhetherACheckCanFailTheScript(t *testing.T) {
 		"for d in a b; do (cd $d; go test ./...); done":       "go test",
 		"echo $(go test ./...)":                               "!go test",
 		"CI=1 xvfb-run -a npx jest --ci":                      "jest",
+		"cross build && cross test --target x --all":          "cross test",
 		"uv run --frozen pytest -x":                           "pytest",
 		"uv run --locked --group dev tox run":                 "tox",
 		"python -m pytest":                                    "pytest",
