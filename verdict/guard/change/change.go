@@ -2,7 +2,10 @@
 // request changes, and what may be said of it. It has no rules and does no I/O.
 package change
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Tier says what a finding does to a pull request.
 type Tier string
@@ -62,6 +65,19 @@ func (f File) Name() string {
 		return f.OldPath
 	}
 	return f.Path
+}
+
+// Gains reports whether a word stands more often in the lines of a file that are no comments.
+func (f File) Gains(word string) bool {
+	count := func(content []byte) (n int) {
+		for line := range bytes.Lines(content) {
+			if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) {
+				n += bytes.Count(line, []byte(word))
+			}
+		}
+		return n
+	}
+	return count(f.After) > count(f.Before)
 }
 
 // Place is where a finding stands.

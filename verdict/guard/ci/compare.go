@@ -269,18 +269,10 @@ func (c *comparison) replacement(check string) (Run, bool) {
 // delegated is a file of a runner that still runs, such as the Rakefile of rake, that has a check's
 // name more often than it had.
 func (c *comparison) delegated(check string) (string, bool) {
-	count := func(content []byte) (n int) {
-		for line := range bytes.Lines(content) {
-			if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) {
-				n += bytes.Count(line, []byte(check))
-			}
-		}
-		return n
-	}
 	for _, f := range c.files {
 		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
 		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
-		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && count(f.After) > count(f.Before) {
+		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) {
 			return f.Path, true
 		}
 	}
