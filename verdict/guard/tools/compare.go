@@ -177,17 +177,36 @@ func (c *comparison) fresh(p *pair, is value) {
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
 }
 
-// moved reports whether the same tool loses a setting of that name and value elsewhere.
+// moved reports whether the same tool loses a setting of that name and value, or an element of a list,
+// elsewhere; what a list of a folder has does not move up to more folders.
 func (c *comparison) moved(p *pair, is value) bool {
+	gone := func(list []value, setting *Setting) bool {
+		return slices.ContainsFunc(list, func(v value) bool { return v.setting == setting && v.text == is.text })
+	}
 	for _, other := range c.parts {
+		if other.tool != p.tool || other == p {
+			continue
+		}
 		for key, was := range other.before.values {
-			if other.tool == p.tool && other != p && was.setting == is.setting && was.text == is.text && base(key) == base(is.key) &&
-				!has(other.after.values, key) {
+			if gone([]value{was}, is.setting) && base(key) == base(is.key) && !has(other.after.values, key) {
+				return true
+			}
+		}
+		for key, list := range other.before.lists {
+			if gone(list, is.setting) && !gone(other.after.lists[key], is.setting) && depth(other.dir) <= depth(p.dir) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// depth is how far below the root a folder is.
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
 }
 
 func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
@@ -312,8 +331,8 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another took its place
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // it never ran
-			case v.setting.Way == Ignored && (sharpened || removable(v.text)):
-				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, while more is checked elsewhere.", key,
+			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v)):
+				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
 			case v.setting.Way == Ignored:
 				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))

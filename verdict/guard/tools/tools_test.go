@@ -89,6 +89,8 @@ func TestASettingIsComparedByValue(t *testing.T) {
 		"no test is no failure": {"build.gradle.kts", "plugins { id(\"x\") }\n",
 			"plugins { id(\"x\") }\ntasks.withType<KotlinTest>().configureEach {\n   failOnNoDiscoveredTests = false\n}\n",
 			"hold gradle/off:3"},
+		"a lint that was ignored is disabled": {"a/build.gradle", "android {\n  lint {\n    ignore += \"A\"\n  }\n}\n",
+			"android {\n  lint {\n    disable += \"A\"\n  }\n}\n", ""},
 		"a rule off for some files": {"eslint.config.js", "export default [{ rules: { a: 'error' } }]\n",
 			"export default [{ rules: { a: 'error' } }, { files: ['x'], rules: { b: 'off' } }]\n", "evidence eslint/off:1"},
 		"strict gone": {"tsconfig.json", "{\"compilerOptions\": {\"strict\": true}} // x\n",
@@ -173,4 +175,17 @@ func FuzzCompare(f *testing.F) {
 			t.Fatalf("a file that did not change: %+v", got)
 		}
 	})
+}
+
+// What a module left out goes with its code to another, and no further up.
+func TestWhatIsIgnoredMoves(t *testing.T) {
+	lint := "android {\n  lint {\n    disable 'A'\n  }\n}\n"
+	for name, tt := range map[string]struct{ from, to, want string }{
+		"to another module": {"a/build.gradle", "b/build.gradle", "evidence gradle/configuration-gone:3, evidence gradle/ignored:3"},
+		"to all modules":    {"a/build.gradle", "build.gradle", "evidence gradle/configuration-gone:3, hold gradle/ignored:3"},
+	} {
+		if got := found(file(tt.from, lint, ""), file(tt.to, "android {\n}\n", lint)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
 }
