@@ -109,8 +109,11 @@ func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 	if parens {
 		k = int(f.tokens[n].mate) + 1
 	}
-	outer := f.outer[u.at]
-	for ; k < min(len(f.tokens), n+maxHead); k++ {
+	outer, end := f.outer[u.at], min(len(f.tokens), n+maxHead)
+	if outer >= 0 && f.tokens[outer].mate > 0 {
+		end = min(end, int(f.tokens[outer].mate))
+	}
+	for ; k < end; k++ {
 		switch t := f.of(k); {
 		case f.outer[k] != outer:
 			continue

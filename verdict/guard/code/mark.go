@@ -238,21 +238,22 @@ func (s *side) callMarks(u *unit) {
 	}
 }
 
-// option reads one option of a call such as "skip: true" or, in Ruby, ":skip".
+// option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
 	e := options[s.of(i)]
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return
 	}
+	symbol := s.lang.layout == ends && s.of(i-1) == ":"
 	switch value := s.of(i + 2); {
-	case s.of(i-1) == ":" && s.lang.layout == ends:
+	case symbol && s.of(i+1) != "=>":
 		s.add(&u.marks, e, "", i)
-	case s.of(i+1) != ":" || value == "false" || value == "null" || value == "0":
+	case !symbol && s.of(i+1) != ":" || value == "false" || value == "null" || value == "nil" || value == "0":
 	case value == "true" || s.kindOf(i+2) == text || s.kindOf(i+2) == number:
 		s.add(&u.marks, e, "", i)
 	default:
 		last := i + 2
-		for last < u.to && s.of(last) != "," && s.of(last) != "}" && s.of(last) != ")" {
+		for last < u.to && s.of(last) != "," && s.of(last) != "}" && s.of(last) != ")" && (s.lang.layout != ends || s.of(last) != "do") {
 			last++
 		}
 		s.add(&u.marks, e, s.plain(i+2, last), i)
@@ -440,6 +441,16 @@ func (s *side) markFile() {
 			cond = s.arguments(i + 1)
 		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
 		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
+		case s.lang.name == "Dart" && s.of(i-1) == "@" && s.outer[i] < 0 && s.of(i+1) == "(":
+			cond = s.plain(i, int(s.tokens[i+1].mate))
+			switch {
+			case name == "Skip":
+				cond = ""
+			case name == "Retry":
+				e = retry
+			case name != "TestOn" && (name != "OnPlatform" || !strings.Contains(cond, "Skip (")):
+				continue
+			}
 		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == "." && s.of(i-2) == "jest":
 			e = retry
 		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":

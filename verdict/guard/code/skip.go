@@ -73,7 +73,8 @@ func (x *examination) compareMarks(pairs []pair) {
 			continue // one place tells of all
 		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
 			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
-		case many, builds(g.cond), x.alternates(g.after), g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
+		case many, builds(g.cond), x.alternates(g.after), strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
+			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
@@ -186,7 +187,7 @@ func widened(before, after string) bool {
 // platform tells conditions that ask for a system, or for how tests are run.
 var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
 	`|s390x|` +
-	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)`)
+	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^TestOn|^OnPlatform`)
 
 // trouble are words by which people say that a test is left out for what goes wrong with it.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
