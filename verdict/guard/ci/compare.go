@@ -335,7 +335,7 @@ func (c *comparison) jobs(before, after []Run) {
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
 			tier := c.unexplained()
-			if slices.Contains(hosted, was.Check) {
+			if slices.Contains(hosted, was.Check) || c.elsewhere(was.job(), had, now) {
 				tier = change.Evidence
 			}
 			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
@@ -344,6 +344,18 @@ func (c *comparison) jobs(before, after []Run) {
 			c.add(c.unreplaced(was), change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
 	}
+}
+
+// elsewhere reports whether what a job no longer runs may be what it runs otherwise: by another command
+// in as many cases, or with later versions of what it dropped.
+func (c *comparison) elsewhere(job string, had, now []Run) bool {
+	before, after := c.before.jobs[job].Cells, c.after.jobs[job].Cells
+	if len(after) >= len(before) {
+		return slices.ContainsFunc(now, func(r Run) bool {
+			return !slices.ContainsFunc(had, func(o Run) bool { return o.command() == r.command() })
+		})
+	}
+	return moved(before, after)
 }
 
 // unexplained is the tier of less that is run by a change: certain where it does nothing else, as

@@ -2,6 +2,10 @@ package ci
 
 import (
 	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"touchstone/verdict/guard/doc"
 )
@@ -123,4 +127,51 @@ func included(list []Cell, include *doc.Node) []Cell {
 		list = append(list, Cell{dynamic: "true"})
 	}
 	return list
+}
+
+// moved reports whether a matrix with fewer cells has later versions of all values that another had
+// and it has not.
+func moved(before, after []Cell) bool {
+	had, has, any := values(before), values(after), false
+	for key, all := range had {
+		lost := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(has[key], v) })
+		gained := slices.DeleteFunc(slices.Clone(has[key]), func(v string) bool { return slices.Contains(all, v) })
+		for _, old := range lost {
+			if any = true; len(gained) == 0 || slices.ContainsFunc(gained, func(v string) bool { return !later(v, old) }) {
+				return false
+			}
+		}
+	}
+	return any
+}
+
+// values are those of each axis of a matrix.
+func values(list []Cell) map[string][]string {
+	out := map[string][]string{}
+	for _, c := range list {
+		for key, v := range c {
+			if !slices.Contains(out[key], v) {
+				out[key] = append(out[key], v)
+			}
+		}
+	}
+	return out
+}
+
+var version = regexp.MustCompile(`^([^\d]*)(\d+(?:\.\d+)*)`)
+
+// later reports whether one value is a later version than another of the same.
+func later(a, b string) bool {
+	of, than := version.FindStringSubmatch(a), version.FindStringSubmatch(b)
+	if of == nil || than == nil || of[1] != than[1] {
+		return false
+	}
+	numbers := func(text string) (out []int) {
+		for part := range strings.SplitSeq(text, ".") {
+			n, _ := strconv.Atoi(part)
+			out = append(out, n)
+		}
+		return out
+	}
+	return slices.Compare(numbers(of[2]), numbers(than[2])) > 0
 }
