@@ -101,6 +101,11 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a case less": {matrix("        v: [1, 2]\n"), matrix("        v: [1]\n"), "hold ci/fewer-cases:9"},
 		"a linter exchanged": {job("    steps:\n      - run: flake8\n"),
 			job("    steps:\n      - run: ruff check .\n"), "evidence ci/check-replaced:6"},
+		"an action called like it, of whom other jobs use something": {
+			job("    steps:\n      - uses: o/actions/setup@v1\n      - run: gotestsum ./...\n"),
+			job("    steps:\n      - uses: o/actions/setup@v1\n      - uses: o/actions/gotestsum@v1\n"), "evidence ci/check-replaced:7"},
+		"an action called like it, of anybody": {job("    steps:\n      - run: gotestsum ./...\n"),
+			job("    steps:\n      - uses: o/actions/gotestsum@v1\n"), "hold ci/check-gone:6"},
 		"a program of the repository's own in its place": {test,
 			job("    steps:\n      - run: cargo run --manifest-path ci/Cargo.toml build-and-test\n"), "evidence ci/check-replaced:6"},
 		"a test exchanged for a linter": {test, job("    steps:\n      - run: golangci-lint run\n"), "hold ci/check-gone:6"},

@@ -266,9 +266,19 @@ func (c *comparison) replacement(check string) (Run, bool) {
 	return Run{}, false
 }
 
-// delegated is a file of a runner that still runs, such as the Rakefile of rake, that has a check's
-// name more often than it had.
+// delegated is what may run a check under its name: an action that is called like it, of a repository of
+// which pipelines used something before, or the file of a runner that still runs, such as the Rakefile of
+// rake, that has its name more often than it had.
 func (c *comparison) delegated(check string) (string, bool) {
+	known := map[string]bool{}
+	for _, action := range c.before.actions() {
+		known[repositoryOf(action)] = true
+	}
+	for _, action := range c.after.actions() {
+		if known[repositoryOf(action)] && path.Base(action) == check {
+			return action, true
+		}
+	}
 	for _, f := range c.files {
 		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
 		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
@@ -277,6 +287,31 @@ func (c *comparison) delegated(check string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// actions are the published actions and workflows that a side uses, without their versions.
+func (s side) actions() (all []string) {
+	for _, p := range s.pipelines {
+		for _, job := range p.Jobs {
+			all = append(all, job.Calls)
+			for _, step := range job.Steps {
+				all = append(all, step.Uses)
+			}
+		}
+	}
+	for i, action := range all {
+		all[i], _, _ = strings.Cut(action, "@")
+	}
+	return all
+}
+
+// repositoryOf is the repository of a published action, "" for others.
+func repositoryOf(action string) string {
+	parts := strings.SplitN(action, "/", 3)
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[0] + "/" + parts[1]
 }
 
 // isTest tells what runs tests from what looks at code.

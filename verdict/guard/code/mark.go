@@ -240,11 +240,16 @@ func (s *side) callMarks(u *unit) {
 
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
-	e := options[s.of(i)]
+	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
+	if symbol && s.of(i+1) == "=>" && (s.of(i) == "if" || s.of(i) == "unless") { // RSpec's filters
+		e = skips
+	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return
 	}
-	symbol := s.lang.layout == ends && s.of(i-1) == ":"
+	if s.of(i) == "if" {
+		not = "! "
+	}
 	switch value := s.of(i + 2); {
 	case symbol && s.of(i+1) != "=>":
 		s.add(&u.marks, e, "", i)
@@ -256,7 +261,7 @@ func (s *side) option(u *unit, i int) {
 		for last < u.to && s.of(last) != "," && s.of(last) != "}" && s.of(last) != ")" && (s.lang.layout != ends || s.of(last) != "do") {
 			last++
 		}
-		s.add(&u.marks, e, s.plain(i+2, last), i)
+		s.add(&u.marks, e, not+s.plain(i+2, last), i)
 	}
 }
 

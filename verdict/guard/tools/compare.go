@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,16 +259,20 @@ func (p *pair) sharpened() bool {
 
 // updated reports whether the change brings another version of the tool, whose new rules
 // never ran: a line of a manifest or of a list of hooks that has a number, and that names the
-// tool or stands below one that does.
+// tool or stands below one that does. Rust's lints come with the toolchain that a pipeline asks for.
 func (c *comparison) updated(t *Tool) bool {
 	for _, f := range c.files {
-		if !slices.Contains(manifests, path.Base(f.Path)) && path.Ext(f.Path) != ".csproj" {
+		pipeline := t.Name == "cargo" && path.Dir(f.Path) == ".github/workflows"
+		if !pipeline && !slices.Contains(manifests, path.Base(f.Path)) && path.Ext(f.Path) != ".csproj" {
 			continue
 		}
 		above := ""
 		for line := range strings.Lines(string(f.After)) {
-			if names := strings.Contains(strings.ToLower(above+line), t.Name) || t.Name == "dotnet" && strings.Contains(line, "Version="); names &&
-				strings.ContainsAny(line, "0123456789") && !strings.Contains(string(f.Before), line) {
+			names := strings.Contains(strings.ToLower(above+line), t.Name) || t.Name == "dotnet" && strings.Contains(line, "Version=")
+			if pipeline {
+				names = toolchain.MatchString(line)
+			}
+			if names && strings.ContainsAny(line, "0123456789") && !strings.Contains(string(f.Before), line) {
 				return true
 			}
 			above = line
@@ -275,6 +280,9 @@ func (c *comparison) updated(t *Tool) bool {
 	}
 	return false
 }
+
+// toolchain is how pipelines name Rust's.
+var toolchain = regexp.MustCompile(`(?i)clippy|toolchain|rust[_-]version`)
 
 // manifests are files that say which version of a tool runs.
 var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock",

@@ -177,6 +177,22 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
+// What a newer linter reports for the first time was never checked.
+func TestALintOfANewToolchain(t *testing.T) {
+	lints := func(more string) string { return "[lints.clippy]\nall = 'warn'\n" + more }
+	workflow := func(version string) change.File {
+		return file(".github/workflows/ci.yml", "env:\n  clippy_version: \"1.89\"\n", "env:\n  clippy_version: \""+version+"\"\n")
+	}
+	for name, tt := range map[string]struct{ version, want string }{
+		"of a new one":   {"1.91", "evidence cargo/off:3"},
+		"of the old one": {"1.89", "hold cargo/off:3"},
+	} {
+		if got := found(workflow(tt.version), file("Cargo.toml", lints(""), lints("collapsible_if = 'allow'\n"))); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // What a module left out goes with its code to another, and no further up.
 func TestWhatIsIgnoredMoves(t *testing.T) {
 	lint := "android {\n  lint {\n    disable 'A'\n  }\n}\n"
