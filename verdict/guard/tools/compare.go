@@ -172,7 +172,9 @@ func (c *comparison) fresh(p *pair, is value) {
 	beside := slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), func(key string) bool { return base(key) == s.Beside })
 	// It may have come from what this was based on or, in a new file, from another.
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
-	if unknown || beside || elsewhere || c.adopts(p.tool) {
+	// What a folder adds to the settings above it is for its own files.
+	within := s.Way == Grade && !p.tool.Nearest && p.dir != "."
+	if unknown || beside || elsewhere || within || c.adopts(p.tool) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
