@@ -102,8 +102,12 @@ func checks(name string) bool {
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
 	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl")
 
+// others are files of the same endings that say nothing of builds and checks.
+var others = strings.Fields("*-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
+
 func isBuild(name string) bool {
-	return slices.ContainsFunc(builds, func(pattern string) bool { return tools.Fits(pattern, name) })
+	fits := func(pattern string) bool { return tools.Fits(pattern, name) }
+	return slices.ContainsFunc(builds, fits) && !slices.ContainsFunc(others, fits)
 }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by

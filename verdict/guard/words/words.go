@@ -25,6 +25,10 @@ func says(w string) bool {
 	return slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
 }
 
+// usual are names of libraries that have such a part, and leave nothing out.
+var usual = regexp.MustCompile(`(?i)^(?:temporary_?(?:folder|dir|file|path)\w*|\w*unsupported_?(?:error|operation|exception)\w*` +
+	`|(?:get|add)suppressed|retry-after)$`)
+
 // word is a name or a word of a sentence.
 var word = regexp.MustCompile(`[\w-]+`)
 
@@ -37,7 +41,7 @@ func Look(f change.File, before, after string) (change.Finding, bool) {
 	words := word.FindAllString(after, -1)
 	i := slices.IndexFunc(words, func(w string) bool {
 		had[strings.ToLower(w)]--
-		return had[strings.ToLower(w)] < 0 && says(w)
+		return had[strings.ToLower(w)] < 0 && says(w) && !usual.MatchString(w)
 	})
 	if i < 0 {
 		return change.Finding{}, false

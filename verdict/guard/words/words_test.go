@@ -19,6 +19,8 @@ func TestAWordIsFoundOnlyWhereItIsNew(t *testing.T) {
 		"in other letters":    {"Skip a\n", "skip a\n", "", 0},
 		"fewer":               {"skip a\nskip b\n", "skip a\n", "", 0},
 		"a linter's own name": {"a\n", "a\nflake8\n", "", 0},
+		"a library's name":    {"a\n", "a\nimport TemporaryFolder\nthrow UnsupportedError()\n", "", 0},
+		"a name like it":      {"a\n", "a\ntemporarily off\n", "temporarily", 2},
 	} {
 		f, found := words.Look(change.File{Path: "a", After: []byte(tt.after)}, tt.before, tt.after)
 		if found != (tt.says != "") || f.After != tt.says || f.Line != tt.line {
