@@ -94,6 +94,9 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			matrix("        v: [1, 2]\n        os: [a, b]\n        exclude:\n          - v: 1\n            os: b\n"), "hold ci/fewer-cases:13"},
 		"two commands of a job merged": {job("    steps:\n      - run: cargo test --all-targets\n      - run: cargo test --doc\n"),
 			job("    steps:\n      - run: cargo test\n"), "evidence ci/fewer-cases:6"},
+		"one of two commands of a job handed to a script": {
+			job("    steps:\n      - run: cargo test --all-targets\n      - run: cargo test --doc\n"),
+			job("    steps:\n      - run: cargo test --all-targets\n      - run: cargo run -p doctests\n"), "evidence ci/fewer-cases:6"},
 		"one of two commands of a job": {job("    steps:\n      - run: cargo test --all-targets\n      - run: cargo test --doc\n"),
 			job("    steps:\n      - run: cargo test --all-targets\n"), "hold ci/fewer-cases:6"},
 		"a job of a target folded into a matrix that grew": {matrix("        v: [1]\n") + "  u:\n    steps:\n      - run: make check_all\n",

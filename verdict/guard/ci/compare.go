@@ -370,7 +370,7 @@ func (c *comparison) jobs(before, after []Run) {
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
 			tier := c.unexplained()
-			if slices.Contains(hosted, was.Check) || c.elsewhere(was.job(), had, now) {
+			if slices.Contains(hosted, was.Check) || c.elsewhere(was.job()) {
 				tier = change.Evidence
 			}
 			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
@@ -383,14 +383,18 @@ func (c *comparison) jobs(before, after []Run) {
 
 // elsewhere reports whether what a job no longer runs may be what it runs otherwise: by another command
 // in as many cases, or with later versions of what it dropped.
-func (c *comparison) elsewhere(job string, had, now []Run) bool {
+func (c *comparison) elsewhere(job string) bool {
 	before, after := c.before.jobs[job].Cells, c.after.jobs[job].Cells
-	if len(after) >= len(before) {
-		return slices.ContainsFunc(now, func(r Run) bool {
-			return !slices.ContainsFunc(had, func(o Run) bool { return o.command() == r.command() })
-		})
+	if len(after) < len(before) {
+		return moved(before, after)
 	}
-	return moved(before, after)
+	ran := map[string]bool{}
+	for _, r := range slices.Concat(c.before.runs, c.before.others) {
+		ran[r.command()] = ran[r.command()] || r.job() == job
+	}
+	return slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), func(r Run) bool {
+		return r.job() == job && r.Strength >= Sometimes && !ran[r.command()]
+	})
 }
 
 // unexplained is the tier of less that is run by a change: certain where it does nothing else, as
