@@ -342,12 +342,12 @@ func (s *side) endsHere(i int) bool {
 
 // skipHelper reports whether a statement calls a function named as one that skips.
 func (s *side) skipHelper(i int) bool {
-	t := s.of(i)
-	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || s.of(i-1) == "." && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+	t, method := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->"
+	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(t[:1])+t[1:], "skip")
-	statement := s.tokens[i].first || s.of(i-1) == "." && s.tokens[i-2].first
+	statement := s.tokens[i].first || method && s.tokens[i-2].first
 	return ok && statement && (s.named(i+2, nil) == "t" ||
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
