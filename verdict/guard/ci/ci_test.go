@@ -46,6 +46,9 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 	matrix := func(rest string) string {
 		return job("    strategy:\n      matrix:\n" + rest + "    steps:\n      - run: go test ./...\n")
 	}
+	called := func(on string) string {
+		return "on: push\njobs:\n  t:\n    uses: o/r/.github/workflows/test.yml@main\n    with:\n      macos_enabled: " + on + "\n"
+	}
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"a step gone": {test, job("    steps:\n      - run: go build ./...\n"), "hold ci/check-gone:6"},
 		"may fail": {test, job("    steps:\n      - run: go test ./...\n        continue-on-error: true\n"),
@@ -109,6 +112,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			job("    steps:\n      - uses: o/actions/setup@v1\n      - uses: o/actions/gotestsum@v1\n"), "evidence ci/check-replaced:7"},
 		"an action called like it, of anybody": {job("    steps:\n      - run: gotestsum ./...\n"),
 			job("    steps:\n      - uses: o/actions/gotestsum@v1\n"), "hold ci/check-gone:6"},
+		"an input off": {called("true"), called("false"), "evidence ci/input-off:3"},
+		"an input on":  {called("false"), called("true"), ""},
 		"a program of the repository's own in its place": {test,
 			job("    steps:\n      - run: cargo run --manifest-path ci/Cargo.toml build-and-test\n"), "evidence ci/check-replaced:6"},
 		"a test exchanged for a linter": {test, job("    steps:\n      - run: golangci-lint run\n"), "hold ci/check-gone:6"},

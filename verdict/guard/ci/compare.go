@@ -433,6 +433,11 @@ func (c *comparison) cases() {
 				change.Place{Path: name, Line: was.Line, Before: was.Name})
 			continue
 		}
+		if i := slices.IndexFunc(is.Off, func(input string) bool { return !slices.Contains(was.Off, input) }); i >= 0 && was.Calls == is.Calls {
+			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is told %s: false.", is.Name,
+				is.Off[i]), change.Place{Path: name, Line: is.Line, After: is.Off[i]})
+			continue
+		}
 		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
 			continue
 		}

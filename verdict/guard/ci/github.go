@@ -110,6 +110,11 @@ func githubJob(root, j *doc.Node) Job {
 	if uses := j.Text("uses"); uses != "" {
 		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
 		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
+		for _, input := range j.Get("with").Members() {
+			if input.Value == "false" {
+				job.Off = append(job.Off, input.Key)
+			}
+		}
 		if strings.Contains(uses, "@") { // of another repository: a command that is not known
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
 		}

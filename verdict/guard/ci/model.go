@@ -52,8 +52,9 @@ type Job struct {
 	Strength Strength // what its conditions allow
 	Cells    []Cell   // at least one
 	Steps    []Step
-	// Calls is the path of a pipeline that the job runs.
+	// Calls is the path of a pipeline that the job runs, and Off what it is told not to do.
 	Calls string
+	Off   []string
 }
 
 // Cell is one case of a matrix: the values of its axes.
