@@ -172,7 +172,8 @@ func (s *side) skipsOn(cond string) bool {
 // is built: what is not there in a build cannot be tested in it.
 func builds(cond string) bool {
 	never := strings.HasPrefix(cond, "#if false") || strings.HasPrefix(cond, "#if 0") || strings.HasPrefix(cond, "#if ( false")
-	return strings.HasPrefix(cond, "#if") && !never || strings.Contains(cond, "version_info <") || strings.Contains(cond, "PHP_VERSION")
+	return strings.HasPrefix(cond, "#if") && !never || strings.HasPrefix(cond, "TestOn ") || strings.Contains(cond, "version_info <") ||
+		strings.Contains(cond, "PHP_VERSION")
 }
 
 // widened reports whether a condition is another one with a further alternative.
@@ -187,7 +188,7 @@ func widened(before, after string) bool {
 // platform tells conditions that ask for a system, or for how tests are run.
 var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
 	`|s390x|` +
-	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^TestOn|^OnPlatform`)
+	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^OnPlatform`)
 
 // trouble are words by which people say that a test is left out for what goes wrong with it.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
