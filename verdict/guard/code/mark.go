@@ -452,7 +452,7 @@ func (s *side) markFile() {
 			case name == "Skip":
 				cond = ""
 			case name == "Retry":
-				e = retry
+				e, cond = retry, ""
 			case name != "TestOn" && (name != "OnPlatform" || !strings.Contains(cond, "Skip (")):
 				continue
 			}
