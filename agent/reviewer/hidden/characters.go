@@ -86,10 +86,10 @@ func ranges(line string) bool {
 	return n >= manyRanges
 }
 
-// pictorial reports whether a character is an emoji's or part of one: also one of the block of emoji
+// pictorial reports whether a character is an emoji's or part of one: also one of the blocks of emoji
 // that Go's tables do not have yet.
 func pictorial(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= 0x1FA70 && r <= 0x1FAFF || r == 0xFE0F || r == 0x20E3 ||
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= 0x1F000 && r <= 0x1FAFF || r == 0xFE0F || r == 0x20E3 ||
 		r == 0x203C || r == 0x2049 || r == 0x2139 || r >= 0x2194 && r <= 0x21AA || r == 0x3030 || r == 0x303D || isTag(r)
 }
 
