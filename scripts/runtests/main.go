@@ -3,9 +3,10 @@
 // nothing but their package. On Linux a user who may mount has the tests' temporary files in memory.
 // Tests of all packages share one Firestore emulator.
 //
-//	runtests [-again=N] [-every=N] [-race -shuffle=on …] ./...
+//	runtests [-again=N] [-every=N] [-without="./a ./b/..."] [-race -shuffle=on …] ./...
 //
-// With -every=N it runs the tests of every so many of the packages, from a random one on, and says from which.
+// With -without it leaves out these packages. With -every=N it runs the tests of every so many of the packages, from a
+// random one on, and says from which.
 // With -again=N, where at most N tests have failed, each of them is run once more, alone. The run then passes when these
 // do, and names them as unsteady. A panic, a data race and a package that does not build or ends early are never excused.
 package main
@@ -64,16 +65,17 @@ func shareEmulator(args []string) (end func() error, err error) {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	again, err := take(&args, "-again", 0)
+	again, err := takeNumber(&args, "-again", 0)
 	if err != nil {
 		return err
 	}
-	every, err := take(&args, "-every", 1)
+	every, err := takeNumber(&args, "-every", 1)
 	if err != nil {
 		return err
 	}
-	if every > 1 {
-		if args, err = sample(ctx, args, every, out); err != nil {
+	without, _ := take(&args, "-without")
+	if every > 1 || without != "" {
+		if args, err = choose(ctx, args, strings.Fields(without), every, out); err != nil {
 			return err
 		}
 	}
@@ -93,46 +95,75 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// take removes a flag of this program's own from the arguments, and returns its number, or what it is without it. Behind
-// the packages are flags of the tests, which may have the same name.
-func take(args *[]string, name string, otherwise int) (int, error) {
+// take removes a flag of this program's own from the arguments, and returns its value. Behind the packages are flags of
+// the tests, which may have the same name.
+func take(args *[]string, name string) (value string, found bool) {
 	for i, arg := range *args {
 		if isPackage(arg) {
 			break
 		}
-		text, found := strings.CutPrefix(arg, name+"=")
-		if !found {
-			continue
+		if value, found = strings.CutPrefix(arg, name+"="); found {
+			*args = slices.Concat((*args)[:i], (*args)[i+1:])
+			return value, true
 		}
-		number, err := strconv.Atoi(text)
-		if err != nil || number < 0 {
-			return 0, fmt.Errorf("%s takes a number, such as %s=2", arg, name)
-		}
-		*args = slices.Concat((*args)[:i], (*args)[i+1:])
-		return number, nil
 	}
-	return otherwise, nil
+	return "", false
+}
+
+// takeNumber is take for a flag that is a number, or what it is without it.
+func takeNumber(args *[]string, name string, otherwise int) (int, error) {
+	text, found := take(args, name)
+	if !found {
+		return otherwise, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 0 {
+		return 0, fmt.Errorf("%s=%s takes a number, such as %s=2", name, text, name)
+	}
+	return number, nil
 }
 
 func isPackage(arg string) bool { return strings.HasPrefix(arg, "./") }
 
-// sample has ./... stand for every so many of the packages that have tests.
-func sample(ctx context.Context, args []string, every int, out io.Writer) ([]string, error) {
-	const withTests = `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`
-	list := exec.CommandContext(ctx, "go", "list", "-f", withTests, "./...")
+// choose has ./... stand for every so many of the packages that have tests, without some.
+func choose(ctx context.Context, args, without []string, every int, out io.Writer) ([]string, error) {
+	all, err := withTests(ctx, "./...")
+	if err != nil {
+		return nil, err
+	}
+	if len(without) > 0 {
+		left, err := withTests(ctx, without...)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(pkg string) bool { return slices.Contains(left, pkg) })
+	}
+	first := rand.IntN(every)
+	var chosen []string
+	for i := first; i < len(all); i += every {
+		chosen = append(chosen, all[i])
+	}
+	if every > 1 {
+		fmt.Fprintf(out, "every %d packages, from number %d on: %d of %d\n", every, first+1, len(chosen), len(all))
+	}
+	return inPlaceOfPackages(args, chosen...), nil
+}
+
+// withTests are the packages of some patterns that have tests, each as a path from here.
+func withTests(ctx context.Context, patterns ...string) ([]string, error) {
+	const each = `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-f", each}, patterns...)...)
 	list.Stderr = os.Stderr
 	text, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the packages: %w", err)
 	}
-	all := strings.Fields(string(text))
-	first := rand.IntN(every)
-	var chosen []string
-	for i := first; 2*i < len(all); i += every {
-		chosen = append(chosen, "."+strings.TrimPrefix(all[2*i+1], all[2*i]))
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		module, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all = append(all, "."+strings.TrimPrefix(pkg, module))
 	}
-	fmt.Fprintf(out, "every %d packages, from number %d on: %d of %d\n", every, first+1, len(chosen), len(all)/2)
-	return inPlaceOfPackages(args, chosen...), nil
+	return all, nil
 }
 
 // inPlaceOfPackages replaces the packages of a command line, behind which there may be flags of the tests' own.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,30 +128,52 @@ func once(t *testing.T) {
 	}
 }
 
-// TestEachPackageIsInOneOfTheSamples, of which there are as many as -every says.
+// TestEachPackageIsInOneOfTheSamples, of which there are as many as -every says, but for what is left out.
 func TestEachPackageIsInOneOfTheSamples(t *testing.T) {
 	test := "\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {}\n"
 	module(t, map[string]string{
-		"a_test.go": "package a" + test, "b/b_test.go": "package b" + test, "c/c.go": "package c\n", "d/d_test.go": "package d" + test,
+		"a/a_test.go": "package a" + test, "b/b_test.go": "package b" + test, "b/c/c_test.go": "package c" + test, "bc/bc.go": "package bc\n",
+		"d/d_test.go": "package d" + test,
 	})
-	samples := map[string]string{
-		"every 2 packages, from number 1 on: 2 of 3": "tests: 2 passed, 0 failed",
-		"every 2 packages, from number 2 on: 1 of 3": "tests: 1 passed, 0 failed",
+	for _, tc := range []struct {
+		without []string
+		every   int
+		want    map[string]string // by what is said of a sample
+	}{
+		{nil, 2, map[string]string{
+			"every 2 packages, from number 1 on: 2 of 4\n": "./a ./b/c", "every 2 packages, from number 2 on: 2 of 4\n": "./b ./d",
+		}},
+		{[]string{"./b/..."}, 1, map[string]string{"": "./a ./d"}},
+		{[]string{"./a", "./b"}, 2, map[string]string{
+			"every 2 packages, from number 1 on: 1 of 2\n": "./b/c", "every 2 packages, from number 2 on: 1 of 2\n": "./d",
+		}},
+	} {
+		seen := map[string]bool{}
+		for range 64 { // by which each is drawn, but for one run in 2^63
+			if len(seen) == len(tc.want) {
+				break
+			}
+			var out strings.Builder
+			args, err := choose(t.Context(), []string{"-shuffle=on", "./...", "-seed=1"}, tc.without, tc.every, &out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, known := tc.want[out.String()]
+			if got := strings.Join(args, " "); !known || got != "-shuffle=on "+want+" -seed=1" {
+				t.Fatalf("without %q a sample that says %q is %q", tc.without, out.String(), got)
+			}
+			seen[out.String()] = true
+		}
+		if len(seen) != len(tc.want) {
+			t.Errorf("without %q only these are drawn: %v", tc.without, seen)
+		}
 	}
-	seen := map[string]bool{}
-	for range 64 { // by which each is drawn, but for one run in 2^63
-		if len(seen) == len(samples) {
-			return
-		}
-		var out strings.Builder
-		if err := run(t.Context(), []string{"-again=1", "-vet=off", "-every=2", "-shuffle=on", "./..."}, &out); err != nil {
-			t.Fatal(err)
-		}
-		sample, rest, _ := strings.Cut(out.String(), "\n")
-		if want := samples[sample]; want == "" || !strings.Contains(rest, want) {
-			t.Fatalf("a sample says:\n%s", out.String())
-		}
-		seen[sample] = true
+	if _, err := choose(t.Context(), []string{"./..."}, []string{"./gone"}, 1, io.Discard); err == nil {
+		t.Error("what is left out need not be there")
 	}
-	t.Errorf("only these are drawn: %v", seen)
+	var out strings.Builder
+	err := run(t.Context(), []string{"-again=1", "-vet=off", "-without=./a ./b/...", "-every=1", "-shuffle=on", "./..."}, &out)
+	if err != nil || !regexp.MustCompile(`^ok  \texample/d\t.*\ntests: 1 passed, 0 failed`).MatchString(out.String()) {
+		t.Errorf("the tests of what is left end in %v:\n%s", err, out.String())
+	}
 }
