@@ -79,3 +79,20 @@ func TestWhatMakeTestLeavesOutMakeSweepRuns(t *testing.T) {
 		t.Errorf("only %d tests are left out: this looks for the wrong names", found)
 	}
 }
+
+// The packages that make test leaves out are those of make loops, which CI and a release run besides.
+func TestPackagesThatMakeTestLeavesOutRunElsewhere(t *testing.T) {
+	for path, want := range map[string]string{
+		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(LOOPS\)' -artifacts .*\n(.*\n)*loops: .*\n\t@\$\(RUNTESTS\) .* \$\(LOOPS\)\n` +
+			`(.*\n)*release-check: .*\bloops\b.* ##`,
+		".ci/run": `(?m)^make test .*\n(.*\n)*make loops .*$`,
+	} {
+		content, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(want).Match(content) {
+			t.Errorf("%s does not run, or leaves out, what is in LOOPS", path)
+		}
+	}
+}
