@@ -16,7 +16,8 @@ import (
 func TestAVerifyCommandThatTakesTooMuchFailsAlone(t *testing.T) {
 	t.Parallel()
 	for why, command := range map[string]string{
-		"more memory than the 1.0 GB":              `dd if=/dev/zero of=/dev/null bs=1500M count=100000`,
+		// It fills its block once, and then waits for who does not read.
+		"more memory than the 0.2 GB":              `dd if=/dev/zero bs=300M count=1 | sleep 3600`,
 		"more processes and threads than the 200 ": `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`,
 	} {
 		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" +
@@ -24,7 +25,7 @@ func TestAVerifyCommandThatTakesTooMuchFailsAlone(t *testing.T) {
 		g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 		pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 		a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
-		a.Settings = func() config.Engine { return config.Engine{Sandbox: config.Auto, MaxMemoryGB: 1, MaxProcesses: 200} }
+		a.Settings = func() config.Engine { return config.Engine{Sandbox: config.Auto, MaxMemoryGB: 0.2, MaxProcesses: 200} }
 		_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
 		if !errors.Is(err, author.ErrUnverified) || !strings.Contains(err.Error(), why) {
 			t.Errorf("it ends in %v; want it to say %q", err, why)

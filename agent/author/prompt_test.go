@@ -11,15 +11,16 @@ import (
 func TestThePromptIsBounded(t *testing.T) {
 	t.Parallel()
 	b := brief{fence: "fence", review: strings.Repeat("x", 1<<20), body: strings.Repeat("x", 1<<20)}
+	long := strings.Repeat("y", 10_000)
 	for i := range 20_000 {
-		b.failed = append(b.failed, forge.FailedCheck{Name: fmt.Sprintf("check %d", i), Text: strings.Repeat("y", 10_000)})
+		b.failed = append(b.failed, forge.FailedCheck{Name: fmt.Sprintf("check %d", i), Text: long})
 	}
 	b.history = map[string][]quotation{}
 	for i := range 100 {
 		e := open(fmt.Sprintf("%08x", i))
 		b.ledger = append(b.ledger, e)
 		for range 1_000 {
-			b.history[e.ID] = append(b.history[e.ID], quotation{"answer", strings.Repeat("z", 10_000)})
+			b.history[e.ID] = append(b.history[e.ID], quotation{"answer", long})
 		}
 	}
 	b.changes = strings.Repeat("+\n", 1<<20)
