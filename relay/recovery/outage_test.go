@@ -136,7 +136,7 @@ func (w *world) kill(c *child) {
 	}
 }
 
-// missed is how many deliveries happen while no relay is there: six chunks, each of a transaction.
+// missed is how many deliveries happen while no relay is there: six chunks.
 const missed = 300
 
 // allow lets so many redeliveries be asked for in all. The next one is not answered before the relay that asks is dead:
