@@ -68,12 +68,12 @@ SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|T
 # Tests in which something happens at a sample of an agent's outward calls, and in a sweep at each.
 SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised|TestAFullDiskAtEachWrite)$$
 
-# What drives the real model CLIs, which take seconds of the processor to start. `make test` has each
+# What drives the real model CLIs, which take seconds of the processor to start. `make programs` has each
 # of them answer once (TestAnswers), and one close the loop.
 CLIS = ^TestReal.*$$
 
-# Packages whose tests start the built programs, or take pull requests through whole loops.
-LOOPS = ./agent ./agent/e2e/... ./scripts/demo
+# Packages whose tests start the built programs or the model CLIs, or take pull requests through whole loops.
+PROGRAMS = ./agent ./agent/e2e/... ./agent/engine/conformance ./relay ./scripts/chaosrelay ./scripts/demo
 
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
@@ -89,13 +89,13 @@ RUNTESTS = $(GO) run $(TEST)
 ARTIFACTS = .artifacts
 
 .PHONY: test
-test: tools ## Set up what the tests need and run them, all but those of `make loops` and `make sweep`; pictures of the pages come into .artifacts
+test: tools ## Set up what the tests need and run them, all but those of `make programs` and `make sweep`; pictures of the pages come into .artifacts
 	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
-	@$(RUNTESTS) -without='$(LOOPS)' -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
+	@$(RUNTESTS) -without='$(PROGRAMS)' -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
-.PHONY: loops
-loops: tools ## The tests that start the built programs, or take pull requests through whole loops
-	@$(RUNTESTS) -shuffle=on -skip '$(SWEEP)|$(CLIS)' $(LOOPS)
+.PHONY: programs
+programs: tools ## The tests that start the built programs or the model CLIs, or take pull requests through whole loops
+	@$(RUNTESTS) -shuffle=on -skip '$(SWEEP)|$(CLIS)' $(PROGRAMS)
 
 # A random Nth of what takes long: places of sweeps, packages of the race detector's tests. 1 takes all.
 EVERY = 1
@@ -180,7 +180,7 @@ builds: ## Build both programs for all platforms, which `make check` has only lo
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./agent || exit 1; done
 
 .PHONY: release-check
-release-check: check builds test loops race sweep demo engines try ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
+release-check: check builds test programs race sweep demo engines try ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
 	@$(GO) test -count=1 ./verdict/decide -states 300000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
 	@$(MAKE) --no-print-directory forge hostile

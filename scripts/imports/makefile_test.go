@@ -80,19 +80,19 @@ func TestWhatMakeTestLeavesOutMakeSweepRuns(t *testing.T) {
 	}
 }
 
-// The packages that make test leaves out are those of make loops, which CI and a release run besides.
+// The packages that make test leaves out are those of make programs, which CI and a release run besides.
 func TestPackagesThatMakeTestLeavesOutRunElsewhere(t *testing.T) {
 	for path, want := range map[string]string{
-		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(LOOPS\)' -artifacts .*\n(.*\n)*loops: .*\n\t@\$\(RUNTESTS\) .* \$\(LOOPS\)\n` +
-			`(.*\n)*release-check: .*\bloops\b.* ##`,
-		".ci/run": `(?m)^make test .*\n(.*\n)*make loops .*$`,
+		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(PROGRAMS\)' -artifacts .*\n(.*\n)*programs: .*\n\t@\$\(RUNTESTS\) .* \$\(PROGRAMS\)\n` +
+			`(.*\n)*release-check: .*\bprograms\b.* ##`,
+		".ci/run": `(?m)^make test .*\n(.*\n)*make programs .*$`,
 	} {
 		content, err := os.ReadFile(filepath.Join("..", "..", path))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !regexp.MustCompile(want).Match(content) {
-			t.Errorf("%s does not run, or leaves out, what is in LOOPS", path)
+			t.Errorf("%s does not run, or leaves out, what is in PROGRAMS", path)
 		}
 	}
 }
