@@ -181,7 +181,7 @@ builds: ## Build both programs for all platforms, which `make check` has only lo
 
 .PHONY: release-check
 release-check: check builds test programs race sweep demo engines try ## Everything before a release: all suites whole, 10,000 schedules, and all attacks
-	@$(GO) test -count=1 ./verdict/decide -states 300000
+	@$(GO) test -count=1 ./verdict/decide -states 1500000
 	@$(MAKE) --no-print-directory sim SEEDS=10000
 	@$(MAKE) --no-print-directory forge hostile
 	@$(MAKE) --no-print-directory break

@@ -19,7 +19,7 @@ func TestNextActsOnTheFirstUnmetCondition(t *testing.T) {
 	t.Parallel()
 	d := throw(t)
 	unmet := map[string]int{}
-	for range *states {
+	for range fewer() {
 		s := d.state()
 		a, all := Next(s), Conditions(s)
 		c := first(all)

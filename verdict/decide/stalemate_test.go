@@ -45,7 +45,7 @@ func TestNoTwoAgentsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	d := throw(t)
 	conflicts := 0
-	for range *states {
+	for range fewer() {
 		s := d.state()
 		s.Author, s.Open = "octocat", true
 		s.Mergeable = pick(d, MergeableDirty, s.Mergeable)

@@ -85,7 +85,7 @@ func TestSuccessIsShownOnlyForAnApprovedHead(t *testing.T) {
 	t.Parallel()
 	d := throw(t)
 	seen := map[Signal]int{}
-	for range *states {
+	for range fewer() {
 		s := d.state()
 		a := Next(s)
 		status := a.Status
