@@ -105,7 +105,7 @@ EVERY = 1
 STARTED = ^(TestScripts|TestClaudeClosesTheLoop|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
 
 .PHONY: race
-race: tools ## These tests with the race detector, but for those of whole programs, for which there has to be a C compiler (EVERY=2: every second package)
+race: tools ## Both with the race detector, but for tests of whole programs, for which there has to be a C compiler (EVERY=2: every second package)
 	@$(GO) run -exec "env CGO_ENABLED=1" $(TEST) -every=$(EVERY) -race -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
 
 .PHONY: sweep
