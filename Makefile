@@ -72,8 +72,9 @@ SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqu
 # of them answer once (TestAnswers), and one close the loop.
 CLIS = ^TestReal.*$$
 
-# Packages whose tests start the built programs or the model CLIs, or take pull requests through whole loops.
-PROGRAMS = ./agent ./agent/e2e/... ./agent/engine/conformance ./relay ./scripts/chaosrelay ./scripts/demo
+# Packages whose tests start the built programs, the model CLIs or a browser, or have agents work on pull requests.
+PROGRAMS = ./agent ./agent/author ./agent/daemon ./agent/e2e/... ./agent/engine/conformance ./agent/reviewer \
+	./relay ./relay/dashboard ./scripts/chaosrelay ./scripts/demo
 
 # A machine that is slow, or busy with other things, makes no test fail.
 PATIENCE = -timeout 30m
@@ -89,13 +90,13 @@ RUNTESTS = $(GO) run $(TEST)
 ARTIFACTS = .artifacts
 
 .PHONY: test
-test: tools ## Set up what the tests need and run them, all but those of `make programs` and `make sweep`; pictures of the pages come into .artifacts
-	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
-	@$(RUNTESTS) -without='$(PROGRAMS)' -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
+test: tools ## Set up what the tests need and run them, all but those of `make programs` and `make sweep`
+	@$(RUNTESTS) -without='$(PROGRAMS)' -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 .PHONY: programs
-programs: tools ## The tests that start the built programs or the model CLIs, or take pull requests through whole loops
-	@$(RUNTESTS) -shuffle=on -skip '$(SWEEP)|$(CLIS)' $(PROGRAMS)
+programs: tools ## The tests that start the built programs, the model CLIs or a browser, or have agents work on pull requests; pictures of the pages come into .artifacts
+	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
+	@$(RUNTESTS) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' $(PROGRAMS)
 
 # A random Nth of what takes long: places of sweeps, packages of the race detector's tests. 1 takes all.
 EVERY = 1

@@ -13,7 +13,7 @@ import (
 var (
 	variable = regexp.MustCompile(`(?m)^([A-Z]+) = (.*)$`)
 	use      = regexp.MustCompile(`\$\(([A-Z]+)\)`)
-	skip     = regexp.MustCompile(`-artifacts .*-skip '([^']*)'`)
+	skip     = regexp.MustCompile(`-without=.*-skip '([^']*)'`)
 	sweep    = regexp.MustCompile(`(?m)^\t@\$\(RUNTESTS\) -run '([^']*)' (.*)$`)
 	declared = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
@@ -83,7 +83,7 @@ func TestWhatMakeTestLeavesOutMakeSweepRuns(t *testing.T) {
 // The packages that make test leaves out are those of make programs, which CI and a release run besides.
 func TestPackagesThatMakeTestLeavesOutRunElsewhere(t *testing.T) {
 	for path, want := range map[string]string{
-		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(PROGRAMS\)' -artifacts .*\n(.*\n)*programs: .*\n\t@\$\(RUNTESTS\) .* \$\(PROGRAMS\)\n` +
+		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(PROGRAMS\)' .*\n(.*\n)*programs: .*\n\t.*\n\t@\$\(RUNTESTS\) .* \$\(PROGRAMS\)\n` +
 			`(.*\n)*release-check: .*\bprograms\b.* ##`,
 		".ci/run": `(?m)^make test .*\n(.*\n)*make programs .*$`,
 	} {
