@@ -1,0 +1,88 @@
+package code
+
+import (
+	"strconv"
+	"strings"
+)
+
+// markFile reads the marks that a file puts on all of its tests.
+func (s *side) markFile() {
+	if on := systems(s.path, []byte(s.text)); s.lang.name == "Go" && on != allSystems {
+		s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
+	}
+	for i, t := range s.tokens {
+		if t.kind != word {
+			continue
+		}
+		name, cond, e := s.of(i), "", skips
+		switch {
+		case s.lang.python && name == "pytestmark" && t.column == 0:
+			s.moduleMarks(i)
+			continue
+		case s.lang.python && strings.HasPrefix(name, "collect_ignore") && t.column == 0,
+			s.lang.python && name == "add_marker" && strings.Contains(s.lineOf(i), "skip"):
+			cond = s.lineOf(i)
+		case s.lang.python && name == "allow_module_level":
+			if around := s.conditionsAt(i, 0); len(around) > 0 {
+				cond = around[0].text
+			}
+		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
+			cond = s.arguments(i + 1)
+		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
+		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
+		case s.lang.name == "Dart" && s.of(i-1) == "@" && s.outer[i] < 0 && s.of(i+1) == "(":
+			cond = s.plain(i, int(s.tokens[i+1].mate))
+			switch {
+			case name == "Skip":
+				cond = ""
+			case name == "Retry":
+				e, cond = retry, ""
+			case name != "TestOn" && (name != "OnPlatform" || !strings.Contains(cond, "Skip (")):
+				continue
+			}
+		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == "." && s.of(i-2) == "jest":
+			e = retry
+		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":
+			s.tagNext(i)
+			continue
+		default:
+			continue
+		}
+		s.add(&s.marks, e, cond, i)
+	}
+}
+
+// tagNext puts Elixir's "@tag :skip" on the test that follows.
+func (s *side) tagNext(i int) {
+	for _, u := range s.units {
+		if u.from > i {
+			if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
+				s.add(&u.marks, skips, "", i)
+			} else {
+				s.add(&u.marks, tag, name+s.of(i+2), i)
+			}
+			return
+		}
+	}
+}
+
+// moduleMarks reads "pytestmark = pytest.mark.skip".
+func (s *side) moduleMarks(i int) {
+	last := i + 1
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] < 0) {
+		last++
+	}
+	for n := i; n < last; n++ {
+		if s.of(n-1) != "." || s.of(n-2) != "mark" {
+			continue
+		}
+		switch name := s.of(n); {
+		case annotations[name] != "":
+			s.add(&s.marks, annotations[name], "", n)
+		case annotations[name+"?"] != "":
+			s.add(&s.marks, skips, s.plain(n, last), n)
+		case !usualMarks[name]:
+			s.add(&s.marks, tag, name, n)
+		}
+	}
+}
