@@ -54,28 +54,32 @@ func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status Com
 	return r.c.failed(fmt.Sprintf("write the status %s of %s in %s", status.Context, sha, repo), err)
 }
 
-// Reported lists what was reported of a commit under the agents' names, oldest first. Of more than 1,000 statuses it
+// Reported lists what was reported of a commit under the agents' names, oldest first. Of more than 2,000 statuses it
 // lists the newest.
 func (r *Reporter) Reported(ctx context.Context, repo Repo, sha string) ([]Check, error) {
-	all, err := r.c.statusHistory(ctx, repo, sha)
+	all, _, err := r.c.statusHistory(ctx, repo, sha)
 	own := slices.DeleteFunc(all, func(c Check) bool { return !OwnContext(c.Name) })
 	slices.Reverse(own)
 	return own, err
 }
 
 // StatusHistory lists the commit statuses that were ever reported of a pull request's head, newest first: of several of one
-// name [PullRequest.Checks] has the newest alone. Of more than 1,000 it lists the newest.
+// name [PullRequest.Checks] has the newest alone. More than 2,000 are an ErrUnreadable: they may be there to hide one.
 func (c *Client) StatusHistory(ctx context.Context, pr PullRequest) ([]Check, error) {
-	return c.statusHistory(ctx, pr.Ref.Repo, pr.Head.SHA)
+	all, whole, err := c.statusHistory(ctx, pr.Ref.Repo, pr.Head.SHA)
+	if err == nil && !whole {
+		err = c.failed("read the statuses of "+pr.Ref.String(), unreadable("there are more of them than the agents read"))
+	}
+	return all, err
 }
 
-func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) ([]Check, error) {
-	var all []Check
+// statusHistory lists the newest 2,000 statuses of a commit, newest first, and whether these are all.
+func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) (all []Check, whole bool, err error) {
 	list := &github.ListOptions{PerPage: 100}
 	for range maxRestPages {
 		statuses, response, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
-			return nil, c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
+			return nil, false, c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
 		}
 		for _, s := range statuses {
 			all = append(all, Check{
@@ -84,11 +88,11 @@ func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) ([]Ch
 			})
 		}
 		if response.NextPage == 0 {
-			break
+			return all, true, nil
 		}
 		list.Page = response.NextPage
 	}
-	return all, nil
+	return all, false, nil
 }
 
 // CanReport finds out whether the token may write statuses in a repository, by writing one of a commit that is not there.

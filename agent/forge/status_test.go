@@ -56,6 +56,30 @@ func TestTheAgentsOwnStatusesAreNoChecks(t *testing.T) {
 	}
 }
 
+// TestNoNumberOfStatusesHidesOne: what lies beneath more statuses than are read is not said to be nothing.
+func TestNoNumberOfStatusesHidesOne(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "code\n"})
+	ref := g.Open("topic")
+	pr := g.Read(loopback.Judge, ref)
+	report := func(name, state string) {
+		g.Call(loopback.Root, http.MethodPost, "statuses/"+pr.Head.SHA, map[string]string{"context": name, "state": state}, nil)
+	}
+	report("build", "failure")
+	for i := range 1999 { // of one name GitHub takes 1,000
+		report([]string{"one", "other"}[i%2], "success")
+	}
+	all, err := g.Client(loopback.Judge).StatusHistory(t.Context(), pr)
+	if err != nil || len(all) != 2000 || all[1999].State != forge.CheckFailure || all[0].State != forge.CheckSuccess {
+		t.Fatalf("%d statuses, %v", len(all), err)
+	}
+	report("build", "success")
+	if _, err := g.Client(loopback.Judge).StatusHistory(t.Context(), pr); !errors.Is(err, forge.ErrUnreadable) {
+		t.Errorf("one more than are read: %v", err)
+	}
+}
+
 func TestWhetherStatusesMayBeWrittenShows(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
