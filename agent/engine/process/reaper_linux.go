@@ -51,7 +51,7 @@ func reap() {
 		syscall.Exit(2)
 	}
 	g := reaper{fd: fd, confined: os.Args[2] == "true", alone: os.Args[3] == "true", bounds: Bounds{memory, processes},
-		stop: make(chan struct{})}
+		stop: make(chan struct{}), gone: make(chan struct{})}
 	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	g.over(os.Args[6], os.Args[7:])
@@ -68,9 +68,15 @@ type reaper struct {
 	bounds Bounds
 	// group is that of its tree; nil where none can be had.
 	group *cgroup
-	// stop is closed when all are to end.
-	stop chan struct{}
-	once sync.Once
+	// child is the one that was started; all others come from it.
+	child int
+	// say writes a line to the supervisor.
+	say func(line any)
+	// stop is closed when all are to end, and gone when they have.
+	stop, gone chan struct{}
+	once       sync.Once
+	// waiting is held by who waits for children: a number that was waited for may be another process's.
+	waiting sync.Mutex
 	// killed are those that the last strike of killChildren was at.
 	killed map[int]bool
 	// exceeded, if set, says by what the bounds were exceeded.
@@ -82,15 +88,15 @@ type reaper struct {
 func (g *reaper) over(path string, args []string) {
 	keepDescriptors(g.fd)
 	socket := os.NewFile(uintptr(g.fd), "supervisor")
+	g.say = func(line any) { fmt.Fprintln(socket, line) }
 	// Caught, and not ignored, which the child would inherit.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	var child int
 	if g.bounds != (Bounds{}) {
 		g.group, _ = newCgroup(g.bounds) // doctor says where there is none
 	}
 	if err == nil {
-		child, err = g.startChild(path, args)
+		err = g.startChild(path, args)
 	}
 	if g.group != nil {
 		defer g.group.remove()
@@ -98,13 +104,13 @@ func (g *reaper) over(path string, args []string) {
 	if err != nil {
 		errno := syscall.EINVAL
 		errors.As(err, &errno)
-		fmt.Fprintln(socket, int(errno))
+		g.say(int(errno))
 		return
 	}
-	fmt.Fprintln(socket, 0)
-	go g.serve(socket, child)
+	g.say(0)
+	go g.serve(socket)
 	go g.hold()
-	g.reap(child, func(line string) { fmt.Fprintln(socket, line) })
+	g.reap()
 }
 
 // startChild starts the child on a thread that waits to end it, and all others.
@@ -112,7 +118,7 @@ func (g *reaper) over(path string, args []string) {
 // The thread of a confined child is in a domain of its own, which no signal leaves. A signal that
 // it sends to all processes, as kill(2) does for -1, reaches the session's processes and no
 // others, all at once: also those that fork faster than they could be listed.
-func (g *reaper) startChild(path string, args []string) (child int, err error) {
+func (g *reaper) startChild(path string, args []string) (err error) {
 	started := make(chan struct{})
 	go func() {
 		// It is never unlocked, so that nothing else runs in the domain.
@@ -125,17 +131,20 @@ func (g *reaper) startChild(path string, args []string) (child int, err error) {
 			byItself := strike
 			strike = func() bool { return g.group.kill() != nil && byItself() }
 		}
-		child, err = g.begin(path, args)
+		g.child, err = g.begin(path, args)
 		close(started)
 		<-g.stop
-		for {
+		g.waiting.Lock() // for good
+		for g.collect() {
 			if more := strike(); !more {
 				time.Sleep(sweepInterval)
 			}
 		}
+		g.say(noneLeft)
+		close(g.gone)
 	}()
 	<-started
-	return child, err
+	return err
 }
 
 // killAll has all there are killed, and theirs as they become this process's own, until none is
@@ -184,40 +193,64 @@ func ownNetwork(attributes *syscall.SysProcAttr) {
 }
 
 // serve does what the supervisor tells, and ends everything once there is none.
-func (g *reaper) serve(socket *os.File, child int) {
+func (g *reaper) serve(socket *os.File) {
 	told := make([]byte, 1)
 	for {
 		_, err := socket.Read(told)
 		switch {
 		case err != nil:
-			send(-child, syscall.SIGTERM)
+			send(-g.child, syscall.SIGTERM)
 			time.Sleep(grace)
 			g.killAll()
 			return
 		case told[0] == askToEnd:
-			send(-child, syscall.SIGTERM)
+			send(-g.child, syscall.SIGTERM)
 		case told[0] == killNow:
 			g.killAll()
 		}
 	}
 }
 
-// reap waits for the child and then for all others, none of whom is to outlive it.
-func (g *reaper) reap(child int, report func(line string)) {
+// reap waits for children until all are to end, as they are when the child has; then the thread that
+// kills them waits for them as well, and the two are never done at once.
+func (g *reaper) reap() {
+	for !g.stopped() {
+		// This only looks: it returns at once while one that has ended was not waited for.
+		_ = unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if g.waiting.TryLock() {
+			g.collect()
+			g.waiting.Unlock()
+		}
+	}
+	<-g.gone
+}
+
+func (g *reaper) stopped() bool {
+	select {
+	case <-g.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// collect waits for the children that have ended, and reports whether there are others.
+func (g *reaper) collect() bool {
 	for {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil: // ECHILD
-			report(noneLeft)
-			return
-		case pid == child:
+			return false
+		case pid == 0:
+			return true
+		case pid == g.child:
 			how := describe(status)
 			if why := g.why(); why != "" {
 				how += ", since " + why
 			}
-			report(how)
+			g.say(how)
 			g.killAll()
 		}
 	}
@@ -237,14 +270,24 @@ func (g *reaper) killChildren() bool {
 	return more
 }
 
-// children finds this process's children. The kernel's list of them, of which each thread has a
-// part, is read in a fraction of the time in which all processes are looked at, for which a kernel
-// without it (proc_tid_children(5)) leaves no other way.
+// children finds children of this process: those of the thread that started the child, which asks, and
+// of the first, whose children all become whose parent has ended; if they have none, those of all threads.
+// One that swarms is gone sooner than all parts of the kernel's list can be read. A kernel without
+// the list (proc_tid_children(5)) leaves no other way than to look at all processes.
 func children() []int {
+	pids := listed("/proc/thread-self/children", fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
+	if len(pids) > 0 {
+		return pids
+	}
 	parts, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil || len(parts) == 0 {
 		return childrenOf(os.Getpid())
 	}
+	return listed(parts...)
+}
+
+// listed are the processes in parts of the kernel's list.
+func listed(parts ...string) []int {
 	var pids []int
 	for _, part := range parts {
 		list, _ := os.ReadFile(part) // of a thread that has just ended there is none
