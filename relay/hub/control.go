@@ -14,36 +14,36 @@ import (
 	"touchstone/relay/event"
 )
 
-// controlNote is the note that holds the newest control: retention takes the event from
-// the log, and what it set still holds.
+// controlNote names the note with the newest control, whose settings stay in force after retention removed
+// its event.
 const controlNote = "control"
 
-// maxControlTries is how often a change is tried while others make theirs.
+// maxControlTries is how often SetControl tries a change while others change the settings too.
 const maxControlTries = 10
 
-// errControlBusy is for a change that others always came before.
+// errControlBusy is returned when other changes came first at every try.
 var errControlBusy = errors.New("others change the settings all the time")
 
-// control is the newest one in the log, as far as it is shown to readers.
+// control is the newest control in the part of the log that readers can see.
 type control struct {
 	newest event.Control // the zero Control while there is none
-	noted  int64         // the number of one that is surely noted beside the log
-	unsure bool          // events were left out that may hold a newer one
+	noted  int64         // the number of a control that is known to be in the note
+	unsure bool          // events were skipped that may hold a newer control
 }
 
-// successor is the delivery of the control that follows the one numbered seq. When several
-// requests change the same settings at once, on one relay or on several, the store keeps one
-// event: the others have the same delivery and are duplicates.
+// successor returns the delivery id of the control that follows the control numbered seq. Requests that
+// change the same settings at the same time, on any relays, share it: the store keeps one event, and the
+// others are duplicates.
 func successor(seq int64) string { return "after-" + strconv.FormatInt(seq, 10) }
 
-// Control returns the settings that hold now, the same for all relays of the log. They
-// are empty, and not nil, while nothing is set, and shared: do not change them.
+// Control returns the settings in force. They are the same for all relays of the log. Settings is empty, not
+// nil, while nothing is set. It is shared: do not change it.
 func (h *Hub) Control(ctx context.Context) (event.Control, error) {
 	h.mu.Lock()
 	known := h.control
 	h.mu.Unlock()
 	if known.unsure {
-		// While nothing new is shown, the head stands still.
+		// The head does not move while publishing is held.
 		h.publishing.Lock()
 		defer h.publishing.Unlock()
 		if err := h.learnControl(ctx); err != nil {
@@ -57,9 +57,9 @@ func (h *Hub) Control(ctx context.Context) (event.Control, error) {
 	return known.newest, nil
 }
 
-// SetControl has change rewrite the settings, appends the outcome to the log, where every
-// reader gets it, and returns it. Nothing is appended when nothing changes. With an error
-// the change may have been made all the same, and making it again is right.
+// SetControl lets change rewrite a copy of the settings, appends the result to the log, where every reader
+// gets it, and returns it. It appends nothing if change changes nothing. After an error the change may have
+// been stored all the same; making it again is safe.
 func (h *Hub) SetControl(ctx context.Context, by string, change func(settings map[string]string)) (event.Control, error) {
 	for range maxControlTries {
 		present, err := h.Control(ctx)
@@ -83,7 +83,7 @@ func (h *Hub) SetControl(ctx context.Context, by string, change func(settings ma
 		if !appended.Duplicate {
 			next.ID = id
 			if err := h.keepControl(ctx); err != nil {
-				// The log has it, and this is tried again before the log loses it.
+				// The settings are in the log, and keepOldControl tries again before retention removes them.
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("the settings are in the log, but not noted beside it")
 			}
 			return next, nil
@@ -95,7 +95,7 @@ func (h *Hub) SetControl(ctx context.Context, by string, change func(settings ma
 	return event.Control{}, errControlBusy
 }
 
-// recallControl finds the newest control when the hub is built.
+// recallControl finds the newest control when the hub is created.
 func (h *Hub) recallControl(ctx context.Context) error {
 	text, err := h.store.Note(ctx, controlNote)
 	if err != nil {
@@ -112,9 +112,9 @@ func (h *Hub) recallControl(ctx context.Context) error {
 	return h.learnControl(ctx)
 }
 
-// learnControl looks for a control behind the known one: it may have been left out, or a
-// relay died before it noted it. Most often one question tells that there is none, since
-// each names the one that it follows. The caller keeps the head where it is.
+// learnControl looks for a control that is newer than the known one: the hub may have skipped it, or a relay
+// died before it wrote the note. One query usually shows that there is none, because each control's delivery
+// names its predecessor. The caller holds publishing, so the head does not move.
 func (h *Hub) learnControl(ctx context.Context) error {
 	head := h.Bounds().Head
 	newest := h.control.newest
@@ -132,7 +132,7 @@ func (h *Hub) learnControl(ctx context.Context) error {
 			return fmt.Errorf("look for the agents' settings: %w", err)
 		}
 		if next.ID.IsZero() {
-			break // it lies beyond the head
+			break // that control lies beyond the head
 		}
 		newest = next
 	}
@@ -142,12 +142,10 @@ func (h *Hub) learnControl(ctx context.Context) error {
 	return nil
 }
 
-// errControlDamaged keeps the relay from telling agents settings that hold no more: what was
-// switched off would be on again.
+// errControlDamaged is returned instead of outdated settings, which could switch on again what is off.
 var errControlDamaged = errors.New("the event with the newest settings may be among the damaged ones; restore the store from a backup")
 
-// controlBehind returns the newest control behind at, up to head; the zero Control if there
-// is none.
+// controlBehind returns the newest control after at, up to head, or the zero Control if there is none.
 func (h *Hub) controlBehind(ctx context.Context, at, head int64) (newest event.Control, err error) {
 	var damage *Damage
 	for at < head {
@@ -177,7 +175,7 @@ func (h *Hub) controlBehind(ctx context.Context, at, head int64) (newest event.C
 	return newest, nil
 }
 
-// keepControl notes the newest control.
+// keepControl writes the newest control into the note.
 func (h *Hub) keepControl(ctx context.Context) error {
 	h.keeping.Lock()
 	defer h.keeping.Unlock()
@@ -197,8 +195,8 @@ func (h *Hub) keepControl(ctx context.Context) error {
 	return nil
 }
 
-// keepOldControl notes the newest control while the log still has it and may be about to
-// lose it. Any relay may have set it, and that relay may not have noted it.
+// keepOldControl writes the newest control into the note before retention may remove it from the log. Any
+// relay may have set that control and then failed to write the note.
 func (h *Hub) keepOldControl(ctx context.Context) error {
 	if _, err := h.Control(ctx); err != nil {
 		return err

@@ -7,17 +7,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxDamages bounds what is remembered of damaged events; a log with more of them has one
-// cause, which has been logged by then.
+// maxDamages bounds how many ranges of damaged events are remembered. A log with more of them has one cause,
+// which has been logged by then.
 const maxDamages = 10_000
 
-// damages are the damaged events that this relay has come to.
+// damages are the ranges of damaged events that this relay has read.
 type damages struct {
 	mu   sync.Mutex
-	last map[int64]int64 // by the first
+	last map[int64]int64 // the last event of each range, by its first
 }
 
-// meet remembers damaged events, and logs them the first time.
+// meet remembers a range of damaged events, and logs it the first time.
 func (all *damages) meet(ctx context.Context, d *Damage) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -33,7 +33,7 @@ func (all *damages) meet(ctx context.Context, d *Damage) {
 			"the store from a backup")
 }
 
-// dropThrough forgets what retention removed.
+// dropThrough forgets the ranges that retention has removed.
 func (all *damages) dropThrough(floor int64) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -44,8 +44,7 @@ func (all *damages) dropThrough(floor int64) {
 	}
 }
 
-// Damaged returns how many events of the log this relay has found damaged since it started,
-// while a reader or another part of it came to them.
+// Damaged returns how many damaged events this relay has come across in the log since it started.
 func (h *Hub) Damaged() int64 {
 	h.damages.mu.Lock()
 	defer h.damages.mu.Unlock()

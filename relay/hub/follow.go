@@ -14,7 +14,7 @@ import (
 // followPause is the time between two attempts to follow the store.
 const followPause = time.Second
 
-// followLoop shows what other relays store, for as long as ctx lives.
+// followLoop makes the events of other relays visible until ctx ends.
 func (h *Hub) followLoop(ctx context.Context) {
 	for {
 		err := h.store.Follow(ctx, h.catchUp)
@@ -30,8 +30,8 @@ func (h *Hub) followLoop(ctx context.Context) {
 	}
 }
 
-// Refresh asks the store how far the log goes, and catches up with it: another relay
-// may have told a subscriber of events that this one has not heard of yet.
+// Refresh asks the store for the log's bounds and catches up with its head. Another relay may have sent a
+// subscriber events that this relay does not know yet.
 func (h *Hub) Refresh(ctx context.Context) (Bounds, error) {
 	bounds, err := h.store.Bounds(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Hub) Refresh(ctx context.Context) (Bounds, error) {
 	return h.Bounds(), nil
 }
 
-// catchUp shows the stored events from the head on up to the one numbered head.
+// catchUp makes the stored events after the head visible, up to the event numbered head.
 func (h *Hub) catchUp(ctx context.Context, head int64) error {
 	h.publishing.Lock()
 	defer h.publishing.Unlock()
@@ -70,7 +70,7 @@ func (h *Hub) fill(ctx context.Context, head int64) error {
 	}
 }
 
-// pass moves the head behind damaged events. Readers find out when they come to them.
+// pass moves the head past damaged events. Readers learn of the damage when they read there.
 func (h *Hub) pass(last int64) {
 	h.mu.Lock()
 	wake := h.readers.noticeUnknown(h.tail.bounds.Head + 1)
@@ -80,8 +80,8 @@ func (h *Hub) pass(last int64) {
 	wakeAll(wake)
 }
 
-// reveal makes stored events visible, all at once, and wakes the readers that want one
-// of them. The caller holds publishing. Those at or before the head are visible already.
+// reveal makes stored events visible, all at once, and wakes the readers that want one of them. It ignores
+// events up to the head, which are visible already. The caller holds publishing.
 func (h *Hub) reveal(events []event.Event) {
 	h.mu.Lock()
 	var wake []*Reader
@@ -98,8 +98,8 @@ func (h *Hub) reveal(events []event.Event) {
 	}
 	h.mu.Unlock()
 	for _, entry := range wanted {
-		// Encode the frame now, or all readers would wait for the first of them to do it.
-		// The reader that sends the entry sees the error.
+		// Encode the frame now: otherwise all readers would wait for the first of them to encode it. The
+		// reader that sends the entry sees the error.
 		_, _ = entry.Frame()
 	}
 	wakeAll(wake)

@@ -2,20 +2,20 @@ package hub
 
 import "container/list"
 
-// maxHeldBytes bounds what readers hold, each entry counted once however many have it.
-// It has room for three of the largest webhooks, or for a thousand readers that replay
-// usual ones at as many different places.
+// maxHeldBytes bounds the memory of the entries that readers hold. An entry counts once, however many readers
+// hold it. The bound has room for three of the largest webhooks, or for a thousand readers that replay usual
+// webhooks from a thousand different positions.
 const maxHeldBytes = 256 << 20
 
-// held is what readers were handed and have not let go of: those that are slow keep in
-// memory what nothing else needs any more. The hub's mu guards it.
+// held counts the entries that readers have not released: a slow reader keeps entries in memory that nothing
+// else needs. The hub's mu guards it.
 type held struct {
 	bytes   int
-	readers list.List // of *Reader; first who holds something for the longest time
+	readers list.List // of *Reader; the one that has held its entries longest comes first
 }
 
-// add counts what a reader was handed. When that is too much, those who hold something
-// for the longest time are dropped.
+// add counts the entries that a reader was given. While the readers hold more than maxHeldBytes, it drops the
+// reader that has held its entries longest.
 func (h *held) add(r *Reader, entries []*Entry) {
 	h.remove(r)
 	if len(entries) == 0 {

@@ -1,9 +1,8 @@
-// Package hub takes events in and lets readers follow them: it persists first and
-// fans out afterwards. It owns the group commit (one goroutine writes all queued events as one durable append),
-// the retention of old events, a bounded cache of the newest events, the settings for all agents, and the
-// wake-up of readers. A reader is a position in the log; the hub holds no queue for it, so a slow one costs the
-// others nothing, and an event costs those nothing whose filters leave it out. What is stored belongs to the
-// Store.
+// Package hub takes events in and lets readers follow them. It persists first and fans out afterwards. It
+// owns the group commit (one goroutine writes all queued events as one durable append), the retention of old
+// events, a bounded cache of the newest events, the settings for all agents, and the wake-up of readers. A
+// reader is a position in the log. The hub keeps no queue for it, so a slow reader costs the others nothing,
+// and an event costs nothing to the readers whose filters leave it out. The stored data belongs to the Store.
 package hub
 
 import (
@@ -22,30 +21,30 @@ import (
 	"touchstone/relay/event"
 )
 
-// Bounds of one group commit and of the queue before it.
+// Bounds of one group commit and of the queue in front of it.
 const (
 	maxCommitEvents = 512
 	maxCommitBytes  = 8 << 20
 	queueLength     = 4096
 )
 
-// ErrOverloaded is returned when more events are waiting to be stored than the hub
-// takes. The event was not stored.
+// ErrOverloaded is returned when the queue of events that wait to be stored is full. The event was not
+// stored.
 var ErrOverloaded = errors.New("too many events are waiting to be stored")
 
-// errStopped answers calls that come after Run has ended.
+// errStopped is returned by calls that come after Run has ended.
 var errStopped = errors.New("the relay is shutting down")
 
-// Hub connects one log's writers and readers.
+// Hub connects the writers and the readers of one log.
 type Hub struct {
 	store     Store
 	retention time.Duration
 	queue     chan *pending
 	stopped   chan struct{}
 
-	// publishing makes those take turns that bring events from the store to the readers.
+	// publishing is held while events from the store are made visible to the readers.
 	publishing sync.Mutex
-	// keeping makes those take turns that note the settings.
+	// keeping is held while the settings are written into their note.
 	keeping sync.Mutex
 
 	mu      sync.Mutex
@@ -57,7 +56,7 @@ type Hub struct {
 	past    past
 	damages damages
 
-	failing atomic.Int64 // the size of the last append if it failed, else zero
+	failing atomic.Int64 // the size of the last append if it failed, otherwise zero
 }
 
 // pending is an event on its way into the store.
@@ -69,16 +68,16 @@ type pending struct {
 	done   chan struct{}
 }
 
-// States of a pending event: the goroutine that moves it out of queued decides whether it is stored, so a
-// caller that abandons it knows that it never will be.
+// States of a pending event. The goroutine that moves the event out of queued decides whether it is stored,
+// so a caller that abandons it can be sure that it will never be stored.
 const (
 	queued int32 = iota
 	taken
 	abandoned
 )
 
-// New builds a hub over a store. Events older than retention are removed; zero keeps
-// them all. Run has to be running for Append to return.
+// New creates a hub over a store. Events older than retention are removed; zero keeps all events. Append
+// returns only while Run is running.
 func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error) {
 	bounds, err := store.Bounds(ctx)
 	if err != nil {
@@ -99,8 +98,8 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 	return h, nil
 }
 
-// Run stores what Append brings and removes what is too old, until ctx ends. It
-// finishes the commit it is in; events still waiting then are not stored.
+// Run stores the events that Append queues and removes old ones, until ctx ends. It finishes the commit under
+// way; events that still wait then are not stored.
 func (h *Hub) Run(ctx context.Context) error {
 	defer close(h.stopped)
 	var group errgroup.Group
@@ -110,17 +109,17 @@ func (h *Hub) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// A probe writes as much as the append that failed and what the store adds to one, such
-// as headers and indexes: where there is little room, less than that may still fit. But
-// notes are not for megabytes.
+// A probe writes as much as the failed append and what the store adds to one, such as headers and indexes: a
+// smaller write may still fit into a nearly full store. maxProbe bounds it because notes are meant to be
+// small.
 const (
 	probeExtra = 64 << 10
 	maxProbe   = 512 << 10
 )
 
-// Ready reports whether the store can be reached and, for as long as the last append
-// failed, whether such an append would succeed: what is full can still be read. It tells
-// by a note of that size; of larger appends than 512 KiB, only the next one can tell.
+// Ready reports whether the store can be reached and, after a failed append, whether such an append would
+// succeed now: a full store can still be read. To find out, it writes a note of that append's size, at most
+// 512 KiB; only the next append shows whether a larger one succeeds.
 func (h *Hub) Ready(ctx context.Context) error {
 	if _, err := h.store.Bounds(ctx); err != nil {
 		return err
@@ -129,7 +128,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 	if size == 0 {
 		return nil
 	}
-	// Another text each time: what stands there already might not be written again.
+	// Write another text each time: a store may skip writing the text that is there already.
 	now := time.Now().UTC().Format(time.RFC3339Nano) + "\n"
 	size = min(size+probeExtra, maxProbe)
 	if err := h.store.SetNote(ctx, "written", strings.Repeat(now, int(size)/len(now)+1)); err != nil {
@@ -141,7 +140,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 	return nil
 }
 
-// appended notes whether the store took an append, and tells when it does again.
+// appended records whether the store took an append, and logs when it works again after a failure.
 func (h *Hub) appended(ctx context.Context, events []event.Event, err error) {
 	size := int64(0)
 	if err != nil {
@@ -155,17 +154,17 @@ func (h *Hub) appended(ctx context.Context, events []event.Event, err error) {
 	}
 }
 
-// Bounds are the log's ends as the hub knows them; it asks the store nothing.
+// Bounds returns the log's bounds as the hub knows them, without asking the store.
 func (h *Hub) Bounds() Bounds {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.tail.bounds
 }
 
-// Append stores an event and returns its cursor once it is durable, or that of the stored
-// one, with what makes it a duplicate. When ctx ends while the
-// event still waits, it is not stored; when the store has it already, Append waits for
-// the outcome. After an error no reader sees the event, and the caller should send it again.
+// Append stores an event and returns its cursor once the event is durable. For a duplicate it returns the
+// cursor of the stored event and says what makes it a duplicate. If ctx ends while the event still waits in
+// the queue, the event is not stored; once the store has it, Append waits for the outcome. After an error no
+// reader sees the event, and the caller should send it again.
 func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, Appended, error) {
 	p := &pending{event: e, done: make(chan struct{})}
 	select {
@@ -203,10 +202,9 @@ func (h *Hub) commitLoop(ctx context.Context) {
 	}
 }
 
-// gather takes what has queued up behind first, as much as fits one commit. Waiting
-// for more would only add delay: while this commit runs, the next one gathers by itself.
-// But goroutines that are ready run first: writers that were just answered are often about to append again, and
-// would otherwise miss this commit.
+// gather takes first and the events queued behind it, as many as fit one commit. Waiting for more would only
+// add delay: the next events queue up while this commit runs. But goroutines that are ready run first:
+// writers that were just answered are often about to append again, and would miss this commit.
 func (h *Hub) gather(first *pending) []*pending {
 	var batch []*pending
 	size := 0
@@ -253,7 +251,7 @@ func (h *Hub) commit(ctx context.Context, batch []*pending) {
 	}
 }
 
-// publish shows what was appended, after the events that other relays appended before it.
+// publish makes the appended events visible, after the events that other relays appended before them.
 func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appended) {
 	h.publishing.Lock()
 	defer h.publishing.Unlock()
@@ -269,14 +267,14 @@ func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appen
 		return
 	}
 	if err := h.fill(ctx, fresh[0].ID.Seq-1); err != nil {
-		// Readers find them in the store.
+		// Readers will find those events in the store.
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("what other relays stored could not be read ahead")
 	}
 	h.reveal(fresh)
 }
 
-// show makes an event visible and returns the readers to wake. An event that does not
-// follow the head tells of others in between, which are in the store alone or gone.
+// show makes an event visible and returns the readers to wake. If the event does not follow the head
+// directly, the events between them are only in the store, or gone.
 func (h *Hub) show(entry *Entry) []*Reader {
 	var wake []*Reader
 	if next := h.tail.bounds.Head + 1; entry.ID.Seq != next {
@@ -285,14 +283,14 @@ func (h *Hub) show(entry *Entry) []*Reader {
 	}
 	if entry.IsControl() {
 		newest, err := entry.Control()
-		h.control = control{newest: newest, noted: h.control.noted, unsure: err != nil} // the next call of Control sees the error
+		h.control = control{newest: newest, noted: h.control.noted, unsure: err != nil} // the next Control sees the error
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)
 }
 
-// trimLoop removes old events at the start and then often enough that none outlives
-// the retention by more than a minute.
+// trimLoop removes old events at the start and then often enough that no event outlives the retention by more
+// than a minute.
 func (h *Hub) trimLoop(ctx context.Context) {
 	if h.retention <= 0 {
 		return
@@ -320,7 +318,7 @@ func (h *Hub) trim(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("trim the log: %w", err)
 		}
-		// Other relays of the log trim it too.
+		// Ask for the floor: other relays trim the log too.
 		bounds, err := h.store.Bounds(ctx)
 		if err != nil {
 			return fmt.Errorf("read the log's bounds: %w", err)

@@ -1,8 +1,8 @@
 package hub
 
-// Lag is how many events the log holds that the reader has not been handed yet. Events
-// that its filters leave out do not count once the reader waits for one that they let
-// through. It may be asked from any goroutine.
+// Lag returns how many events of the log the reader has not been given yet. While the reader waits, events
+// that its filters leave out do not count, up to the first event that they let through. Any goroutine may
+// call it.
 func (r *Reader) Lag() int64 {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()

@@ -10,23 +10,23 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Bounds of what readers that replay share. Pieces end at multiples of pieceEvents, so
-// that readers which began at different places soon ask for the same ones.
+// Bounds of what replaying readers share. Pieces end at multiples of pieceEvents, so that readers soon ask
+// for the same ones wherever they began.
 const (
 	pieceEvents  = 64
 	maxPastBytes = 16 << 20
 	pieceTimeout = 30 * time.Second
 )
 
-// past reads the stored log in pieces, each once for all readers that come for it at
-// about the same time: it is read, encoded and compressed for the first of them.
+// past reads the stored log in pieces. A piece is read, encoded and compressed once for all readers that need
+// it at about the same time.
 type past struct {
 	store Store
 	reads singleflight.Group
 
 	mu     sync.Mutex
-	pieces map[int64]piece // by the number behind which they begin
-	order  []int64         // the same, the oldest first
+	pieces map[int64]piece // by the number of the event before the piece
+	order  []int64         // the keys of pieces, the oldest first
 	bytes  int
 }
 
@@ -36,7 +36,7 @@ type piece struct {
 	size    int
 }
 
-// result is what after returns of a piece.
+// result returns the piece as after does.
 func (p piece) result() ([]*Entry, error) {
 	if p.damage != nil {
 		return nil, p.damage
@@ -44,8 +44,8 @@ func (p piece) result() ([]*Entry, error) {
 	return p.entries, nil
 }
 
-// after returns the stored events behind seq; none when there are none. The entries
-// are shared, and so is the slice. Damaged events are an error, a *Damage.
+// after returns the stored events after seq, or none if there are none. The entries and the slice are shared.
+// For damaged events the error is a *Damage.
 func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
 	p.mu.Lock()
 	known, ok := p.pieces[seq]
@@ -53,7 +53,7 @@ func (p *past) after(ctx context.Context, seq int64) ([]*Entry, error) {
 	if ok {
 		return known.result()
 	}
-	// The first caller may leave; the others still need the result.
+	// The first caller may go away while the others still need the result.
 	read := p.reads.DoChan(strconv.FormatInt(seq, 10), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pieceTimeout)
 		defer cancel()

@@ -13,13 +13,14 @@ import (
 	"touchstone/relay/event"
 )
 
-// Reader follows the log from a position, behind filters. It belongs to one goroutine.
+// Reader follows the log from a position and applies filters. One goroutine uses it.
 type Reader struct {
-	// Drop, if set before the first Next, is called when the reader has held a batch for
-	// longer than all others and they need the memory. It has to make the reader's owner
-	// close it soon, and must not call the hub or wait.
+	// Drop, if set before the first Next, is called when readers hold too much memory and this one has held
+	// its batch longest. It must make the owner close the reader soon, and must neither call the hub nor
+	// block.
 	Drop func()
-	// Unsent, if set before the first Next, says that the reader sends nothing on and so needs no frames.
+	// Unsent, if set before the first Next, says that the reader sends nothing on, so that it needs no
+	// frames.
 	Unsent bool
 
 	hub     *Hub
@@ -27,32 +28,31 @@ type Reader struct {
 	wake    chan struct{}
 
 	// The hub's mu guards the rest.
-	at      int64 // up to here the reader has been handed the log, or it was left out
-	waiting bool  // nothing behind at matches, except from match on
-	match   int64 // the first event since waiting that may match; zero for none
+	at      int64 // the reader has been given the log, or skipped it, up to here
+	waiting bool  // no event after at matches, except from match on
+	match   int64 // the first event since the reader began to wait that may match; zero for none
 	held    []*Entry
-	place   *list.Element // among those that hold something
+	place   *list.Element // in the list of readers that hold entries
 }
 
 // Batch is the next piece of the log for one reader.
 type Batch struct {
-	// GoneThrough is the last event that is missing behind the reader's position; zero
-	// when nothing is. Entries then begin after it.
+	// GoneThrough is the last of the events that are missing after the reader's position; zero if none are.
+	// Entries then begin after it.
 	GoneThrough int64
-	// Damaged says why: what is missing is damaged in the store. Otherwise retention
-	// removed it.
+	// Damaged says that the missing events are damaged in the store. Otherwise retention removed them.
 	Damaged bool
-	// Entries are the next events in order that the reader wants. They are shared:
-	// do not change them. They count as held until Release, Next or Close.
+	// Entries are the next events that the reader wants, in order. They are shared: do not change them. They
+	// count as held until Release, Next or Close.
 	Entries []*Entry
-	// Through is the reader's position once it has dealt with the entries.
+	// Through is the reader's position once it has processed the entries.
 	Through int64
-	// More is true when the log goes on behind Through; if not, wait for Wake.
+	// More is true when the log has events after Through; otherwise wait for Wake.
 	More bool
 }
 
-// NewReader makes a reader that stands behind the event numbered after and wants the
-// events that every one of the filters lets through, and all controls. The caller closes it.
+// NewReader creates a reader whose position is the event numbered after. It wants all controls, and the
+// events that pass every filter. The caller closes it.
 func (h *Hub) NewReader(after int64, filters ...event.Filter) *Reader {
 	r := &Reader{hub: h, filters: filters, wake: make(chan struct{}, 1), at: after}
 	h.mu.Lock()
@@ -61,7 +61,7 @@ func (h *Hub) NewReader(after int64, filters ...event.Filter) *Reader {
 	return r
 }
 
-// Close forgets the reader.
+// Close removes the reader from the hub.
 func (r *Reader) Close() {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
@@ -69,19 +69,19 @@ func (r *Reader) Close() {
 	r.hub.held.remove(r)
 }
 
-// Release lets go of what Next has returned last.
+// Release gives back the entries of the last Next.
 func (r *Reader) Release() {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
 	r.hub.held.remove(r)
 }
 
-// Wake signals that the log may hold something new for this reader. Calling Next
-// without it does no harm, and tells how far the log has come meanwhile.
+// Wake signals that the log may hold something new for this reader. Calling Next without the signal is
+// harmless, and shows how far the log has grown.
 func (r *Reader) Wake() <-chan struct{} { return r.wake }
 
-// Next returns what follows the reader's position, from memory where it can and else
-// from the store, and moves the position behind it.
+// Next returns the events after the reader's position and moves the position past them. They come from memory
+// if possible, otherwise from the store.
 func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	entries, after, head := r.advance()
 	if after == head {
@@ -97,12 +97,12 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 			return Batch{}, fmt.Errorf("read the log: %w", err)
 		}
 		for _, entry := range stored {
-			if entry.ID.Seq <= head { // what lies beyond comes when its turn to be shown has come
+			if entry.ID.Seq <= head { // events beyond the head are not visible yet
 				entries = append(entries, entry)
 			}
 		}
 		if len(entries) == 0 {
-			// All of it went between the look at the bounds and the read.
+			// Retention removed all of it after advance looked at the bounds.
 			return Batch{GoneThrough: head, Through: head, More: r.moveTo(head)}, nil
 		}
 		if first := entries[0].ID.Seq; first > after+1 {
@@ -118,8 +118,8 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	return batch, nil
 }
 
-// passDamage moves the position behind damaged events, or first behind what retention
-// removed before them.
+// passDamage moves the position past damaged events. If retention removed events before the damaged ones, it
+// first moves past those alone.
 func (r *Reader) passDamage(ctx context.Context, damage *Damage, after, head int64) Batch {
 	r.hub.damages.meet(ctx, damage)
 	through, damaged := min(damage.Last, head), true
@@ -135,8 +135,8 @@ func (r *Reader) hold(entries []*Entry) {
 	r.hub.held.add(r, entries)
 }
 
-// advance skips what is known to match nothing and takes what memory holds behind
-// that. A reader that thereby reaches the head is waiting from now on.
+// advance skips events that are known not to match and takes the cached entries after them. A reader that
+// reaches the head this way waits from now on.
 func (r *Reader) advance() (entries []*Entry, after, head int64) {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
@@ -158,8 +158,8 @@ func (r *Reader) advance() (entries []*Entry, after, head int64) {
 	return entries, min(after, head), head
 }
 
-// moveTo moves the position to an event, and reports whether the log goes on behind it. A reader that
-// thereby reaches the head is waiting from now on.
+// moveTo moves the position to an event and reports whether the log goes on after it. A reader that reaches
+// the head this way waits from now on.
 func (r *Reader) moveTo(seq int64) (more bool) {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
@@ -169,7 +169,7 @@ func (r *Reader) moveTo(seq int64) (more bool) {
 	return more
 }
 
-// wanted drops in place what a filter leaves out.
+// wanted removes, in place, the entries that a filter leaves out.
 func (r *Reader) wanted(entries []*Entry) []*Entry {
 	kept := entries[:0]
 	for _, entry := range entries {
@@ -180,7 +180,7 @@ func (r *Reader) wanted(entries []*Entry) []*Entry {
 	return kept
 }
 
-// wants lets controls through any filter: they are for all readers.
+// wants lets controls pass any filter: they are meant for all readers.
 func (r *Reader) wants(e event.Event) bool {
 	if e.IsControl() {
 		return true
@@ -193,8 +193,8 @@ func (r *Reader) wants(e event.Event) bool {
 	return true
 }
 
-// readers finds the readers that an event may concern without a look at the others:
-// each is filed under the narrowest keys that its filters allow.
+// readers is an index that finds the readers an event may concern without looking at the others. Each reader
+// stands under the narrowest keys that its filters allow.
 type readers map[string]map[*Reader]struct{}
 
 func (all readers) add(r *Reader) {
@@ -215,8 +215,8 @@ func (all readers) remove(r *Reader) {
 	}
 }
 
-// notice marks the waiting readers that want the event and returns those that did not
-// know yet that there is something for them.
+// notice marks the waiting readers that want the event. It returns those that were not marked before, which
+// have to be woken.
 func (all readers) notice(e event.Event) []*Reader {
 	var wake []*Reader
 	keys := eventKeys(e)
@@ -234,7 +234,7 @@ func (all readers) notice(e event.Event) []*Reader {
 	return wake
 }
 
-// noticeUnknown does the same when events from first on are there that the hub has not seen.
+// noticeUnknown is notice for events from first on that the hub has not seen: they may concern any reader.
 func (all readers) noticeUnknown(first int64) []*Reader {
 	var wake []*Reader
 	for _, some := range all {
@@ -248,15 +248,15 @@ func (all readers) noticeUnknown(first int64) []*Reader {
 	return wake
 }
 
-// eventKeys are the keys under which readers of an event can be filed.
+// eventKeys returns the keys under which an event looks for readers.
 func eventKeys(e event.Event) []string {
 	repo := strings.ToLower(e.Repo)
 	owner, _ := path.Split(repo)
 	return []string{"", "source " + e.Source, "type " + e.Type, "owner " + owner, "repo " + repo}
 }
 
-// readerKeys files a reader under its repositories or their owners; else under its
-// types, else under its sources, else under the empty key, where every event looks.
+// readerKeys returns the keys under which a reader stands: its repositories or their owners, otherwise its
+// types, otherwise its sources, otherwise the empty key, which every event looks up.
 func readerKeys(filters []event.Filter) []string {
 	for _, filter := range filters {
 		if keys := repoKeys(filter.Repos); keys != nil {
@@ -276,8 +276,8 @@ func readerKeys(filters []event.Filter) []string {
 	return []string{""}
 }
 
-// repoKeys is nil unless every glob names at least an owner. A class such as [^a] could
-// match the slash behind the owner, so globs with classes are not among those.
+// repoKeys returns nil unless every glob names at least an owner. Globs with a class or an escape do not
+// qualify: a class such as [^a] could match the slash after the owner.
 func repoKeys(globs []string) []string {
 	var keys []string
 	for _, glob := range globs {

@@ -7,7 +7,7 @@ import (
 	"touchstone/relay/internal/segment"
 )
 
-// Bounds of the tail cache and of what one reader is handed at a time.
+// Bounds of the tail cache and of one reader's batch.
 const (
 	maxTailBytes   = 48 << 20
 	maxBatchEvents = 256
@@ -15,8 +15,8 @@ const (
 	entryOverhead  = 1 << 10
 )
 
-// Entry is an event together with its frame, which is encoded once for all readers,
-// and compressed once for all of them that want it so.
+// Entry is an event and its frame. The frame is encoded once for all readers, and compressed once for all
+// readers that accept compression.
 type Entry struct {
 	event.Event
 
@@ -28,16 +28,16 @@ type Entry struct {
 	segment    segment.Segment
 	segmentErr error
 
-	holders int // readers that have it; the hub's mu guards it
+	holders int // how many readers hold the entry; the hub's mu guards it
 }
 
-// Frame is the event's SSE frame. It is shared: do not change it.
+// Frame returns the event's SSE frame. It is shared: do not change it.
 func (e *Entry) Frame() ([]byte, error) {
 	e.encode.Do(func() { e.frame, e.frameErr = e.AppendFrame(nil) })
 	return e.frame, e.frameErr
 }
 
-// Segment is the event's frame as a piece of a gzip stream.
+// Segment returns the event's frame as a segment of a gzip stream.
 func (e *Entry) Segment() (segment.Segment, error) {
 	e.compress.Do(func() {
 		frame, err := e.Frame()
@@ -50,8 +50,7 @@ func (e *Entry) Segment() (segment.Segment, error) {
 	return e.segment, e.segmentErr
 }
 
-// size is what the entry may take in memory: the payload, the frame made of it, and
-// the frame compressed.
+// size estimates what the entry takes in memory at most: the payload, its frame, and the compressed frame.
 func (e *Entry) size() int { return entryOverhead + 3*len(e.Payload) }
 
 // tail holds the log's bounds and its newest entries without a gap between them.
@@ -61,8 +60,8 @@ type tail struct {
 	bytes   int
 }
 
-// push adds the newest entry and lets the oldest go while there are too many. An
-// entry that does not follow the last one starts the cache anew.
+// push adds the newest entry and drops the oldest while the cache is too large. An entry that does not follow
+// the last one clears the cache first.
 func (t *tail) push(e *Entry) {
 	if e.ID.Seq != t.bounds.Head+1 {
 		t.entries, t.bytes = nil, 0
@@ -75,7 +74,7 @@ func (t *tail) push(e *Entry) {
 	}
 }
 
-// pass moves the head behind events that cannot be had.
+// pass moves the head past events that cannot be read.
 func (t *tail) pass(last int64) {
 	t.entries, t.bytes = nil, 0
 	t.bounds.Head = last
@@ -87,7 +86,7 @@ func (t *tail) dropOldest() {
 	t.entries = t.entries[1:]
 }
 
-// dropThrough forgets what retention removed from the store.
+// dropThrough forgets events that retention removed from the store.
 func (t *tail) dropThrough(floor int64) {
 	t.bounds.Floor = max(t.bounds.Floor, floor)
 	for len(t.entries) > 0 && t.entries[0].ID.Seq <= floor {
@@ -95,7 +94,7 @@ func (t *tail) dropThrough(floor int64) {
 	}
 }
 
-// after returns the cached entries behind seq; none if the cache begins later.
+// after returns the cached entries after seq, or none if the cache begins later.
 func (t *tail) after(seq int64) []*Entry {
 	if len(t.entries) == 0 || t.entries[0].ID.Seq > seq+1 {
 		return nil

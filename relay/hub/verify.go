@@ -11,31 +11,30 @@ import (
 	"touchstone/relay/event"
 )
 
-// MaxProblems is how many problems Verify tells before it gives up: a log with more of
-// them has one cause, which is not in the events.
+// MaxProblems is how many problems Verify reports before it gives up. A log with more problems has one cause,
+// which is not in the events.
 const MaxProblems = 100
 
-// ErrManyProblems is returned by Verify once it has told MaxProblems.
+// ErrManyProblems is returned by Verify once it has reported MaxProblems.
 var ErrManyProblems = errors.New("there are too many problems to go on")
 
-// Report is what Verify found of a log, besides problems.
+// Report is what Verify found in a log, besides problems.
 type Report struct {
-	// Bounds are the log's.
+	// Bounds are the log's bounds.
 	Bounds Bounds
-	// Unchecked is how many events have no checksum, since older relays stored them. Whether
-	// they are what was appended, only their senders' signatures can tell.
+	// Unchecked is how many events have no checksum because an older relay stored them. Only their senders'
+	// signatures can tell whether they are unchanged.
 	Unchecked int64
-	// Proved is how many events fit the signature that came with them.
+	// Proved is how many events match the signature that came with them.
 	Proved int64
-	// Unproved is how many do not fit it and stand before all of their source that do: they
-	// may have been signed with a secret that has been changed since.
+	// Unproved is how many events do not match their signature and stand before every event of their source
+	// that does: they may have been signed with a secret that has been replaced since.
 	Unproved int64
 }
 
-// Verify reads the whole log and checks what a Store promises: numbers without a gap, in
-// order, from the floor to the head; each delivery once; and events that come out as
-// they went in. Prove says whether an event fits the signature that came with it, and with
-// known set to false that it cannot tell. It tells every problem as a sentence. The
+// Verify reads the whole log and checks what a Store promises: numbers from floor to head, in order and
+// without gaps; each delivery once; events unchanged. Prove says whether an event matches the signature that
+// came with it; known is false if it cannot tell. Verify calls tell with a sentence for every problem. The
 // error is about a store that cannot be read at all.
 func Verify(ctx context.Context, store Store, prove func(e event.Event) (fits, known bool), tell func(problem string)) (Report, error) {
 	bounds, err := store.Bounds(ctx)
@@ -79,16 +78,16 @@ func (v *verifier) log(ctx context.Context, store Store) error {
 	return nil
 }
 
-// verifier is one walk through a log.
+// verifier is one pass over a log.
 type verifier struct {
 	report   Report
-	at       int64 // the last number that was dealt with
+	at       int64 // the last number that was checked
 	tell     func(string)
 	problems int
 	prove    func(event.Event) (fits, known bool)
-	proved   map[string]bool // the sources of which an event fitted its signature
-	// seen has a hash of each delivery: 16 bytes for an event, and no false alarm to
-	// be expected in any log that fits a disk.
+	proved   map[string]bool // the sources that have an event that matched its signature
+	// seen has a hash of each delivery: 16 bytes for each event, and no false alarm to expect in any log that
+	// fits on a disk.
 	seen map[uint64]int64
 	seed maphash.Seed
 }
@@ -132,8 +131,7 @@ func (v *verifier) event(e event.Event) {
 	}
 }
 
-// intact checks that an event says what every event says, and reaches a subscriber as
-// it is stored.
+// intact checks that an event has what every event has, and that it reaches a subscriber as it is stored.
 func intact(e event.Event) error {
 	if e.Source == "" || e.Delivery == "" || e.ReceivedAt.IsZero() {
 		return errors.New("its source, its delivery or its time is missing")
