@@ -1,5 +1,5 @@
-// Package appkey owns the private key of a GitHub App: how its file reads, and how a request is signed
-// with it. It keeps no key anywhere.
+// Package appkey owns the private key of a GitHub App: how its file is read, and how a request is signed with
+// it. It stores no key.
 package appkey
 
 import (
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Parse reads a GitHub App's private key as GitHub hands it out, PEM in PKCS #1, or in PKCS #8.
-// Its error says what a key looks like, and never shows the text.
+// Parse reads a GitHub App's private key: PEM in PKCS #1, as GitHub hands it out, or in PKCS #8. The error
+// says what a key looks like, and never shows the text.
 func Parse(text []byte) (*rsa.PrivateKey, error) {
 	errKey := errors.New("it is no RSA private key in PEM, such as a GitHub App's settings let one download")
 	block, _ := pem.Decode(text)
@@ -34,10 +34,10 @@ func Parse(text []byte) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// Token is the JSON web token by which GitHub knows the App with this id, or client id
+// Token returns the JSON web token by which GitHub knows the App with this id or client id
 // (https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app).
-// It is good for a minute before and nine minutes after now: GitHub allows ten, and advises to allow for
-// clocks that differ.
+// It is valid from a minute before now to nine minutes after now: GitHub allows ten minutes, and advises to
+// allow for clock drift.
 func Token(app string, key *rsa.PrivateKey, now time.Time) (string, error) {
 	encode := base64.RawURLEncoding.EncodeToString
 	claims := fmt.Sprintf(`{"iat":%d,"exp":%d,"iss":"%s"}`, now.Add(-time.Minute).Unix(), now.Add(9*time.Minute).Unix(), app)
