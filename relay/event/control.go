@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// ControlName marks a Control. It is also the name of the event that keeps one in the
-	// log, whose payload are the settings.
+	// ControlName is the name of a Control's frame. It is also the name of the event that keeps a Control in
+	// the log; that event's payload is the settings.
 	ControlName = ControlSource + "." + controlType
-	// ControlSource is that event's source.
+	// ControlSource is the source of that event.
 	ControlSource = "relay"
 
 	controlType = "control"
 )
 
-// Control tells every subscriber the settings that an administrator of the relay has given
-// to all agents. It names all of them: what an earlier one named and this one does not is
-// no longer set.
+// Control tells every subscriber the settings that an administrator of the relay has made for all agents. It
+// names all of them: a setting that an earlier Control named and this one does not is no longer set.
 type Control struct {
-	// ID is the event that set them; zero while nothing was ever set.
+	// ID is the event that set them; zero if nothing was ever set.
 	ID Cursor `json:"id,omitzero"`
-	// Settings are the values by their keys. A relay takes those alone that ValidateSetting
-	// lets through; which ones an agent knows depends on its version.
+	// Settings are the values by their keys. A relay accepts only settings that ValidateSetting accepts.
+	// Which of them an agent knows depends on its version.
 	Settings map[string]string `json:"settings"`
 	// By is the name of the administrator's token; empty where the relay has no tokens.
 	By string `json:"by,omitempty"`
@@ -37,7 +36,7 @@ type Control struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Event is the control as the log keeps it, without an ID and a delivery.
+// Event returns the control as the log keeps it, without an ID and a delivery.
 func (c Control) Event() (Event, error) {
 	payload, err := json.Marshal(c.Settings)
 	if err != nil {
@@ -46,10 +45,10 @@ func (c Control) Event() (Event, error) {
 	return Event{Source: ControlSource, Type: controlType, Sender: c.By, ReceivedAt: c.At, Payload: payload}, nil
 }
 
-// IsControl reports whether the event is a control, and no webhook's.
+// IsControl reports whether the event is a control rather than a webhook.
 func (e Event) IsControl() bool { return e.Source == ControlSource && e.Type == controlType }
 
-// Control reads what Control.Event has made.
+// Control reads an event that Control.Event made.
 func (e Event) Control() (Control, error) {
 	c := Control{ID: e.ID, By: e.Sender, At: e.ReceivedAt}
 	if err := json.Unmarshal(e.Payload, &c.Settings); err != nil || c.Settings == nil {
@@ -58,9 +57,8 @@ func (e Event) Control() (Control, error) {
 	return c, nil
 }
 
-// AppendFrame appends the control's frame to dst; it moves the cursor to at. That is the
-// control's own place in the log, or, for a subscriber that begins behind it, where the
-// subscriber stands.
+// AppendFrame appends the control's frame to dst; it moves the cursor to at. That is the control's own
+// position in the log or, for a subscriber that begins after the control, the subscriber's position.
 func (c Control) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -69,11 +67,10 @@ func (c Control) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
 	return appendFrame(dst, ControlName, data, at), nil
 }
 
-// settings are the keys that a relay lets administrators set, and whether their values are
-// lists. They choose among models and engines, and nothing else: an administrator of the
-// relay must not be able to run commands on the agents' machines, read their keys, or
-// approve. So no key names a program, a path, an address or a right, and none turns a
-// protection off.
+// settings are the keys that administrators may set through a relay; the value says whether the setting is a
+// list. The settings choose among models and engines, and nothing else: an administrator of the relay must
+// not be able to run commands on the agents' machines, read their keys, or approve. So no key names a
+// program, a path, an address or a right, and none turns a protection off.
 var settings = map[string]bool{
 	"engine.model":           false,
 	"engine.review.model":    false,
@@ -87,25 +84,24 @@ var settings = map[string]bool{
 	"engine.off":             true,
 }
 
-// maxModels bounds a list.
+// maxModels bounds the length of a list.
 const maxModels = 20
 
-// model is a model's name as the engines take it, alone or with an engine before it, as in
-// codex:gpt-5. Neither part can be taken for an option of a command line, nor the whole for
-// more than one word.
+// model matches a model's name as the engines take it, alone or after an engine, as in codex:gpt-5. Neither
+// part can be mistaken for a command-line option, nor the whole for more than one word.
 var model = regexp.MustCompile(`^[A-Za-z0-9](:?[A-Za-z0-9._/@+\[\]]|-)*:?$`)
 
-// maxModelLength is far above any model's name, in bytes.
+// maxModelLength is in bytes, far above any model's name.
 const maxModelLength = 128
 
-// secret is how keys and tokens begin that people have at hand when they set up models.
+// secret matches the beginnings of keys and tokens that people have at hand when they set up models.
 var secret = regexp.MustCompile(`(?i)(^|:)(sk-|rly_|gh[a-z]_|github_pat_|xox|aiza|eyj)`)
 
-// SettingKeys are the keys that ValidateSetting knows, in order.
+// SettingKeys returns the keys that ValidateSetting knows, sorted.
 func SettingKeys() []string { return slices.Sorted(maps.Keys(settings)) }
 
-// ValidateSetting reports, in a sentence, why a setting cannot be one of a control's. A
-// list is written with commas, and may be empty.
+// ValidateSetting says, in a sentence, why a setting cannot be part of a control. A list is written with
+// commas, and may be empty.
 func ValidateSetting(key, value string) error {
 	list, known := settings[key]
 	switch {
@@ -131,17 +127,17 @@ func ValidateSetting(key, value string) error {
 	return errors.Join(errs...)
 }
 
-// minPart is how long a part of a model's name has to be to stand for the models that have it.
+// minPart is how long a part of a model's name has to be to stand for all models whose names contain it.
 const minPart = 4
 
-// IsModelPart reports whether a name in engine.off can stand for all models that have it as a
-// part, and not only for the one that is called so: shorter names, and mere numbers, would
-// also match models that were not meant.
+// IsModelPart reports whether a name in engine.off stands for all models whose names contain it, and not only
+// for the model with exactly this name: shorter names and plain numbers would also match models that were not
+// meant.
 func IsModelPart(name string) bool {
 	return len(name) >= minPart && strings.ContainsFunc(name, unicode.IsLetter)
 }
 
-// validateModel leaves out of its errors what may be a secret.
+// validateModel keeps possible secrets out of its errors.
 func validateModel(key, name string) error {
 	switch {
 	case secret.MatchString(name):

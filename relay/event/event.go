@@ -1,7 +1,6 @@
-// Package event owns the relay's wire contract: what an event says, how a position
-// in the log is written, which events a subscriber asks for, and the Server-Sent
-// Events frames that carry all of it. It stores nothing and uses the standard
-// library alone, so that any client may import it.
+// Package event owns the relay's wire contract: what an event contains, how a position in the log is written,
+// which events a subscriber asks for, and the Server-Sent Events frames that carry all of it. It stores
+// nothing and imports only the standard library, so that any client may import it.
 package event
 
 import (
@@ -16,52 +15,51 @@ import (
 
 // Event is one webhook as the relay stored it.
 type Event struct {
-	// ID is the event's place in the log.
+	// ID is the event's position in the log.
 	ID Cursor
-	// Source is the name of the relay's endpoint that took the webhook, such as "github".
+	// Source is the name of the relay's endpoint that received the webhook, such as "github".
 	Source string
-	// Delivery is the sender's id for this delivery, the same again when it is redelivered.
+	// Delivery is the sender's id for this delivery; a redelivery has the same id.
 	Delivery string
 	// Type is the sender's name for the kind of event, such as "pull_request".
 	Type string
-	// Action says what happened, where the sender tells, such as "opened".
+	// Action says what happened, such as "opened"; empty if the sender does not say.
 	Action string
-	// Repo is the repository in the form owner/name, where there is one.
+	// Repo is the repository as owner/name; empty if the event is about none.
 	Repo string
-	// Number is the issue's or pull request's number; zero when the event is about neither.
+	// Number is the number of the issue or pull request; zero if the event is about neither.
 	Number int
 	// Sender is the login of the account that caused the event, if the webhook names it.
 	Sender string
-	// ReceivedAt is when the relay took the webhook, in UTC, to the millisecond.
+	// ReceivedAt is when the relay received the webhook, in UTC, to the millisecond.
 	ReceivedAt time.Time
-	// Headers holds the webhook's own HTTP headers, canonical names; never credentials, and
-	// not the signature.
+	// Headers holds the webhook's own HTTP headers under their canonical names, without credentials and
+	// without the signature.
 	Headers map[string]string
-	// Signature is the header with the sender's signature, where there was one and it was
-	// verified. It stays in the store: subscribers could send the webhook again with it.
+	// Signature is the header with the sender's signature, if there was one and it was verified. It stays in
+	// the store: with it, a subscriber could send the webhook again.
 	Signature string
-	// SignedOnce says that the sender never signs the same bytes for two webhooks: another one
-	// with the same Signature is this one sent again, even under another delivery. Appending
-	// looks at it; events that are read leave it out.
+	// SignedOnce says that the sender never signs the same bytes for two webhooks, so a webhook with the same
+	// Signature is a redelivery, even under another delivery id. Append uses it; events that are read do not
+	// have it.
 	SignedOnce bool
-	// Payload is the webhook's content, byte for byte as the sender wrote it. It is nearly
-	// always JSON, but readers have to be ready for any bytes.
+	// Payload is the webhook's body, byte for byte as the sender wrote it. It is nearly always JSON, but
+	// readers have to be ready for any bytes.
 	Payload []byte
-	// JSON says that this very Payload was seen to be JSON, which spares another look: half of what it costs
-	// to send an event. False says nothing. It is not sent.
+	// JSON says that this very Payload is known to be valid JSON, which saves validating it again: half the
+	// cost of sending an event. False says nothing. The field is not sent.
 	JSON bool
 }
 
-// RecoveredHeader stands among the headers of an event that reached the relay by no
-// webhook: the relay fetched it from the sender afterwards, so the payload is the
-// sender's but not its bytes, and no signature goes with it. The value is "unsigned".
+// RecoveredHeader is a header of events that no webhook brought: the relay fetched them from the sender
+// afterwards. Their payload is the sender's but not byte for byte, and no signature comes with it. The value
+// is "unsigned".
 const RecoveredHeader = "X-Relay-Recovered"
 
-// Recovered reports whether the event was fetched, as RecoveredHeader says.
+// Recovered reports whether the relay fetched the event; see RecoveredHeader.
 func (e Event) Recovered() bool { return e.Headers[RecoveredHeader] != "" }
 
-// SplitSignature moves the signature out of the headers of an event that a relay before
-// version 0.2 stored, which kept it among them.
+// SplitSignature moves the signature out of the headers. Relays before version 0.2 stored it among them.
 func (e *Event) SplitSignature() {
 	for name, value := range e.Headers {
 		if strings.Contains(strings.ToLower(name), "signature") {
@@ -71,7 +69,7 @@ func (e *Event) SplitSignature() {
 	}
 }
 
-// envelope is Event on the wire; exactly one of the two payload fields is present.
+// envelope is an Event on the wire; exactly one of the two payload fields is present.
 type envelope struct {
 	ID            Cursor            `json:"id"`
 	Source        string            `json:"source"`
@@ -87,7 +85,7 @@ type envelope struct {
 	PayloadBase64 *[]byte           `json:"payload_base64,omitempty"`
 }
 
-// Name is the event's name in its frame: source and type, such as "github.pull_request".
+// Name returns the event's name in its frame: source and type, such as "github.pull_request".
 func (e Event) Name() string {
 	if e.Type == "" {
 		return e.Source
@@ -95,8 +93,8 @@ func (e Event) Name() string {
 	return e.Source + "." + e.Type
 }
 
-// AppendJSON appends the event's envelope to dst. A payload that is JSON stands in it
-// unchanged, line breaks and all, which json.Marshal could not promise: it compacts.
+// AppendJSON appends the event's envelope to dst. A JSON payload is copied unchanged, line breaks included;
+// json.Marshal would compact it.
 func (e Event) AppendJSON(dst []byte) ([]byte, error) {
 	wire := envelope{
 		ID: e.ID, Source: e.Source, Delivery: e.Delivery, Type: e.Type, Action: e.Action, Repo: e.Repo,
@@ -120,8 +118,8 @@ func (e Event) AppendJSON(dst []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// MarshalJSON gives the envelope to encoding/json, which compacts the payload within
-// it. Use AppendJSON where the payload's bytes matter.
+// MarshalJSON returns the envelope for encoding/json, which then compacts the payload. Use AppendJSON where
+// the payload's bytes matter.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
 // UnmarshalJSON reads an envelope; the payload keeps its bytes.
@@ -140,15 +138,14 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// maxDepth is how deeply encoding/json lets JSON be nested.
+// maxDepth is how deeply encoding/json allows JSON to be nested.
 const maxDepth = 10_000
 
-// inlineable reports whether the payload can stand inside the envelope and come out of it
-// with the same bytes, through any reader that keeps to the SSE and JSON standards.
-// Not so: what is not JSON; what is not UTF-8, which readers of event streams replace;
-// a carriage return, which ends a line of a stream as a line feed does; white space around
-// the value, which is lost once the value stands in an object; and nesting that the
-// envelope's own level would take over the limit.
+// inlineable reports whether the payload can be part of the envelope and come out of it with the same bytes,
+// through any reader that follows the SSE and JSON standards. That rules out what is not JSON; what is not
+// UTF-8, which readers of event streams replace; a carriage return, which ends a line of a stream just as a
+// line feed does; white space around the value, which an object does not preserve; and nesting that exceeds
+// the limit together with the envelope's own level.
 func (e Event) inlineable() bool {
 	payload := e.Payload
 	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||

@@ -15,23 +15,21 @@ const (
 	maxFilterLength = 256
 )
 
-// Filter says which events a subscriber wants. An empty list wants everything; of
-// several values in one list any may match; all three lists have to.
+// Filter says which events a subscriber wants. An empty list matches everything. In a list with several
+// values, one has to match. All three lists have to match.
 type Filter struct {
 	// Sources are exact names of sources.
 	Sources []string
 	// Types are exact names of event types.
 	Types []string
-	// Repos are repositories or globs such as "acme/*", in the syntax of path.Match,
-	// without regard to case, as GitHub's names have none. A filter with Repos leaves
-	// out events that are about no repository.
+	// Repos are repositories or globs such as "acme/*", in the syntax of path.Match but case-insensitive,
+	// like GitHub's names. A filter with Repos leaves out events that are about no repository.
 	Repos []string
 }
 
-// ParseFilter reads the parameters source, type and repo, each repeatable, from a
-// query. The only other parameter of a stream is after, which it leaves to the caller:
-// any further one is an error, since a misspelt filter would let everything through. Its
-// errors are sentences for the author of the query.
+// ParseFilter reads the repeatable parameters source, type and repo from a query. The only other parameter of
+// a stream is after, which it leaves to the caller. Any further parameter is an error, because a misspelt
+// filter would let everything through. The errors are sentences for the author of the query.
 func ParseFilter(query url.Values) (Filter, error) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains([]string{"source", "type", "repo", "after"}, name) {
@@ -45,7 +43,7 @@ func ParseFilter(query url.Values) (Filter, error) {
 	return f, nil
 }
 
-// Validate reports the first value that cannot be used, and why.
+// Validate reports the first unusable value, and why it is unusable.
 func (f Filter) Validate() error {
 	for _, list := range []struct {
 		name   string
@@ -68,7 +66,7 @@ func (f Filter) Validate() error {
 	return nil
 }
 
-// Query is the filter as ParseFilter reads it.
+// Query returns the filter in the form that ParseFilter reads.
 func (f Filter) Query() url.Values {
 	query := url.Values{}
 	for name, values := range map[string][]string{"source": f.Sources, "type": f.Types, "repo": f.Repos} {

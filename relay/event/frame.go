@@ -8,21 +8,20 @@ import (
 	"slices"
 )
 
-// MaxFrameBytes bounds one frame: the largest webhook the relay takes, 26 MiB, as
-// base64, with its envelope. A reader's buffer has to hold this much.
+// MaxFrameBytes bounds one frame: the largest webhook the relay accepts, 26 MiB, as base64, with its
+// envelope. A reader's buffer has to be this large.
 const MaxFrameBytes = 40 << 20
 
-// Names of control frames, as ControlName is. No webhook's event can bear them: "relay" is
-// no source's name.
+// Names of control frames; ControlName is another. No webhook's event can have such a name, because no source
+// is called "relay".
 const (
-	// GapName marks a Gap.
+	// GapName is the name of a Gap's frame.
 	GapName = "relay.gap"
-	// ResetName marks a Reset.
+	// ResetName is the name of a Reset's frame.
 	ResetName = "relay.reset"
 )
 
-// Gap tells a subscriber that events it asked for are gone. What follows it is the
-// oldest event that is left.
+// Gap tells a subscriber that events it asked for are gone. The oldest remaining event follows.
 type Gap struct {
 	// From and To are the first and the last event that are gone.
 	From Cursor `json:"from"`
@@ -31,28 +30,28 @@ type Gap struct {
 	Reason string `json:"reason"`
 }
 
-// Reasons of a Gap.
+// The reasons of a Gap.
 const (
-	// GapRetention says that the events were older than the relay keeps them.
+	// GapRetention says that the events were older than the relay's retention.
 	GapRetention = "retention"
-	// GapDamaged says that the events in the relay's store are no longer what was stored.
+	// GapDamaged says that the events in the relay's store are damaged.
 	GapDamaged = "damaged"
 )
 
-// Reset tells a subscriber that its cursor means nothing to this relay. What follows
-// it is the oldest event of the relay's log.
+// Reset tells a subscriber that this relay cannot use its cursor. The oldest event of the relay's log
+// follows.
 type Reset struct {
-	// Log is the id of the log that follows.
+	// Log is the id of the relay's log.
 	Log string `json:"log"`
 	// Reason is "unknown log" or "beyond head".
 	Reason string `json:"reason"`
 }
 
-// Message is what one frame says: at most one of Event, Gap, Reset and Control is set;
-// with none of them the frame only moves the cursor past events that the filter left out.
+// Message is the content of one frame. At most one of Event, Gap, Reset and Control is set. If none is, the
+// frame only moves the cursor past events that the filter left out.
 type Message struct {
-	// Cursor is where the subscriber stands once the message is dealt with; zero
-	// when the frame left that as it was.
+	// Cursor is the subscriber's position once it has processed the message; zero if the frame does not move
+	// it.
 	Cursor  Cursor
 	Event   *Event
 	Gap     *Gap
@@ -85,8 +84,7 @@ func (g Gap) AppendFrame(dst []byte) ([]byte, error) {
 	return appendFrame(dst, GapName, data, g.To), nil
 }
 
-// AppendFrame appends the reset's frame to dst; it moves the cursor to at, the place
-// before the oldest event.
+// AppendFrame appends the reset's frame to dst; it moves the cursor to at, the place before the oldest event.
 func (r Reset) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -95,13 +93,13 @@ func (r Reset) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
 	return appendFrame(dst, ResetName, data, at), nil
 }
 
-// AppendMove appends a frame of nothing but an id, which moves the cursor.
+// AppendMove appends a frame with only an id, which moves the cursor.
 func AppendMove(dst []byte, to Cursor) []byte {
 	return fmt.Appendf(dst, "id: %s\n\n", to)
 }
 
-// appendFrame writes the id as the last line, so that a reader which loses the
-// connection in the middle of a frame has not learned the id of what it did not get.
+// appendFrame writes the id as the last line, so that a reader that loses the connection in the middle of a
+// frame has not yet learned the id of the event it did not get.
 func appendFrame(dst []byte, name string, data []byte, id Cursor) []byte {
 	dst = slices.Grow(dst, len(data)+len(name)+100)
 	dst = fmt.Appendf(dst, "event: %s\ndata: ", name)
@@ -115,9 +113,8 @@ func appendFrame(dst []byte, name string, data []byte, id Cursor) []byte {
 	return AppendMove(dst, id)
 }
 
-// Decode reads a frame that an SSE reader has taken apart: its event name, its data
-// lines joined by line feeds, and its id, each empty when absent. Frames of a kind
-// that this version does not know move the cursor and say nothing else.
+// Decode decodes a frame that an SSE reader has split into its event name, its data lines joined by line
+// feeds, and its id; each is empty if absent. A frame of an unknown kind only moves the cursor.
 func Decode(name string, data []byte, id string) (Message, error) {
 	var m Message
 	if id != "" {
@@ -137,7 +134,7 @@ func Decode(name string, data []byte, id string) (Message, error) {
 	case name == ResetName:
 		err = json.Unmarshal(data, &m.Reset)
 	case name == ControlName:
-		// Without any settings named, it would take back those there are.
+		// A control without settings would unset all of them.
 		if err = json.Unmarshal(data, &m.Control); err == nil && m.Control != nil && m.Control.Settings == nil {
 			err = errors.New("a control names its settings")
 		}
