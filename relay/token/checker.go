@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// refresh is how often a running relay looks for new and revoked tokens. A revoked
-	// token's streams end within 5 s, and a slow store has to fit in as well.
+	// refresh is how often a running relay looks for new and revoked tokens. The streams of a revoked token
+	// have to end within 5 s, and a slow store has to fit in as well.
 	refresh = 2 * time.Second
-	// storeTimeout bounds one look.
+	// storeTimeout bounds one access to the store.
 	storeTimeout = 3 * time.Second
 )
 
 // ErrRevoked is the cause with which a grant's contexts end.
 var ErrRevoked = errors.New("the access token is no longer good")
 
-// Checker knows which tokens are good now. The zero Checker has no tokens and lets every client
-// read. Its methods may be called from many goroutines.
+// Checker knows which tokens are valid now. The zero Checker has no tokens and lets every client read. Any
+// number of goroutines may call its methods.
 type Checker struct {
 	store Store
 
@@ -34,14 +34,14 @@ type Checker struct {
 	uses     Uses
 }
 
-// Grant is a good token in use.
+// Grant is a valid token in use.
 type Grant struct {
-	// Token has no ID where no token is required.
+	// Token has no ID if no token is required.
 	Token
 	checker *Checker
 	life    context.Context // ends when the token is revoked
 	revoke  context.CancelCauseFunc
-	open    int // requests under way, under the checker's mutex
+	open    int // requests under way; the checker's mutex guards it
 }
 
 func newGrant(checker *Checker, t Token) *Grant {
@@ -50,8 +50,8 @@ func newGrant(checker *Checker, t Token) *Grant {
 	return g
 }
 
-// Context returns a context that ends with parent, or with ErrRevoked as its cause
-// when the token is revoked. The caller calls release when it is done.
+// Context returns a context that ends with parent or, with ErrRevoked as its cause, when the token is
+// revoked. The caller calls release when it is done.
 func (g *Grant) Context(parent context.Context) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	unlink := context.AfterFunc(g.life, func() { cancel(context.Cause(g.life)) })
@@ -63,7 +63,7 @@ func (g *Grant) Context(parent context.Context) (ctx context.Context, release fu
 	}
 }
 
-// NewChecker reads the tokens once; Run keeps up with them.
+// NewChecker reads the tokens once; Run keeps them up to date.
 func NewChecker(ctx context.Context, store Store) (*Checker, error) {
 	g := &Checker{store: store, uses: Uses{}}
 	if err := g.load(ctx); err != nil {
@@ -79,8 +79,8 @@ func (c *Checker) Required() bool {
 	return c.required
 }
 
-// Check returns the grant of a token, and false when there is none such or it was
-// revoked. Where no token is required, any text gets everything.
+// Check returns a token's grant, or false if the token does not exist or was revoked. If no token is
+// required, any text grants everything.
 func (c *Checker) Check(text string) (*Grant, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *Checker) Check(text string) (*Grant, bool) {
 	if err != nil {
 		return nil, false
 	}
-	// That an id exists may show in the time this takes: an id is no secret.
+	// The time this takes may reveal that an id exists; an id is no secret.
 	grant, ok := c.grants[id]
 	if !ok || !grant.matches(secret) {
 		return nil, false
@@ -103,7 +103,7 @@ func (c *Checker) Check(text string) (*Grant, bool) {
 	return grant, true
 }
 
-// List returns all tokens and invitations, revoked ones among them, and when each was used last.
+// List returns all tokens and invitations, including revoked ones, and when each was last used.
 func (c *Checker) List(ctx context.Context) ([]Token, Uses, error) {
 	if c.store == nil {
 		return nil, nil, nil
@@ -124,7 +124,8 @@ func (c *Checker) List(ctx context.Context) ([]Token, Uses, error) {
 	return tokens, uses, nil
 }
 
-// Invited is the invitation that a code would redeem, which stays good. The errors are those of Redeem.
+// Invited returns the invitation that a code would redeem, without redeeming it. The errors are those of
+// Redeem.
 func (c *Checker) Invited(ctx context.Context, code string) (Token, error) {
 	if c.store == nil {
 		return Token{}, ErrNoInvite
@@ -146,9 +147,9 @@ func (c *Checker) Invited(ctx context.Context, code string) (Token, error) {
 	return tokens[i], nil
 }
 
-// Redeem exchanges an invitation's code for a token that is good at once, and once. It returns
-// the invitation, and the token's text, which cannot be had again. The errors are ErrNoInvite,
-// ErrInviteUsed, ErrInviteExpired, or say that the store cannot be written.
+// Redeem exchanges an invitation's code for a token that is valid at once. It works once for each code. It
+// returns the invitation and the token's text, which cannot be retrieved later. The errors are ErrNoInvite,
+// ErrInviteUsed and ErrInviteExpired, or say that the store cannot be written.
 func (c *Checker) Redeem(ctx context.Context, code string) (invited Token, text string, err error) {
 	if c.store == nil {
 		return Token{}, "", ErrNoInvite
@@ -161,8 +162,8 @@ func (c *Checker) Redeem(ctx context.Context, code string) (invited Token, text 
 	return invited, text, c.load(ctx)
 }
 
-// Run keeps up with the store until ctx ends, and notes there which tokens are used.
-// While the store cannot be read, what was known last stays good; the log says so once.
+// Run keeps the tokens up to date until ctx ends, and records in the store which tokens are used. While the
+// store cannot be read, the tokens known last stay valid; the log says so once.
 func (c *Checker) Run(ctx context.Context) error {
 	if c.store == nil {
 		<-ctx.Done()
@@ -175,7 +176,7 @@ func (c *Checker) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			c.noteUses(context.WithoutCancel(ctx)) // those since the last time
+			c.noteUses(context.WithoutCancel(ctx)) // the uses since the last tick
 			return nil
 		case <-uses.C:
 			c.noteUses(ctx)
@@ -196,8 +197,8 @@ func (c *Checker) Run(ctx context.Context) error {
 	}
 }
 
-// load takes over what the store holds and ends the grants that are no longer good.
-// What an administrator did in another process gets into this one's log here.
+// load reads the store and ends the grants that are no longer valid. It also logs what an administrator
+// changed in another process.
 func (c *Checker) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

@@ -14,15 +14,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// File keeps tokens in a JSON file, for a relay on one machine. Writers take turns by
-// a lock on "<file>.lock"; the file itself is replaced as a whole, so a reader needs no
-// lock. When they were used stands in "<file>.used", which only the relay writes.
+// File keeps tokens in a JSON file, for a relay on one machine. Writers take a lock on "<file>.lock". The
+// file itself is replaced as a whole, so readers need no lock. The times of use are in "<file>.used", which
+// only the relay writes.
 type File struct {
 	// Path is where the file is, or will be.
 	Path string
 }
 
-// Load implements Store. A file that is not there holds no tokens.
+// Load implements Store. A missing file holds no tokens.
 func (f File) Load(context.Context) ([]Token, error) {
 	text, err := read(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {

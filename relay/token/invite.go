@@ -12,7 +12,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// Mode is what a machine that joins is for.
+// Mode is the purpose of a machine that joins.
 type Mode string
 
 // The modes.
@@ -25,14 +25,14 @@ const (
 	Administrator Mode = "admin"
 )
 
-// Invite is the part of a token that makes it an invitation: it only serves to be exchanged,
-// once, for an ordinary token.
+// Invite is the part of a token that makes it an invitation, which can only be exchanged, once, for an
+// ordinary token.
 type Invite struct {
-	// Mode is what the machine that takes it is for.
+	// Mode is the purpose of the machine that redeems the invitation.
 	Mode Mode `json:"mode"`
 	// Reviewers are the logins whose verdicts count on that machine; at most 20.
 	Reviewers []string `json:"reviewers,omitempty"`
-	// Expires is when it ceases to be good.
+	// Expires is when the invitation expires.
 	Expires time.Time `json:"expires"`
 }
 
@@ -43,17 +43,17 @@ const (
 	maxReviewers = 20
 )
 
-// good reports whether an invitation can be redeemed now. One that is good for longer than any,
-// with a day for clocks that differ, was made when the clock was ahead.
+// good reports whether an invitation can be redeemed now. One that is valid for longer than maxInvite, plus a
+// day for clocks that differ, was made while the clock was ahead.
 func (i Invite) good(now time.Time) bool {
 	left := i.Expires.Sub(now)
 	return left > 0 && left <= maxInvite+24*time.Hour
 }
 
-// codePrefix tells an invitation's code from a token.
+// codePrefix distinguishes an invitation's code from a token.
 const codePrefix = "inv_"
 
-// The reasons why Redeem gives no token, which are sentences for people.
+// The reasons why Redeem gives no token, as sentences for people.
 var (
 	ErrNoInvite   = errors.New("that is no invitation of this relay; ask its sender for another one")
 	ErrInviteUsed = errors.New("this invitation was used already, and works once; ask for another one, and if it was not " +
@@ -61,11 +61,11 @@ var (
 	ErrInviteExpired = errors.New("this invitation has expired; ask for another one")
 )
 
-// loginShape is a GitHub login, of an App too.
+// loginShape matches a GitHub login, including that of an App.
 var loginShape = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$`)
 
-// NewInvite makes an invitation that is good for the time life, at least a minute and at most 30
-// days. The string is the code that redeems it, which cannot be had again.
+// NewInvite makes an invitation that is valid for life, at least a minute and at most 30 days. The string is
+// the code that redeems it, which cannot be retrieved later.
 func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, life time.Duration) (Token, string, error) {
 	role := Subscriber
 	if mode == Administrator {
@@ -82,7 +82,7 @@ func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, l
 	return t, codePrefix + strings.TrimPrefix(text, prefix), t.Invite.validate()
 }
 
-// validate reports what cannot be meant.
+// validate reports values that cannot be meant.
 func (i Invite) validate() error {
 	if !slices.Contains([]Mode{Author, Reviewer, Administrator}, i.Mode) {
 		return fmt.Errorf("what an invitation is for is %s, %s or %s", Author, Reviewer, Administrator)
@@ -93,7 +93,7 @@ func (i Invite) validate() error {
 	return ValidateLogins(i.Reviewers)
 }
 
-// ValidateLogins reports the first of these that is no login on GitHub.
+// ValidateLogins reports the first of the logins that GitHub would not allow.
 func ValidateLogins(logins []string) error {
 	for _, login := range logins {
 		if !loginShape.MatchString(login) {
@@ -103,10 +103,10 @@ func ValidateLogins(logins []string) error {
 	return nil
 }
 
-// redeem exchanges a code for a token that is good at once, and returns what was invited to: the
-// token's scope and the invitation. It succeeds once for each code, also under concurrent calls.
-// The errors are ErrNoInvite, ErrInviteUsed, ErrInviteExpired and those of the store. What strangers guess
-// keeps nobody from changing the tokens meanwhile.
+// redeem exchanges a code for a token that is valid at once, and returns the invitation and the token's text.
+// It succeeds once for each code, also under concurrent calls. The errors are ErrNoInvite, ErrInviteUsed,
+// ErrInviteExpired and those of the store. It checks the code before it takes the lock, so that strangers who
+// guess codes do not keep others from changing the tokens.
 func redeem(ctx context.Context, store Store, code string) (made Token, text string, err error) {
 	id, secret, err := parseCode(code)
 	if err != nil {
@@ -138,7 +138,7 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 	return made, text, err
 }
 
-// parseCode takes an invitation's code apart. The error is ErrNoInvite.
+// parseCode splits an invitation's code. The error is ErrNoInvite.
 func parseCode(code string) (id, secret string, err error) {
 	rest, found := strings.CutPrefix(code, codePrefix)
 	if id, secret, err = parse(prefix + rest); !found || err != nil {
@@ -147,14 +147,14 @@ func parseCode(code string) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// invited is the place of the invitation that a code redeems. The error is why none does.
+// invited returns the index of the invitation that a code redeems. The error says why there is none.
 func invited(tokens []Token, id, secret string) (int, error) {
 	i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
 	switch {
 	case i < 0:
 		return i, ErrNoInvite
 	case tokens[i].Invite == nil && tokens[i].Redeemed:
-		return i, ErrInviteUsed // which says nothing that a list of ids does not
+		return i, ErrInviteUsed // reveals no more than a list of ids does
 	case tokens[i].Invite == nil || tokens[i].Revoked != nil || !tokens[i].matches(secret):
 		return i, ErrNoInvite
 	case !tokens[i].Invite.good(clock()):

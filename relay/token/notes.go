@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// noteName is the note that holds the tokens, and usesName the one with their uses.
+// noteName is the note that holds the tokens, and usesName the note that holds their times of use.
 const (
 	noteName = "access-tokens"
 	usesName = "access-tokens-used"
@@ -15,15 +15,15 @@ const (
 type Notebook interface {
 	// Note returns the text under a name; empty for none.
 	Note(ctx context.Context, name string) (string, error)
-	// SetNote returns once the text is durable.
+	// SetNote stores a text and returns once it is durable.
 	SetNote(ctx context.Context, name, text string) error
 }
 
 // Shared is a Notebook that several relays write at the same time.
 type Shared interface {
 	Notebook
-	// ChangeNote puts what change makes of a note in its place once that is durable; nothing else is written to it between.
-	// It may call change several times, and its error is the last one's.
+	// ChangeNote replaces a note by what change makes of it and returns once that is durable. No other write
+	// comes between. It may call change several times, and its error is that of the last call.
 	ChangeNote(ctx context.Context, name string, change func(text string) (string, error)) error
 }
 
@@ -42,7 +42,7 @@ func (n Notes) Load(ctx context.Context) ([]Token, error) {
 	return noted(text)
 }
 
-// noted are the tokens in a note.
+// noted returns the tokens in a note.
 func noted(text string) ([]Token, error) {
 	if text == "" {
 		return nil, nil

@@ -12,18 +12,17 @@ import (
 
 // Bounds of what a relay keeps.
 const (
-	// maxTokens is how many tokens a relay has at most, revoked ones among them.
+	// maxTokens is how many tokens a relay keeps at most, including revoked ones.
 	maxTokens = 1000
-	// maxStoredBytes is far above what that many take.
+	// maxStoredBytes is far above the size of that many tokens.
 	maxStoredBytes = 4 << 20
 )
 
 // Store keeps the tokens of one relay where its other processes find them.
 type Store interface {
-	// Load returns all tokens, revoked ones among them; none is no error.
+	// Load returns all tokens, including revoked ones; having none is no error.
 	Load(ctx context.Context) ([]Token, error)
-	// Update replaces the tokens by what change makes of them. Nothing happens when
-	// change returns an error.
+	// Update replaces the tokens by what change makes of them. Nothing happens if change returns an error.
 	Update(ctx context.Context, change func([]Token) ([]Token, error)) error
 	// Uses returns when tokens were last used, by their ids, as far as that is known.
 	Uses(ctx context.Context) (Uses, error)
@@ -31,14 +30,14 @@ type Store interface {
 	SetUses(ctx context.Context, uses Uses) error
 }
 
-// Add keeps new tokens, all or none. Names are unique among those that are good.
+// Add stores new tokens, all or none. Names are unique among valid tokens.
 func Add(ctx context.Context, store Store, made ...Token) error {
 	return store.Update(ctx, func(tokens []Token) ([]Token, error) {
 		for _, t := range made {
 			if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
 				return nil, fmt.Errorf("there is a token named %s already; revoke that one first, or choose another name", t.Name)
 			}
-			// The oldest revoked ones make room, but one always stays.
+			// The oldest revoked tokens make room, except for the last one.
 			for len(tokens) >= maxTokens {
 				i := slices.IndexFunc(tokens, func(u Token) bool { return u.Revoked != nil })
 				if i < 0 {
@@ -81,8 +80,7 @@ func encode(tokens []Token) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// decode reads what encode wrote. A field it does not know is an error: it might
-// narrow what a token allows.
+// decode reads what encode wrote. An unknown field is an error, because it might narrow what a token allows.
 func decode(text []byte) ([]Token, error) {
 	if len(text) > maxStoredBytes {
 		return nil, fmt.Errorf("there are more than %d bytes of tokens", maxStoredBytes)

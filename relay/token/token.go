@@ -1,6 +1,6 @@
-// Package token owns the relay's access tokens: what one looks like, what it lets its
-// bearer read, where a relay's tokens are kept, and which of them are good right now.
-// It stores the tokens' hashes, never a token.
+// Package token owns the relay's access tokens: what a token looks like, what its bearer may read, where a
+// relay's tokens are kept, and which of them are valid right now. It stores the tokens' hashes, never a
+// token.
 package token
 
 import (
@@ -19,15 +19,15 @@ import (
 	"touchstone/relay/event"
 )
 
-// Role is what a token is for.
+// Role is the role of a token's bearer.
 type Role string
 
 // The roles.
 const (
 	// Subscriber reads the events within the token's scope.
 	Subscriber Role = "subscriber"
-	// Admin also reads what is told about the relay itself, and changes the settings that
-	// it gives to all agents.
+	// Admin also reads the information about the relay itself, and changes the settings that the relay gives
+	// to all agents.
 	Admin Role = "admin"
 )
 
@@ -39,28 +39,27 @@ type Token struct {
 	Name string `json:"name"`
 	// Role is Subscriber or Admin.
 	Role Role `json:"role"`
-	// Sources and Repos limit what the bearer may read, as event.Filter does; empty
-	// means all.
+	// Sources and Repos limit what the bearer may read, as in event.Filter; empty means all.
 	Sources []string `json:"sources,omitempty"`
 	Repos   []string `json:"repos,omitempty"`
 	// Created is when it was made.
 	Created time.Time `json:"created"`
-	// Revoked is when it stopped being good; nil while it is. Revoked tokens stay, so
-	// that a relay whose last token was revoked is not taken for one without tokens,
-	// which would let every program on its machine read.
+	// Revoked is when the token was revoked; nil while it is valid. Revoked tokens are kept, so that a relay
+	// whose last token was revoked does not look like one without tokens, which lets every program on its
+	// machine read.
 	Revoked *time.Time `json:"revoked,omitempty"`
-	// Hash is the SHA-256 of the secret part, in hexadecimal. A fast hash is right
-	// here: the secret is 256 random bits, which no guessing finds at any speed. Slow
-	// hashes are for what people choose, and would let strangers burn our time.
+	// Hash is the SHA-256 of the secret part, in hexadecimal. A fast hash is right here: the secret is 256
+	// random bits, which cannot be guessed at any speed. Slow hashes are for secrets that people choose, and
+	// would let strangers waste our CPU time.
 	Hash string `json:"sha256"`
-	// Invite, where there is one, says that this is an invitation: it gives no right to read,
-	// and its secret is that of the code. Redeemed says that it was one.
+	// Invite is set for an invitation: it gives no right to read, and its secret is that of the code.
+	// Redeemed says that the token was an invitation.
 	Invite   *Invite `json:"invite,omitempty"`
 	Redeemed bool    `json:"redeemed,omitempty"`
 }
 
-// A token is "rly_", the id, "_" and the secret. Both are base32 in lower case, which
-// has no characters that a shell, a URL or a double click treats differently.
+// A token is "rly_", the id, "_" and the secret. Both are base32 in lower case, which has no characters that
+// a shell, a URL or a double click treats specially.
 const (
 	prefix      = "rly_"
 	idBytes     = 5
@@ -75,8 +74,8 @@ var (
 	secretLength = encoding.EncodedLen(secretBytes)
 )
 
-// New makes a token that is good from now on. The string is the token itself, which
-// cannot be had again.
+// New makes a token that is valid from now on. The string is the token itself, which cannot be retrieved
+// later.
 func New(name string, role Role, scope event.Filter) (Token, string, error) {
 	random := make([]byte, idBytes+secretBytes)
 	_, _ = rand.Read(random) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
@@ -92,10 +91,10 @@ func New(name string, role Role, scope event.Filter) (Token, string, error) {
 	return t, prefix + t.ID + "_" + secret, nil
 }
 
-// errShape leaves out what was given: it may be a secret with a typing error.
+// errShape leaves out the given text, which may be a secret with a typing error.
 var errShape = errors.New("that is no access token; one begins with " + prefix + " and is printed by touchstone-relay token create")
 
-// parse takes a token apart.
+// parse splits a token into its id and its secret.
 func parse(text string) (id, secret string, err error) {
 	rest, found := strings.CutPrefix(text, prefix)
 	id, secret, cut := strings.Cut(rest, "_")
@@ -105,7 +104,7 @@ func parse(text string) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// ValidID reports whether id has the shape of a token's id.
+// ValidID reports whether id has the form of a token's id.
 func ValidID(id string) bool { return encoded(id, idLength) }
 
 // encoded reports whether text is base32 as New writes it.
@@ -120,12 +119,12 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// matches compares in a time that tells nothing about the secret.
+// matches compares in a time that reveals nothing about the secret.
 func (t Token) matches(secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(t.Hash), []byte(hash(secret))) == 1
 }
 
-// Scope is what the bearer may read.
+// Scope returns what the bearer may read.
 func (t Token) Scope() event.Filter {
 	return event.Filter{Sources: t.Sources, Repos: t.Repos}
 }
@@ -136,8 +135,7 @@ func (t Token) same(u Token) bool {
 		slices.Equal(t.Sources, u.Sources) && slices.Equal(t.Repos, u.Repos)
 }
 
-// validate reports what is wrong with a token besides its id. It checks new tokens and
-// stored ones.
+// validate reports what is wrong with a token apart from its id. It checks both new and stored tokens.
 func (t Token) validate() error {
 	if !nameShape.MatchString(t.Name) {
 		return errors.New("a name is 1 to 64 letters, digits and . - _ @, such as laptop-1")

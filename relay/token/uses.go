@@ -10,12 +10,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// usesEvery is the time between two notes of which tokens were used.
+// usesEvery is the time between two writes of the times of use.
 const usesEvery = time.Minute
 
-// Uses says when tokens were last used, by their ids: to the second, and of a stream that
-// is open to the minute. It is kept apart from the tokens: a relay that notes a use must
-// never undo what an administrator did at the same moment.
+// Uses says when tokens were last used, by their ids: to the second, and for an open stream to the minute. It
+// is stored apart from the tokens: a relay that records a use must never undo what an administrator did at
+// the same moment.
 type Uses map[string]time.Time
 
 // note keeps the later of two times.
@@ -30,8 +30,8 @@ func encodeUses(uses Uses) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// decodeUses reads what encodeUses wrote. What it cannot read is unknown, and no reason
-// to fail: nothing is decided by it, and the next note replaces it.
+// decodeUses reads what encodeUses wrote. Unreadable text counts as empty rather than as an error: nothing
+// depends on it, and the next write replaces it.
 func decodeUses(text []byte) Uses {
 	uses := Uses{}
 	if len(text) > maxStoredBytes || json.Unmarshal(text, &uses) != nil || uses == nil {
@@ -40,8 +40,8 @@ func decodeUses(text []byte) Uses {
 	return uses
 }
 
-// keepUses adds what this checker saw to what is stored, where other relays note theirs.
-// Of two that do so at the same moment one is lost, until its next turn.
+// keepUses merges what this checker saw into the store, where other relays write too. If two do so at the
+// same moment, one update is lost until that relay writes again.
 func (c *Checker) keepUses(ctx context.Context) error {
 	seen := c.seen()
 	if len(seen) == 0 {
@@ -67,8 +67,7 @@ func (c *Checker) keepUses(ctx context.Context) error {
 	return nil
 }
 
-// noteUses keeps what was seen, or says in the log that it could not: a statistic is
-// nothing to stop for.
+// noteUses calls keepUses and logs a failure: a statistic is nothing to stop for.
 func (c *Checker) noteUses(ctx context.Context) {
 	if err := c.keepUses(ctx); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("when access tokens were last used is not up to date in touchstone-relay token list")
@@ -86,7 +85,7 @@ func (c *Checker) use(grant *Grant, more int) {
 	c.uses.note(grant.ID, clock())
 }
 
-// seen is when this checker saw each token; of one with an open stream that is now.
+// seen returns when this checker last saw each token in use; for an open stream that is now.
 func (c *Checker) seen() Uses {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,5 +97,5 @@ func (c *Checker) seen() Uses {
 	return maps.Clone(c.uses)
 }
 
-// clock is the time as tokens have it.
+// clock returns the time with the precision that tokens have.
 func clock() time.Time { return time.Now().UTC().Truncate(time.Second) }
