@@ -18,7 +18,7 @@ const maxAnswerBytes = 16 << 20
 
 // StatusError is a relay's refusal of a request.
 type StatusError struct {
-	// Code is the HTTP status, Reason the relay's sentence; it may be empty.
+	// Code is the HTTP status. Reason is the relay's sentence, which may be empty.
 	Code   int
 	Reason string
 }
@@ -32,45 +32,45 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Get asks the relay for a path such as api/v1/pulls and decodes its JSON into a variable. An
-// answer other than 200 is a *StatusError.
+// Get requests a path such as api/v1/pulls and decodes the JSON answer into a variable. A refusal is a
+// *StatusError.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) error {
 	return c.do(ctx, http.MethodGet, path, query, nil, into)
 }
 
-// Ask is Get by another method, with a body in JSON unless that is nil.
+// Ask is Get with another method, and with body as JSON unless it is nil.
 func (c *Client) Ask(ctx context.Context, method, path string, body, into any) error {
 	return c.do(ctx, method, path, nil, body, into)
 }
 
-// Announce tells the relay what an agent does. An answer other than 204 is a *StatusError, 404 by
-// one that is older than this.
+// Announce tells the relay what an agent is doing. A refusal is a *StatusError; its code is 404 if the relay
+// is too old to know the request.
 func (c *Client) Announce(ctx context.Context, b event.Beacon) error {
 	return c.do(ctx, http.MethodPut, "api/v1/machines/self", nil, b, nil)
 }
 
-// AppSource is a source of the relay's that takes what a GitHub App sends.
+// AppSource is a source of the relay that receives the webhooks of a GitHub App.
 type AppSource struct {
 	Name string
-	// URL is where the App's webhook leads.
+	// URL is the webhook address to set in the App.
 	URL string
 }
 
-// AppSources lists the sources that take what a GitHub App sends. It takes an administrator's token; any other
-// is a *StatusError, as is a relay that is older than this, 404.
+// AppSources lists the sources that receive the webhooks of a GitHub App. It needs an administrator's token.
+// A refusal is a *StatusError; its code is 404 if the relay is too old to know the request.
 func (c *Client) AppSources(ctx context.Context) ([]AppSource, error) {
 	var answer struct{ Sources []AppSource }
 	err := c.Get(ctx, "api/v1/sources", nil, &answer)
 	return answer.Sources, err
 }
 
-// SetAppSecret gives the relay the secret of a GitHub App's webhook, in place of the one that the source had
-// from an App before. It takes an administrator's token.
+// SetAppSecret gives the relay the secret of a GitHub App's webhook. It replaces the secret that the source
+// had from an earlier App. It needs an administrator's token.
 func (c *Client) SetAppSecret(ctx context.Context, source, secret string) error {
 	return c.do(ctx, http.MethodPut, "api/v1/sources/"+url.PathEscape(source)+"/app-secret", nil, map[string]string{"secret": secret}, nil)
 }
 
-// do sends a request and decodes an answer of success, unless there is nothing to decode it into.
+// do sends a request and decodes a successful answer into a variable, unless that is nil.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	if err := c.Validate(""); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Package client follows a relay from a cursor and never loses its place. It owns the
-// connection: noticing that one is dead, making the next, and resuming behind the last
-// message that was dealt with. It stores nothing; a caller that wants to resume after
-// its own restart keeps the cursor. It is the only importer of r3labs/sse.
+// Package client follows a relay from a cursor and never loses its place. It owns the connection: it notices
+// a dead one, makes the next, and resumes after the last processed message. It stores nothing; a caller that
+// wants to resume after its own restart keeps the cursor. Only this package imports r3labs/sse.
 package client
 
 import (
@@ -21,50 +20,48 @@ import (
 	"touchstone/relay/event"
 )
 
-// Places to begin at other than a cursor.
+// Places other than a cursor to begin at.
 const (
 	// Oldest is before the oldest event the relay still has.
 	Oldest = "oldest"
-	// Now is behind the newest event.
+	// Now is after the newest event.
 	Now = "now"
 )
 
-// Client follows one relay. Its zero value with a URL is ready to use.
+// Client follows one relay. A Client with only a URL is ready to use.
 type Client struct {
 	// URL is the relay's address, such as http://127.0.0.1:8080.
 	URL string
 	// Token, if set, is sent as the bearer token.
 	Token string
-	// Filter leaves out events at the relay; the zero Filter lets everything through.
+	// Filter makes the relay leave out events; the zero Filter lets everything through.
 	Filter event.Filter
-	// OnState, if set, is called when a connection is made or lost, from the
-	// goroutine that Follow runs in.
+	// OnState, if set, is called when a connection is made or lost, in the goroutine that called Follow.
 	OnState func(State)
-	// IdleTimeout is how long the relay may be silent before the connection counts as
-	// dead; zero means 45 s, three of the relay's heartbeats.
+	// IdleTimeout is how long the relay may be silent before the connection counts as dead; zero means 45 s,
+	// three of the relay's heartbeats.
 	IdleTimeout time.Duration
 }
 
 // State is a change of the connection.
 type State struct {
-	// Connected is true when the relay has begun to answer.
+	// Connected is true once the relay has begun to answer.
 	Connected bool
-	// Err says why the connection was lost or could not be made; nil when Connected.
+	// Err says why the connection was lost or not made; nil if Connected.
 	Err error
-	// Retry is the time until the next attempt; zero when Connected.
+	// Retry is the time until the next attempt; zero if Connected.
 	Retry time.Duration
 }
 
-// permanentError is one that no further attempt would change.
+// permanentError is an error that another attempt would not change.
 type permanentError struct{ error }
 
-// Follow hands every message behind after to handle, one at a time and in the log's
-// order, and reconnects for as long as ctx lives. After is a cursor as event.Cursor
-// prints it, Oldest, or Now; the empty string is Now. A message counts as dealt with,
-// and the cursor moves past it, when handle returns nil.
+// Follow reads the log from the position after on, passes every message to handle, one at a time and in order,
+// and reconnects until ctx ends. The position is a cursor as event.Cursor prints it, Oldest, or Now; the empty
+// string is Now. A message counts as processed, and the cursor moves past it, when handle returns nil.
 //
-// Follow ends with ctx's error; with handle's error, wrapped; or when the relay's
-// answer says that asking again is useless (400, 401 and 403).
+// Follow ends with ctx's error, with handle's error, wrapped, or when the relay's answer says that another
+// request is useless (400, 401 and 403).
 func (c *Client) Follow(ctx context.Context, after string, handle func(context.Context, event.Message) error) error {
 	if err := c.Validate(after); err != nil {
 		return err
@@ -72,7 +69,7 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 	f := &follower{client: c, after: after, handle: handle}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.MaxInterval = 200*time.Millisecond, 2, 15*time.Second
-	wait.MaxElapsedTime = 0 // it never gives up
+	wait.MaxElapsedTime = 0 // never give up
 	for {
 		progress, err := f.connect(ctx)
 		if ctx.Err() != nil {
@@ -94,8 +91,8 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 	}
 }
 
-// Validate reports what is wrong with the configuration and with after before Follow
-// begins, in sentences for the user who set them.
+// Validate reports what is wrong with the configuration or with after, before Follow begins, in sentences for
+// the user who set them.
 func (c *Client) Validate(after string) error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -115,14 +112,14 @@ func (c *Client) report(s State) {
 	}
 }
 
-// follower is one Follow: the place in the log across connections.
+// follower is the state of one Follow: the position in the log across connections.
 type follower struct {
 	client *Client
 	after  string // what to ask for next; a cursor once one is known
 	handle func(context.Context, event.Message) error
 }
 
-// connect runs one connection to its end and reports whether it brought anything.
+// connect runs one connection to its end and reports whether it delivered a frame.
 func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,11 +133,11 @@ func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	}
 	stream := sse.NewClient(address, sse.ClientMaxBufferSize(event.MaxFrameBytes))
 	stream.Connection = &http.Client{Transport: &transport{idle: idle, cancel: cancel}}
-	// The library's own reconnecting would lose what it had cut off, and gives up.
+	// The library's own reconnecting would lose a frame that was cut off, and it gives up.
 	stream.ReconnectStrategy = &backoff.StopBackOff{}
 	stream.ResponseValidator = func(_ *sse.Client, r *http.Response) error { return f.validate(r) }
 	stream.Headers = header
-	// Frames that are already read keep coming after a cancel; they are not handled.
+	// After a cancel, frames that are already read keep coming. They are not handled.
 	err = stream.SubscribeRawWithContext(ctx, func(frame *sse.Event) {
 		if ctx.Err() != nil {
 			return
@@ -159,8 +156,8 @@ func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	return progress, err
 }
 
-// request asks for the stream from the place that is acknowledged. "oldest" and "now"
-// go into the query; a cursor goes into the header that a browser would use.
+// request builds the request for the stream from the acknowledged position. "oldest" and "now" go into the
+// query; a cursor goes into the header that a browser would use.
 func (f *follower) request() (address string, header map[string]string, err error) {
 	u, err := url.Parse(f.client.URL)
 	if err != nil {
@@ -183,7 +180,7 @@ func (f *follower) request() (address string, header map[string]string, err erro
 	return u.String(), header, nil
 }
 
-// validate reads the relay's answer to the request.
+// validate checks the relay's answer to the request.
 func (f *follower) validate(r *http.Response) error {
 	if r.StatusCode == http.StatusOK {
 		f.client.report(State{Connected: true})
@@ -200,10 +197,10 @@ func (f *follower) validate(r *http.Response) error {
 	return err
 }
 
-// reason is the sentence in a refusal: the relay wraps it in JSON, what stands before the
-// relay may not.
+// reason returns the sentence in a refusal. The relay wraps it in JSON; a proxy in front of the relay may
+// not.
 func reason(body io.Reader) string {
-	// A partial body will do: it only goes into the message.
+	// A partial body is enough: it is only for the message.
 	text, _ := io.ReadAll(io.LimitReader(body, 1<<10))
 	var refusal struct {
 		Error string `json:"error"`
@@ -214,7 +211,7 @@ func reason(body io.Reader) string {
 	return strings.TrimSpace(string(text))
 }
 
-// deal hands one frame over and moves the cursor behind it.
+// deal decodes one frame, has it handled and moves the cursor past it.
 func (f *follower) deal(ctx context.Context, frame *sse.Event) error {
 	message, err := event.Decode(string(frame.Event), frame.Data, string(frame.ID))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// transport makes one connection and hardens it: it ends when the relay is silent for
-// too long, and the reader gets whole frames only.
+// transport makes one connection and hardens it: the connection ends if the relay is silent for too long, and
+// the reader gets only whole frames.
 type transport struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -25,14 +25,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.cancel(fmt.Errorf("the relay was silent for %s", t.idle))
 	})
 	base := http.DefaultTransport.(*http.Transport).Clone()
-	base.DisableKeepAlives = true // one request is all this connection is for
+	base.DisableKeepAlives = true // the connection is for this one request
 	response, err := base.RoundTrip(r)
 	if err != nil {
 		silence.Stop()
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return response, nil // a short text, for which the time runs on
+		return response, nil // a short body, for which the timer keeps running
 	}
 	silence.Stop()
 	response.Body = &frameReader{body: response.Body, idle: t.idle, silence: silence}
@@ -41,24 +41,24 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var frameEnd = []byte("\n\n")
 
-// errCut is returned in place of the rest of a frame that did not come whole.
+// errCut is returned in place of the rest of an incomplete frame.
 var errCut = errors.New("the connection was cut in the middle of a message")
 
-// frameReader releases an event stream frame by frame. The SSE standard says that an
-// unfinished frame at the end of a stream is discarded
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation);
-// the library behind this reader would deliver it.
+// frameReader releases an event stream frame by frame. The SSE standard says that an unfinished frame at the
+// end of a stream is discarded
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation); the library
+// that reads from a frameReader would deliver it.
 type frameReader struct {
 	body    io.ReadCloser
 	idle    time.Duration
 	silence *time.Timer
 
-	pending []byte // read, not released
-	whole   int    // how much of pending are whole frames
-	err     error  // what ended the body
+	pending []byte // read, but not released
+	whole   int    // how many bytes of pending are whole frames
+	err     error  // why the body ended
 }
 
-// Read releases what has come of whole frames.
+// Read releases bytes of whole frames only.
 func (r *frameReader) Read(p []byte) (int, error) {
 	for r.whole == 0 {
 		if r.err != nil {
@@ -75,8 +75,8 @@ func (r *frameReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once from the connection, which may be silent for the idle time at most.
-// Time counts only during a read: a slow handler is not a dead relay.
+// fill reads once from the connection, which may be silent for at most the idle time. The timer runs only
+// during a read: a slow handler does not mean a dead relay.
 func (r *frameReader) fill() {
 	const step = 32 << 10
 	searched := max(0, len(r.pending)-len(frameEnd)+1)
@@ -91,7 +91,7 @@ func (r *frameReader) fill() {
 	}
 }
 
-// end says how the stream ended once all whole frames are released.
+// end returns how the stream ended, once all whole frames are released.
 func (r *frameReader) end() error {
 	if r.err == io.EOF && len(r.pending) > 0 {
 		return errCut
