@@ -11,8 +11,8 @@ import (
 // ErrNotListed is returned for a delivery that GitHub lists for none of the hooks.
 var ErrNotListed = errors.New("GitHub lists no such delivery of the webhooks that this relay looks after; it keeps them for three days")
 
-// Again asks GitHub to send a delivery to a source of this relay's once more. A delivery that the log holds arrives
-// as a duplicate; one that it does not is stored.
+// Again asks GitHub to redeliver a delivery to one of this relay's sources. If the log holds the delivery,
+// the redelivery is a duplicate; otherwise it is stored.
 func (r *Recovery) Again(ctx context.Context, source, delivery string) error {
 	var errs []error
 	for _, target := range r.config.Targets {
@@ -35,7 +35,7 @@ func (r *Recovery) Again(ctx context.Context, source, delivery string) error {
 	return ErrNotListed
 }
 
-// again reports whether a hook has the delivery, and GitHub agreed to send it.
+// again reports whether the hook has the delivery and GitHub agreed to redeliver it.
 func (r *Recovery) again(ctx context.Context, h hook, guid string) (bool, error) {
 	p := pass{Recovery: r, hook: h}
 	listed, _, err := p.list(ctx, time.Time{})

@@ -16,33 +16,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// DefaultAPI is where github.com's API is. GitHub Enterprise Server has its own at
+// DefaultAPI is the address of github.com's API. GitHub Enterprise Server has its own at
 // https://HOST/api/v3/.
 const DefaultAPI = "https://api.github.com/"
 
-// GitHub says where GitHub is and as whom to go there.
+// GitHub says where GitHub's API is and how to authenticate there.
 type GitHub struct {
 	// API is the address of the REST API; empty means DefaultAPI.
 	API string
-	// Token may read and redeliver the deliveries of repositories and organisations.
+	// Token may read deliveries of repositories and organisations and request redeliveries.
 	Token string
-	// AppKey signs for the GitHub App among the targets.
+	// AppKey signs requests for the GitHub App among the targets.
 	AppKey *rsa.PrivateKey
 }
 
 // requestTimeout bounds one request to GitHub.
 const requestTimeout = 30 * time.Second
 
-// client speaks to GitHub and waits when GitHub says so.
+// client sends requests to GitHub and waits when GitHub says so.
 type client struct{ rest, app *github.Client }
 
-// Validate reports an API that is no address.
+// Validate reports an API that is not an address.
 func (g GitHub) Validate() error {
 	_, err := g.base()
 	return err
 }
 
-// base is the address that all requests begin with.
+// base returns the address that all requests begin with.
 func (g GitHub) base() (*url.URL, error) {
 	base, err := url.Parse(cmp.Or(g.API, DefaultAPI))
 	if err != nil || base.Host == "" {
@@ -51,7 +51,7 @@ func (g GitHub) base() (*url.URL, error) {
 	return base.JoinPath("/"), nil
 }
 
-// client builds the client for these targets, and fails if what they need is missing.
+// client builds the client for these targets. It fails if credentials for a target are missing.
 func (g GitHub) client(targets ...Target) (client, error) {
 	base, err := g.base()
 	if err != nil {
@@ -78,9 +78,9 @@ func (g GitHub) client(targets ...Target) (client, error) {
 	return c, nil
 }
 
-// call sends one request, as the app if the target is one and else with the token, and reads the answer into
-// a value. Over a rate limit it waits as long as GitHub asks and sends the request again. "Accepted" is no
-// error.
+// call sends one request, as the App if the target is one and otherwise with the token, and decodes the
+// answer into a variable. Over a rate limit it waits as long as GitHub asks and sends the request again. 202
+// Accepted is not an error.
 func (c client) call(ctx context.Context, t Target, method, path string, body, into any) (*github.Response, error) {
 	rest := c.rest
 	if t.kind == app {
@@ -106,7 +106,7 @@ func (c client) call(ctx context.Context, t Target, method, path string, body, i
 	}
 }
 
-// limitedFor says how long to leave GitHub alone if err is about a rate limit
+// limitedFor returns how long to send GitHub no requests if err is about a rate limit
 // (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit).
 func limitedFor(err error) (time.Duration, bool) {
 	if primary := new(github.RateLimitError); errors.As(err, &primary) {
@@ -118,7 +118,7 @@ func limitedFor(err error) (time.Duration, bool) {
 		}
 		return time.Minute, true
 	}
-	// go-github takes only 403 for a rate limit; GitHub uses 429 as well.
+	// go-github recognizes a rate limit only by 403; GitHub also answers 429.
 	plain := new(github.ErrorResponse)
 	if !errors.As(err, &plain) || plain.Response == nil || plain.Response.StatusCode != http.StatusTooManyRequests {
 		return 0, false
@@ -129,7 +129,7 @@ func limitedFor(err error) (time.Duration, bool) {
 	return time.Minute, true
 }
 
-// untilReset is the time until a limit is reset: an hour at most, in case a clock is wrong.
+// untilReset returns the time until a limit is reset: at most an hour, in case a clock is wrong.
 func untilReset(at time.Time) time.Duration {
 	return min(max(time.Until(at), 0)+time.Second, time.Hour)
 }
@@ -149,7 +149,7 @@ func (c client) hooks(ctx context.Context, t Target) ([]*github.Hook, error) {
 	return all, nil
 }
 
-// refused reports whether GitHub answered with this status.
+// refused reports whether GitHub answered with one of these status codes.
 func refused(err error, status ...int) bool {
 	answer := new(github.ErrorResponse)
 	return errors.As(err, &answer) && answer.Response != nil && slices.Contains(status, answer.Response.StatusCode)

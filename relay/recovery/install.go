@@ -12,11 +12,11 @@ import (
 const (
 	// pingTimeout is how long a ping may take to arrive and to be listed.
 	pingTimeout = 30 * time.Second
-	// pingCheck is the time between two looks for it.
+	// pingCheck is the time between two checks for the ping.
 	pingCheck = 500 * time.Millisecond
 )
 
-// Webhook is what GitHub is to send to a relay.
+// Webhook describes what GitHub sends to a relay.
 type Webhook struct {
 	// Owner is a repository or an organisation. An App's webhook is part of the App.
 	Owner Target
@@ -24,12 +24,12 @@ type Webhook struct {
 	URL string
 	// Secret signs the deliveries.
 	Secret string
-	// Events are the types to send; "*" stands for all of them.
+	// Events are the event types to send; "*" stands for all of them.
 	Events []string
 }
 
-// Install makes the webhook, or makes the one that leads to the same address like it,
-// and waits until a ping has arrived there. It reports whether the webhook is a new one.
+// Install creates the webhook or, if one with the same address exists, updates it, and waits until a ping has
+// arrived at the address. It reports whether the webhook is new.
 func (g GitHub) Install(ctx context.Context, hook Webhook) (created bool, err error) {
 	if hook.Owner.kind == app {
 		return false, fmt.Errorf("the webhook of %s is part of the App: set its address and its secret in the App's settings on GitHub",
@@ -59,7 +59,7 @@ func (g GitHub) Install(ctx context.Context, hook Webhook) (created bool, err er
 	if _, err := c.call(ctx, hook.Owner, http.MethodPost, hook.Owner.hooksPath(), wanted, &made); err != nil {
 		return false, hook.Owner.explain(err)
 	}
-	// GitHub pings a new webhook by itself.
+	// GitHub pings a new webhook without being asked.
 	return true, c.awaitPing(ctx, hook, fmt.Sprintf("%s/%d", hook.Owner.hooksPath(), made.GetID()), nil)
 }
 
@@ -77,7 +77,7 @@ func (c client) update(ctx context.Context, hook Webhook, path string, wanted *g
 	return c.awaitPing(ctx, hook, path, before)
 }
 
-// pings returns the latest deliveries that are pings, by their ids.
+// pings returns the answered pings among the latest deliveries, by their ids.
 func (c client) pings(ctx context.Context, t Target, path string) (map[int64]*github.HookDelivery, error) {
 	var latest []*github.HookDelivery
 	if _, err := c.call(ctx, t, http.MethodGet, path+"/deliveries?per_page=30", nil, &latest); err != nil {
@@ -92,7 +92,7 @@ func (c client) pings(ctx context.Context, t Target, path string) (map[int64]*gi
 	return pings, nil
 }
 
-// awaitPing waits for a ping that was not there before, and says how it went.
+// awaitPing waits for a ping that is not in before, and says how it was answered.
 func (c client) awaitPing(ctx context.Context, hook Webhook, path string, before map[int64]*github.HookDelivery) error {
 	for deadline := time.Now().Add(pingTimeout); time.Now().Before(deadline); {
 		pings, err := c.pings(ctx, hook.Owner, path)

@@ -15,15 +15,13 @@ import (
 const (
 	// kept is how long GitHub lists deliveries.
 	kept = 3 * 24 * time.Hour
-	// overlap is compared again from before what was compared already: GitHub may list
-	// a delivery later than the moment that it names.
+	// overlap is how much is compared again: GitHub may list a delivery later than the time that it names.
 	overlap = 10 * time.Minute
-	// skew is allowed between GitHub's clock and the log's.
+	// skew is the allowed difference between GitHub's clock and the log's.
 	skew = 5 * time.Minute
-	// running is how long a delivery without an answer may still get one; GitHub itself
-	// gives up after 10 s.
+	// running is how long a delivery without an answer may still get one; GitHub itself gives up after 10 s.
 	running = 2 * time.Minute
-	// maxPages bounds one list, at a hundred deliveries a page.
+	// maxPages bounds one list, at 100 deliveries a page.
 	maxPages = 20_000
 	// lookup is how many deliveries are looked up in the log at a time.
 	lookup = 500
@@ -31,18 +29,18 @@ const (
 
 var errTooMany = errors.New("GitHub's list of deliveries does not end")
 
-// delivery is one event in GitHub's list, which has an entry for each attempt at it.
+// delivery is one event in GitHub's list, which has an entry for each attempt to deliver it.
 type delivery struct {
-	id   int64 // of the first attempt in reach
+	id   int64 // of the oldest attempt that was listed
 	guid string
 	at   time.Time // of that attempt
-	// running is set while GitHub waits for an answer: nothing is missed yet.
+	// running is set while GitHub may still get an answer, so that the delivery is not missing yet.
 	running bool
 }
 
-// look decides how far back to compare: as far as deliveries are kept, by GitHub and by
-// the log, but no further than needed. It is now by GitHub's clock: by one that is ahead, all
-// would be out of reach.
+// look decides how far back to compare: as far as both GitHub and the log keep deliveries, but no further
+// than needed. The parameter now is GitHub's time: by a clock that is ahead, all deliveries would be out of
+// reach.
 func (p *pass) look(through, now time.Time) {
 	oldest := now.Add(-kept)
 	if p.config.Retention > 0 {
@@ -64,8 +62,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// list reads GitHub's list, the newest first, as far back as the pass looks: through is up to
-// when nothing is missing. It also returns when the list was made, by GitHub's clock.
+// list reads GitHub's list as far back as look decides and returns its deliveries, the oldest first. Nothing
+// up to through is missing. It also returns when GitHub made the list, by GitHub's clock.
 func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Time, error) {
 	var listed time.Time
 	byGUID := map[string]delivery{}
@@ -110,8 +108,8 @@ func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Ti
 	return deliveries, listed, nil
 }
 
-// missing returns those of the deliveries that the log does not hold, in their order. Of
-// those that are still running it only makes sure that the next pass looks again.
+// missing returns the deliveries that the log does not hold, in their order. It leaves those that are still
+// running to the next pass.
 func (p *pass) missing(ctx context.Context, deliveries []delivery) ([]delivery, error) {
 	var missing []delivery
 	for part := range slices.Chunk(deliveries, lookup) {

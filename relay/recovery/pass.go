@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// chunkSize is how many deliveries are asked for before the relay waits for them.
+	// chunkSize is how many redeliveries are requested before the relay waits for them.
 	chunkSize = 50
-	// arrivalCheck is the time between two looks for redeliveries.
+	// arrivalCheck is the time between two checks for redeliveries.
 	arrivalCheck = 100 * time.Millisecond
 )
 
@@ -27,15 +27,14 @@ type pass struct {
 	*Recovery
 	hook   hook
 	report HookReport
-	// open is when the first delivery happened that is not in the log; zero for none.
+	// open is the time of the oldest delivery that is not in the log; zero for none.
 	open time.Time
 	// fetchOnly is set once GitHub's redeliveries turn out not to reach this relay.
 	fetchOnly bool
 }
 
-// run brings in what is missing and keeps, as a note, the time up to which nothing is.
-// The note only saves work: after a pass is cut off, the next one compares again, and
-// what was brought in by then is in the log.
+// run brings in what is missing and notes the time up to which nothing is. The note only saves work: after an
+// interrupted pass, the next one compares again, and what was brought in is in the log.
 func (p *pass) run(ctx context.Context) error {
 	through, err := p.through(ctx)
 	if err != nil {
@@ -63,7 +62,7 @@ func (p *pass) run(ctx context.Context) error {
 
 func (p *pass) noteName() string { return "recovery " + p.hook.path }
 
-// through reads the note: up to then nothing is missing. Zero stands for no note.
+// through reads the note: nothing up to that time is missing. It is zero if there is no note.
 func (p *pass) through(ctx context.Context) (time.Time, error) {
 	note, err := p.config.Log.Note(ctx, p.noteName())
 	if err != nil || note == "" {
@@ -76,7 +75,7 @@ func (p *pass) through(ctx context.Context) (time.Time, error) {
 	return through, nil
 }
 
-// setThrough writes the note, which never passes what is still missing.
+// setThrough writes the note. The time never passes a delivery that is still missing.
 func (p *pass) setThrough(ctx context.Context, at time.Time) error {
 	if !p.open.IsZero() && p.open.Before(at) {
 		at = p.open
@@ -84,7 +83,7 @@ func (p *pass) setThrough(ctx context.Context, at time.Time) error {
 	return p.config.Log.SetNote(ctx, p.noteName(), at.UTC().Format(time.RFC3339))
 }
 
-// hold remembers what is not in the log.
+// hold notes that deliveries are not in the log.
 func (p *pass) hold(deliveries ...delivery) {
 	for _, d := range deliveries {
 		if p.open.IsZero() || d.at.Before(p.open) {
@@ -93,8 +92,8 @@ func (p *pass) hold(deliveries ...delivery) {
 	}
 }
 
-// bringIn gets deliveries into the log, signed where GitHub can send them again, and
-// returns those that neither way brought in.
+// bringIn gets deliveries into the log, signed if GitHub can redeliver them, otherwise fetched. It returns
+// the deliveries for which both failed.
 func (p *pass) bringIn(ctx context.Context, missing []delivery) ([]delivery, error) {
 	if !p.fetchOnly {
 		var err error
@@ -118,8 +117,7 @@ func (p *pass) bringIn(ctx context.Context, missing []delivery) ([]delivery, err
 	return left, nil
 }
 
-// redeliver has GitHub send deliveries to the relay again and returns those that did
-// not arrive in time.
+// redeliver requests redeliveries from GitHub and returns the deliveries that did not arrive in time.
 func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, error) {
 	asked := 0
 	for _, d := range missing {
@@ -151,8 +149,8 @@ func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, e
 	return left, err
 }
 
-// await waits until so many of the deliveries are in the log, or for as long as
-// redeliveries may take, and returns the others.
+// await waits until as many of the deliveries as were asked for are in the log, or until Config.Arrival has
+// passed, and returns the others.
 func (p *pass) await(ctx context.Context, missing []delivery, asked int) ([]delivery, error) {
 	for deadline := time.Now().Add(p.config.Arrival); ; {
 		left, err := p.missing(ctx, missing)
@@ -165,12 +163,11 @@ func (p *pass) await(ctx context.Context, missing []delivery, asked int) ([]deli
 	}
 }
 
-// errContent is about deliveries that GitHub lists without what they said.
+// errContent is returned for deliveries that GitHub lists without their content.
 var errContent = errors.New("what GitHub keeps of it is no webhook")
 
-// fetch takes a delivery from GitHub's list. The API has parsed its payload and writes
-// it anew, so the signature no longer fits and is left out; what vouches for the event
-// is the connection to GitHub.
+// fetch takes a delivery from GitHub's list. The API has parsed the payload and encodes it anew, so the
+// signature no longer matches and is left out: the connection to GitHub vouches for the event.
 func (p *pass) fetch(ctx context.Context, d delivery) error {
 	var full github.HookDelivery
 	path := fmt.Sprintf("%s/deliveries/%d", p.hook.path, d.id)

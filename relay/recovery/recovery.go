@@ -1,9 +1,9 @@
-// Package recovery brings in what the relay missed while it was away. GitHub sends a
-// webhook once and does not try again, but it lists each hook's deliveries for three
-// days (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries).
-// The package owns the comparison of that list with the log, and the installing of the
-// hook that all of it is about; it is the relay's only way to GitHub's API. What it
-// brings in belongs to the log, and how far it came is a note kept beside the log.
+// Package recovery brings in the webhooks that the relay missed while it was down. GitHub sends a webhook
+// once and does not retry, but it lists each hook's deliveries for three days
+// (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries). The
+// package owns the comparison of that list with the log, and the installation of the hook; it is the relay's
+// only access to GitHub's API. What it brings in belongs to the log, and its progress is a note kept beside
+// the log.
 package recovery
 
 import (
@@ -20,20 +20,20 @@ import (
 	"touchstone/relay/event"
 )
 
-// Every is the time between two passes, and RetryEvery the time after one that failed.
+// Every is the time between two passes, and RetryEvery the time after a pass that failed.
 const (
 	Every      = 10 * time.Minute
 	RetryEvery = time.Minute
 )
 
-// endTimeout bounds what a relay that stops does to let another one go on.
+// endTimeout bounds how long a relay that stops takes to give up its turn.
 const endTimeout = 2 * time.Second
 
-// Log is the relay's log as recovery needs it.
+// Log is the part of the relay's log that recovery needs.
 type Log interface {
-	// Stored returns those of a source's deliveries that the log holds.
+	// Stored returns which of a source's deliveries the log holds.
 	Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error)
-	// Append stores an event and reports whether it was there before.
+	// Append stores an event and reports whether it was stored already.
 	Append(ctx context.Context, e event.Event) (event.Cursor, bool, error)
 	// Note and SetNote keep how far each hook was compared.
 	Note(ctx context.Context, name string) (string, error)
@@ -46,25 +46,24 @@ type Config struct {
 	GitHub GitHub
 	// Targets own the hooks.
 	Targets []Target
-	// Sources are the names of the relay's endpoints for GitHub's webhooks. A hook is
-	// this relay's when its address ends in /webhooks/ and one of them.
+	// Sources are the names of the relay's endpoints for GitHub's webhooks. A hook belongs to this relay if
+	// its address ends in /webhooks/ and one of them.
 	Sources []string
-	// PublicURL, if given, is what the addresses of this relay's hooks begin with. It
-	// tells them from those of another relay on the same repository.
+	// PublicURL, if set, is how the addresses of this relay's hooks begin, unlike those of another relay's
+	// hooks on the same repository.
 	PublicURL string
-	// Log is where events belong.
+	// Log is where events are stored.
 	Log Log
-	// Retention is how long the log keeps events; zero for ever. What is older is not
-	// missed.
+	// Retention is how long the log keeps events; zero means for ever. Older deliveries do not count as
+	// missing.
 	Retention time.Duration
-	// Pace is the time between two redeliveries; zero means the second that GitHub asks for
+	// Pace is the time between two redeliveries; zero means the one second that GitHub asks for
 	// (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests).
 	Pace time.Duration
 	// Arrival is how long a redelivery may take to arrive; zero means 30 s.
 	Arrival time.Duration
-	// Lease is for relays that share a log, of which one at a time compares: how long the
-	// others wait for a sign of life before one of them takes over. Zero is for a log that
-	// no other relay has open.
+	// Lease is for relays that share a log and compare one at a time: it is how long the others wait for a
+	// sign of life before one of them takes over. Zero is for a log that no other relay has open.
 	Lease time.Duration
 }
 
@@ -75,8 +74,7 @@ type Recovery struct {
 	turn   chan struct{} // held by the one pass that runs here
 }
 
-// Validate reports what is missing or wrong in what an operator has to say; Log is not
-// part of that.
+// Validate reports what is missing or wrong in the fields that an operator sets, which excludes Log.
 func (c Config) Validate() error {
 	if public, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || public.Host == "") {
 		return fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", c.PublicURL)
@@ -85,7 +83,7 @@ func (c Config) Validate() error {
 	return err
 }
 
-// New builds the recovery. It asks GitHub nothing yet.
+// New creates the recovery. It sends GitHub no request yet.
 func New(config Config) (*Recovery, error) {
 	config.Pace = cmp.Or(config.Pace, time.Second)
 	config.Arrival = cmp.Or(config.Arrival, 30*time.Second)
@@ -98,37 +96,36 @@ func New(config Config) (*Recovery, error) {
 
 // Report is what one pass found and did.
 type Report struct {
-	// Hooks has one entry for each hook, and one for each target whose hooks could not
-	// be found.
+	// Hooks has one entry for each hook, and one for each target whose hooks could not be listed.
 	Hooks []HookReport `json:"hooks"`
 }
 
-// HookReport is what one pass found and did about one hook.
+// HookReport is what one pass found and did for one hook.
 type HookReport struct {
-	// Hook names it for people, such as "repository acme/app, hook 17".
+	// Hook names the hook for people, such as "repository acme/app, hook 17".
 	Hook string `json:"hook"`
-	// Target is whose hook it is, such as "repository acme/app".
+	// Target is the hook's owner, such as "repository acme/app".
 	Target string `json:"target"`
 	// Since is how far back GitHub's list was compared.
 	Since time.Time `json:"since,omitzero"`
-	// OutOfReach is where the relay's knowledge ended when that is longer ago than GitHub or
-	// the log keeps deliveries: what happened between it and Since can never be recovered.
+	// OutOfReach is the time up to which nothing was missing, if GitHub or the log does not keep deliveries
+	// that long: deliveries between OutOfReach and Since can never be recovered.
 	OutOfReach time.Time `json:"out_of_reach,omitzero"`
-	// Compared counts the deliveries that were looked up, Missing those the log had not.
+	// Compared counts the deliveries that were looked up, Missing those that the log did not hold.
 	Compared int `json:"compared"`
 	Missing  int `json:"missing"`
-	// Redelivered counts those that GitHub sent again with their signature, Fetched those
-	// that were taken from GitHub's list and stored as recovered and unsigned.
+	// Redelivered counts deliveries that GitHub sent again, signed; Fetched counts those taken from GitHub's
+	// list and stored as recovered and unsigned.
 	Redelivered int `json:"redelivered"`
 	Fetched     int `json:"fetched"`
-	// Left counts those still missing. The next pass tries them again.
+	// Left counts the deliveries that are still missing. The next pass tries them again.
 	Left int `json:"left"`
 	// Problem is a sentence about what went wrong; empty for nothing.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Run makes a pass now and then every ten minutes, sooner after one that failed, and
-// hands each report to done, until ctx ends.
+// Run makes a pass now and then every ten minutes, sooner after a failed pass, until ctx ends. It passes each
+// report to done.
 func (r *Recovery) Run(ctx context.Context, done func(Report)) error {
 	for {
 		report, err := r.Pass(ctx)
@@ -147,9 +144,9 @@ func (r *Recovery) Run(ctx context.Context, done func(Report)) error {
 	}
 }
 
-// Pass compares each hook's deliveries with the log and brings in what is missing. Passes
-// take turns, those of other relays on the same log among them. The error is about the
-// hooks that could not be dealt with whole; the report is good beside it.
+// Pass compares each hook's deliveries with the log and brings in what is missing. Only one pass runs at a
+// time, also among relays on one log. The error is about hooks that were not processed completely; the report
+// is valid even then.
 func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	select {
 	case r.turn <- struct{}{}:
@@ -175,7 +172,7 @@ func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	return report, errors.Join(err, t.end(endCtx))
 }
 
-// failed is the report of a pass that could not begin.
+// failed returns the report of a pass that could not begin.
 func (r *Recovery) failed(err error) Report {
 	var report Report
 	for _, target := range r.config.Targets {
@@ -184,7 +181,7 @@ func (r *Recovery) failed(err error) Report {
 	return report
 }
 
-// compare is a pass whose turn it is.
+// compare makes a pass once it is this relay's turn.
 func (r *Recovery) compare(ctx context.Context) (Report, error) {
 	var report Report
 	var errs []error
@@ -198,7 +195,7 @@ func (r *Recovery) compare(ctx context.Context) (Report, error) {
 			pass := pass{Recovery: r, hook: h, report: HookReport{Hook: h.String(), Target: target.String()}}
 			if err := pass.run(ctx); err != nil {
 				if ctx.Err() != nil {
-					err = context.Cause(ctx) // what was under way can only say that it was cut off
+					err = context.Cause(ctx) // the error only says that the context was cancelled
 				}
 				pass.report.Problem = err.Error()
 				errs = append(errs, fmt.Errorf("%s: %w", h, err))
@@ -227,7 +224,7 @@ func (r Report) log(ctx context.Context) {
 	}
 }
 
-// sleep waits, or returns why ctx ended.
+// sleep waits for d, or returns why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,22 +13,21 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// Target owns webhooks: a repository, an organisation or a GitHub App. The zero Target
-// is none.
+// Target is an owner of webhooks: a repository, an organisation or a GitHub App. The zero Target is none.
 type Target struct{ kind, name string }
 
-// Kinds of targets, as people read them.
+// Kinds of targets, in words for people.
 const (
 	repository   = "repository"
 	organisation = "organisation"
 	app          = "app"
 )
 
-// targetName is how GitHub lets owners and repositories be called, and Apps counted.
+// targetName matches the names that GitHub allows for owners and repositories, and the ids of Apps.
 var targetName = regexp.MustCompile(`^(?:app:[0-9]{1,12}|[A-Za-z0-9_-]{1,64}(?:/[A-Za-z0-9_.-]{1,100})?)$`)
 
-// ParseTarget reads "acme/app", a repository, "acme", an organisation, or "app:12345",
-// a GitHub App by its id.
+// ParseTarget reads "acme/app" (a repository), "acme" (an organisation) or "app:12345" (a GitHub App by its
+// id).
 func ParseTarget(text string) (Target, error) {
 	if !targetName.MatchString(text) {
 		return Target{}, fmt.Errorf("%q has no webhooks: write a repository such as acme/app, an organisation such as acme, or "+
@@ -46,7 +45,7 @@ func ParseTarget(text string) (Target, error) {
 // String names the target for people.
 func (t Target) String() string { return t.kind + " " + t.name }
 
-// hooksPath is where the API has the target's hooks.
+// hooksPath returns the API's path of the target's hooks.
 func (t Target) hooksPath() string {
 	if t.kind == repository {
 		return "repos/" + t.name + "/hooks"
@@ -54,10 +53,10 @@ func (t Target) hooksPath() string {
 	return "orgs/" + t.name + "/hooks"
 }
 
-// hook is one webhook of a target's.
+// hook is one webhook of a target.
 type hook struct {
 	target Target
-	id     int64  // zero for an App, which has but one
+	id     int64  // zero for an App, which has only one
 	path   string // in the API
 	source string // the relay's endpoint that it sends to
 }
@@ -99,7 +98,7 @@ func (r *Recovery) hooks(ctx context.Context, t Target) ([]hook, error) {
 	return found, nil
 }
 
-// sourceOf returns the source of this relay's that a hook's address leads to.
+// sourceOf returns the source of this relay that a hook's address leads to; empty for none.
 func (r *Recovery) sourceOf(address string) string {
 	parsed, err := url.Parse(address)
 	public := strings.TrimSuffix(r.config.PublicURL, "/")

@@ -11,25 +11,23 @@ import (
 // Lease is a good value for Config.Lease.
 const Lease = 20 * time.Second
 
-// turnNote is the note that says whose turn it is: a text that its holder changes again
-// and again. Who sees it unchanged for as long as the lease takes the holder for dead.
-// No clocks are compared, only times that one relay measures by its own.
+// turnNote is the note that says whose turn it is: a text that its holder keeps changing. A relay that sees
+// it unchanged for a whole lease takes the holder for dead. Each relay uses only its own clock.
 const turnNote = "recovery turn"
 
-// errTurnLost ends a pass that another relay goes on with.
+// errTurnLost ends a pass when another relay has taken over.
 var errTurnLost = errors.New("another relay has taken over, for this one gave no sign of life")
 
-// turn is this relay's right to compare, among relays that share a log. Without it each
-// of them would ask GitHub for all that is missing. It is not more than that: notes know
-// no locks, and if two relays ever take it at once, a delivery is asked for twice and
-// stored once.
+// turn is this relay's right to compare, among relays that share a log. Without it, each of them would ask
+// GitHub for everything that is missing. It is not a lock, which notes cannot provide: if two relays take it
+// at once, a delivery is requested twice and stored once.
 type turn struct {
 	notes notebook
 	lease time.Duration
-	text  string // the note, as this relay wrote it last
+	text  string // the text that this relay last wrote into the note
 }
 
-// notebook is of a Log what turns are kept in.
+// notebook is the part of a Log that a turn is kept in.
 type notebook interface {
 	Note(ctx context.Context, name string) (string, error)
 	SetNote(ctx context.Context, name, text string) error
@@ -57,8 +55,8 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
-// claim writes the note and waits for as long as another relay may take that saw the
-// same and writes it too. The last one has it.
+// claim writes the note, and waits as long as another relay that saw the old note may take to write it too.
+// The last writer has the turn.
 func (t *turn) claim(ctx context.Context) (won bool, err error) {
 	if err := t.sign(ctx); err != nil {
 		return false, err
@@ -80,7 +78,7 @@ func (t *turn) held(ctx context.Context) (bool, error) {
 	return note == t.text, err
 }
 
-// keep gives signs of life until ctx ends, or returns earlier why it could not.
+// keep gives signs of life until ctx ends. It returns earlier, with the reason, if it cannot go on.
 func (t *turn) keep(ctx context.Context) error {
 	for {
 		if err := sleep(ctx, t.lease/5); err != nil {
@@ -99,7 +97,7 @@ func (t *turn) keep(ctx context.Context) error {
 	}
 }
 
-// end lets another relay have the turn at once. If it fails, the lease runs out.
+// end gives up the turn, so that another relay can take it at once. If end fails, the lease runs out.
 func (t *turn) end(ctx context.Context) error {
 	if held, err := t.held(ctx); err != nil || !held {
 		return err
