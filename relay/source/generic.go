@@ -16,27 +16,28 @@ import (
 	"touchstone/relay/event"
 )
 
-// Generic takes the webhooks of senders that sign the body, or send a secret along, in
-// a header of their own. A JSON payload of GitHub's shape, as Gitea and Forgejo send it
-// too, is described as GitHub's is; any other body is kept without.
+// Generic accepts webhooks whose sender puts a signature of the body, or a secret, into a header of its own.
+// A JSON payload of GitHub's shape, which Gitea and Forgejo send too, is described like GitHub's; any other
+// body is not described.
 type Generic struct {
-	// Auth is how requests prove where they come from: "hmac" or "" for a signature
-	// over the body, "bearer" for the secret itself.
+	// Auth is how requests prove their origin: "hmac" or "" for a signature over the body, "bearer" for the
+	// secret itself.
 	Auth string `yaml:"auth"`
-	// Secret is what the sender signs with, or sends. Without one every request is believed.
+	// Secret is what the sender signs with, or sends. Without a secret every request is accepted.
 	Secret string `yaml:"-"`
-	// Previous is the secret before, which is believed as well while senders change over.
+	// Previous is the old secret, which is accepted too while senders change over.
 	Previous string `yaml:"-"`
-	// Header bears the signature or the secret. "bearer" has a default, Authorization.
+	// Header is the header with the signature or the secret. For "bearer" the default is Authorization.
 	Header string `yaml:"header"`
-	// Prefix stands before it, such as "sha256=". For Authorization the default is "Bearer ".
+	// Prefix stands before the signature or the secret, such as "sha256=". For Authorization the default is
+	// "Bearer ".
 	Prefix string `yaml:"prefix"`
-	// Encoding is the signature's: "hex" or "" for hexadecimal, "base64".
+	// Encoding is the encoding of the signature: "hex" or "" for hexadecimal, or "base64".
 	Encoding string `yaml:"encoding"`
-	// Hash is the signature's: "sha256" or "", "sha512".
+	// Hash is the hash function of the signature: "sha256" or "", or "sha512".
 	Hash string `yaml:"hash"`
-	// TypeHeader and DeliveryHeader bear the event's type and the delivery's id, if the
-	// sender tells them.
+	// TypeHeader and DeliveryHeader are the headers with the event's type and the delivery's id, if the
+	// sender sends them.
 	TypeHeader     string `yaml:"type_header"`
 	DeliveryHeader string `yaml:"delivery_header"`
 }
@@ -73,7 +74,7 @@ func (g Generic) Validate() error {
 	return nil
 }
 
-// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+// Accept verifies a request and describes it. Its errors are like those of GitHub.Accept.
 func (g Generic) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
 	if g.Secret != "" {
 		if err := g.verify(header, body); err != nil {
@@ -93,7 +94,7 @@ func (g Generic) Accept(name string, header http.Header, body []byte, at time.Ti
 	return e, nil
 }
 
-// keeps picks headers without a secret.
+// keeps selects headers without a secret.
 func (g Generic) keeps(name string) bool {
 	for _, header := range []string{"Content-Type", "User-Agent", g.TypeHeader, g.DeliveryHeader} {
 		if name == http.CanonicalHeaderKey(header) {
@@ -103,7 +104,7 @@ func (g Generic) keeps(name string) bool {
 	return false
 }
 
-// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+// Prove verifies the stored signature of an event; see GitHub.Prove.
 func (g Generic) Prove(e event.Event) error {
 	if g.Secret == "" || e.Signature == "" || g.Auth == "bearer" {
 		return ErrNoProof

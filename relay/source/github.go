@@ -16,22 +16,21 @@ import (
 	"touchstone/relay/internal/exactjson"
 )
 
-// GitHub takes the webhooks of GitHub and GitHub Enterprise Server
+// GitHub accepts the webhooks of GitHub and GitHub Enterprise Server
 // (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
 type GitHub struct {
-	// Secret is the webhook's secret. Without one every request is believed.
+	// Secret is the webhook's secret. Without a secret every request is accepted.
 	Secret string `yaml:"-"`
-	// Previous is the secret before, which is believed as well while senders change over.
+	// Previous is the old secret, which is accepted too while senders change over.
 	Previous string `yaml:"-"`
-	// App is the secret of a GitHub App's webhook, which is believed as well; empty for none. It counts only
-	// beside a Secret.
+	// App is the secret of a GitHub App's webhook, which is accepted too; empty for none. It is used only if
+	// Secret is set.
 	App string `yaml:"-"`
 }
 
-// Accept verifies a request over its body's bytes and describes it. Its errors are
-// sentences for the sender; one that wraps ErrUnauthorized is about the signature.
-// The event's payload is the JSON that GitHub wrote, whether it came as the body or
-// in the form field "payload".
+// Accept verifies the signature over the body's bytes and describes the request. Its errors are sentences for
+// the sender; an error about the signature wraps ErrUnauthorized. The event's payload is the JSON that GitHub
+// wrote, whether it came as the body or in the form field "payload".
 func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
 	if err := g.verify(header.Get("X-Hub-Signature-256"), body); err != nil {
 		return event.Event{}, err
@@ -51,7 +50,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 		Payload:    payload,
 	}
 	if g.Secret != "" {
-		// GitHub's payloads tell times and ids, and a redelivery keeps its delivery's id.
+		// GitHub's payloads contain times and ids, and a redelivery keeps its delivery's id.
 		e.Signature, e.SignedOnce = strings.ToLower(header.Get("X-Hub-Signature-256")), true
 	}
 	if !describe(&e) {
@@ -60,7 +59,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 	return e, nil
 }
 
-// verify checks the signature as GitHub asks for it
+// verify checks the signature in the way that GitHub asks for
 // (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries).
 func (g GitHub) verify(signature string, body []byte) error {
 	if g.Secret == "" {
@@ -85,8 +84,8 @@ func githubHeader(name string) bool {
 	return name == "Content-Type" || name == "User-Agent" || strings.HasPrefix(name, "X-Github-")
 }
 
-// Prove verifies the kept signature of a stored event. Its error says that it does not fit,
-// or wraps ErrNoProof: of a form, the relay keeps the payload alone.
+// Prove verifies the stored signature of an event. Its error says that the signature does not match, or wraps
+// ErrNoProof, as for a form, of which the relay stores only the payload.
 func (g GitHub) Prove(e event.Event) error {
 	mediaType, _, _ := mime.ParseMediaType(e.Headers["Content-Type"])
 	if g.Secret == "" || e.Signature == "" || mediaType == "application/x-www-form-urlencoded" {
@@ -95,8 +94,8 @@ func (g GitHub) Prove(e event.Event) error {
 	return g.verify(e.Signature, e.Payload)
 }
 
-// githubPayload finds what should be JSON in a body of either of the two content types that
-// GitHub offers. Unknown types are read as JSON.
+// githubPayload returns the part of a body that should be JSON, for either of the two content types that
+// GitHub offers. A body of any other type is taken as JSON.
 func githubPayload(contentType string, body []byte) ([]byte, error) {
 	payload := body
 	if mediaType, _, _ := mime.ParseMediaType(contentType); mediaType == "application/x-www-form-urlencoded" {
@@ -112,7 +111,7 @@ func githubPayload(contentType string, body []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// numbered is anything of GitHub's that has a number in its repository.
+// numbered is any object of GitHub's that has a number in its repository.
 type numbered struct {
 	Number int `json:"number"`
 }
@@ -122,7 +121,7 @@ type run struct {
 	PullRequests []numbered `json:"pull_requests"`
 }
 
-// githubSummary is the little of a payload that events are filtered by.
+// githubSummary is the part of a payload that events are filtered by.
 type githubSummary struct {
 	Action      string   `json:"action"`
 	Number      int      `json:"number"`
@@ -139,9 +138,9 @@ type githubSummary struct {
 	} `json:"sender"`
 }
 
-// describe fills in what a payload of GitHub's shape says of itself, and reports whether
-// it is JSON. A payload of another shape is an event all the same, only described by
-// less: Unmarshal goes on behind a value of the wrong type, and what it did find is good.
+// describe fills in what a payload of GitHub's shape says about itself, and reports whether it is JSON. A
+// payload of another shape gets fewer fields: Unmarshal goes on after a value of the wrong type, and what it
+// has read is valid.
 func describe(e *event.Event) bool {
 	var s githubSummary
 	if err := exactjson.Decode(e.Payload, &s); err != nil {

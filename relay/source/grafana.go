@@ -15,26 +15,24 @@ import (
 	"touchstone/relay/internal/exactjson"
 )
 
-// Grafana takes the webhooks of Grafana Alerting's contact points
+// Grafana accepts the webhooks of Grafana Alerting's contact points
 // (https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/).
-// Its events have the type "alert" and the action "firing" or "resolved". They are
-// about a repository if all alerts in them share a label "repository" such as acme/app.
+// Its events have the type "alert" and the action "firing" or "resolved". They are about a repository if all
+// alerts in them share a label "repository" such as acme/app.
 type Grafana struct {
-	// Auth is how requests prove where they come from: "hmac" or "" for the contact
-	// point's HMAC signature, "basic" for its user and password, "bearer" for its
-	// authorization header.
+	// Auth is how requests prove their origin: "hmac" or "" for the contact point's HMAC signature, "basic"
+	// for its user and password, "bearer" for its authorization header.
 	Auth string `yaml:"auth"`
-	// Secret is the HMAC secret, the password or the credentials. Without one every
-	// request is believed.
+	// Secret is the HMAC secret, the password or the credentials. Without a secret every request is accepted.
 	Secret string `yaml:"-"`
-	// Previous is the secret before, which is believed as well while senders change over.
+	// Previous is the old secret, which is accepted too while senders change over.
 	Previous string `yaml:"-"`
-	// User is the user's name for "basic".
+	// User is the user name for "basic".
 	User string `yaml:"user"`
-	// Header bears the HMAC signature; "" means X-Grafana-Alerting-Signature.
+	// Header is the header with the HMAC signature; "" means X-Grafana-Alerting-Signature.
 	Header string `yaml:"header"`
-	// TimestampHeader bears the time that is signed along with the body, if the contact
-	// point sends it. Requests older than 5 minutes are refused then.
+	// TimestampHeader is the header with the time that is signed along with the body, if the contact point
+	// sends one. The relay then refuses requests whose time is more than 5 minutes from its own.
 	TimestampHeader string `yaml:"timestamp_header"`
 }
 
@@ -63,7 +61,7 @@ func (g Grafana) Validate() error {
 	return validatePasswords(g.Secret, g.Previous)
 }
 
-// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+// Accept verifies a request and describes it. Its errors are like those of GitHub.Accept.
 func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
 	if g.Secret != "" {
 		if err := g.verify(header, body, at); err != nil {
@@ -90,13 +88,13 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 		Payload: body,
 	}
 	if g.Secret != "" && (g.Auth == "" || g.Auth == "hmac") {
-		// A signed time makes two alerts of the same words differ.
+		// With a signed time, two alerts with the same text have different signatures.
 		e.Signature, e.SignedOnce = strings.ToLower(header.Get(g.signatureHeader())), g.TimestampHeader != ""
 	}
 	return e, nil
 }
 
-// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+// Prove verifies the stored signature of an event; see GitHub.Prove.
 func (g Grafana) Prove(e event.Event) error {
 	if g.Secret == "" || e.Signature == "" || g.Auth == "basic" || g.Auth == "bearer" {
 		return ErrNoProof
@@ -111,7 +109,7 @@ func (g Grafana) Prove(e event.Event) error {
 
 var repoShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
 
-// repoName empties what people put into a label that is no owner/name.
+// repoName returns the label if it is an owner/name, otherwise the empty string.
 func repoName(label string) string {
 	if !repoShape.MatchString(label) {
 		return ""
@@ -129,7 +127,7 @@ func (g Grafana) signatureHeader() string {
 func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	switch g.Auth {
 	case "basic":
-		// http.Request knows how to read the header.
+		// http.Request knows how to parse the header.
 		user, password, _ := (&http.Request{Header: header}).BasicAuth()
 		right := samePassword(user, g.User)
 		if !believed(g.Secret, g.Previous, func(secret string) bool { return samePassword(password, secret) }) || !right {
@@ -161,8 +159,8 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	return nil
 }
 
-// verifyPassword is for a secret that stands in a header as it is, behind a prefix
-// whose case does not matter.
+// verifyPassword checks a secret that is sent in a header as it is, after a prefix whose case does not
+// matter.
 func verifyPassword(header http.Header, name, prefix, secret, previous string) error {
 	value := header.Get(name)
 	if len(value) < len(prefix) || !strings.EqualFold(value[:len(prefix)], prefix) {

@@ -1,6 +1,5 @@
-// Package source turns webhooks into events: one file for each kind of sender, which
-// first verifies that the request is the sender's and then describes what it says.
-// It stores nothing.
+// Package source turns webhooks into events. It has one file for each kind of sender, which first verifies
+// that the request comes from that sender and then describes its content. It stores nothing.
 package source
 
 import (
@@ -23,10 +22,10 @@ import (
 // ErrUnauthorized is wrapped by errors about requests without a valid signature or secret.
 var ErrUnauthorized = errors.New("unauthorized")
 
-// maxNameLength bounds what senders call things: event types, deliveries, repositories.
+// maxNameLength bounds names that senders choose: event types, deliveries, repositories.
 const maxNameLength = 256
 
-// clip empties what is too long to be a name; the payload still holds it.
+// clip returns the empty string for a text that is too long to be a name; the payload still holds it.
 func clip(name string) string {
 	if len(name) > maxNameLength {
 		return ""
@@ -34,8 +33,8 @@ func clip(name string) string {
 	return name
 }
 
-// deliveryID is the id that a sender gave a delivery, or, where it gave none that can be
-// shown and compared, one that stands for the body.
+// deliveryID returns the sender's id for a delivery or, without one that can be printed and compared, an id
+// made from the body.
 func deliveryID(source, id string, body []byte, at time.Time) string {
 	if id == "" || len(id) > maxNameLength || strings.ContainsFunc(id, func(r rune) bool {
 		return r == utf8.RuneError ||
@@ -46,11 +45,12 @@ func deliveryID(source, id string, body []byte, at time.Time) string {
 	return id
 }
 
-// typeShape is what a type may look like: it stands in a frame's head, where nothing
-// else may get in.
+// typeShape matches what may be a type. The type is written into a frame's first line, which must hold
+// nothing else.
 var typeShape = regexp.MustCompile(`^[A-Za-z0-9_.:/-][A-Za-z0-9_.:/ -]{0,63}$`)
 
-// typeName empties what cannot be an event's type; the payload or a header still holds it.
+// typeName returns the empty string for a text that cannot be an event's type; the payload or a header still
+// holds it.
 func typeName(kind string) string {
 	if !typeShape.MatchString(kind) {
 		return ""
@@ -58,17 +58,17 @@ func typeName(kind string) string {
 	return kind
 }
 
-// ErrNoProof is wrapped by errors about stored events whose signature cannot be verified any
-// more: there is none, or the relay has not kept all that it covers.
+// ErrNoProof is wrapped by errors about stored events whose signature cannot be verified: there is none, or
+// the relay has not stored everything that it covers.
 var ErrNoProof = errors.New("nothing proves it")
 
-// believed asks whether one of a source's secrets is right; the previous one is tried
-// if there is one.
+// believed reports whether one of a source's secrets is right. It tries the previous secret only if there is
+// one.
 func believed(secret, previous string, right func(secret string) bool) bool {
 	return right(secret) || previous != "" && right(previous)
 }
 
-// sign is the HMAC of the parts, one behind the other.
+// sign returns the HMAC of the concatenated parts.
 func sign(algorithm func() hash.Hash, key []byte, parts ...[]byte) []byte {
 	mac := hmac.New(algorithm, key)
 	for _, part := range parts {
@@ -77,17 +77,17 @@ func sign(algorithm func() hash.Hash, key []byte, parts ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// samePassword compares in a time that tells neither content nor length.
+// samePassword compares in a time that reveals neither content nor length.
 func samePassword(got, want string) bool {
 	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// minPassword is the least length of a secret that senders send as it is: nothing else
-// protects it against guessing.
+// minPassword is the minimum length of a secret that is sent as it is: nothing else protects it from
+// guessing.
 const minPassword = 16
 
-// validatePasswords is for secrets that senders send as they are.
+// validatePasswords checks secrets that are sent as they are.
 func validatePasswords(secrets ...string) error {
 	for _, secret := range secrets {
 		if secret != "" && len(secret) < minPassword {
@@ -98,17 +98,17 @@ func validatePasswords(secrets ...string) error {
 	return nil
 }
 
-// timeTolerance is how far a signed time may be from ours: a recorded request that is sent
-// again later is refused.
+// timeTolerance is how far a signed time may be from the relay's clock, against recorded requests that are
+// sent again later.
 const timeTolerance = 5 * time.Minute
 
-// checkTime reads a header of Unix seconds that the signature covers.
+// checkTime checks a header of Unix seconds that the signature covers.
 func checkTime(header, seconds string, at time.Time) error {
 	unix, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return fmt.Errorf("%w: the header %s is missing or is no Unix time in seconds", ErrUnauthorized, header)
 	}
-	// Compared as numbers: the difference of two far times would not fit a Duration.
+	// Compare seconds: the difference of two times far apart would not fit a Duration.
 	now, tolerance := at.Unix(), int64(timeTolerance/time.Second)
 	if unix < now-tolerance || unix > now+tolerance {
 		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is an old one, or one of the clocks is wrong",
@@ -117,8 +117,8 @@ func checkTime(header, seconds string, at time.Time) error {
 	return nil
 }
 
-// hashDelivery stands in for a delivery id that the sender did not give: the same
-// body within the same minute counts as the same delivery.
+// hashDelivery makes a delivery id for senders that send none: the same body within the same minute counts as
+// the same delivery.
 func hashDelivery(source string, body []byte, at time.Time) string {
 	hash := sha256.New()
 	hash.Write([]byte(source + "\n" + at.UTC().Format("2006-01-02T15:04") + "\n"))
@@ -126,8 +126,8 @@ func hashDelivery(source string, body []byte, at time.Time) string {
 	return "sha256-" + hex.EncodeToString(hash.Sum(nil))
 }
 
-// keep picks those of the request's headers that say something about the webhook.
-// What may carry credentials is not among them.
+// keep selects the headers that say something about the webhook. Headers that may carry credentials are not
+// among them.
 func keep(header http.Header, wanted func(name string) bool) map[string]string {
 	kept := map[string]string{}
 	for name, values := range header {

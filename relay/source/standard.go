@@ -14,14 +14,13 @@ import (
 	"touchstone/relay/internal/exactjson"
 )
 
-// Standard takes webhooks that keep to Standard Webhooks
-// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md),
-// with symmetric signatures, version v1. An event's type is the payload's "type".
+// Standard accepts webhooks that follow Standard Webhooks
+// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md), with
+// symmetric signatures, version v1. An event's type is the payload's "type".
 type Standard struct {
-	// Secret is the key in base64, usually behind "whsec_". Without one every request
-	// is believed.
+	// Secret is the key in base64, usually after "whsec_". Without a secret every request is accepted.
 	Secret string `yaml:"-"`
-	// Previous is the secret before, which is believed as well while senders change over.
+	// Previous is the old secret, which is accepted too while senders change over.
 	Previous string `yaml:"-"`
 }
 
@@ -35,7 +34,7 @@ func (s Standard) Validate() error {
 	return nil
 }
 
-// standardKey is the key within a secret; nil when it cannot be read.
+// standardKey returns the key in a secret; nil if it cannot be decoded.
 func standardKey(secret string) []byte {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
@@ -44,7 +43,7 @@ func standardKey(secret string) []byte {
 	return key
 }
 
-// Accept verifies a request and describes it; its errors are as GitHub.Accept's.
+// Accept verifies a request and describes it. Its errors are like those of GitHub.Accept.
 func (s Standard) Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error) {
 	if s.Secret != "" {
 		if err := s.verify(header, body, at); err != nil {
@@ -71,7 +70,7 @@ func (s Standard) Accept(name string, header http.Header, body []byte, at time.T
 	return e, nil
 }
 
-// Prove verifies the kept signature of a stored event; see GitHub.Prove.
+// Prove verifies the stored signature of an event; see GitHub.Prove.
 func (s Standard) Prove(e event.Event) error {
 	if s.Secret == "" || e.Signature == "" {
 		return ErrNoProof
@@ -83,8 +82,8 @@ func (s Standard) Prove(e event.Event) error {
 	return s.verify(header, e.Payload, e.ReceivedAt)
 }
 
-// verify checks the signature over id, time and body. There can be several, for keys
-// that are being changed and for other versions.
+// verify checks the signature over id, time and body. A request may have several signatures, for keys that
+// are being replaced and for other versions.
 func (s Standard) verify(header http.Header, body []byte, at time.Time) error {
 	id, seconds := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
 	if id == "" {

@@ -1,4 +1,5 @@
-// Package sourcetest makes the requests by which GitHub delivers webhooks, for tests and benchmarks. It stores nothing.
+// Package sourcetest makes webhook requests as GitHub sends them, for tests and benchmarks. It stores
+// nothing.
 package sourcetest
 
 import (
@@ -10,7 +11,8 @@ import (
 	"net/http"
 )
 
-// Request delivers a body to a relay, whose address is such as http://127.0.0.1:8080, signed with secret.
+// Request returns a request that delivers a body, signed with secret, to the relay at an address such as
+// http://127.0.0.1:8080.
 func Request(ctx context.Context, address, secret, event, delivery string, body []byte) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/webhooks/github", bytes.NewReader(body))
 	if err != nil {
@@ -23,7 +25,7 @@ func Request(ctx context.Context, address, secret, event, delivery string, body 
 	return request, nil
 }
 
-// Signature is the value of X-Hub-Signature-256 for a body.
+// Signature returns the value of X-Hub-Signature-256 for a body.
 func Signature(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
