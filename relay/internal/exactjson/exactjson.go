@@ -1,5 +1,5 @@
-// Package exactjson reads the JSON of webhooks by the members' exact names: by what it says, events
-// are kept from subscribers, so another spelling must not count.
+// Package exactjson decodes the JSON of webhooks by the members' exact names. The decoded fields decide which
+// events are kept from a subscriber, so a name in another spelling must not count.
 package exactjson
 
 import (
@@ -9,14 +9,14 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// options are those of encoding/json, but for the names.
+// options are those of encoding/json, except for the names.
 var options = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))
 
-// Decode reads JSON into what v has of it. A value of another type than v's is left out and no
-// error. What is not JSON is one; then v is not to be used.
+// Decode decodes JSON into the fields of v. It skips a value whose type differs from v's without an error.
+// Invalid JSON is an error; v must not be used then.
 func Decode[T any](body []byte, v *T) error {
-	// One pass suffices for what has v's shape. For the rest, the JSON is checked as a whole first, and
-	// reading goes on behind a value of the wrong type.
+	// One pass is enough for JSON of v's shape. For other JSON, the second call first checks that all of it
+	// is valid, and goes on after a value of the wrong type.
 	if json.Unmarshal(body, v, options, jsonv1.ReportErrorsWithLegacySemantics(false)) == nil {
 		return nil
 	}
