@@ -1,5 +1,5 @@
-// Package examples owns GitHub's published example payloads, for tests. The file
-// webhooks.txt says where they come from; scripts/refresh-webhooks renews them.
+// Package examples owns GitHub's published example payloads, for tests. The file webhooks.txt says where they
+// come from; scripts/refresh-webhooks updates them.
 package examples
 
 import (
@@ -20,18 +20,18 @@ import (
 //go:embed webhooks.jsonl.gz
 var packed []byte
 
-// Count is how many examples there are; fewer would be a test that covers less.
+// Count is how many examples there are; with fewer, tests would cover less.
 const Count = 329
 
-// Example is one webhook of GitHub's.
+// Example is one webhook of GitHub.
 type Example struct {
-	// Event is what GitHub sends in X-GitHub-Event.
+	// Event is the value of the header X-GitHub-Event.
 	Event string
-	// Payload is the example byte for byte as it was published.
+	// Payload is the example, byte for byte as published.
 	Payload []byte
 }
 
-// All returns every example, in the order of the package, each payload once.
+// All returns every example, in the published order, each payload once.
 func All(tb testing.TB) []Example {
 	tb.Helper()
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
@@ -53,7 +53,8 @@ func All(tb testing.TB) []Example {
 	if len(examples) != Count {
 		tb.Fatalf("there are %d examples, want %d", len(examples), Count)
 	}
-	// Some are the same bytes, which no two deliveries are, and a relay stores once.
+	// Some payloads are published more than once. Two deliveries never have the same bytes, and a relay
+	// stores such bytes once.
 	seen := map[string]bool{}
 	examples = slices.DeleteFunc(examples, func(e Example) bool {
 		again := seen[string(e.Payload)]
@@ -63,8 +64,8 @@ func All(tb testing.TB) []Example {
 	return examples
 }
 
-// Request makes the request by which GitHub would deliver a body, signed with secret.
-// The address is the relay's, such as http://127.0.0.1:8080.
+// Request returns a request that delivers a body as GitHub does, signed with secret, to the relay at an
+// address such as http://127.0.0.1:8080.
 func Request(tb testing.TB, address, secret, event, delivery string, body []byte) *http.Request {
 	tb.Helper()
 	request, err := sourcetest.Request(tb.Context(), address, secret, event, delivery, body)
@@ -74,5 +75,5 @@ func Request(tb testing.TB, address, secret, event, delivery string, body []byte
 	return request
 }
 
-// Delivery is the delivery id that tests use for the example at an index.
+// Delivery returns the delivery id that tests use for the example at an index.
 func Delivery(index int) string { return fmt.Sprintf("example-%03d", index) }
