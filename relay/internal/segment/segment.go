@@ -1,8 +1,8 @@
-// Package segment compresses each piece of a gzip stream once for all the streams it
-// is sent on. A segment is a run of DEFLATE blocks that refers to nothing before it and
-// ends on a byte boundary with a sync flush, so that it can be read whole on its own. A
-// stream is one gzip header, any segments, and a trailer; separate gzip members would be
-// simpler, but curl and Chromium stop reading after the first. It owns no state.
+// Package segment compresses each piece of a gzip stream once for all the streams that send it. A segment is
+// a run of DEFLATE blocks that refers to nothing before it and ends on a byte boundary with a sync flush, so
+// that it can be decoded on its own. A stream is one gzip header, any number of segments, and a trailer.
+// Separate gzip members would be simpler, but curl and Chromium stop reading after the first. The package
+// owns no state.
 package segment
 
 import (
@@ -20,18 +20,16 @@ import (
 // (https://www.rfc-editor.org/rfc/rfc1952#section-2.3).
 var Header = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
 
-// syncFlush is an empty stored block, behind which a decoder gives out all it has. An
-// empty block with the first bit set ends the stream
-// (https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4).
+// syncFlush is an empty stored block, after which a decoder returns everything it has. An empty block with
+// the first bit set ends the stream (https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4).
 var (
 	syncFlush = []byte{0, 0, 0, 0xff, 0xff}
 	lastBlock = []byte{1, 0, 0, 0xff, 0xff}
 )
 
-// Segment is a compressed piece. It is not changed after it was made, so any number of
-// streams may send it at once.
+// Segment is a compressed piece. It never changes, so any number of streams may send it at once.
 type Segment struct {
-	// Bytes are what is sent.
+	// Bytes are the bytes to send.
 	Bytes []byte
 
 	crc    uint32 // of what was compressed
@@ -48,7 +46,7 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-// Compress makes a segment of plain.
+// Compress returns a segment of plain.
 func Compress(plain []byte) (Segment, error) {
 	w := writers.Get().(*flate.Writer)
 	defer writers.Put(w)
@@ -63,8 +61,7 @@ func Compress(plain []byte) (Segment, error) {
 	return describe(out.Bytes(), plain), nil
 }
 
-// Store makes a segment of a few bytes that compression would only make longer; there
-// may be at most 65,535 of them.
+// Store returns a segment of a few bytes, at most 65,535, that compression would only make longer.
 func Store(plain []byte) Segment {
 	if len(plain) > math.MaxUint16 {
 		panic(fmt.Sprintf("segment: %d bytes do not fit one stored block", len(plain)))
@@ -86,24 +83,24 @@ func describe(compressed, plain []byte) Segment {
 	}
 }
 
-// Sum is the checksum of one stream's segments so far. Its zero value is that of none.
+// Sum is the checksum of a stream's segments so far. The zero Sum is that of no segments.
 type Sum struct{ crc, length uint32 }
 
-// Add counts a segment that was sent. The plain bytes are not needed again: the CRC of
-// a followed by b is that of a, moved past b's bits, plus that of b.
+// Add adds a segment that was sent. It does not need the plain bytes: the CRC of a followed by b is the CRC
+// of a, moved past b's bits, plus the CRC of b.
 func (s *Sum) Add(sent Segment) {
 	s.crc = multiply(s.crc, sent.shift) ^ sent.crc
 	s.length += sent.length
 }
 
-// Trailer ends the stream.
+// Trailer returns the bytes that end the stream.
 func (s *Sum) Trailer() []byte {
 	out := binary.LittleEndian.AppendUint32(bytes.Clone(lastBlock), s.crc)
 	return binary.LittleEndian.AppendUint32(out, s.length)
 }
 
-// Polynomials over GF(2) modulo the CRC's, as crc32 writes them: the highest bit is 1,
-// the next one x.
+// Polynomials over GF(2) modulo the CRC's polynomial, as crc32 writes them: the highest bit is 1, the next
+// one x.
 const (
 	one = 1 << 31
 	x   = 1 << 30
@@ -119,7 +116,7 @@ func multiply(a, b uint32) uint32 {
 	return product
 }
 
-// power is x to the nth.
+// power returns x to the nth.
 func power(n uint64) uint32 {
 	result, square := uint32(one), uint32(x)
 	for ; n > 0; n >>= 1 {
