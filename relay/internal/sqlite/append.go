@@ -51,7 +51,7 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 		return nil, fmt.Errorf("commit append: %w", err)
 	}
 	s.signed.add(bounds.Head+1, a.hashes)
-	// Last: it is the file at the path that has to have the events.
+	// Check last: the events have to be in the file that is at the path now.
 	if err := s.files.check(); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
@@ -59,8 +59,8 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	return results, nil
 }
 
-// appender is one append's transaction. The head is read within it, so that even a
-// commit of unknown outcome leaves nothing to repair.
+// appender is the transaction of one append. It reads the head within the transaction, so that even a commit
+// of unknown outcome leaves nothing to repair.
 type appender struct {
 	tx     *sql.Tx
 	insert *sql.Stmt
@@ -68,7 +68,7 @@ type appender struct {
 	head   int64
 	sum    summer
 	signed *signed         // of events before this append
-	fresh  map[int64]int64 // of this one
+	fresh  map[int64]int64 // of events of this append
 	hashes []byte
 }
 
@@ -83,7 +83,7 @@ func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, err
 		if !errors.Is(err, sql.ErrNoRows) {
 			return duplicate, err
 		}
-		hash = 0 // it is another signature's, by an accident of the hash
+		hash = 0 // a hash collision with another signature
 	}
 	stored, err := a.try(ctx, e, string(headers), sql.NullInt64{Int64: hash, Valid: hash != 0})
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *appender) append(ctx context.Context, e event.Event) (hub.Appended, err
 	return hub.Appended{Seq: a.head}, nil
 }
 
-// try stores the event behind the head, unless something there keeps it away.
+// try stores the event after the head, unless it conflicts with a stored event.
 func (a *appender) try(ctx context.Context, e event.Event, headers string, content sql.NullInt64) (stored bool, err error) {
 	payload := e.Payload
 	if payload == nil {
@@ -116,8 +116,8 @@ func (a *appender) try(ctx context.Context, e event.Event, headers string, conte
 	return rows == 1, err
 }
 
-// duplicate finds what keeps the event away: one of its delivery, else the one numbered seq, if that
-// has its signature.
+// duplicate finds the stored event that e conflicts with: the event with the same delivery, or else the event
+// numbered seq if it has the same signature.
 func (a *appender) duplicate(ctx context.Context, e event.Event, seq int64) (hub.Appended, error) {
 	found := hub.Appended{Duplicate: true}
 	err := a.tx.QueryRowContext(ctx, "SELECT seq FROM events WHERE source = ? AND delivery = ?", e.Source, e.Delivery).Scan(&found.Seq)

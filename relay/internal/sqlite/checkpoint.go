@@ -10,19 +10,18 @@ import (
 
 // Bounds of the write-ahead log before it is copied into the file.
 const (
-	// checkpointBytes of payloads and notes are written between two checkpoints: enough that
-	// their cost does not show, and little to read again after a crash.
+	// checkpointBytes is how many bytes of payloads and notes are written between two checkpoints: enough
+	// that their cost does not show, and little to read again after a crash.
 	checkpointBytes = 16 << 20
-	// maxLogPages is where SQLite makes an append do it: when trims alone have filled
-	// the log, or the checkpoints do not get through.
+	// maxLogPages is the size at which SQLite makes an append run the checkpoint: when trims alone have
+	// filled the log, or the checkpoints do not succeed.
 	maxLogPages = 64 << 20 / 4096
 )
 
-// checkpoints copies the write-ahead log into the file, for all appends but a few
-// beside them. SQLite itself would have every 450th append of 8 kB do that and wait
-// for the disk twice more.
+// checkpoints copies the write-ahead log into the file while most appends go on. SQLite itself would make
+// every 450th append of 8 kB do that, and wait for the disk twice more.
 type checkpoints struct {
-	bytes  atomic.Int64 // written since the last one was asked for
+	bytes  atomic.Int64 // written since the last checkpoint was requested
 	due    chan struct{}
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -52,10 +51,10 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 	}()
 }
 
-// lookInterval is how soon the log tells that a file is gone, where nothing is appended.
+// lookInterval is how soon the log says that a file is gone, even if nothing is appended.
 const lookInterval = time.Second
 
-// look tells once that a file is gone, and once that it is back.
+// look logs once that a file is gone, and once that it is back.
 func (s *Store) look(ctx context.Context, before error) error {
 	err := s.files.check()
 	switch log := zerolog.Ctx(ctx); {
@@ -67,7 +66,7 @@ func (s *Store) look(ctx context.Context, before error) error {
 	return err
 }
 
-// wrote counts what an append or a note has added.
+// wrote counts the bytes of an append or a note, and requests a checkpoint when it is due.
 func (c *checkpoints) wrote(size int) {
 	if c.bytes.Add(int64(size)) < checkpointBytes {
 		return
@@ -79,7 +78,7 @@ func (c *checkpoints) wrote(size int) {
 	}
 }
 
-// stop waits for a checkpoint that is running.
+// stop waits for a running checkpoint.
 func (c *checkpoints) stop() {
 	if c.cancel == nil {
 		return // it was never started
@@ -88,9 +87,9 @@ func (c *checkpoints) stop() {
 	<-c.ended
 }
 
-// checkpoint copies first what the log holds, while appends go on, and then what they
-// have added, while they wait for that little. Only when nothing is left to copy does
-// SQLite begin the log anew (https://www.sqlite.org/wal.html#checkpointing).
+// checkpoint first copies what is in the log while appends go on, then the little that they have added while
+// they wait. SQLite restarts the log only when nothing is left to copy
+// (https://www.sqlite.org/wal.html#checkpointing).
 func (s *Store) checkpoint(ctx context.Context) error {
 	if err := s.files.check(); err != nil {
 		return err // another relay may write to the file by now

@@ -8,15 +8,15 @@ import (
 	"touchstone/relay/event"
 )
 
-// castagnoli is the polynomial that processors compute themselves: half a microsecond for
-// 8 kB. It finds accidental damage to a file. An attacker who can write to the file could
-// recompute any checksum; the senders' signatures reveal that.
+// castagnoli is the polynomial that processors compute in hardware: half a microsecond for 8 kB. It finds
+// accidental damage to a file. An attacker who can write to the file could recompute any checksum; the
+// senders' signatures reveal that.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// summer computes checksums of events one after the other.
+// summer computes checksums of events, one after the other, in one buffer.
 type summer struct{ buffer []byte }
 
-// event is the checksum of all that is stored of an event: its place in the log, and every
+// event returns the checksum of everything that is stored of an event: its position in the log, and every
 // column as it is written.
 func (s *summer) event(e event.Event, headers string, content sql.NullInt64) int64 {
 	s.buffer = s.buffer[:0]
@@ -35,7 +35,7 @@ func (s *summer) event(e event.Event, headers string, content sql.NullInt64) int
 	return int64(crc32.Update(crc32.Checksum(s.buffer, castagnoli), castagnoli, e.Payload))
 }
 
-// boundsSum is the checksum of the log's id and its floor.
+// boundsSum returns the checksum of the log's id and its floor.
 func boundsSum(log string, floor int64) int64 {
 	return int64(crc32.Checksum(binary.AppendVarint([]byte(log), floor), castagnoli))
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Bounds of what the machine's clock is believed.
+// Bounds of how far the machine's clock is trusted.
 const (
-	// maxLeap is how far it may go ahead between two looks without a doubt, where that is a
-	// small part of the retention.
+	// maxLeap is how far the clock may go ahead between two looks and still be trusted, if that is a small
+	// part of the retention.
 	maxLeap = time.Hour
-	// patience is for how long, of the time that relays run, it has to stay further ahead until
-	// it is believed, where that is no more than the retention.
+	// patience is how long, in running time of relays, the clock has to stay further ahead before it is
+	// trusted, if the retention is not shorter.
 	patience = 24 * time.Hour
-	// noteEvery is how often the time is written down, for the relay that opens the file next.
+	// noteEvery is how often the trusted time is stored, for the next relay that opens the file.
 	noteEvery = 10 * time.Minute
 )
 
-// clockNote is the note with what is believed.
+// clockNote is the note with the trusted time.
 const clockNote = "clock"
 
-// clock keeps a machine's clock that goes ahead by hours or years from making all events too
-// old. A relay that was off for long looks the same: then old events stay a day longer.
+// clock prevents that a machine's clock that goes ahead, by hours or years, makes all events too old. A relay
+// that was off for long looks the same; old events then stay a day longer.
 type clock struct {
 	mu       sync.Mutex
-	believed time.Time     // zero before the first look
-	at       time.Duration // for how long the relay had run then
-	doubted  time.Duration // for how long relays have run while the clock was ahead
-	noted    time.Time     // what stands in the note
+	believed time.Time     // the trusted time; zero before the first look
+	at       time.Duration // how long the relay had run by then
+	doubted  time.Duration // how long relays have run while the clock was ahead
+	noted    time.Time     // the time in the note
 }
 
-// look takes what the clock says and for how long the relay has run, which no one sets. It
-// returns how far what is believed lies behind.
+// look takes the clock's time and how long the relay has run, which cannot be set. It returns how far the
+// trusted time is behind the clock.
 func (c *clock) look(ctx context.Context, now time.Time, ran, retention time.Duration) (lag time.Duration) {
 	now = now.Round(0)
 	if c.believed.IsZero() || retention <= 0 {
@@ -64,7 +64,7 @@ func (c *clock) look(ctx context.Context, now time.Time, ran, retention time.Dur
 	return lag
 }
 
-// recallClock reads what the relay before this one believed. Without that the clock is believed.
+// recallClock reads the trusted time of the relay before this one. Without it the clock is trusted.
 func (s *Store) recallClock(ctx context.Context) error {
 	text, err := s.Note(ctx, clockNote)
 	if err != nil || text == "" {
@@ -77,7 +77,7 @@ func (s *Store) recallClock(ctx context.Context) error {
 	return nil
 }
 
-// honest is a time by the clock that is believed, before which events are too old.
+// honest converts a time of the machine's clock, before which events are too old, into trusted time.
 func (s *Store) honest(ctx context.Context, before time.Time) (time.Time, error) {
 	c := &s.clock
 	c.mu.Lock()

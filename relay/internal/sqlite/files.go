@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// maxLinks is how many symbolic links may lead from one to the next.
+// maxLinks is how many symbolic links may be followed one after the other.
 const maxLinks = 40
 
-// Resolve returns the file's own path, behind all symbolic links, so that two names of one
-// log are one. The file need not be there yet; its folder has to.
+// Resolve returns the file's path without symbolic links, so that two names of one log become one. The file
+// need not exist yet; its folder has to.
 func Resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func Resolve(path string) (string, error) {
 		path = filepath.Join(folder, filepath.Base(path))
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil // what else is wrong shows when it is opened
+			return path, nil // other problems show when the file is opened
 		}
 		target, err := os.Readlink(path)
 		if err != nil {
@@ -39,8 +39,8 @@ func Resolve(path string) (string, error) {
 	return "", fmt.Errorf("find the store: %s is a link that leads to itself", path)
 }
 
-// files are those that SQLite has open, as they were then. When another file stands at a
-// path, or none, appended events go to a file that no longer has a name.
+// files are the files that SQLite has open, as they were when it opened them. If another file, or none, is at
+// a path later, appended events go to a file that no longer has a name.
 type files []namedFile
 
 type namedFile struct {
@@ -60,7 +60,7 @@ func filesAt(path string) (files, error) {
 	return all, nil
 }
 
-// check reports a file that is not at its path any more. It takes a few microseconds.
+// check reports a file that is no longer at its path. It takes a few microseconds.
 func (all files) check() error {
 	for _, file := range all {
 		info, err := os.Stat(file.path)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// maxFindings bounds what SQLite tells of one file.
+// maxFindings bounds how many problems SQLite reports about one file.
 const maxFindings = 20
 
-// Inspect implements hub.Store: SQLite compares its pages and indexes with each other.
+// Inspect implements hub.Store. It has SQLite compare its pages and indexes with each other.
 func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (unchecked int64, err error) {
 	rows, err := s.reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings))
 	if isDamage(err) {
@@ -45,9 +45,9 @@ func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (uncheck
 	return unchecked, nil
 }
 
-// inspectSigned tells where the list of signatures does not reach over the log.
+// inspectSigned reports if the list of signatures does not cover the whole log.
 func (s *Store) inspectSigned(ctx context.Context, tell func(problem string)) error {
-	tx, err := s.reader.BeginTx(ctx, nil) // in which no trim comes between
+	tx, err := s.reader.BeginTx(ctx, nil) // so that no trim comes between
 	if err != nil {
 		return err
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lock is the claim of one process on one store file: a lock of "<file>.lock" beside it,
-// which names the process, and one of the file itself, which may have other names. The
-// system drops both when the process ends, however that happens.
+// lock is one process's claim on one store file. It consists of a lock on "<file>.lock", which holds the
+// process's id, and a lock on the file itself, which may have other names. The operating system releases both
+// when the process ends, however it ends.
 type lock struct {
 	*flock.Flock
-	// file is not closed before SQLite has closed the file: that would drop SQLite's locks
+	// file must stay open until SQLite has closed the file, because closing it would drop SQLite's locks
 	// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
 	file *os.File
 }
 
-// errClaimed is about a file that another relay has open under another name.
+// errClaimed is returned for a file that another relay has open under another name.
 var errClaimed = errors.New("another relay has the same file open under another name, a link or one that it had before: " +
 	"stop that one, or name another store")
 
-// acquire claims the store at path for this process. The lock file holds the process's
-// id, for the message that the next one prints.
+// acquire claims the store at path for this process. It writes the process's id into the lock file, for the
+// error message of the next relay that tries.
 func acquire(path string) (*lock, error) {
 	held := flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := held.TryLock()
@@ -40,8 +40,8 @@ func acquire(path string) (*lock, error) {
 	if err := writeOwner(path); err != nil {
 		return nil, errors.Join(fmt.Errorf("write lock of store %s: %w", path, err), l.release())
 	}
-	// What the log holds is private; SQLite would let the umask decide, and gives the files
-	// beside this one the same permissions.
+	// The log is private. Without this, SQLite would let the umask decide; it gives the files beside this one
+	// the same permissions.
 	l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = claim(l.file)
@@ -52,7 +52,7 @@ func acquire(path string) (*lock, error) {
 	return l, nil
 }
 
-// ownerOffset leaves out the file's first byte: that is what Windows locks, and on Windows no process can read
+// ownerOffset skips the file's first byte, which is the byte that Windows locks: there, no process can read
 // locked bytes.
 const ownerOffset = 1
 
@@ -65,7 +65,7 @@ func writeOwner(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// owner names the process that holds the lock, where its file says so.
+// owner returns a text that names the process that holds the lock, or "" if the lock file does not say.
 func owner(path string) string {
 	file, err := os.Open(path + ".lock")
 	if err != nil {
@@ -83,8 +83,8 @@ func owner(path string) string {
 	return fmt.Sprintf(" (process %d)", pid)
 }
 
-// release gives the claim up. The file stays: removing it would let two processes
-// hold locks on two files of the same name.
+// release gives up the claim. The lock file stays: removing it would let two processes hold locks on two
+// files of the same name.
 func (l *lock) release() error {
 	err := l.Unlock()
 	if l.file != nil {

@@ -4,7 +4,7 @@ package sqlite
 
 import "os"
 
-// claim does nothing where no lock of a file's byte is safe beside SQLite's own: the lock
+// claim does nothing, because here no lock on a byte of the file is safe beside SQLite's own locks. The lock
 // file beside the store keeps others away, under the same path and through symbolic links.
 func claim(*os.File) error { return nil }
 

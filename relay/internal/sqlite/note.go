@@ -34,7 +34,7 @@ func (s *Store) Stored(ctx context.Context, source string, deliveries []string) 
 	return stored, nil
 }
 
-// notePrefix keeps the notes apart from what the store itself has in the table meta.
+// notePrefix keeps notes apart from the store's own rows in the table meta.
 const notePrefix = "note:"
 
 // Note implements hub.Store.

@@ -25,27 +25,27 @@ func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 	err := s.scan(ctx, &r, limit, maxBytes)
 	switch {
 	case err == nil || len(r.events) > 0 && isDamage(err):
-		return r.events, nil // what ends them is met by the next Read
+		return r.events, nil // the next Read returns what ended them
 	case isDamage(err):
 		return nil, s.extent(ctx, r.at, err)
 	}
 	return nil, fmt.Errorf("read events: %w", err)
 }
 
-// reading is one Read on its way.
+// reading is the state of one Read.
 type reading struct {
 	events []event.Event
-	at     int64 // the last number that was dealt with
+	at     int64 // the number of the last event that was read
 	sum    summer
 }
 
-// errMissing and errChanged are what is wrong with events that SQLite itself can read.
+// errMissing and errChanged describe events that are damaged although SQLite can read the file.
 var (
 	errMissing = errors.New("it is missing")
 	errChanged = errors.New("it is not what was appended: its checksum differs")
 )
 
-// isDamage reports whether an error is about what the file holds, not about reading it.
+// isDamage reports whether an error is about the content of the file, rather than about reading it.
 func isDamage(err error) bool {
 	if errors.Is(err, errMissing) || errors.Is(err, errChanged) {
 		return true
@@ -71,7 +71,7 @@ func (s *Store) scan(ctx context.Context, r *reading, limit, maxBytes int) error
 	return rows.Err()
 }
 
-// event reads one row, which has to be the next one and what was appended.
+// event reads one row. It has to be the next event, and unchanged.
 func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
 	e := event.Event{ID: event.Cursor{Log: s.log}}
 	var floor, received int64
@@ -98,12 +98,12 @@ func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
 	return e, nil
 }
 
-// maxLookedFor is how many events are looked for one by one behind a damaged one. Behind
-// more of them, some that could be read may count as damaged too.
+// maxLookedFor is how many events extent looks for one by one after a damaged event. After that it skips
+// ahead, so readable events may count as damaged too.
 const maxLookedFor = 10_000
 
-// extent finds the events that cannot be read behind the one numbered after: up to the
-// next one that is there.
+// extent finds the range of unreadable events after the one numbered after: up to the next event that is
+// there.
 func (s *Store) extent(ctx context.Context, after int64, cause error) error {
 	bounds, err := s.bounds(ctx, s.reader)
 	if err != nil {

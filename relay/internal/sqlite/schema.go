@@ -10,7 +10,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// schemaVersion is kept in the file's user_version.
+// schemaVersion is stored in the file's user_version.
 const schemaVersion = 3
 
 const schema1 = `
@@ -33,14 +33,14 @@ CREATE TABLE events (
 ) STRICT;
 CREATE UNIQUE INDEX events_by_delivery ON events (source, delivery);`
 
-// schema2 leaves the events of older relays without a checksum: it is not known whether they still
-// are what was appended.
+// schema2 leaves the events of older relays without a checksum, because it is unknown whether they are still
+// unchanged.
 const schema2 = `
 ALTER TABLE events ADD COLUMN signature TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN content INTEGER;  -- of a signature that comes once, its hash
 ALTER TABLE events ADD COLUMN checksum INTEGER; -- of all the other columns and the log's id`
 
-// schema3 has a list of the signatures, see signed, where relays of version 2 had an index.
+// schema3 adds a list of the signatures, see signed, in place of the index of relays of version 2.
 const schema3 = `
 CREATE TABLE signed (
 	first    INTEGER PRIMARY KEY, -- the number of the first of the events that were appended together
@@ -49,8 +49,8 @@ CREATE TABLE signed (
 ) STRICT;
 ALTER TABLE events ADD COLUMN json INTEGER NOT NULL DEFAULT 0; -- 1: the payload was seen to be JSON`
 
-// migrate makes the tables of a new file, brings those of an older touchstone-relay up to date, and
-// refuses the file of a newer one.
+// migrate creates the tables of a new file, updates those of an older touchstone-relay, and refuses the file
+// of a newer one.
 func migrate(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"touchstone/relay/hub"
 )
 
-// hashSize is what the list of signatures takes for an event, in bytes.
+// hashSize is the size of one event in the list of signatures, in bytes.
 const hashSize = 8
 
-// signed knows which event came with which signature, of all that the log holds and whose source
-// never signs the same bytes for two webhooks: about 30 bytes of memory for each. An index in the
-// file would cost a sixth of all that appends write, since every entry comes into another page.
-// The file has a list of them instead, a row for each append, which a store that opens reads once.
+// signed is an index of the log's SignedOnce events by signature, in memory: about 30 bytes for each event.
+// An index in the file would cost a sixth of all that appends write, because every entry goes to another
+// page. Instead the file has a list of the signatures, one row for each append, which is read once when the
+// store is opened.
 type signed struct {
-	seqs        map[int64]int64 // the numbers of events by the hashes of their signatures
-	floor, head int64           // the part of the log that it knows
+	seqs        map[int64]int64 // event numbers by the hashes of their signatures
+	floor, head int64           // the part of the log that is indexed
 }
 
-// learn makes it know the log as the transaction sees it: after the store was opened, a commit of
-// unknown outcome, and a trim. It reports whether the list was whole; what it lacks stays unknown.
+// learn brings the index up to the log that the transaction sees: after opening the store, after a commit of
+// unknown outcome, and after a trim. It reports whether the list was complete; missing parts stay unindexed.
 func (g *signed) learn(ctx context.Context, tx *sql.Tx, log hub.Bounds) (whole bool, err error) {
 	if g.seqs == nil || g.head > log.Head {
 		*g = signed{seqs: map[int64]int64{}, floor: log.Floor, head: log.Floor}
@@ -46,8 +46,8 @@ func (g *signed) learn(ctx context.Context, tx *sql.Tx, log hub.Bounds) (whole b
 	return whole, nil
 }
 
-// recallSigned learns before the first append has to wait for it. A list that is damaged is made
-// anew, if the events can be read.
+// recallSigned fills the index before the first append has to wait for it. It rebuilds a damaged list if the
+// events can be read.
 func (s *Store) recallSigned(ctx context.Context) error {
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) recallSigned(ctx context.Context) error {
 	}
 	if err := listSigned(ctx, tx, log); err != nil {
 		if isDamage(err) {
-			return nil // followers are told of damaged events, Inspect tells of the list
+			return nil // followers learn of damaged events, and Inspect reports the list
 		}
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Store) recallSigned(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// add makes it know the events that begin with the one numbered first.
+// add indexes events from the one numbered first on.
 func (g *signed) add(first int64, hashes []byte) {
 	for i := 0; i+hashSize <= len(hashes); i += hashSize {
 		hash, seq := int64(binary.LittleEndian.Uint64(hashes[i:])), first+int64(i/hashSize)
@@ -86,11 +86,11 @@ func (g *signed) add(first int64, hashes []byte) {
 	g.head = max(g.head, first+int64(len(hashes)/hashSize)-1)
 }
 
-// insertSigned is the row of one append.
+// insertSigned inserts the row of one append.
 const insertSigned = "INSERT INTO signed (first, hashes, checksum) VALUES (?, ?, ?)"
 
-// readSigned hands over the list's rows that tell of events behind a number. It returns the number up
-// to which the list is whole: where a row is missing or damaged, the others are handed over still.
+// readSigned passes the list's rows about events after a number to add. It returns the number up to which the
+// list is complete. After a missing or damaged row it still passes on the others.
 func readSigned(ctx context.Context, tx *sql.Tx, after int64, add func(first int64, hashes []byte)) (whole int64, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT first, hashes, checksum FROM signed
 		WHERE first >= COALESCE((SELECT MAX(first) FROM signed WHERE first <= ?), 0) ORDER BY first`, after+1)
@@ -119,7 +119,7 @@ func signedSum(first int64, hashes []byte) int64 {
 	return int64(crc32.Update(crc32.Checksum(binary.AppendVarint(nil, first), castagnoli), castagnoli, hashes))
 }
 
-// listSigned makes the list anew from the events.
+// listSigned rebuilds the list from the events.
 func listSigned(ctx context.Context, tx *sql.Tx, log hub.Bounds) error {
 	const known = "SELECT seq, content FROM events WHERE content IS NOT NULL AND seq > ? AND seq <= ?"
 	rows, err := tx.QueryContext(ctx, known, log.Floor, log.Head)
@@ -145,8 +145,8 @@ func listSigned(ctx context.Context, tx *sql.Tx, log hub.Bounds) error {
 	return err
 }
 
-// signatureHash stands for the signature of an event that is SignedOnce; who finds it looks at the
-// signature itself. It is 0 for other events.
+// signatureHash stands for the signature of a SignedOnce event. As hashes can collide, a match has to be
+// confirmed by the signature itself. It is 0 for other events.
 func signatureHash(e event.Event) int64 {
 	if !e.SignedOnce {
 		return 0

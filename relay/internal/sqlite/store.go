@@ -1,7 +1,7 @@
-// Package sqlite keeps the relay's log in one SQLite file, which any operator can
-// open with the usual tools. It owns the schema, a checksum of each event, and the locks
-// that keep a second relay away. Every append is one transaction that is on the disk when it returns:
-// write-ahead log with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous).
+// Package sqlite keeps the relay's log in one SQLite file, which an operator can open with the usual tools.
+// It owns the schema, a checksum of each event, and the locks that keep a second relay away. Every append is
+// one transaction that is on disk when Append returns: write-ahead log with synchronous=FULL
+// (https://www.sqlite.org/pragma.html#pragma_synchronous).
 package sqlite
 
 import (
@@ -24,24 +24,24 @@ import (
 
 // Store is a log in a SQLite file. It implements hub.Store.
 type Store struct {
-	// writer has one connection, which makes appends and trims take turns.
+	// writer has one connection, which serializes appends and trims.
 	writer             *sql.DB
 	head, insert, list *sql.Stmt // of the writer
 	reader             *sql.DB
 	after              *sql.Stmt  // of the reader
-	log                string     // its id
-	appending          sync.Mutex // appends take turns at signed, too
+	log                string     // the log's id
+	appending          sync.Mutex // held during an append; it guards signed too
 	signed             signed
 	files              files
 	lock               *lock
 	checkpoints        checkpoints
 	clock              clock
-	// now is the machine's clock, and for how long this store has been open.
+	// now returns the machine's time and how long this store has been open.
 	now func() (time.Time, time.Duration)
 }
 
-// Open opens the log at path and makes it if there is none; the folder has to exist.
-// It fails if another process has the file open as its log.
+// Open opens the log at path, and creates it if there is none; the folder has to exist. It fails if another
+// process has the file open as its log.
 func Open(ctx context.Context, path string) (*Store, error) {
 	path, err := Resolve(path)
 	if err != nil {
@@ -105,15 +105,14 @@ func (s *Store) open(ctx context.Context, path string) error {
 	return nil
 }
 
-// dsn names the file as a URI, in which a path may hold any character
-// (https://www.sqlite.org/uri.html).
+// dsn names the file as a URI, in which a path may hold any character (https://www.sqlite.org/uri.html).
 func dsn(path, txlock string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
 	}
-	// A webhook waits at most 8 s for the store, so a locked one has to say so sooner,
-	// twice: to the append that waits for it, and to the one that waits for that.
+	// A webhook waits at most 8 s for the store. So a locked store has to fail sooner, twice: for the append
+	// that waits for it, and for the append that waits for that one.
 	query := url.Values{
 		"_pragma": {
 			"busy_timeout(3500)", "journal_mode(WAL)", "synchronous(FULL)",
@@ -124,7 +123,7 @@ func dsn(path, txlock string) string {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }
 
-// Close closes the file and lets another relay have it.
+// Close closes the file, so that another relay can open it.
 func (s *Store) Close() error {
 	s.checkpoints.stop()
 	var errs []error

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// trimLimit is how many events one Trim removes at most, so that appends never wait
-// long for it.
+// trimLimit is how many events one Trim removes at most, so that appends never wait long for it.
 const trimLimit = 1000
 
 // Trim implements hub.Store.
