@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// trusted is how long a relay believes to know the head. It is far below the grace
-	// after which documents go: else a relay that slept could make a block anew in the
-	// place of one that has been removed.
+	// trusted is how long a relay believes that it knows the head. It is far below the grace period after
+	// which documents are deleted: otherwise a relay that was suspended could create a block again that has
+	// been removed.
 	trusted = time.Minute
 	// maxKeysPerQuery is Firestore's limit for array-contains-any.
 	maxKeysPerQuery = 30
 )
 
-// Append implements hub.Store. All events go into one block, which is there or not.
+// Append implements hub.Store. All events go into one block, which is written completely or not at all.
 func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
@@ -46,15 +46,15 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	return results, nil
 }
 
-// appender is one append on its way.
+// appender is the state of one append.
 type appender struct {
 	store  *Store
 	events []event.Event
-	// keys and signatures are the keys of each event; that of a signature may be empty.
+	// keys has the delivery key of each event, signatures its signature key, which may be empty.
 	keys, signatures []string
 
-	stored map[string]int64 // the numbers of those keys that the log holds up to head
-	head   int64            // the store's own may be ahead: it moves as others append
+	stored map[string]int64 // the event numbers of those keys that the log holds up to head
+	head   int64            // the store's own head may be further: it moves as others append
 }
 
 func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
@@ -89,8 +89,8 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 		if err != nil {
 			return nil, err
 		}
-		// When the place was taken, it may be by an attempt of this very append, whose
-		// answer was lost. Else what took it may hold some of the same deliveries.
+		// If the number was taken, the block may be from an earlier attempt of this append whose answer was
+		// lost. Otherwise the block may hold some of the same deliveries.
 		if !won {
 			err = a.learn(ctx, func(b block) {
 				won = won || b.Writer == p.block.Writer
@@ -108,7 +108,7 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 	}
 }
 
-// plan numbers the events behind the head and picks those that are not stored yet.
+// plan numbers the events after the head and selects those that are not stored yet.
 func (a *appender) plan() (results []hub.Appended, fresh []int) {
 	results = make([]hub.Appended, len(a.events))
 	taken := map[string]int64{}
@@ -134,7 +134,7 @@ func (a *appender) plan() (results []hub.Appended, fresh []int) {
 	return results, fresh
 }
 
-// learn reads the blocks behind the append's head and moves the head behind them.
+// learn reads the blocks after the append's head and moves that head past them.
 func (a *appender) learn(ctx context.Context, visit func(b block)) error {
 	return a.store.learn(ctx, a.head, func(b block) {
 		a.head = b.Last
@@ -178,8 +178,8 @@ func (a *appender) prepare(fresh []int) (prepared, error) {
 	return p, nil
 }
 
-// put writes the block, its chunks first, and reports whether the place was free. With
-// an error the outcome is unknown: the block may still come to stand in its place.
+// put writes the block, its chunks first, and reports whether its number was free. After an error the outcome
+// is unknown: the block may still be written.
 func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 	var group errgroup.Group
 	group.SetLimit(4)
@@ -211,7 +211,7 @@ func (s *Store) put(ctx context.Context, p prepared) (won bool, err error) {
 	return true, nil
 }
 
-// persist repeats a write until it succeeds, is refused for good, or ctx ends.
+// persist repeats a write until it succeeds, fails permanently, or ctx ends.
 func (s *Store) persist(ctx context.Context, write func(context.Context) error) error {
 	pause := gax.Backoff{Initial: 20 * time.Millisecond, Max: time.Second, Multiplier: 2}
 	for {
@@ -238,8 +238,8 @@ func transient(err error) bool {
 	return false
 }
 
-// lookUp finds the numbers of those deliveries that the log holds, or held and remembers.
-// It sees every block that was written before it began.
+// lookUp returns the event numbers of those keys that the log holds, or has removed but still remembers. It
+// sees every block that was written before it began.
 func (s *Store) lookUp(ctx context.Context, keys []string) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()

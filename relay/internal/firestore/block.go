@@ -21,33 +21,31 @@ import (
 	"touchstone/relay/event"
 )
 
-// maxBlockBytes bounds what a block's events take when they are not compressed: the
-// hub's largest append, and headroom.
+// maxBlockBytes bounds the uncompressed size of a block's events: the hub's largest append, and headroom.
 const maxBlockBytes = 64 << 20
 
 // block is a document of relay-log: the events of one append.
 type block struct {
-	// Last is the number of the newest event; the document's name has the oldest's.
+	// Last is the number of the newest event; the document's name has the number of the oldest.
 	Last int64 `firestore:"last"`
-	// Writer is random and tells this block from any other for the same place.
+	// Writer is random and distinguishes this block from any other with the same first event.
 	Writer string `firestore:"writer"`
-	// IDs are the events' delivery keys, in order. Behind them stand, if any event is
-	// SignedOnce, as many keys of signatures; those of other events are empty.
+	// IDs are the events' delivery keys, in order. If any event is SignedOnce, as many signature keys follow;
+	// those of other events are empty.
 	IDs []string `firestore:"ids"`
-	// Received is when the newest event was received, in milliseconds since 1970, by the clock of
-	// the relay that did. Relays of before version 0.2 go by it.
+	// Received is when the newest event was received, in milliseconds since 1970, by the clock of the relay
+	// that received it. Relays before version 0.2 use it.
 	Received int64 `firestore:"received"`
 	// Data holds the events as encode writes them, unless there are chunks.
 	Data []byte `firestore:"data"`
 	// Chunks is how many documents of relay-chunks hold the events instead.
 	Chunks int `firestore:"chunks"`
-	// Sum is the checksum of all of this but Received and Emptied; zero in the blocks of older relays.
+	// Sum is the checksum of all this except Received and Emptied; zero in the blocks of older relays.
 	Sum int64 `firestore:"sum,omitempty"`
-	// Emptied says that retention has taken the events, and what is left are their keys.
+	// Emptied says that retention has removed the events, and only their keys are left.
 	Emptied bool `firestore:"emptied,omitempty"`
 
-	// age is how long it had been there when it was read. Firestore's clock tells, which all
-	// relays share.
+	// age is how old the document was when it was read, by Firestore's clock, which all relays share.
 	age time.Duration
 }
 
@@ -57,10 +55,10 @@ func blockOf(doc *firestore.DocumentSnapshot) (b block, err error) {
 	return b, err
 }
 
-// castagnoli is the polynomial that processors compute themselves.
+// castagnoli is the polynomial that processors compute in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is what Sum has to be, for a block of a log with all of its data; never zero.
+// checksum returns what Sum has to be, for a block of a log with all of its data; it is never zero.
 func (b block) checksum(log string, first int64, data []byte) int64 {
 	head := binary.AppendVarint([]byte(log), first)
 	head = binary.AppendVarint(head, b.Last)
@@ -70,7 +68,7 @@ func (b block) checksum(log string, first int64, data []byte) int64 {
 	return 1<<32 | int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data))
 }
 
-// keys are the keys of the events' deliveries and signatures, each with its event's number.
+// keys returns the delivery keys and signature keys of the events, each with its event's number.
 func (b block) keys() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		first := b.Last - int64(b.count()) + 1
@@ -82,7 +80,7 @@ func (b block) keys() iter.Seq2[string, int64] {
 	}
 }
 
-// count is how many events the block was made with.
+// count returns how many events the block was created with.
 func (b block) count() int {
 	isSignature := func(key string) bool { return key == "" || strings.HasPrefix(key, signaturePrefix) }
 	if n := slices.IndexFunc(b.IDs, isSignature); n >= 0 {
@@ -96,19 +94,20 @@ type chunk struct {
 	Data []byte `firestore:"data"`
 }
 
-// name is a block's document for its first event: digits, so that names sort as numbers do.
+// name returns the name of a block's document: the first event's number in digits, so that names sort like
+// numbers.
 func name(first int64) string { return fmt.Sprintf("%016d", first) }
 
-// key stands for a delivery. A hash has one length, and any sender's bytes are welcome.
+// key returns the key of a delivery. It is a hash, because a hash has a fixed length and accepts any bytes.
 func key(source, delivery string) string {
 	sum := sha256.Sum256([]byte(source + "\x00" + delivery))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// signaturePrefix stands before the key of a signature, and in no other.
+// signaturePrefix begins the keys of signatures, and no others.
 const signaturePrefix = "s:"
 
-// signatureKey stands for the signature of an event that is SignedOnce; else it is empty.
+// signatureKey returns the key of the signature of a SignedOnce event; for other events it is empty.
 func signatureKey(e event.Event) string {
 	if !e.SignedOnce {
 		return ""
@@ -116,12 +115,12 @@ func signatureKey(e event.Event) string {
 	return signaturePrefix + key(e.Source, e.Signature)
 }
 
-// stored is what an envelope in a block has besides an event's own.
+// stored is what an envelope in a block has in addition to the event's own fields.
 type stored struct {
 	Signature string `json:"signature"`
 }
 
-// envelope is an event as a block keeps it, without the payload.
+// envelope returns an event as a block stores it, without the payload.
 func envelope(e event.Event) ([]byte, error) {
 	e.ID, e.Payload, e.JSON = event.Cursor{}, nil, false
 	text, err := json.Marshal(e)
@@ -132,8 +131,8 @@ func envelope(e event.Event) ([]byte, error) {
 	return append(append(text[:len(text)-1], ','), more[1:]...), err
 }
 
-// encode writes events as gzip of, for each one, its envelope without the payload and
-// then the payload, both with their length before them.
+// encode writes events as gzip. Each event is its envelope without the payload, then the payload, each
+// preceded by its length.
 func encode(events []event.Event) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
@@ -200,7 +199,7 @@ func decode(data []byte, log string, first int64) ([]event.Event, error) {
 	return events, nil
 }
 
-// cut takes one part and its length off the front.
+// cut takes one part, with its length, off the front.
 func cut(plain []byte) (part, rest []byte, err error) {
 	length, n := binary.Uvarint(plain)
 	if n <= 0 || length > uint64(len(plain)-n) {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// pollInterval is how long an event of another relay stays unseen at most when the
-// listener brings nothing: it can fall silent without an error.
+// pollInterval is how long an event of another relay stays unseen at most if the listener reports nothing: it
+// can fall silent without an error.
 const pollInterval = 5 * time.Second
 
-// Follow implements hub.Store. A realtime listener wakes it, and a poll watches over that.
+// Follow implements hub.Store. A realtime listener wakes it, and a poll catches what the listener misses.
 func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, head int64) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.listen(ctx) })
@@ -34,8 +34,8 @@ func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, he
 	return group.Wait()
 }
 
-// listen learns each block as it becomes the newest one. It listens to that one alone,
-// since every change brings the whole result again.
+// listen learns each block as it becomes the newest one. It listens to that one alone, because every change
+// sends the whole result again.
 func (s *Store) listen(ctx context.Context) error {
 	changes := s.blocks().OrderBy("last", firestore.Desc).Limit(1).Snapshots(ctx)
 	defer changes.Stop()
@@ -57,7 +57,7 @@ func (s *Store) listen(ctx context.Context) error {
 	}
 }
 
-// learnNewest takes a block that follows the head as it is, and reads on otherwise.
+// learnNewest takes the block itself if it follows the head, and otherwise reads the blocks between.
 func (s *Store) learnNewest(ctx context.Context, doc *firestore.DocumentSnapshot) error {
 	head, _ := s.ends()
 	switch {
@@ -74,7 +74,7 @@ func (s *Store) learnNewest(ctx context.Context, doc *firestore.DocumentSnapshot
 	return nil
 }
 
-// poll looks for what the listener missed, and for a log that is not the one it was.
+// poll looks for blocks that the listener missed, and notices when the log was replaced.
 func (s *Store) poll(ctx context.Context) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -109,14 +109,14 @@ func (s *Store) look(ctx context.Context) error {
 	return nil
 }
 
-// catchUp learns what follows the head.
+// catchUp learns the blocks after the head.
 func (s *Store) catchUp(ctx context.Context) error {
 	head, _ := s.ends()
 	return s.learn(ctx, head, func(block) {})
 }
 
-// learn reads the blocks with events numbered above after and moves the head behind
-// them: all of them, or as many as are kept in memory.
+// learn reads the blocks with events numbered above after and moves the head past them: all of them, or as
+// many as are kept in memory.
 func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) error {
 	err := s.scan(ctx, after, maxRecentBlocks, func(b block, _ decoded) bool {
 		visit(b)
@@ -132,7 +132,7 @@ func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) err
 	return nil
 }
 
-// advance moves the head and tells the followers.
+// advance moves the head and wakes the followers.
 func (s *Store) advance(last int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,6 +142,6 @@ func (s *Store) advance(last int64) {
 	s.head = last
 	select {
 	case s.news <- struct{}{}:
-	default: // it has been told already
+	default: // they are woken already
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"cloud.google.com/go/firestore"
 )
 
-// inspectBlocks is how many blocks Inspect asks for at a time.
+// inspectBlocks is how many blocks Inspect reads at a time.
 const inspectBlocks = 1000
 
-// Inspect implements hub.Store. Firestore keeps its indexes itself, so it only counts the
-// events of blocks without a checksum.
+// Inspect implements hub.Store. Firestore maintains its indexes itself, so Inspect only counts the events of
+// blocks without a checksum.
 func (s *Store) Inspect(ctx context.Context, _ func(problem string)) (unchecked int64, err error) {
 	_, at := s.ends()
 	for {

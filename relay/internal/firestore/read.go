@@ -52,11 +52,11 @@ func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 	return c.events, nil
 }
 
-// errMissing is about events between others.
+// errMissing is about events missing between others.
 var errMissing = errors.New("nothing is there")
 
-// readDamaged makes sure that damage is none of retention's doing, which this relay may not
-// have heard of yet.
+// readDamaged makes sure that missing events were not removed by retention, of which this relay may not know
+// yet.
 func (s *Store) readDamaged(ctx context.Context, damage *hub.Damage, limit, maxBytes int) ([]event.Event, error) {
 	bounds, err := s.Bounds(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) readDamaged(ctx context.Context, damage *hub.Damage, limit, maxB
 	return nil, damage
 }
 
-// collector gathers what one Read returns.
+// collector collects what one Read returns.
 type collector struct {
 	after           int64
 	limit, maxBytes int
@@ -78,7 +78,7 @@ type collector struct {
 
 func (c *collector) full() bool { return len(c.events) >= c.limit || c.bytes >= c.maxBytes }
 
-// take adds of a block's events those behind after, until the collector is full.
+// take adds a block's events after c.after, until the collector is full.
 func (c *collector) take(events []event.Event) {
 	for _, e := range events {
 		if c.full() {
@@ -92,12 +92,12 @@ func (c *collector) take(events []event.Event) {
 	}
 }
 
-// scan hands over the blocks with events numbered above after, in order, at most limit
-// of them, until visit has enough.
+// scan passes the blocks with events numbered above after to visit, in order and at most limit of them, until
+// visit returns false.
 func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(block, decoded) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// A long answer is fine; one that stops coming is not.
+	// A long answer is fine; an answer that stops arriving is not.
 	silence := time.AfterFunc(s.limits.call, func() { cancel(context.DeadlineExceeded) })
 	defer silence.Stop()
 	docs := s.blocks().Where("last", ">", after).OrderBy("last", firestore.Asc).Limit(min(limit, math.MaxInt32)).Documents(ctx)
@@ -122,7 +122,7 @@ func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(blo
 	}
 }
 
-// load takes a block's document apart and keeps it among the recent ones.
+// load decodes a block's document and adds it to the recent blocks.
 func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (block, decoded, error) {
 	b, err := blockOf(doc)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 // errDamaged is wrapped by errors about blocks that are not what was appended.
 var errDamaged = errors.New("the block is damaged")
 
-// events takes apart the data of a block, which has to be as it was written.
+// events decodes the data of a block, which has to be as it was written.
 func (b *block) events(log string, first int64, data []byte) ([]event.Event, error) {
 	if b.Sum != 0 && b.Sum != b.checksum(log, first, data) {
 		return nil, fmt.Errorf("%w: its checksum differs", errDamaged)
@@ -184,7 +184,7 @@ func (b *block) events(log string, first int64, data []byte) ([]event.Event, err
 	return events, nil
 }
 
-// data puts a block's chunks together, if it has any.
+// data joins a block's chunks, if it has any.
 func (s *Store) data(ctx context.Context, first int64, b *block) ([]byte, error) {
 	if b.Chunks == 0 {
 		return b.Data, nil

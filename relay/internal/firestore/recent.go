@@ -7,20 +7,20 @@ import (
 	"touchstone/relay/hub"
 )
 
-// Bounds of what is kept in memory of the blocks read last.
+// Bounds of the recently read blocks in memory.
 const (
 	maxRecentBlocks = 256
 	maxRecentBytes  = 24 << 20
 )
 
-// recent keeps the blocks that were read last, so that none is read twice: once when it
-// is learned and again when the hub asks for its events, or once for each part of it.
+// recent keeps the blocks that were read last, so that no block is read twice: when the store learns it and
+// when the hub reads its events, or for each part of it.
 type recent struct {
 	blocks []decoded
 	bytes  int
 }
 
-// decoded is a block's events, and what they take in memory.
+// decoded is a block's events, and their size in memory.
 type decoded struct {
 	first, last int64
 	events      []event.Event
@@ -28,7 +28,7 @@ type decoded struct {
 	damage      *hub.Damage // why there are no events
 }
 
-// add keeps a block and drops the oldest ones while there are too many.
+// add keeps a block, and drops the oldest while there are too many.
 func (r *recent) add(d decoded) {
 	if r.find(d.first) != nil {
 		return
@@ -41,7 +41,7 @@ func (r *recent) add(d decoded) {
 	}
 }
 
-// find returns the events of the block with the event numbered seq; nil if it is not here.
+// find returns the events of the block that holds the event numbered seq; nil if it is not in memory.
 func (r *recent) find(seq int64) []event.Event {
 	for _, d := range r.blocks {
 		if d.first <= seq && seq <= d.last {

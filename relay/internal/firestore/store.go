@@ -1,19 +1,19 @@
-// Package firestore keeps the relay's log in a Firestore database, which any number of
-// relays share: each of them takes webhooks, and all see the same events in the same
-// order under the same numbers. It owns four collections:
+// Package firestore keeps the relay's log in a Firestore database, which any number of relays share: each of
+// them accepts webhooks, and all see the same events in the same order under the same numbers. It owns four
+// collections:
 //
 //	relay-log/{first}                 one block for each append: its events, compressed
 //	relay-chunks/{first}-{writer}-{i} what does not fit into a block's own document
 //	relay-meta/log                    the log's id and its floor
 //	relay-notes/{name}                the notes of hub.Store
 //
-// {first} is the number of the block's first event in 16 digits. A block is made only
-// if there is none of that name yet, in one write without a transaction; that is what
-// gives the log one order. A block never changes afterwards, until retention takes its
-// events: then it is emptied, and it goes when their deliveries need not be known any more.
+// {first} is the number of the block's first event in 16 digits. A block is created only if there is none of
+// that name yet, in one write without a transaction; that is what gives the log one order. A block never
+// changes until retention removes its events. Then it is emptied, and it is deleted when its deliveries need
+// not be remembered any more.
 //
-// The sizes keep to Firestore's limits (https://cloud.google.com/firestore/quotas):
-// 1 MiB a document, 10 MiB a request.
+// The sizes respect Firestore's limits (https://cloud.google.com/firestore/quotas): 1 MiB for a document, 10
+// MiB for a request.
 package firestore
 
 import (
@@ -36,20 +36,20 @@ import (
 )
 
 const (
-	// maxDocumentBytes is what one document holds of events, or of a note, below
-	// Firestore's 1 MiB.
+	// maxDocumentBytes is how many bytes of events, or of a note, one document holds, below Firestore's 1
+	// MiB.
 	maxDocumentBytes = 900_000
 )
 
 // limits are how long the store waits for the database.
 type limits struct {
-	// open is for a relay that starts.
+	// open is the limit for opening the store.
 	open time.Duration
-	// call is for one request, repetitions by the client included.
+	// call is the limit for one request, including the client's retries.
 	call time.Duration
-	// append is how long an append tries; a sender waits for ten seconds at most.
+	// append is how long an append keeps trying; a sender waits for ten seconds at most.
 	append time.Duration
-	// attempt is for the answer to one attempt to write.
+	// attempt is the limit for the answer to one attempt to write.
 	attempt time.Duration
 }
 
@@ -61,24 +61,24 @@ type Store struct {
 	client *firestore.Client
 	log    string // the log's id
 	limits limits
-	// grace is how long the documents of removed events stay as they are. A relay that was
-	// suspended learns the log anew before it writes, if it may have missed that much.
+	// grace is how long the documents of removed events stay unchanged. A relay that was suspended, and may
+	// have missed that much, reads the log again before it writes.
 	grace time.Duration
-	// remembered is how long a delivery is known as one that was stored, even if retention
-	// has taken its event: GitHub sends deliveries again for three days
+	// remembered is how long a delivery counts as stored, even if retention has removed its event: GitHub can
+	// redeliver for three days
 	// (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
 	remembered time.Duration
-	// now is this machine's clock. What relays share goes by Firestore's.
+	// now is this machine's clock. Whatever relays share is timed by Firestore's clock.
 	now func() time.Time
-	// news says that blocks were learned which no append of this store returned.
+	// news signals that the head has moved to blocks that no append of this store returned.
 	news chan struct{}
 
 	mu        sync.Mutex
 	head      int64
 	floor     int64
 	confirmed time.Time // when head was last known to be the head
-	replaced  bool      // the database holds another log by now
-	emptied   int64     // up to here retention has emptied the blocks
+	replaced  bool      // the database holds another log now
+	emptied   int64     // retention has emptied the blocks up to here
 	recent    recent
 }
 
@@ -88,10 +88,10 @@ type meta struct {
 	Floor int64  `firestore:"floor"`
 }
 
-// Open opens the log in a project's database and makes it if there is none; the
-// database has to exist. An empty database name is "(default)". Credentials are the
-// application default ones (https://cloud.google.com/docs/authentication/application-default-credentials);
-// with FIRESTORE_EMULATOR_HOST set, the emulator there is used without any.
+// Open opens the log in a project's database and creates it if there is none; the database has to exist. An
+// empty database name is "(default)". Credentials are the application default credentials
+// (https://cloud.google.com/docs/authentication/application-default-credentials); with
+// FIRESTORE_EMULATOR_HOST set, that emulator is used without any.
 func Open(ctx context.Context, project, database string) (*Store, error) {
 	return openWithin(ctx, usual, project, database)
 }
@@ -114,8 +114,8 @@ func openWithin(ctx context.Context, limits limits, project, database string) (*
 	return s, nil
 }
 
-// open writes and reads once before anything listens: the emulator can leave a listener
-// that is its very first request without any answer.
+// open writes and reads once before anything listens: the emulator may never answer a listener that is its
+// very first request.
 func (s *Store) open(ctx context.Context) error {
 	fresh := meta{Log: strings.ToLower(rand.Text()[:event.LogIDLength])}
 	if _, err := s.meta().Create(ctx, fresh); err != nil && status.Code(err) != codes.AlreadyExists {
@@ -137,7 +137,7 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// remedy adds to an error what to do about it, where that is known.
+// remedy returns what to do about an error, if that is known.
 func remedy(err error) string {
 	code := status.Code(err)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -161,7 +161,7 @@ func (s *Store) noteAt(name string) *firestore.DocumentRef {
 	return s.client.Collection("relay-notes").Doc(url.PathEscape(name))
 }
 
-// Close ends the connection to the database.
+// Close closes the connection to the database.
 func (s *Store) Close() error {
 	if err := s.client.Close(); err != nil {
 		return fmt.Errorf("close Firestore: %w", err)
@@ -200,18 +200,18 @@ func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
 	return hub.Bounds{Log: s.log, Floor: s.floor, Head: max(newest, s.floor)}, nil
 }
 
-// ends are the head and the floor as far as this store has learned them.
+// ends returns the head and the floor as far as this store knows them.
 func (s *Store) ends() (head, floor int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.head, s.floor
 }
 
-// errReplaced says that what this relay knows of the log is not true any more.
+// errReplaced is returned when the log that this relay knows is no longer the database's log.
 var errReplaced = errors.New("the database holds another log than when this relay started: restart the relay")
 
-// newest asks for the number of the log's newest event; zero if there never was one.
-// The newest block's document stays even when its events are removed.
+// newest queries the number of the log's newest event; zero if there never was one. The newest block's
+// document stays even when its events are removed.
 func (s *Store) newest(ctx context.Context) (int64, error) {
 	known, _ := s.ends()
 	docs, err := s.blocks().OrderBy("last", firestore.Desc).Limit(1).Select("last").Documents(ctx).GetAll()
@@ -273,7 +273,7 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 func (s *Store) ChangeNote(ctx context.Context, name string, change func(text string) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
-	var unchanged error // why change made nothing, which is no matter of the database
+	var unchanged error // why change failed, which is not the database's error
 	err := s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
 		var stored note
 		doc, err := tx.Get(s.noteAt(name))
@@ -301,11 +301,11 @@ func (s *Store) ChangeNote(ctx context.Context, name string, change func(text st
 	return unchanged
 }
 
-// noteAttempts is how often a change of a note is tried that others change at the same moment.
+// noteAttempts is how often a change of a note is tried while others change it too.
 const noteAttempts = 20
 
-// stale reports whether the head may have moved unseen: trusted has passed, by the monotonic
-// clock, which stands still while the machine sleeps, or by the wall clock, which may be set back.
+// stale reports whether the head may have moved unnoticed because trusted has passed. It asks both the
+// monotonic clock, which stands still while the machine sleeps, and the wall clock, which may be set back.
 // The caller holds the lock.
 func (s *Store) stale() bool {
 	now := s.now()

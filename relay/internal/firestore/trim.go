@@ -9,13 +9,12 @@ import (
 	"cloud.google.com/go/firestore"
 )
 
-// trimBlocks is how many blocks one step of Trim looks at or removes.
+// trimBlocks is how many blocks one step of Trim reads or removes.
 const trimBlocks = 100
 
-// Trim implements hub.Store. Events go by whole blocks: the floor moves first, and the
-// documents below it go later, as sweep says. The newest block's document stays, because
-// the next one is numbered by it. What is old Firestore's clock tells: those of the relays
-// may differ.
+// Trim implements hub.Store. It removes whole blocks: the floor moves first, and sweep removes the documents
+// below it later. The newest block's document stays, because the next block's number follows from it.
+// Firestore's clock decides what is old, because the clocks of the relays may differ.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	_, old := s.ends()
 	floor, err := s.findFloor(ctx, old, before)
@@ -34,8 +33,8 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	return removed, nil
 }
 
-// findFloor returns the number of the last event that is too old, in the blocks behind
-// the floor. Mostly there is none, which is worth a look at one block before at many.
+// findFloor returns the number of the last event that is too old, in the blocks after the floor. Usually
+// there is none, so it looks at one block before it looks at many.
 func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (int64, error) {
 	for _, limit := range []int{1, trimBlocks} {
 		ctx, cancel := context.WithTimeout(ctx, s.limits.call)
@@ -62,11 +61,11 @@ func (s *Store) findFloor(ctx context.Context, floor int64, before time.Time) (i
 	return floor, nil
 }
 
-// inexact is what two clocks seem apart that agree: an answer takes a moment.
+// inexact is how far two equal clocks may seem apart, because an answer takes a moment.
 const inexact = 2 * time.Second
 
-// there is a moment of this machine's clock by Firestore's, which told when it was read just now.
-// While an answer is slow the moment is earlier, and nothing goes too soon.
+// there converts a moment of this machine's clock to Firestore's clock; read is Firestore's time of an answer
+// that came just now. A slow answer makes the result earlier, so that nothing is removed too soon.
 func (s *Store) there(moment, read time.Time) time.Time {
 	ahead := s.now().Sub(read)
 	if ahead.Abs() < inexact {
@@ -75,7 +74,7 @@ func (s *Store) there(moment, read time.Time) time.Time {
 	return moment.Add(-ahead)
 }
 
-// raiseFloor returns how many events went; other relays remove old events too.
+// raiseFloor returns how many events it removed; other relays remove old events too.
 func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
@@ -103,9 +102,9 @@ func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err e
 	return removed, nil
 }
 
-// sweep takes care of the documents of removed events, once no relay can take their
-// places for free: blocks are emptied and go when their deliveries are forgotten, chunks
-// go at once, those of a block that was never written among them.
+// sweep cleans up the documents of removed events, once no relay can take their numbers for free. Blocks are
+// emptied, and deleted when their deliveries are forgotten. Chunks are deleted at once, including those of a
+// block that was never written.
 func (s *Store) sweep(ctx context.Context) error {
 	head, floor := s.ends()
 	if floor == 0 {
@@ -122,7 +121,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	return s.each(ctx, func() firestore.Query { return chunks.Select() }, remove)
 }
 
-// empty takes the events out of blocks, unless another relay has done it.
+// empty removes the events from blocks, unless another relay has done so.
 func (s *Store) empty(ctx context.Context, blocks firestore.Query) error {
 	s.mu.Lock()
 	at := s.emptied
@@ -148,14 +147,13 @@ func (s *Store) empty(ctx context.Context, blocks firestore.Query) error {
 	return nil
 }
 
-// deed does something to a document, nothing at all, or fails with errYoung.
+// deed acts on a document, does nothing to it, or fails with errYoung.
 type deed func(*firestore.BulkWriter, *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error)
 
-// errYoung ends a sweep at a document that has to stay as it is for now, as have those
-// behind it.
+// errYoung ends a sweep at a document that has to stay unchanged for now, like those after it.
 var errYoung = errors.New("it has to stay for now")
 
-// forget deletes a block whose deliveries are forgotten.
+// forget deletes a block whose deliveries need not be remembered any more.
 func (s *Store) forget(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {
 	if doc.ReadTime.Sub(doc.CreateTime) < s.remembered {
 		return nil, errYoung
@@ -167,8 +165,8 @@ func remove(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestor
 	return w.Delete(doc.Ref)
 }
 
-// each does something to each document of a query that is older than the grace, a
-// bounded number at a time; query gives those that are left.
+// each calls do for each document of a query that is older than the grace period, a bounded number at a time;
+// query selects the documents that are left.
 func (s *Store) each(ctx context.Context, query func() firestore.Query, do deed) error {
 	for more := true; more; {
 		var err error
@@ -179,7 +177,7 @@ func (s *Store) each(ctx context.Context, query func() firestore.Query, do deed)
 	return nil
 }
 
-// some does it to the documents of one query, and reports whether there may be more.
+// some calls do for the documents of one query, and reports whether there may be more.
 func (s *Store) some(ctx context.Context, query firestore.Query, do deed) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
