@@ -40,7 +40,7 @@ func notes(t *testing.T, open Open) {
 	}
 }
 
-// run runs a hub over a store until the function that it returns is called.
+// run runs a hub over a store until the caller calls stop.
 func run(t *testing.T, store hub.Store, retention time.Duration) (h *hub.Hub, stop func()) {
 	t.Helper()
 	h, err := hub.New(t.Context(), store, retention)
@@ -58,8 +58,8 @@ func run(t *testing.T, store hub.Store, retention time.Duration) (h *hub.Hub, st
 	}
 }
 
-// The settings for all agents are there again in a log that is opened anew, and in one
-// that has lost all its events.
+// control tests that the settings for all agents survive reopening the log, also in a log that has lost all
+// its events.
 func control(t *testing.T, open Open) {
 	store := open(t, "log")
 	h, stop := run(t, store, 0)
@@ -84,7 +84,7 @@ func control(t *testing.T, open Open) {
 	}
 }
 
-// settings checks what a relay finds that starts with the store.
+// settings checks the settings that a relay finds when it starts with the store.
 func settings(t *testing.T, store hub.Store, want map[string]string) event.Control {
 	t.Helper()
 	h, err := hub.New(t.Context(), store, 0)

@@ -13,8 +13,8 @@ import (
 	"touchstone/relay/hub"
 )
 
-// RunShared runs the suite for stores whose logs several relays have open at once.
-// Open is called more than once with the same name without a Close between.
+// RunShared runs the suite for stores whose logs several relays have open at once. It calls open several
+// times with the same name without a Close between.
 func RunShared(t *testing.T, open Open) {
 	for _, test := range []struct {
 		name string
@@ -29,8 +29,8 @@ func RunShared(t *testing.T, open Open) {
 	}
 }
 
-// Three stores append at once, the same deliveries among them: each is told one place
-// for each delivery, and all of them read one log.
+// concurrentAppenders tests that three stores can append at once, with some deliveries in common: each store
+// gets the same number for each delivery, and all of them read one log.
 func concurrentAppenders(t *testing.T, open Open) {
 	stores := make([]hub.Store, 3)
 	for i := range stores {
@@ -40,7 +40,7 @@ func concurrentAppenders(t *testing.T, open Open) {
 	appendAtOnce(t, stores)
 }
 
-// appendersOfOneStore does the same within one process.
+// appendersOfOneStore tests the same with one store.
 func appendersOfOneStore(t *testing.T, open Open) {
 	store := open(t, "log")
 	defer closeStore(t, store)
@@ -91,7 +91,7 @@ func appendAtOnce(t *testing.T, stores []hub.Store) {
 
 var errEnough = errors.New("seen enough")
 
-// What one store appends is told to the followers of another.
+// followOthers tests that the followers of one store learn of what another store appends.
 func followOthers(t *testing.T, open Open) {
 	one, two := open(t, "log"), open(t, "log")
 	defer closeStore(t, one)
@@ -142,8 +142,8 @@ func trimmedByAnother(t *testing.T, open Open) {
 	}
 }
 
-// Relays that change the settings at the same moment lose none of the changes, and the
-// readers of each see all of them.
+// controlBySeveral tests that relays that change the settings at the same moment lose no change, and that the
+// readers of each relay see all changes.
 func controlBySeveral(t *testing.T, open Open) {
 	const relays, each = 3, 3
 	hubs := make([]*hub.Hub, relays)
@@ -169,8 +169,7 @@ func controlBySeveral(t *testing.T, open Open) {
 	wait.Wait()
 }
 
-// followControls reads a hub's log until a control has want settings; each one before
-// has one less.
+// followControls reads a hub's log until a control has want settings; each control before it has one less.
 func followControls(t *testing.T, h *hub.Hub, want int) {
 	reader := h.NewReader(0, event.Filter{Repos: []string{"acme/app"}})
 	defer reader.Close()

@@ -1,5 +1,5 @@
-// Package storetest owns the conformance suite that every hub.Store passes, and the one
-// for stores that several relays share.
+// Package storetest owns the conformance suite that every hub.Store passes, and the suite for stores that
+// several relays share.
 package storetest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"touchstone/relay/hub"
 )
 
-// Open opens the store under test. Called again with the same name after Close, it
-// opens the same log; another name is another log.
+// Open opens the store under test. Called again with the same name after Close, it opens the same log;
+// another name is another log.
 type Open func(t *testing.T, name string) hub.Store
 
 // noLimit is more than any test stores.
@@ -52,7 +52,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// Event makes an event that differs from all others by its delivery.
+// Event returns an event that differs from all others by its delivery.
 func Event(delivery string) event.Event {
 	return event.Event{
 		Source: "github", Delivery: delivery, Type: "push",
@@ -147,8 +147,8 @@ func duplicates(t *testing.T, open Open) {
 	}
 }
 
-// What is signed once is stored once, even under another delivery. A redelivery under the
-// same id is an ordinary duplicate. Sources are independent of each other.
+// signedOnce tests that an event that is signed once is stored once, even under another delivery id. A
+// redelivery under the same id is an ordinary duplicate. Sources are independent of each other.
 func signedOnce(t *testing.T, open Open) {
 	store := open(t, "log")
 	signed := func(delivery, signature string) event.Event {
@@ -344,15 +344,15 @@ func stored(t *testing.T, open Open) {
 	}
 }
 
-// An append that is cut off anywhere may have happened or not; appending again leaves
-// each event there once in any case.
+// cancelledMidway tests that an append that is cancelled at any point has happened completely or not at all,
+// and that appending again leaves each event in the log once.
 func cancelledMidway(t *testing.T, open Open) {
 	store := open(t, "log")
 	defer closeStore(t, store)
 	const total = 30
 	for i := range total {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*300*time.Microsecond)
-		// Whether it succeeds is up to the machine's speed.
+		// Whether it succeeds depends on the machine's speed.
 		_, _ = store.Append(ctx, []event.Event{Event(fmt.Sprint(i)), Event(fmt.Sprint("also ", i))})
 		cancel()
 		again := appendAll(t, store, Event(fmt.Sprint("also ", i)), Event(fmt.Sprint(i)))
@@ -410,15 +410,15 @@ func trimAll(t *testing.T, store hub.Store, before time.Time, want int) {
 	}
 }
 
-// received is an event that is received now: a store may go by when it got it, or by when the
-// event says that it was received.
+// received returns an event that is received now: a store may use its own time of receipt, or the event's.
 func received(delivery string) event.Event {
 	e := Event(delivery)
 	e.ReceivedAt = time.Now()
 	return e
 }
 
-// between is a moment after all that was received before it, and before all that is afterwards.
+// between returns a moment that is after every event received before the call, and before every event
+// received after it.
 func between() time.Time {
 	next := func() (now time.Time) {
 		for begun := time.Now().UnixMilli(); now.UnixMilli() <= begun; {

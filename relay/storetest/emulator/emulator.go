@@ -1,6 +1,6 @@
-// Package emulator runs Google's Firestore emulator for tests, and a proxy before it
-// that does what networks do: it delays, loses requests, loses answers, and hangs up.
-// It knows nothing of the relay and stores nothing.
+// Package emulator runs Google's Firestore emulator for tests, and a proxy in front of it that behaves like a
+// network: it delays requests, loses requests and answers, and disconnects. It knows nothing of the relay and
+// stores nothing.
 package emulator
 
 import (
@@ -25,19 +25,19 @@ import (
 // jar is where the Cloud SDK keeps the emulator, below its root.
 const jar = "platform/cloud-firestore-emulator/cloud-firestore-emulator.jar"
 
-// startTimeout is how long the emulator may take until it answers. Idle machines take a
-// second or two.
+// startTimeout is how long the emulator may take until it answers. On an idle machine it takes a second or
+// two.
 const startTimeout = 5 * time.Minute
 
 // ErrMissing is wrapped by errors that say that this machine has no emulator.
 var ErrMissing = errors.New("the Firestore emulator is missing")
 
-// Running names the variable with the address of an emulator that several test binaries share: it
-// takes six seconds of the processor to start one.
+// Running names the environment variable with the address of an emulator that several test binaries share:
+// starting one takes six seconds of CPU time.
 const Running = "TOUCHSTONE_FIRESTORE_EMULATOR"
 
-// Shared is the emulator that runs already, or one that this process starts when it first needs it,
-// and that ends with the process.
+// Shared returns the emulator that Running names, or one that this process starts when it first needs it and
+// that ends with the process.
 func Shared() (*Emulator, error) { return shared() }
 
 var shared = sync.OnceValues(func() (*Emulator, error) {
@@ -48,10 +48,10 @@ var shared = sync.OnceValues(func() (*Emulator, error) {
 	return Start(context.Background())
 })
 
-// Project is the name of a project that no other test has, however often it runs.
+// Project returns a project name that no other test uses, however often the tests run.
 func Project() string { return "project-" + strings.ToLower(rand.Text())[:12] }
 
-// ForTest is the shared emulator and the name of a project in it that is the test's own.
+// ForTest returns the shared emulator and the name of a project in it that only this test uses.
 func ForTest(tb testing.TB) (e *Emulator, project string) {
 	tb.Helper()
 	e, err := Shared()
@@ -61,7 +61,7 @@ func ForTest(tb testing.TB) (e *Emulator, project string) {
 	return e, Project()
 }
 
-// Emulator is a running emulator. Its data is gone when it stops.
+// Emulator is a running emulator. Its data is lost when it stops.
 type Emulator struct {
 	// Address is HOST:PORT, the value for FIRESTORE_EMULATOR_HOST.
 	Address string
@@ -82,8 +82,8 @@ func Start(ctx context.Context) (*Emulator, error) {
 	return e, nil
 }
 
-// Launch starts an emulator on a free port of loopback, which answers some seconds later. It is found
-// through FIRESTORE_EMULATOR_JAR, or where the Cloud SDK installs it.
+// Launch starts an emulator on a free loopback port; it answers some seconds later. Launch finds it through
+// FIRESTORE_EMULATOR_JAR, or where the Cloud SDK installs it.
 func Launch() (*Emulator, error) {
 	path, err := find()
 	if err != nil {
@@ -97,8 +97,7 @@ func Launch() (*Emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The shell ends the emulator when its standard input ends, which happens
-	// however this process dies.
+	// The shell kills the emulator when its standard input ends, which happens however this process ends.
 	command := exec.Command("sh", "-c", `"$@" & read -r _; kill -9 $!`, "sh",
 		"java", "-Duser.language=en", "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path,
 		"com.google.cloud.datastore.emulator.firestore.CloudFirestore", "start", "--host="+host, "--port="+port)
@@ -112,8 +111,8 @@ func Launch() (*Emulator, error) {
 	return &Emulator{Address: address, command: command, alive: alive}, nil
 }
 
-// warm has the emulator do once what stores ask of it. What it does for the first time
-// takes it many times as long, on a busy machine longer than a relay waits for Firestore.
+// warm makes the emulator do once what stores ask of it. Its first calls take many times as long as later
+// ones, on a busy machine longer than a relay waits for Firestore.
 func (e *Emulator) warm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -136,8 +135,7 @@ func (e *Emulator) warm(ctx context.Context) error {
 	return nil
 }
 
-// ask makes one request of Firestore's REST API
-// (https://cloud.google.com/firestore/docs/reference/rest).
+// ask makes one request of Firestore's REST API (https://cloud.google.com/firestore/docs/reference/rest).
 func ask(ctx context.Context, url, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -161,14 +159,14 @@ func (e *Emulator) Stop() error {
 	if err := e.alive.Close(); err != nil {
 		return fmt.Errorf("stop the Firestore emulator: %w", err)
 	}
-	// The shell ends with the status of its last command, which is no news.
+	// The shell exits with the status of its last command, which says nothing here.
 	if err := e.command.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return fmt.Errorf("stop the Firestore emulator: %w", err)
 	}
 	return nil
 }
 
-// find looks for the emulator and what runs it.
+// find looks for the emulator and the programs that run it.
 func find() (string, error) {
 	for _, program := range []string{"sh", "java"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -201,8 +199,7 @@ func find() (string, error) {
 		"google-cloud-cli-firestore-emulator), or set FIRESTORE_EMULATOR_JAR", ErrMissing)
 }
 
-// freeAddress finds a port that was free a moment ago, on an address where no other process looks
-// for one.
+// freeAddress finds a port that was free a moment ago, on an address where no other process looks for one.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host.Own(), "0"))
 	if err != nil {
@@ -211,8 +208,8 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// Skip ends a test that cannot have an emulator: loudly, and as a failure where CI=true
-// promises that everything is there.
+// Skip ends a test that cannot have an emulator: it says so loudly, and fails the test where CI=true promises
+// that everything is there.
 func Skip(tb testing.TB, err error) {
 	tb.Helper()
 	if !errors.Is(err, ErrMissing) || os.Getenv("CI") == "true" {

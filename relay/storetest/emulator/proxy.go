@@ -28,12 +28,11 @@ type Faults struct {
 	DropBefore float64
 	// DropAfter is the share of commits that are executed and whose answer is lost.
 	DropAfter float64
-	// Hangup is the time after which all listeners are disconnected, again and again;
-	// zero leaves them alone.
+	// Hangup is the interval at which all listeners are disconnected; zero never disconnects them.
 	Hangup time.Duration
 }
 
-// Proxy passes gRPC on to an emulator.
+// Proxy passes gRPC calls on to an emulator.
 type Proxy struct {
 	// Address is HOST:PORT, the value for FIRESTORE_EMULATOR_HOST.
 	Address string
@@ -50,8 +49,8 @@ type Proxy struct {
 	wait   sync.WaitGroup
 }
 
-// NewProxy starts a proxy before the emulator at target, on the address listen or, if
-// that is empty, on a free port of loopback. The seed decides which requests suffer.
+// NewProxy starts a proxy in front of the emulator at target, on the address listen or, if that is empty, on
+// a free loopback port. The seed decides which requests fail.
 func NewProxy(listen, target string, faults Faults, seed uint64) (*Proxy, error) {
 	if listen == "" {
 		listen = net.JoinHostPort(host.Own(), "0")
@@ -78,7 +77,7 @@ func NewProxy(listen, target string, faults Faults, seed uint64) (*Proxy, error)
 	return p, nil
 }
 
-// maxMessage is above anything that Firestore takes.
+// maxMessage is above any message that Firestore accepts.
 const maxMessage = 32 << 20
 
 // Stop ends the proxy and all connections through it.
@@ -96,7 +95,7 @@ func (p *Proxy) Calm() {
 	p.faults = Faults{}
 }
 
-// hangUp disconnects the listeners from time to time.
+// hangUp disconnects the listeners at regular intervals.
 func (p *Proxy) hangUp() {
 	ticker := time.NewTicker(p.faults.Hangup)
 	defer ticker.Stop()
@@ -139,7 +138,7 @@ func (p *Proxy) decide(method string) fate {
 
 var errLost = status.Error(codes.Unavailable, "the connection was lost")
 
-// pass carries one call, in both directions, as bytes it does not look into.
+// pass carries one call, in both directions, without decoding the messages.
 func (p *Proxy) pass(_ any, from grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(from)
 	f := p.decide(method)
@@ -168,7 +167,7 @@ func (p *Proxy) pass(_ any, from grpc.ServerStream) error {
 	}
 }
 
-// errSent says that the requests have all been passed on.
+// errSent says that all requests have been passed on.
 var errSent = errors.New("all sent")
 
 func requests(from grpc.ServerStream, to grpc.ClientStream, f fate) error {
@@ -209,7 +208,7 @@ func answers(from grpc.ServerStream, to grpc.ClientStream, f fate) error {
 	}
 }
 
-// pause waits, or returns early with the error of a call that is over.
+// pause waits, or returns early with the error of a call that has ended.
 func pause(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return nil
@@ -222,7 +221,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// raw is a codec that leaves messages as they are.
+// raw is a codec that leaves messages unchanged.
 type raw struct{}
 
 func (raw) Marshal(v any) ([]byte, error) {
