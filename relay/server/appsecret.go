@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	// maxAppSecret bounds the secret of an App's webhook, minAppSecret keeps out what can be guessed; in bytes.
+	// maxAppSecret bounds the secret of an App's webhook; minAppSecret excludes secrets that can be guessed.
+	// In bytes.
 	maxAppSecret, minAppSecret = 256, 16
-	// maxAppSecretBytes is far above a request that holds one.
+	// maxAppSecretBytes is far above a request with such a secret.
 	maxAppSecretBytes = 4 << 10
-	// appSecretCheck is the time between two looks for a secret that another relay of the log was given.
+	// appSecretCheck is the time between two checks for a secret that was given to another relay of the log.
 	appSecretCheck = 5 * time.Second
 )
 
-// appSecrets are the secrets by which GitHub Apps sign what they send to sources, beside those that the
-// configuration names. They stand beside the log, where all relays of the log find them.
+// appSecrets are the secrets with which GitHub Apps sign their webhooks, in addition to the configured
+// secrets. They are stored beside the log, where all relays of the log find them.
 type appSecrets struct {
 	notes   token.Notebook
 	looking singleflight.Group
@@ -38,7 +39,7 @@ type appSecrets struct {
 	looked map[string]time.Time
 }
 
-// AppSecret is the secret by which a GitHub App signs what it sends to a source; empty while there is none.
+// AppSecret returns the secret with which a GitHub App signs its webhooks to a source; empty for none.
 func AppSecret(ctx context.Context, notes token.Notebook, source string) (string, error) {
 	secret, err := notes.Note(ctx, "app-secret-"+source)
 	if err != nil {
@@ -47,8 +48,9 @@ func AppSecret(ctx context.Context, notes token.Notebook, source string) (string
 	return secret, nil
 }
 
-// look takes over what stands beside the log, unless that was looked for just now, and reports whether it is another
-// secret than the one that was used. Those that look at once share one answer of the store, and nothing else waits for it.
+// look reads the secret stored beside the log, unless that was done just now, and reports whether it differs
+// from the secret that was used. Concurrent calls share one answer of the store, and nothing else waits for
+// it.
 func (a *appSecrets) look(ctx context.Context, source, used string) (news bool, err error) {
 	_, err, _ = a.looking.Do(source, func() (any, error) {
 		a.mu.Lock()
@@ -57,13 +59,13 @@ func (a *appSecrets) look(ctx context.Context, source, used string) (news bool, 
 		if !due {
 			return nil, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // it is not the first one's alone
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // other callers share it
 		defer cancel()
 		secret, err := AppSecret(ctx, a.notes, source)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.looked[source] = time.Now()
-		if err == nil && a.known[source] == before { // else it was set meanwhile
+		if err == nil && a.known[source] == before { // otherwise it was set meanwhile
 			a.known[source] = secret
 		}
 		return nil, err
@@ -83,7 +85,7 @@ func (a *appSecrets) set(ctx context.Context, source, secret string) error {
 	return nil
 }
 
-// source is a source that believes its App's secret too.
+// source returns the source with its App's secret added.
 func (a *appSecrets) source(name string, from Source) Source {
 	github, ok := from.(source.GitHub)
 	if !ok {
@@ -95,8 +97,8 @@ func (a *appSecrets) source(name string, from Source) Source {
 	return github
 }
 
-// accept has a source verify and describe a webhook. Before a signature is refused, this looks for an App's
-// secret that another relay of the log was given.
+// accept has a source verify and describe a webhook. Before it refuses a signature, it looks for an App's
+// secret that was given to another relay of the log.
 func (s *Server) accept(ctx context.Context, name string, from Source, accept func(Source) error) error {
 	known := s.appSecrets.source(name, from)
 	err := accept(known)
@@ -115,16 +117,16 @@ func (s *Server) accept(ctx context.Context, name string, from Source, accept fu
 	return accept(s.appSecrets.source(name, from))
 }
 
-// appSource is a source that takes what a GitHub App sends.
+// appSource is a source that receives the webhooks of a GitHub App.
 type appSource struct {
 	Name string `json:"name"`
-	// URL is where the App's webhook leads.
+	// URL is the webhook address to set in the App.
 	URL string `json:"url"`
-	// App says that a secret of an App's is known already.
+	// App says that the source has the secret of an App already.
 	App bool `json:"app"`
 }
 
-// listAppSources answers an administrator who is about to make an App.
+// listAppSources answers an administrator who is about to create an App.
 func (s *Server) listAppSources(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
 	sources := []appSource{}
 	for _, name := range slices.Sorted(maps.Keys(s.config.Sources)) {
@@ -135,8 +137,8 @@ func (s *Server) listAppSources(w http.ResponseWriter, r *http.Request, _ *token
 	reply(w, http.StatusOK, map[string]any{"sources": sources})
 }
 
-// takeAppSecret takes the secret of a GitHub App's webhook, in place of the one that a source had before. The
-// secrets that the configuration names stay good.
+// takeAppSecret stores the secret of a GitHub App's webhook in place of the source's earlier one. The
+// configured secrets stay valid.
 func (s *Server) takeAppSecret(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	name := r.PathValue("source")
 	if _, ok := s.config.Sources[name].(source.GitHub); !ok {

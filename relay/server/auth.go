@@ -14,13 +14,12 @@ import (
 	"touchstone/relay/token"
 )
 
-// ErrUnprotected is wrapped by New's error about an address that other machines could
-// read from while the relay has no access tokens.
+// ErrUnprotected is wrapped by New's error about an address that other machines could read from while the
+// relay has no access tokens.
 var ErrUnprotected = errors.New("it has no access tokens, so anybody could read the events there; make one with touchstone-relay token " +
 	"create, or listen on a loopback address such as 127.0.0.1:8080")
 
-// checkAddress refuses an address that other machines could reach if reading takes no
-// token there.
+// checkAddress refuses an address that other machines can reach if reading takes no token.
 func checkAddress(address net.Addr, tokens *token.Checker) error {
 	if tcp, ok := address.(*net.TCPAddr); tokens.Required() || ok && tcp.IP.IsLoopback() {
 		return nil
@@ -28,8 +27,8 @@ func checkAddress(address net.Addr, tokens *token.Checker) error {
 	return fmt.Errorf("the relay cannot listen on %s: %w", address, ErrUnprotected)
 }
 
-// readers gives next the requests that may read events, with their grant. A handler that goes on reading,
-// such as a stream, does so within the grant's context.
+// readers passes requests that may read events to next, with their grant. A handler that goes on reading,
+// such as a stream, uses the grant's context.
 func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
@@ -44,8 +43,8 @@ func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant
 	}
 }
 
-// operators gives next the requests of those who run the relay: with an admin's token,
-// or straight from this machine.
+// operators passes the requests of the relay's operators to next: those with an administrator's token, or
+// directly from this machine.
 func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 	admins := s.admins(func(w http.ResponseWriter, r *http.Request, _ *token.Grant) { next(w, r) })
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -57,9 +56,8 @@ func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// admins gives next the requests with an admin's token. Where there are no tokens, there are
-// no admins: every program on the relay's machine reaches its loopback address, a model's
-// session in a sandbox too.
+// admins passes requests with an administrator's token to next. A relay without tokens has no administrators:
+// every program on its machine can reach its loopback address, including a model's session in a sandbox.
 func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.admit(w, r)
@@ -81,7 +79,7 @@ func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant 
 	}
 }
 
-// admit finds out whose the request is, or answers it with a refusal.
+// admit returns the grant of a request, or answers it with a refusal.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bool) {
 	grant, ok := s.config.Tokens.Check(s.credential(r))
 	switch {
@@ -96,7 +94,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bo
 	return grant, ok
 }
 
-// bearer is the token of an Authorization header (RFC 6750, section 2.1).
+// bearer returns the token in the Authorization header (RFC 6750, section 2.1).
 func bearer(header http.Header) string {
 	scheme, text, _ := strings.Cut(header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -105,9 +103,8 @@ func bearer(header http.Header) string {
 	return strings.TrimSpace(text)
 }
 
-// local reports whether a Host header names this machine. A web page can have its own
-// name resolve to a loopback address and then read what is served there; it cannot
-// make the browser send another name.
+// local reports whether a Host header names this machine. A web page can make its own name resolve to a
+// loopback address and then read what is served there, but it cannot make the browser send another name.
 func local(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -117,10 +114,10 @@ func local(host string) bool {
 	return name == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// direct reports whether a request comes from this machine, through no proxy and from
-// no web page of another origin. nginx, unless told otherwise, names the relay as the host
-// and says nothing of the sender; where it speaks HTTP/1.0, its older default, that tells
-// it apart, and else only the headers that the notes on deployment have it send
+// direct reports whether a request comes from this machine, without a proxy and not from a web page of
+// another origin. By default, nginx sends the relay's name as the host and no information about the sender.
+// If it speaks HTTP/1.0, its older default, the version gives it away; otherwise only the headers give it
+// away that the deployment notes tell operators to set
 // (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_http_version).
 func direct(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) || new(http.CrossOriginProtection).Check(r) != nil {
@@ -134,8 +131,8 @@ func direct(r *http.Request) bool {
 	return peer(r).IsLoopback() && local(r.Host)
 }
 
-// sender is the address that a request comes from: the one at the other end of the connection or,
-// where that is a trusted proxy's, the last one in X-Forwarded-For that is not
+// sender returns the address that a request comes from: the other end of the connection or, if that is a
+// trusted proxy, the last address in X-Forwarded-For that is not one
 // (https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/X-Forwarded-For#selecting_an_ip_address).
 func (s *Server) sender(r *http.Request) netip.Addr {
 	from := peer(r)
@@ -143,19 +140,19 @@ func (s *Server) sender(r *http.Request) netip.Addr {
 	for i := len(hops) - 1; i >= 0 && s.trusts(from); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
 		if err != nil {
-			break // the proxy that is known last is the nearest that can be told
+			break // the last known proxy is the nearest known address
 		}
 		from = hop.Unmap().WithZone("")
 	}
 	return from
 }
 
-// trusts reports whether an address is a trusted proxy's.
+// trusts reports whether an address belongs to a trusted proxy.
 func (s *Server) trusts(address netip.Addr) bool {
 	return slices.ContainsFunc(s.config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// peer is the address at the other end of the connection.
+// peer returns the address at the other end of the connection.
 func peer(r *http.Request) netip.Addr {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -10,27 +10,26 @@ import (
 )
 
 const (
-	// firstRoom is what a body gets to begin with, before a byte has come. Most webhooks are no larger, and for as many
-	// silent senders as maxGuests lets be it fits into maxBodiesBytes.
+	// firstRoom is the room for a body before its first byte arrives. Most webhooks are no larger, and
+	// firstRoom for each of maxGuests silent senders fits into maxBodiesBytes.
 	firstRoom = 12 << 10
-	// bodyOverhead is what a webhook on its way takes besides its body.
+	// bodyOverhead is the memory that a webhook under way takes in addition to its body.
 	bodyOverhead = 8 << 10
-	// bodyGrace is how long a body is safe from other networks that want as much.
+	// bodyGrace is how long a body is safe from other networks that want as much memory.
 	bodyGrace = 5 * time.Second
 )
 
-// errNoRoom refuses a body that would be more than the relay holds at one time.
+// errNoRoom refuses a body that would exceed the memory for bodies.
 var errNoRoom = errors.New("too many webhooks at once")
 
-// arrivals are the bodies that are on their way. A relay that stops does not wait for
-// them as long as one that goes on.
+// arrivals are the bodies that are arriving. A relay that is stopping waits less long for them.
 type arrivals struct {
 	mu     sync.Mutex
-	latest time.Time // set when the relay stops: later, no body is waited for
+	latest time.Time // set when the relay stops: no body is waited for after this time
 	under  map[*http.ResponseController]struct{}
 }
 
-// begin gives a body its time, until the function that it returns is called.
+// begin gives a body its time to arrive. The caller calls end when the body is read.
 func (a *arrivals) begin(w http.ResponseWriter, timeout time.Duration) (end func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +48,7 @@ func (a *arrivals) begin(w http.ResponseWriter, timeout time.Duration) (end func
 	}, nil
 }
 
-// hurry leaves all bodies, and those that are still begun, this much time.
+// hurry limits the time for all bodies, including those that begin later, to rest.
 func (a *arrivals) hurry(rest time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,13 +58,13 @@ func (a *arrivals) hurry(rest time.Duration) {
 	}
 }
 
-// readBody reads the whole body within the limits of size and room. The room grows with what
-// has come: a sender that announces much and sends nothing takes nothing from the others.
+// readBody reads the whole body within the limits of size and room. The room grows with what has arrived: a
+// sender that announces much and sends nothing takes no room from the others.
 func readBody(w http.ResponseWriter, r *http.Request, room *claim) ([]byte, error) {
 	reader := http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	limit := r.ContentLength
 	if limit < 0 {
-		limit = MaxBodyBytes + 1 // one more, to see that it is too large
+		limit = MaxBodyBytes + 1 // one more, to see that the body is too large
 	}
 	var body []byte
 	for size := min(firstRoom, limit); ; size = min(4*size, limit) {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Certificate is a TLS certificate in two files, which are read again when they change,
-// so that renewing it takes no restart.
+// Certificate is a TLS certificate in two files. They are read again when they change, so that renewing the
+// certificate takes no restart.
 type Certificate struct {
 	certFile, keyFile string
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	version [2]time.Time // the files' times that were read last
+	version [2]time.Time // the modification times of the files that were read last
 }
 
-// LoadCertificate reads a certificate with its chain and its key, both in PEM.
+// LoadCertificate reads a certificate with its chain, and its key, both in PEM.
 func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile}
 	if err := c.refresh(); err != nil {
@@ -28,14 +28,13 @@ func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	return c, nil
 }
 
-// Config is how a server uses the certificate.
+// Config returns a server's TLS configuration with the certificate.
 func (c *Certificate) Config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
 }
 
-// get looks at the files' times for each new connection. While the two files cannot be
-// read, or do not belong together because only one is written yet, the certificate
-// stays as it was.
+// get checks the files' times for each new connection. If the files cannot be read, or do not match because
+// only one of them is written yet, it returns the certificate that it has.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"touchstone/relay/token"
 )
 
-// streamChanges tells an open page of the newest change within its scope, and of each newer one
-// as it comes: frames that hold nothing but an id, at most two a second.
+// streamChanges sends an open page the id of the newest change within its scope, and of each newer change
+// when it happens, in frames with only an id, at most two a second.
 func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -27,7 +27,7 @@ func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request, grant *to
 	})
 }
 
-// tellChanges returns when the page is gone, its token is revoked or the relay stops.
+// tellChanges returns when the page is closed, its token is revoked or the relay stops.
 func (s *Server) tellChanges(ctx context.Context, c connection, scope event.Filter) {
 	watch := s.page.Watch(scope)
 	defer watch.Close()

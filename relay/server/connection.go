@@ -19,17 +19,16 @@ import (
 
 // connection is what one stream is written to.
 type connection interface {
-	// write sends the pieces at once, in order. It does not change them.
+	// write sends all pieces, in order. It does not change them.
 	write(ctx context.Context, pieces [][]byte) error
 	// end closes the stream, cleanly if everything before was written.
 	end()
-	// cut makes a write that waits for the subscriber fail. It may be called at any
-	// time before end.
+	// cut makes a write that waits for the subscriber fail. It may be called at any time before end.
 	cut()
 }
 
-// writeChunk is how much a subscriber has to read within one WriteTimeout. Larger
-// frames get that time again for each chunk, so that a slow connection can carry them.
+// writeChunk is how many bytes a subscriber has to read within one WriteTimeout. Larger frames get that time
+// for each chunk, so that a slow connection can carry them.
 const writeChunk = 256 << 10
 
 // chunked sends pieces in groups of at most writeChunk bytes.
@@ -53,8 +52,8 @@ func chunked(pieces [][]byte, send func(group [][]byte, size int) error) error {
 	return send(group, size)
 }
 
-// allow gives the subscriber time to read what is written next. It looks at ctx last, so it
-// cannot overrule a goroutine that ends ctx and then shortens the time.
+// allow gives the subscriber time to read the next write. It checks ctx last, so that it cannot undo the work
+// of a goroutine that ends ctx and then shortens the time.
 func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) error }, timeout time.Duration) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return fmt.Errorf("limit the time to write: %w", err)
@@ -62,8 +61,8 @@ func allow(ctx context.Context, conn interface{ SetWriteDeadline(time.Time) erro
 	return context.Cause(ctx)
 }
 
-// sharedConnection writes through net/http: to a stream of an HTTP/2 connection, which has
-// others beside it, or to a client of HTTP/1.0.
+// sharedConnection writes through net/http: to a stream of an HTTP/2 connection, which has other streams, or
+// to an HTTP/1.0 client.
 type sharedConnection struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
@@ -91,15 +90,15 @@ func (c *sharedConnection) end() {} // net/http does it when the handler returns
 
 func (c *sharedConnection) cut() { _ = c.control.SetWriteDeadline(time.Now()) } // if it fails, the connection is gone
 
-// hijackedConnection is an HTTP/1.1 connection taken over from net/http, whose buffers would cost
-// an idle stream most of its memory, and each event a copy and several system calls.
+// hijackedConnection is an HTTP/1.1 connection taken over from net/http, whose buffers would be most of an idle
+// stream's memory, and would cost each event a copy and several system calls.
 type hijackedConnection struct {
 	conn    net.Conn
 	timeout time.Duration
 	gone    chan struct{} // closed when nothing reads from conn any more
 }
 
-// takeOver takes the request's connection, where net/http can give it away.
+// takeOver takes the request's connection from net/http, if that is possible.
 func takeOver(w http.ResponseWriter, r *http.Request, timeout time.Duration) (*hijackedConnection, error) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
 		return nil, http.ErrNotSupported
@@ -120,13 +119,13 @@ func (c *hijackedConnection) watch(ctx context.Context) context.Context {
 	go func() {
 		defer close(c.gone)
 		defer cancel()
-		// A subscriber has nothing more to say: this returns when it hangs up.
+		// A subscriber sends nothing more, so this returns when it hangs up.
 		_, _ = c.conn.Read(make([]byte, 1))
 	}()
 	return ctx
 }
 
-// head is the response's head as HTTP/1.1 writes it.
+// head returns the response's head in HTTP/1.1.
 func head(header http.Header) []byte {
 	var head bytes.Buffer
 	fmt.Fprintf(&head, "HTTP/1.1 200 OK\r\nConnection: close\r\nDate: %s\r\nTransfer-Encoding: chunked\r\n",
@@ -136,7 +135,7 @@ func head(header http.Header) []byte {
 	return head.Bytes()
 }
 
-// small is how much is copied into one piece rather than handed on in several.
+// small is the size up to which pieces are copied into one rather than passed on separately.
 const small = 4 << 10
 
 var smallBuffers = sync.Pool{New: func() any { return new([small + 16]byte) }}
@@ -170,7 +169,7 @@ func (c *hijackedConnection) send(ctx context.Context, buffers ...[]byte) error 
 	return nil
 }
 
-// end writes the last chunk. If it does not get through, nothing is lost by it.
+// end writes the last chunk. If it does not get through, nothing is lost.
 func (c *hijackedConnection) end() {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(endTimeout))
 	_, _ = io.WriteString(c.conn, "0\r\n\r\n")
@@ -178,8 +177,8 @@ func (c *hijackedConnection) end() {
 	<-c.gone
 }
 
-// cut closes the connection beneath TLS, whose own way to close one waits for a subscriber
-// that does not read.
+// cut closes the connection beneath TLS, because closing a TLS connection waits for a subscriber that does
+// not read.
 func (c *hijackedConnection) cut() {
 	conn := c.conn
 	if encrypted, ok := conn.(*tls.Conn); ok {
@@ -188,10 +187,10 @@ func (c *hijackedConnection) cut() {
 	conn.Close()
 }
 
-// endTimeout is how long a subscriber may take for the end of a stream.
+// endTimeout is how long a subscriber may take to read the end of a stream.
 const endTimeout = time.Second
 
-// connections are all open ones. net/http forgets connections that were taken over.
+// connections are all open connections. net/http forgets connections that were taken over.
 type connections struct {
 	mu    sync.Mutex
 	open  map[connection]struct{}
@@ -204,13 +203,12 @@ func newConnections() *connections {
 	return all
 }
 
-// serve makes the request's connection one of them and runs stream over it, with a context
-// that ends when the subscriber hangs up. A connection that can be taken over is served
-// by a goroutine of its own behind the handler's return: with that, all goes that
-// net/http has for a connection, its buffers and a goroutine's grown stack among it.
+// serve adds the request's connection and runs stream over it, with a context that ends when the subscriber
+// hangs up. It serves a connection that can be taken over in a separate goroutine and returns, so that
+// net/http frees all that it has for the connection, including its buffers and a goroutine's grown stack.
 func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, connection)) {
 	welcome(r.Context())
-	// Under the lock, so that drain sees each connection that net/http does not.
+	// Hold the lock, so that drain sees each connection that net/http does not.
 	all.mu.Lock()
 	own, err := takeOver(w, r, timeout)
 	var c connection = own
@@ -227,7 +225,7 @@ func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout ti
 	ctx, head := context.WithoutCancel(r.Context()), head(w.Header())
 	go func() {
 		defer all.giveBack(own)
-		// As net/http does for its handlers: one stream's fault is not the others' end.
+		// As in net/http's handlers, a panic of one stream must not end the others.
 		defer func() {
 			if fault := recover(); fault != nil {
 				zerolog.Ctx(ctx).Error().Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a stream failed")
@@ -240,7 +238,7 @@ func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout ti
 	}()
 }
 
-// giveBack ends a connection.
+// giveBack ends a connection and removes it.
 func (all *connections) giveBack(c connection) {
 	c.end()
 	all.mu.Lock()

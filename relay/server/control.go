@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// maxPatchBytes is far above what all settings together can take.
+	// maxPatchBytes is far above the size of all settings together.
 	maxPatchBytes = 64 << 10
 	patchTimeout  = 10 * time.Second
 )
 
-// showControl answers with the settings that hold for all agents. Every reader may see
-// them: streams begin with them.
+// showControl answers with the settings in force for all agents. Every reader may see them: streams begin
+// with them.
 func (s *Server) showControl(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
 	control, err := s.hub.Control(r.Context())
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Server) showControl(w http.ResponseWriter, r *http.Request, _ *token.Gr
 	reply(w, http.StatusOK, control)
 }
 
-// changeControl takes a JSON merge patch of the settings, in which null unsets
-// (https://www.rfc-editor.org/rfc/rfc7396), and answers with those that hold then.
+// changeControl applies a JSON merge patch to the settings, in which null unsets a setting
+// (https://www.rfc-editor.org/rfc/rfc7396), and answers with the new settings.
 func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	end, err := s.arrivals.begin(w, patchTimeout)
 	if err != nil {
@@ -63,10 +63,10 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 	}
 }
 
-// unsettable is a change of settings that cannot be made, as a sentence.
+// unsettable is the error of a change of settings that is not allowed, as a sentence.
 type unsettable struct{ error }
 
-// setControl changes the settings that hold for all agents, and logs how that went.
+// setControl changes the settings for all agents, and logs the outcome.
 func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[string]*string) (event.Control, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -96,7 +96,8 @@ func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[s
 	return control, nil
 }
 
-// checkPatch reports all that cannot be set, or is not there to be unset, in sentences.
+// checkPatch reports, in sentences, all that cannot be set and all that cannot be unset because it is not
+// there.
 func checkPatch(patch map[string]*string, present map[string]string) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(patch)) {

@@ -2,5 +2,5 @@
 
 package server
 
-// descriptors is how many connections this process may have open: memory alone limits them.
+// descriptors returns how many connections this process may have open. Here only memory limits them.
 func descriptors() int64 { return 1 << 20 }

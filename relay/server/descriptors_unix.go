@@ -4,7 +4,7 @@ package server
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open.
+// descriptors returns how many files and connections this process may have open.
 func descriptors() int64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

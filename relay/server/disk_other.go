@@ -2,5 +2,5 @@
 
 package server
 
-// free is how many bytes the disk of a file or folder has room for, which is not known here.
+// free returns how many bytes are free on the disk of a file or folder, which is not known here.
 func free(string) int64 { return 0 }

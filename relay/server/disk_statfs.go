@@ -4,7 +4,7 @@ package server
 
 import "syscall"
 
-// free is how many bytes the disk of a file or folder has room for; 0 where that is not known.
+// free returns how many bytes are free on the disk of a file or folder; 0 if that is not known.
 func free(path string) int64 {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(path, &disk); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// acceptsGzip reads the values of Accept-Encoding
+// acceptsGzip reports whether the values of Accept-Encoding allow gzip
 // (https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3).
 func acceptsGzip(values []string) bool {
 	others := false
@@ -21,7 +21,7 @@ func acceptsGzip(values []string) bool {
 	return others
 }
 
-// weight is the value of a q parameter; 1 without one, 0 for one that cannot be read.
+// weight returns the value of a q parameter: 1 without one, 0 for one that cannot be read.
 func weight(parameter string) float64 {
 	name, value, found := strings.Cut(parameter, "=")
 	if !found || !strings.EqualFold(strings.TrimSpace(name), "q") {

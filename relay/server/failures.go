@@ -11,28 +11,26 @@ import (
 )
 
 const (
-	// maxFailures is how many bad tokens and signatures an address may send within one
-	// failureWindow before it is answered 429, and no longer logged one by one.
+	// maxFailures is how many bad tokens and signatures an address may send within one failureWindow before
+	// it is answered 429 and no longer logged one by one.
 	maxFailures   = 10
 	failureWindow = time.Minute
-	// maxFailing is how many addresses are counted apart; the rest share one count.
+	// maxFailing is how many addresses are counted separately; the others share one count.
 	maxFailing = 4096
 )
 
 // failures counts unauthorized requests by address, in bounded memory.
 //
-// The count never stands in front of a good token or signature: senders share
-// addresses. Any GitHub user can have GitHub's own machines send a webhook with a
-// wrong signature, and behind a proxy all requests come from one address; to refuse an
-// address as a whole would let strangers cut off all other clients.
+// The count never blocks a valid token or signature, because senders share addresses. Any GitHub user can
+// make GitHub's own machines send a webhook with a wrong signature, and behind a proxy all requests come from
+// one address. Refusing an address as a whole would let strangers cut off all other clients.
 type failures struct {
 	mu     sync.Mutex
 	since  time.Time
 	counts map[netip.Prefix]int
 }
 
-// count adds a failure and returns how many the address has in this window, which
-// began at since.
+// count adds a failure and returns how many the address has in this window, which began at since.
 func (f *failures) count(address netip.Addr, now time.Time) (n int, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,8 +45,8 @@ func (f *failures) count(address netip.Addr, now time.Time) (n int, since time.T
 	return f.counts[key], f.since
 }
 
-// network is what one sender has to itself: an IPv4 address, or 64 bits of IPv6, in
-// which it can choose the rest (RFC 6177).
+// network returns the network of one sender: an IPv4 address, or a /64 of IPv6, in which a sender can choose
+// the other bits (RFC 6177).
 func network(address netip.Addr) netip.Prefix {
 	bits := 32
 	if address.Is6() {
@@ -61,8 +59,8 @@ func network(address netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// refuseStranger answers an unauthorized request: 401 with the sentence, or 429 when
-// its address has sent too many of them.
+// refuseStranger answers an unauthorized request: 401 with the sentence, or 429 if its address has sent too
+// many of them.
 func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, sentence string) {
 	now := time.Now()
 	n, since := s.failures.count(s.sender(r), now)

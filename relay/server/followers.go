@@ -15,7 +15,7 @@ import (
 	"touchstone/relay/token"
 )
 
-// maxLagSeries bounds the series of lags; beyond it, those furthest behind are shown.
+// maxLagSeries bounds the series of lags. If there are more, those furthest behind are shown.
 const maxLagSeries = 100
 
 // follower is one connected subscriber.
@@ -23,14 +23,14 @@ type follower struct {
 	id     string // of this connection
 	reader *hub.Reader
 	grant  *token.Grant
-	// remote is where it came from, agent what it calls itself, since when it came.
+	// remote is the subscriber's address, agent its User-Agent, since when it connected.
 	remote, agent string
 	since         time.Time
-	// again are events that it is to be sent once more.
+	// again has the events to send to the subscriber once more.
 	again chan event.Event
 }
 
-// maxAgain is how many events a subscriber may have to be sent again at one time.
+// maxAgain is how many events may wait to be sent to a subscriber again.
 const maxAgain = 16
 
 func newFollower(r *http.Request, reader *hub.Reader, grant *token.Grant) *follower {
@@ -40,14 +40,14 @@ func newFollower(r *http.Request, reader *hub.Reader, grant *token.Grant) *follo
 	}
 }
 
-// followers are the subscribers that are connected, and whose they are. It is the
-// collector of how many there are and how far behind.
+// followers are the connected subscribers and their grants. It is also the Prometheus collector of their
+// number and their lags.
 type followers struct {
 	mu  sync.Mutex
 	all map[*follower]struct{}
 }
 
-// add counts a subscriber until the function that it returns is called.
+// add counts a subscriber until leave is called.
 func (f *followers) add(one *follower) (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +59,7 @@ func (f *followers) add(one *follower) (leave func()) {
 	}
 }
 
-// of are the subscribers that came with a token, the oldest first.
+// of returns the subscribers that connected with a token, the oldest first.
 func (f *followers) of(token string) []*follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,8 +76,8 @@ func (f *followers) of(token string) []*follower {
 var (
 	subscribers = prometheus.NewDesc("relay_subscribers", "Connected subscribers.", nil, nil)
 	lag         = prometheus.NewDesc("relay_subscriber_lag_events",
-		"Events that a token's slowest subscriber is behind; the furthest behind of all tokens, if there are many.", []string{"token", "name"},
-		nil)
+		"Events that a token's slowest subscriber is behind. If there are many tokens, only those furthest behind are shown.",
+		[]string{"token", "name"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -92,7 +92,7 @@ type behind struct {
 	events   int64
 }
 
-// list is the tokens whose bearers follow the log, those furthest behind first.
+// list returns the tokens with connected subscribers, those furthest behind first.
 func (f *followers) list() []behind {
 	byToken := map[string]behind{}
 	f.mu.Lock()

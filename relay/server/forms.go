@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// crossOrigin refuses what another origin's page would change here.
+	// crossOrigin refuses a change that a page of another origin asks for.
 	crossOrigin = "this comes from a page of another origin, which may change nothing here"
 	adminsAlone = "Only administrators may do this: sign in with a token that touchstone-relay token create --role admin has made."
 )
 
-// form gives next what a form of the page sends, if it is this relay's page that sends it: the session's cookie
-// is SameSite=Strict, and what the browser says of the origin has to fit, too
+// form passes a form of the page to next, if this relay's page sent it: the session's cookie is
+// SameSite=Strict, and the origin that the browser reports has to match too
 // (https://pkg.go.dev/net/http#CrossOriginProtection).
 func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *t
 	}
 }
 
-// sendAgain sends an event once more to one of the subscribers that came with the viewer's own token.
+// sendAgain sends an event once more to one of the subscribers that connected with the viewer's own token.
 func (s *Server) sendAgain(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	e, ok := s.eventOf(w, r, grant)
 	if !ok {
@@ -104,8 +104,8 @@ func (s *Server) redeliver(w http.ResponseWriter, r *http.Request, grant *token.
 	http.Redirect(w, r, "/log/"+e.ID.String()+"?done=asked", http.StatusSeeOther)
 }
 
-// eventOf is the event that a path names, if the grant's scope lets it through and it is a webhook's. Else it has
-// answered.
+// eventOf returns the event that a path names, if it is a webhook's and within the grant's scope. Otherwise
+// it answers the request itself.
 func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Grant) (e event.Event, ok bool) {
 	cursor, err := event.ParseCursor(r.PathValue("cursor"))
 	if err == nil && cursor.Log == s.hub.Bounds().Log {

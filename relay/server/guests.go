@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// maxGuests bounds the connections of which nothing is known yet: those that have not become
-	// a subscriber's. Each costs some 40 kB at most while its request's head arrives.
+	// maxGuests bounds the connections that have not become a subscriber's, of which nothing is known yet.
+	// Each takes at most some 40 kB while its request's head arrives.
 	maxGuests = 2048
-	// guestsOfHTTP2 is as how many of them a connection by HTTP/2 counts. Each of its streamsOfConnection
-	// requests costs some 16 kB, and net/http keeps four times as many waiting that were taken back at once.
+	// guestsOfHTTP2 is how many guests an HTTP/2 connection counts as. Each of its streamsOfConnection
+	// requests takes some 16 kB, and net/http keeps four times as many waiting if they are cancelled at once.
 	guestsOfHTTP2 = 8
 )
 
 // errCrowded ends the handshake of a connection for which there is no room.
 var errCrowded = errors.New("too many connections at once")
 
-// guests is a listener that bounds the connections of strangers, by networks: when there are
-// too many, a new one replaces the oldest of the network that has most.
+// guests is a listener that bounds the connections of strangers, by network: when there are too many, a new
+// connection replaces the oldest one of the network that has most.
 type guests struct {
 	net.Listener
 	shares *shares
@@ -51,7 +51,7 @@ func (g *guests) Accept() (net.Conn, error) {
 	}
 }
 
-// guest is a connection that counts until it is closed, or turns out to be a subscriber's.
+// guest is a connection that counts until it is closed or becomes a subscriber's.
 type guest struct {
 	net.Conn
 	claim *claim
@@ -63,8 +63,8 @@ func (g *guest) Close() error {
 	return g.Conn.Close()
 }
 
-// weighed is a configuration, if there is one, by which a connection that can be one by HTTP/2 counts as
-// several before anything is asked by it: what comes at once is under way before any handler has run.
+// weighed returns a TLS configuration, if there is one, that makes a connection that may use HTTP/2 count as
+// several. It does so in the handshake, because many requests can be under way before the first handler runs.
 func weighed(config *tls.Config) *tls.Config {
 	if config == nil {
 		return nil
@@ -79,7 +79,7 @@ func weighed(config *tls.Config) *tls.Config {
 	return config
 }
 
-// guestKey is where a request's context has the connection.
+// guestKey is the key of the connection in a request's context.
 type guestKey struct{}
 
 // remember is for http.Server.ConnContext.
@@ -90,7 +90,7 @@ func remember(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, guestKey{}, conn)
 }
 
-// welcome lets a request's connection be no stranger's any more.
+// welcome stops counting a request's connection as a stranger's.
 func welcome(ctx context.Context) {
 	if g, ok := ctx.Value(guestKey{}).(*guest); ok {
 		g.claim.leave()

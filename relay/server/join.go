@@ -19,10 +19,10 @@ const (
 	joinTimeout  = 10 * time.Second
 )
 
-// joined answers who redeemed an invitation, or looked what it is for.
+// joined answers a client that redeemed an invitation, or looked at what it is for.
 type joined struct {
 	Relay        string     `json:"relay"`
-	Token        string     `json:"token,omitempty"` // not of one that was only looked at
+	Token        string     `json:"token,omitempty"` // empty if the invitation was only looked at
 	Role         token.Mode `json:"role"`
 	Repositories []string   `json:"repositories"`
 	Reviewers    []string   `json:"reviewers"`
@@ -33,7 +33,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 	s.invitation(w, r, s.config.Tokens.Redeem)
 }
 
-// lookJoin tells what an invitation is for. It stays good.
+// lookJoin answers what an invitation is for, without redeeming it.
 func (s *Server) lookJoin(w http.ResponseWriter, r *http.Request) {
 	s.invitation(w, r, func(ctx context.Context, code string) (token.Token, string, error) {
 		invited, err := s.config.Tokens.Invited(ctx, code)
@@ -41,7 +41,7 @@ func (s *Server) lookJoin(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// invitation answers what an invitation is for, with the token that take gives for its code.
+// invitation answers what an invitation is for, with the token that take returns for its code.
 func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(context.Context, string) (token.Token, string, error)) {
 	end, err := s.arrivals.begin(w, joinTimeout)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(co
 	}
 }
 
-// explainJoin answers who opens an invitation's link in a browser. The code stands behind # and
-// stays in the browser.
+// explainJoin answers a person who opens an invitation's link in a browser. The code stands after # and stays
+// in the browser.
 func (s *Server) explainJoin(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, `This link lets your machine join touchstone, once. In a terminal:
@@ -89,7 +89,8 @@ func (s *Server) explainJoin(w http.ResponseWriter, _ *http.Request) {
 `)
 }
 
-// address is where the relay is reached: as configured, or as the request did.
+// address returns the address under which the relay is reached: the configured one, or the one in the
+// request.
 func (s *Server) address(r *http.Request) string {
 	if s.config.PublicURL != "" {
 		return s.config.PublicURL

@@ -15,7 +15,7 @@ import (
 	"touchstone/relay/recovery"
 )
 
-// metrics is what GET /metrics shows, in the names and units of
+// metrics are the metrics of GET /metrics, in the names and units of
 // https://prometheus.io/docs/practices/naming/.
 type metrics struct {
 	registry  *prometheus.Registry
@@ -74,7 +74,7 @@ func (m *metrics) handler() http.HandlerFunc {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}).ServeHTTP
 }
 
-// outcomes are what the answers to webhooks mean.
+// outcomes are the meanings of the answers to webhooks.
 var outcomes = map[int]string{
 	http.StatusAccepted:              "accepted",
 	http.StatusOK:                    "duplicate",
@@ -87,7 +87,7 @@ var outcomes = map[int]string{
 	http.StatusServiceUnavailable:    "not_stored",
 }
 
-// countWebhooks counts what next is sent and what it answers.
+// countWebhooks counts the webhooks that next receives, and its answers.
 func (s *Server) countWebhooks(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		answer := &answer{ResponseWriter: w}
@@ -96,14 +96,14 @@ func (s *Server) countWebhooks(next http.HandlerFunc) http.HandlerFunc {
 		next(answer, r)
 		name := r.PathValue("source")
 		if _, known := s.config.Sources[name]; !known {
-			name = "" // clients can ask for any name
+			name = "" // clients can request any name
 		}
 		s.metrics.webhooks.WithLabelValues(name, cmp.Or(outcomes[answer.status], strconv.Itoa(answer.status))).Inc()
 		s.metrics.received.Add(float64(body.bytes))
 	}
 }
 
-// answer remembers a response's status.
+// answer records the status of a response.
 type answer struct {
 	http.ResponseWriter
 	status int
@@ -128,7 +128,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// countedConnection counts what a subscriber is sent.
+// countedConnection counts the bytes that a subscriber is sent.
 type countedConnection struct {
 	connection
 	sent prometheus.Counter

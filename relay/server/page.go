@@ -21,25 +21,25 @@ import (
 	"touchstone/relay/token"
 )
 
-// Page says what the page at / and the API below /api/v1 are made from.
+// Page configures the page at / and the API below /api/v1.
 type Page struct {
 	// File is where the projection of the log is kept; it can be deleted at any time.
 	File string
-	// Reviewers are the logins whose reviews are believed.
+	// Reviewers are the logins whose reviews count.
 	Reviewers []string
 	// GitHub are the sources whose events have GitHub's shape.
 	GitHub []string
-	// Store and Version are shown.
+	// Store and Version are for display.
 	Store, Version string
 }
 
-// page is the relay's page and what it needs.
+// page is the relay's page and the projection behind it.
 type page struct {
 	*dashboard.Dashboard
 	projection *projection.Projection
 }
 
-// newPage builds the page.
+// newPage creates the page.
 func newPage(ctx context.Context, s *Server) (*page, error) {
 	config := s.config.Page
 	read, err := projection.Open(ctx, projection.Config{
@@ -52,7 +52,7 @@ func newPage(ctx context.Context, s *Server) (*page, error) {
 	return &page{dashboard.New(shown), read}, nil
 }
 
-// run keeps the projection and the pages that are open up to date until ctx ends, and closes it.
+// run keeps the projection and the open pages up to date until ctx ends, and closes the projection.
 func (p *page) run(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -63,7 +63,7 @@ func (p *page) run(ctx context.Context) error {
 	return errors.Join(group.Wait(), p.projection.Close())
 }
 
-// pageRoutes adds what the page answers.
+// pageRoutes adds the routes of the page.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/rules/{rule...}", "/trends",
 		"/machines", "/health"} {
@@ -86,7 +86,7 @@ func viewer(grant *token.Grant) dashboard.Viewer {
 	return dashboard.Viewer{Token: grant.ID, Name: grant.Name, Scope: grant.Scope(), Admin: grant.ID != "" && grant.Role == token.Admin}
 }
 
-// answerAPI answers programs. What changes something must not come from another origin's page.
+// answerAPI answers programs. A request that changes something must not come from another origin's page.
 func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
 		refuse(w, http.StatusForbidden, crossOrigin)
@@ -103,7 +103,7 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.
 	s.page.Serve(w, r, viewer(grant))
 }
 
-// showPage answers a browser, or sends it to where it can sign in.
+// showPage answers a browser, or redirects it to the sign-in.
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	grant, ok := s.config.Tokens.Check(s.credential(r))
 	if !ok {
@@ -121,7 +121,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 	s.page.Serve(w, r, viewer(grant))
 }
 
-// within returns to if it is a path on this site, and else "/": links from elsewhere may name any
+// within returns to if it is a path on this site, otherwise "/": links from elsewhere may contain any
 // address.
 func within(to string) string {
 	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
@@ -143,7 +143,7 @@ func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
 // maxFormBytes is far above a token and a path.
 const maxFormBytes = 8 << 10
 
-// signIn exchanges a token, or a one-time link's code, for the cookie of a session.
+// signIn exchanges a token, or the code of a one-time link, for a session cookie.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	end, err := s.arrivals.begin(w, patchTimeout)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 }
 
-// makeLink answers with a one-time link that signs a browser in by the token of the request.
+// makeLink answers with a one-time link that signs a browser in with the token of the request.
 func (s *Server) makeLink(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	if grant.ID == "" {
 		refuse(w, http.StatusConflict, "this relay has no access tokens: its page needs no sign-in")
@@ -210,7 +210,7 @@ func (s *Server) makeLink(w http.ResponseWriter, r *http.Request, grant *token.G
 	reply(w, http.StatusOK, map[string]string{"link": s.address(r) + "/sign-in?code=" + code})
 }
 
-// inside is what the page asks of the relay.
+// inside gives the page access to the relay.
 type inside struct{ *Server }
 
 // Event implements dashboard.Relay.
@@ -275,7 +275,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 	return h, err
 }
 
-// tokens are the access tokens and invitations, without their secrets or hashes.
+// tokens returns the access tokens and invitations, without their secrets or hashes.
 func (s *Server) tokens(ctx context.Context) ([]dashboard.Token, error) {
 	known, uses, err := s.config.Tokens.List(ctx)
 	if err != nil {

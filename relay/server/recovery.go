@@ -15,8 +15,8 @@ import (
 	"touchstone/relay/recovery"
 )
 
-// recoveryLog is the log as recovery needs it. Events go in through the hub, so that
-// subscribers see them.
+// recoveryLog is the log as recovery needs it. It appends events through the hub, so that subscribers see
+// them.
 type recoveryLog struct {
 	hub.Store
 	hub *hub.Hub
@@ -28,7 +28,7 @@ func (l recoveryLog) Append(ctx context.Context, e event.Event) (event.Cursor, b
 	return id, appended.Duplicate, err
 }
 
-// newRecovery builds the recovery if there are hooks to look after.
+// newRecovery creates the recovery if there are hooks to look after.
 func newRecovery(config Config, events *hub.Hub) (*recovery.Recovery, error) {
 	if len(config.Recovery.Targets) == 0 {
 		return nil, nil
@@ -46,7 +46,7 @@ func (s *Server) runRecovery(ctx context.Context) error {
 	return s.recovery.Run(ctx, s.passed)
 }
 
-// passed keeps what the last pass found and did, for the metrics and the page.
+// passed records what the last pass found and did, for the metrics and the page.
 func (s *Server) passed(report recovery.Report) {
 	s.metrics.pass(report)
 	s.lastPass.Store(&pass{time.Now().UTC(), report})
@@ -58,7 +58,7 @@ type pass struct {
 	report recovery.Report
 }
 
-// hooks are the webhooks that the relay looks after, as the last pass found them.
+// hooks returns the webhooks that the relay looks after, as the last pass found them.
 func (s *Server) hooks() (list []dashboard.Hook) {
 	last := s.lastPass.Load()
 	if last == nil {
@@ -76,7 +76,7 @@ func (s *Server) hooks() (list []dashboard.Hook) {
 	return list
 }
 
-// recoverNow makes a pass of the recovery at once and answers what it found.
+// recoverNow makes a pass of the recovery at once and answers with its report.
 func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 	if s.recovery == nil {
 		refuse(w, http.StatusNotFound, "this relay looks after no webhooks: start it with --recover, such as --recover acme/app")

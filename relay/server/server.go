@@ -1,6 +1,5 @@
-// Package server owns the relay's HTTP side: webhooks come in, event streams go out,
-// and both keep to their limits of time and memory. What is stored belongs to the
-// hub's store.
+// Package server owns the relay's HTTP side: webhooks come in, event streams go out, and both keep to limits
+// of time and memory. The stored data belongs to the hub's store.
 package server
 
 import (
@@ -29,9 +28,9 @@ import (
 const (
 	// MaxBodyBytes bounds a webhook's body: GitHub's 25 MB, and headroom.
 	MaxBodyBytes = 26 << 20
-	// maxBodiesBytes bounds the bodies of all webhooks being taken at one time.
+	// maxBodiesBytes bounds the bodies of all webhooks that are arriving at one time.
 	maxBodiesBytes = 128 << 20
-	// maxHeadBytes bounds a request's head: proxies add to it, but not much.
+	// maxHeadBytes bounds a request's head. Proxies add to it, but not much.
 	maxHeadBytes = 16 << 10
 
 	headerTimeout   = 10 * time.Second
@@ -40,44 +39,44 @@ const (
 	partTimeout     = 3 * time.Second
 )
 
-// Source verifies and describes the webhooks of one kind of sender. An error that
-// wraps source.ErrUnauthorized is answered 401, any other 400 with its text.
+// Source verifies and describes the webhooks of one kind of sender. An error that wraps
+// source.ErrUnauthorized is answered with 401, any other with 400 and its text.
 type Source interface {
 	Accept(name string, header http.Header, body []byte, at time.Time) (event.Event, error)
 }
 
 // Config is what a relay needs.
 type Config struct {
-	// Listener takes the connections; Run closes it. Without access tokens it has to be
-	// on a loopback address.
+	// Listener accepts the connections; Run closes it. Without access tokens it has to listen on a loopback
+	// address.
 	Listener net.Listener
-	// TLS, if set, is how connections are encrypted; it brings the certificate.
+	// TLS, if set, encrypts the connections; it brings the certificate.
 	TLS *tls.Config
 	// Tokens says who may read; nil means every client that reaches a loopback address.
 	Tokens *token.Checker
-	// Store keeps the log. It stays the caller's to close, after Run.
+	// Store keeps the log. The caller closes it after Run.
 	Store hub.Store
 	// Sources are the endpoints below /webhooks/, by name.
 	Sources map[string]Source
 	// Retention is how long events are kept; zero keeps them all.
 	Retention time.Duration
-	// PublicURL is where others reach this relay, without a slash at its end; empty means where
-	// each of them reached it.
+	// PublicURL is the address under which others reach this relay, without a slash at its end; empty means
+	// the address in each request.
 	PublicURL string
-	// TrustedProxies are the networks of the proxies in front of this relay, whose X-Forwarded-For
-	// is believed where the relay divides its room among senders. It decides about no access.
+	// TrustedProxies are the networks of the proxies in front of this relay. Their X-Forwarded-For counts
+	// when the relay divides its room among senders; it never decides about access.
 	TrustedProxies []netip.Prefix
-	// Heartbeat is the time between two signs of life on a stream; zero means 15 s.
+	// Heartbeat is the time between two heartbeats on a stream; zero means 15 s.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a subscriber may take to read what was sent to it
-	// before it is cut off; zero means 30 s.
+	// WriteTimeout is how long a subscriber may take to read what was sent before it is cut off; zero means
+	// 30 s.
 	WriteTimeout time.Duration
-	// BodyTimeout is how long a sender may take for a webhook's body; zero means 30 s.
+	// BodyTimeout is how long a sender may take to send a webhook's body; zero means 30 s.
 	BodyTimeout time.Duration
-	// Recovery says which webhooks to look after; without targets there is none. New
-	// fills in its Log and its Retention.
+	// Recovery says which webhooks to look after; without targets there is no recovery. New sets its Log and
+	// Retention.
 	Recovery recovery.Config
-	// Page says what the page is made from; nil means that there is none, and no API.
+	// Page configures the page; nil means no page and no API for it.
 	Page *Page
 }
 
@@ -89,22 +88,21 @@ type Server struct {
 	arrivals    arrivals
 	failures    failures
 	recovery    *recovery.Recovery   // nil without hooks to look after
-	lastPass    atomic.Pointer[pass] // of the recovery; nil before the first
-	page        *page                // nil without one
+	lastPass    atomic.Pointer[pass] // of the recovery; nil before the first pass
+	page        *page                // nil without a page
 	sealer      *sealer              // of sessions; nil without a page
 	appSecrets  *appSecrets
 	connections *connections
 	metrics     *metrics
 	stopping    chan struct{}
 
-	// A store that is down or a relay that is overloaded is worth a line a minute, not
-	// one for each webhook, and webhooks that cannot be read are worth ten; the metrics
-	// count them.
+	// A store that is down and a relay that is overloaded are logged once a minute rather than for each
+	// webhook, unreadable webhooks ten times. The metrics count all of them.
 	storeDown, unready, overloaded, unreadable, replayed zerolog.BurstSampler
 }
 
-// New builds a relay over a store. Without access tokens it refuses a listener that
-// others could reach, with ErrUnprotected.
+// New creates a relay over a store. Without access tokens it refuses a listener that other machines can
+// reach, with ErrUnprotected.
 func New(ctx context.Context, config Config) (*Server, error) {
 	if config.Tokens == nil {
 		config.Tokens = &token.Checker{}
@@ -162,11 +160,11 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// Run serves until ctx ends. Then webhooks that are being taken are answered, streams are
-// ended, and Run returns nil; connections that do not end in time are cut. It can run once.
+// Run serves until ctx ends. Then it answers the webhooks that are arriving, ends the streams, and returns
+// nil; connections that do not end in time are cut. It can run once.
 func (s *Server) Run(ctx context.Context) error {
 	log := zerolog.Ctx(ctx)
-	// Requests outlive ctx: it ends when the relay begins to stop.
+	// Requests outlive ctx, which ends when the relay begins to stop.
 	requests := context.WithoutCancel(ctx)
 	server := &http.Server{
 		Handler:           s.routes(),
@@ -191,7 +189,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.runRecovery(recoveryCtx) })
 	group.Go(func() error { return s.page.run(hubCtx) })
 	group.Go(func() error {
-		// The hub stops last: webhooks still being taken need it.
+		// The hub stops last: webhooks that are still arriving need it.
 		defer stopHub()
 		defer stopRecovery()
 		return s.serve(ctx, server)
@@ -223,7 +221,7 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	defer late.Stop()
 	err := server.Shutdown(deadline)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// Any stranger can hold a connection open; that is no failure of the relay's.
+		// Any stranger can hold a connection open, so this is not an error of the relay.
 		zerolog.Ctx(ctx).Warn().Stringer("after", shutdownTimeout).Msg("connections that did not end are cut off")
 		err = server.Close()
 	}
@@ -264,7 +262,7 @@ func (s *Server) routes() http.Handler {
 	return boundAnswers(identified(mux))
 }
 
-// readiness says whether a webhook could be stored and a cursor be served.
+// readiness answers whether a webhook could be stored and a cursor be served.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -274,7 +272,7 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached, or not be written; the relay's log says why")
 		return
 	}
-	// Damage is no reason to refuse what can still be stored.
+	// Damage is no reason to refuse webhooks, which can still be stored.
 	answer := struct {
 		Status  string `json:"status"`
 		Damaged int64  `json:"damaged_events,omitempty"`
@@ -282,14 +280,14 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// strangers logs what net/http tells of connections, such as handshakes that fail: at most ten
-// lines a minute, since any client can cause more.
+// strangers logs what net/http reports about connections, such as failed handshakes: at most ten lines a
+// minute, since any client can cause more.
 func strangers(log zerolog.Logger) zerolog.Logger {
 	return log.With().Str(zerolog.LevelFieldName, zerolog.LevelWarnValue).Logger().
 		Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute})
 }
 
-// identified gives each request an id, which its log lines and its answer carry.
+// identified gives each request an id, for its log lines and its answer.
 func identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()[:12]

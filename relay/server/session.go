@@ -19,39 +19,39 @@ import (
 const (
 	sessionCookie = "touchstone_session"
 	sessionNote   = "session-key"
-	// sessionLife is how long a browser stays signed in, linkLife how long a one-time link is good.
+	// sessionLife is how long a browser stays signed in, linkLife how long a one-time link is valid.
 	sessionLife = 30 * 24 * time.Hour
 	linkLife    = 10 * time.Minute
-	// longestLife is more than either, by what the clocks of a log's relays may differ.
+	// longestLife is longer than either, by as much as the clocks of a log's relays may differ.
 	longestLife = sessionLife + 24*time.Hour
 	// maxSealed bounds a cookie or a link's code, in bytes; a token takes 300.
 	maxSealed = 1 << 10
 )
 
-// sealer wraps access tokens for browsers: in the cookie of a session, and in a one-time link.
-// Its key stands beside the log, where all relays of the log find it. The key without a token seals
-// nothing that is accepted, a cookie without the key does not reveal its token, and what is sealed
-// ends with its token.
+// sealer encrypts access tokens for browsers: in the cookie of a session, and in a one-time link. Its key is
+// stored beside the log, where all relays of the log find it. The key alone is not enough to make a cookie
+// that is accepted, which takes a valid token; a cookie does not reveal its token without the key; and a
+// cookie is worth nothing once its token is revoked.
 type sealer struct {
 	aead cipher.AEAD
 
 	mu   sync.Mutex
-	used map[string]time.Time // the codes that were redeemed, until they expire
+	used map[string]time.Time // the redeemed codes and when they expire
 }
 
-// sealed is what a cookie or a code holds.
+// sealed is the content of a cookie or a code.
 type sealed struct {
 	Token   string    `json:"t"`
 	Expires time.Time `json:"e"`
 }
 
-// What a sealed token is for; one cannot stand for the other.
+// Purposes of a sealed token. A token sealed for one is not accepted for the other.
 const (
 	forSession = "touchstone session"
 	forLink    = "touchstone link"
 )
 
-// newSealer takes the key that stands beside the log, or makes it.
+// newSealer reads the key beside the log, or creates it.
 func newSealer(ctx context.Context, notes token.Notebook) (*sealer, error) {
 	text, err := notes.Note(ctx, sessionNote)
 	if err == nil && text == "" {
@@ -84,13 +84,15 @@ func (s *sealer) seal(token, purpose string, life time.Duration) (string, error)
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, []byte(purpose))), nil
 }
 
-// open is the token that was sealed for a purpose; false if it was not, or not so long ago.
+// open returns what was sealed for a purpose; false if it was sealed for another, has expired or is not
+// valid.
 func (s *sealer) open(text, purpose string) (what sealed, ok bool) {
 	if len(text) > maxSealed {
 		return sealed{}, false
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
-	// Other ways to write it, such as with a line break, would make a code another one that is not used yet.
+	// Refuse other encodings of the same bytes, such as with a line break: such a code would count as not yet
+	// redeemed.
 	if err != nil || base64.RawURLEncoding.EncodeToString(data) != text {
 		return sealed{}, false
 	}
@@ -98,14 +100,14 @@ func (s *sealer) open(text, purpose string) (what sealed, ok bool) {
 	if err != nil || json.Unmarshal(plain, &what) != nil {
 		return sealed{}, false
 	}
-	// One that is good for longer than any was sealed when the clock was ahead.
+	// A longer life than longestLife means that it was sealed when the clock was ahead.
 	if left := time.Until(what.Expires); left <= 0 || left > longestLife {
 		return sealed{}, false
 	}
 	return what, true
 }
 
-// redeem is the token of a one-time link's code, once.
+// redeem returns the token of a one-time link's code, once.
 func (s *sealer) redeem(code string) (string, bool) {
 	what, ok := s.open(code, forLink)
 	if !ok {
@@ -126,9 +128,8 @@ func (s *sealer) redeem(code string) (string, bool) {
 	return what.Token, true
 }
 
-// credential is the token that a request comes with: in its header, or in the cookie of a
-// session. A cookie counts for nothing in a request that another origin's page makes and that
-// changes something.
+// credential returns a request's token: from its header, or from the cookie of a session. A cookie is ignored
+// in a request of another origin's page that changes something.
 func (s *Server) credential(r *http.Request) string {
 	if text := bearer(r.Header); text != "" || s.sealer == nil {
 		return text

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// shares divides what the relay has of something, memory or connections, among the networks
-// that its peers come from. While there is room, a network may take any amount. When there is none,
-// the network that holds most loses what it took first, so that a stranger who takes everything
-// cannot keep out a network that wants less.
+// shares divides a limited resource of the relay, memory or connections, among the networks of its peers.
+// While there is room, a network may take any amount. When there is none, the network that holds most loses
+// what it took first, so that a stranger who takes everything cannot keep out a network that wants less.
 type shares struct {
 	limit int64
-	// grace is how long what is taken is safe from networks that would then have as much.
+	// grace is how long a claim is safe from a network that would then have as much as the claim's own.
 	grace time.Duration
 
 	mu      sync.Mutex
 	used    int64
 	holders map[netip.Prefix]*holder
-	entered int64 // claims so far
+	entered int64 // number of claims so far
 }
 
 // holder is what one network has taken.
@@ -38,7 +37,7 @@ type claim struct {
 	begun   time.Time
 	amount  int64
 	lost    bool
-	// lose makes the owner give up. It is called at most once, and must not wait or come back here.
+	// lose makes the owner give up. It is called at most once, and must neither block nor call shares.
 	lose func()
 }
 
@@ -46,7 +45,7 @@ func newShares(limit int64, grace time.Duration) *shares {
 	return &shares{limit: limit, grace: grace, holders: map[netip.Prefix]*holder{}}
 }
 
-// enter begins a claim of nothing yet. It has to be left.
+// enter begins a claim of zero. The caller has to call leave.
 func (s *shares) enter(address netip.Addr, lose func()) *claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +83,9 @@ func (c *claim) take(amount int64) bool {
 	return true
 }
 
-// loser finds the claim that makes room: the oldest of the network that has most, if that has
-// more than the one that asks would have, or as much and the grace is over; then its own oldest.
+// loser returns the claim that has to make room. That is the oldest of the network that has most, if that
+// network has more than c's would have, or as much and the grace is over; otherwise the oldest of c's own
+// network, once its grace is over.
 func (s *shares) loser(c *claim, more int64) *claim {
 	var most *claim
 	for _, h := range s.holders {
@@ -109,7 +109,7 @@ func (s *shares) loser(c *claim, more int64) *claim {
 	return nil
 }
 
-// oldestBut is the oldest claim with an amount that is not c.
+// oldestBut returns the oldest claim with an amount, except c.
 func (h *holder) oldestBut(c *claim) *claim {
 	for e := h.claims.Front(); e != nil; e = e.Next() {
 		if other := e.Value.(*claim); other != c && other.amount > 0 {
@@ -119,7 +119,7 @@ func (h *holder) oldestBut(c *claim) *claim {
 	return nil
 }
 
-// leave gives back what the claim has; again, it does nothing.
+// leave gives back what the claim has. Further calls do nothing.
 func (c *claim) leave() {
 	c.shares.mu.Lock()
 	defer c.shares.mu.Unlock()

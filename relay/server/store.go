@@ -11,10 +11,10 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// firestoreAddress is firestore:PROJECT[/DATABASE], in the characters that Google allows.
+// firestoreAddress matches firestore:PROJECT[/DATABASE], in the characters that Google allows.
 var firestoreAddress = regexp.MustCompile(`^firestore:([a-z][a-z0-9.:-]{1,60}[a-z0-9])(?:/(\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9]))?$`)
 
-// ValidateStore reports what is wrong with a store's address, without opening it.
+// ValidateStore reports what is wrong with a store's address, without opening the store.
 func ValidateStore(address string) error {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && path != "" {
 		return nil
@@ -25,8 +25,8 @@ func ValidateStore(address string) error {
 	return fmt.Errorf("%q is no store; write sqlite:PATH or firestore:PROJECT[/DATABASE], for example sqlite:relay.db", address)
 }
 
-// StorePath is the file of an embedded store, behind all links; false for others. The store
-// itself reports what is wrong with a path.
+// StorePath returns the file of an embedded store, with all links resolved; false for other stores. It leaves
+// it to the store to report what is wrong with a path.
 func StorePath(address string) (path string, ok bool) {
 	if path, ok = strings.CutPrefix(address, "sqlite:"); !ok {
 		return "", false
@@ -37,8 +37,8 @@ func StorePath(address string) (path string, ok bool) {
 	return path, true
 }
 
-// OpenStore opens the store at an address such as "sqlite:relay.db" or
-// "firestore:acme-hooks" and makes its log if there is none. The caller closes it.
+// OpenStore opens the store at an address such as "sqlite:relay.db" or "firestore:acme-hooks" and creates its
+// log if there is none. The caller closes it.
 func OpenStore(ctx context.Context, address string) (hub.Store, error) {
 	if err := ValidateStore(address); err != nil {
 		return nil, err

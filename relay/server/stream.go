@@ -16,12 +16,12 @@ import (
 	"touchstone/relay/token"
 )
 
-// maxSkipped is how many events a filter may leave out before the subscriber is told
-// how far the log has moved. It bounds what a reconnecting subscriber is searched again.
+// maxSkipped is how many events a filter may leave out before the subscriber is sent a new position. It
+// bounds what is searched again when the subscriber reconnects.
 const maxSkipped = 1000
 
-// streamEvents sends the log from the subscriber's cursor on, and then what comes: of
-// what is within the subscriber's scope, what its filter lets through.
+// streamEvents sends the log from the subscriber's cursor on, and then new events: those within the
+// subscriber's scope that match its filter.
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	filter, err := event.ParseFilter(r.URL.Query())
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		defer s.metrics.followers.add(known)()
 		err := sub.serve(ctx, begin.reset)
 		if cause := context.Cause(ctx); cause != nil {
-			err = cause // of which a write that was cut off only shows that there is one
+			err = cause // the error of an interrupted write does not say why it was interrupted
 		}
 		if errors.Is(err, context.Canceled) {
 			err = errHungUp // all other ends of a stream have a cause
@@ -72,14 +72,14 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 	})
 }
 
-// beginning is where a subscriber begins, and with which settings.
+// beginning is where a subscriber begins, and the settings to begin with.
 type beginning struct {
 	at      event.Cursor
 	reset   *event.Reset
 	control event.Control
 }
 
-// begin finds a subscriber's beginning, or answers the request with a refusal.
+// begin returns a subscriber's beginning, or answers the request with a refusal.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok bool) {
 	after := r.Header.Get("Last-Event-ID")
 	if after == "" {
@@ -91,7 +91,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 		return b, false
 	}
 	if b.reset != nil && b.reset.Reason == beyondHead {
-		// Another relay of the same log may have given the cursor out.
+		// Another relay of the same log may have issued the cursor.
 		bounds, err := s.hub.Refresh(r.Context())
 		if err != nil {
 			refuseReader(w, r, err)
@@ -106,18 +106,18 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 	return b, true
 }
 
-// refuseReader answers a request that takes the store, which cannot be reached.
+// refuseReader answers a request that needs the store while the store cannot be reached.
 func refuseReader(w http.ResponseWriter, r *http.Request, err error) {
 	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("request refused: the store cannot be reached")
 	w.Header().Set("Retry-After", retryAfter)
 	refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
 }
 
-// beyondHead is the reason of a reset for a cursor that this log has not come to.
+// beyondHead is the reason of a reset for a cursor that this log has not reached.
 const beyondHead = "beyond head"
 
-// position finds where a subscriber begins: the place after the cursor, which is the
-// reset's when the cursor means nothing in this log.
+// position returns where a subscriber begins: at the cursor or, with a reset, before the oldest event if the
+// cursor is not valid in this log.
 func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 	oldest := event.Cursor{Log: b.Log, Seq: b.Floor}
 	switch after {
@@ -142,17 +142,16 @@ func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 type stream struct {
 	server     *Server
 	reader     *hub.Reader
-	at         event.Cursor // up to here the log has been sent or left out
-	told       event.Cursor // the last id the subscriber was sent
+	at         event.Cursor // the log has been sent or skipped up to here
+	told       event.Cursor // the last id sent to the subscriber
 	connection connection
 	compressed bool
-	sum        segment.Sum   // of what was sent compressed
-	control    event.Control // the one that was sent last, or is about to be
+	sum        segment.Sum   // of the compressed bytes that were sent
+	control    event.Control // the control that was sent last, or is about to be
 	again      <-chan event.Event
 }
 
-// serve sends until the subscriber goes, its token is revoked, the relay stops, or
-// something fails.
+// serve sends until the subscriber hangs up, its token is revoked, the relay stops, or something fails.
 func (s *stream) serve(ctx context.Context, reset *event.Reset) error {
 	defer cutWith(ctx, s.connection)()
 	if err := s.greet(ctx, reset); err != nil {
@@ -161,7 +160,7 @@ func (s *stream) serve(ctx context.Context, reset *event.Reset) error {
 	return s.follow(ctx)
 }
 
-// cutWith makes writes end that wait when ctx ends. The function that it returns ends that.
+// cutWith cuts waiting writes when ctx ends, until the caller calls the returned function.
 func cutWith(ctx context.Context, c connection) func() {
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -175,7 +174,7 @@ func cutWith(ctx context.Context, c connection) func() {
 	}
 }
 
-// follow sends what the log holds behind the position, and then what comes.
+// follow sends the log after the position, and then new events.
 func (s *stream) follow(ctx context.Context) error {
 	heartbeat := time.NewTicker(s.server.config.Heartbeat)
 	defer heartbeat.Stop()
@@ -184,7 +183,7 @@ func (s *stream) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// With more to come this only looks; else it waits.
+		// If there is more to send, only look at the other events; otherwise wait.
 		wake := s.reader.Wake()
 		if more {
 			wake = closed
@@ -219,9 +218,9 @@ var closed = func() <-chan struct{} {
 	return c
 }()
 
-// greet tells how soon to reconnect and where the stream begins, so that a subscriber
-// that asked for "now" and loses the connection before the first event knows its place.
-// Then come the settings that hold, which every subscriber gets.
+// greet sends how soon to reconnect and where the stream begins, so that a subscriber that asked for "now"
+// and loses the connection before the first event knows its position. Then it sends the settings in force,
+// which every subscriber gets.
 func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 	frame := event.AppendMove([]byte("retry: 1000\n"), s.told)
 	if reset != nil {
@@ -242,7 +241,8 @@ func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 	return s.connection.write(ctx, [][]byte{frame})
 }
 
-// part tells the subscriber where it stands and when to come back: not all at once.
+// part sends the subscriber its position and when to reconnect. The time is random, so that not all come back
+// at once.
 func (s *stream) part(ctx context.Context) error {
 	s.told = s.at
 	retry := fmt.Appendf(nil, "retry: %d\n", 1000+rand.IntN(2000))
@@ -272,7 +272,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 	for _, entry := range batch.Entries {
 		if entry.IsControl() {
 			if entry.ID.Seq <= s.control.ID.Seq {
-				continue // older than what holds, which was sent first
+				continue // older than the settings that were sent first
 			}
 			s.control.ID = entry.ID
 		}
@@ -291,7 +291,7 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 	return batch.More, s.connection.write(ctx, pieces)
 }
 
-// event is an event as this stream carries it.
+// event returns an event in this stream's encoding.
 func (s *stream) event(entry *hub.Entry) ([]byte, error) {
 	if !s.compressed {
 		return entry.Frame()
@@ -301,7 +301,7 @@ func (s *stream) event(entry *hub.Entry) ([]byte, error) {
 	return piece.Bytes, err
 }
 
-// own is a small frame of the stream's own, as this stream carries it.
+// own returns a small frame of the stream itself in this stream's encoding.
 func (s *stream) own(frame []byte) []byte {
 	if !s.compressed {
 		return frame
@@ -311,8 +311,8 @@ func (s *stream) own(frame []byte) []byte {
 	return piece.Bytes
 }
 
-// repeat sends an event once more, and behind it the place where the subscriber stands: every client
-// takes the event, and resumes where it was.
+// repeat sends an event once more, and after it the subscriber's position, so that every client processes the
+// event and resumes where it was.
 func (s *stream) repeat(ctx context.Context, e event.Event) error {
 	piece, err := s.event(&hub.Entry{Event: e})
 	if err != nil {
@@ -333,7 +333,7 @@ func (s *stream) gap(batch hub.Batch) event.Gap {
 	}
 }
 
-// beat shows that the connection lives, and where the log is if the filter left events out.
+// beat shows that the connection is alive, and sends the position if the filter left events out.
 func (s *stream) beat(ctx context.Context) error {
 	if _, err := s.advance(ctx); err != nil {
 		return err

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// storeTimeout is how long the event may wait for the store: GitHub gives up after
-	// 10 s altogether (https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries).
+	// storeTimeout is how long an event may wait for the store: GitHub gives up after 10 s altogether
+	// (https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries).
 	storeTimeout = 8 * time.Second
-	// retryAfter is the advice to senders that were refused for now, in seconds.
+	// retryAfter is the Retry-After value of temporary refusals, in seconds.
 	retryAfter = "5"
 )
 
-// accepted answers a webhook that is stored.
+// accepted is the answer to a webhook that is stored.
 type accepted struct {
 	ID        string `json:"id"`
 	Duplicate bool   `json:"duplicate,omitempty"`
@@ -106,7 +106,7 @@ func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e even
 	}
 }
 
-// refuseBody answers a webhook whose body did not come to its end.
+// refuseBody answers a request whose body could not be read completely.
 func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errNoRoom):
@@ -122,7 +122,7 @@ func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 	}
 }
 
-// reply answers with JSON. That the peer is gone by now is nothing to act on.
+// reply answers with JSON. It ignores errors: they mean that the peer is gone.
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
