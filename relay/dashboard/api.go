@@ -25,7 +25,7 @@ const (
 	maxOffset    = 1_000_000
 )
 
-// fail answers a request that the projection could not answer.
+// fail answers a request for which the projection could not be read.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
 	w.Header().Set("Retry-After", "5")
@@ -94,7 +94,7 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 // me stands for the viewer's own logins.
 const me = "@me"
 
-// logins are those that a parameter names; none if it is empty. The error is a sentence.
+// logins returns the logins that a parameter names; none if it is empty. The error is a sentence.
 func logins(text string, viewer Viewer) ([]string, error) {
 	switch text {
 	case "":
@@ -128,7 +128,7 @@ func limit(values url.Values) (int, error) {
 	return n, nil
 }
 
-// page is the token of the page behind this one; empty if there is none.
+// page returns the token of the next page; empty if there is none.
 func page(q projection.PullQuery, more bool) string {
 	if !more {
 		return ""
@@ -154,7 +154,7 @@ func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer View
 	}{pulls, d.listed(asOf, page(q, more))})
 }
 
-// listed is what every list says of itself.
+// listed are the fields that every list has.
 type listed struct {
 	AsOf       string    `json:"as_of"`
 	Next       string    `json:"next"`
@@ -165,7 +165,7 @@ func (d *Dashboard) listed(asOf, next string) listed {
 	return listed{asOf, next, d.config.Projection.Since()}
 }
 
-// named is the pull request that a path names.
+// named returns the pull request that a path names.
 func named(r *http.Request) (repo string, number int) {
 	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {
@@ -174,7 +174,7 @@ func named(r *http.Request) (repo string, number int) {
 	return r.PathValue("owner") + "/" + r.PathValue("repo"), number
 }
 
-// unknownPull says that there is no such pull request, or none that the viewer may see.
+// unknownPull says that there is no such pull request, or that the viewer may not see it.
 const unknownPull = "the relay knows no such pull request; it learns of one by its first event"
 
 func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
@@ -226,7 +226,7 @@ func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.E
 	return q, err
 }
 
-// some are the values that are not empty: a form sends its empty fields too.
+// some returns the values that are not empty: a form sends its empty fields too.
 func some(values []string) (list []string) {
 	for _, v := range values {
 		if v != "" {
@@ -258,7 +258,8 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 	}{events, d.listed(asOf, next)})
 }
 
-// find is the event that a path names, if the viewer may see it. Else it has answered.
+// find returns the event that a path names, if the viewer may see it. Otherwise it answers the request
+// itself.
 func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer,
 	refuse func(http.ResponseWriter, *http.Request, int, string)) (e event.Event, ok bool) {
 	cursor, err := event.ParseCursor(r.PathValue("cursor"))
@@ -294,7 +295,7 @@ func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer View
 	send(w, r, http.StatusOK, "application/json", text)
 }
 
-// known is beside statistics, which are known since another moment than the log is.
+// known returns the fields of a list of statistics, which may be known from a different time on than the log.
 func (d *Dashboard) known(ctx context.Context, asOf string, since func(context.Context) (time.Time, error)) (said listed, err error) {
 	said = d.listed(asOf, "")
 	said.KnownSince, err = since(ctx)

@@ -9,17 +9,17 @@ import (
 	"touchstone/relay/event"
 )
 
-// changesPause is the least time between two notices to open pages. All pages of a scope are told at
-// once, so that they ask for the same version of what they show, which is written once.
+// changesPause is the minimum time between two notices to open pages. All pages of a scope are notified at
+// once, so that they request the same version, which is rendered once.
 const changesPause = 500 * time.Millisecond
 
-// changes tells open pages when what they show may have changed.
+// changes notifies open pages when what they show may have changed.
 type changes struct {
 	mu     sync.Mutex
-	scopes map[string]*scopeChanges // those that pages are open of
+	scopes map[string]*scopeChanges // the scopes with open pages
 }
 
-// scopeChanges is what the pages of one scope are told.
+// scopeChanges is the state of the pages of one scope.
 type scopeChanges struct {
 	scope event.Filter
 	pages int
@@ -27,14 +27,14 @@ type scopeChanges struct {
 	moved chan struct{} // closed when at moves
 }
 
-// Watch is an open page's view of the changes within its scope. It belongs to one goroutine.
+// Watch is an open page's view of the changes within its scope. One goroutine uses it.
 type Watch struct {
 	dashboard *Dashboard
 	key       string
 	told      *scopeChanges
 }
 
-// Watch begins to watch what changes within a scope. The caller closes it.
+// Watch begins to watch the changes within a scope. The caller closes the Watch.
 func (d *Dashboard) Watch(scope event.Filter) *Watch {
 	w := &Watch{dashboard: d, key: scopeKey(scope)}
 	d.changes.mu.Lock()
@@ -47,8 +47,8 @@ func (d *Dashboard) Watch(scope event.Filter) *Watch {
 	return w
 }
 
-// At is the newest change within the scope that pages are told of, or one before the first of
-// them. The channel is closed when there is a newer one.
+// At returns the newest change within the scope that pages were notified of or, before the first notice, a
+// position before it. The channel is closed when there is a newer change.
 func (w *Watch) At() (event.Cursor, <-chan struct{}) {
 	w.dashboard.changes.mu.Lock()
 	defer w.dashboard.changes.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// Run tells open pages of changes until ctx ends.
+// Run notifies open pages of changes until ctx ends.
 func (d *Dashboard) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		moved := d.config.Projection.Moved()
@@ -83,7 +83,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	return nil
 }
 
-// tell tells the pages of each scope of what has changed there, and reports whether anything has.
+// tell notifies the pages of each scope that has changed, and reports whether there was one.
 func (d *Dashboard) tell() (any bool) {
 	d.changes.mu.Lock()
 	defer d.changes.mu.Unlock()
@@ -97,7 +97,7 @@ func (d *Dashboard) tell() (any bool) {
 	return any
 }
 
-// scopeKey is the same for scopes that let the same through.
+// scopeKey returns the same key for scopes that let the same events through.
 func scopeKey(scope event.Filter) string {
 	text, _ := json.Marshal(scope) // of lists of strings, which cannot fail
 	return string(text)

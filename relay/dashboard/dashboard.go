@@ -1,8 +1,8 @@
-// Package dashboard owns the relay's page and its API below /api/v1: what of the log people and
-// programs see of pull requests, rules, machines and the relay itself. It reads the projection
-// of the log and what agents say of themselves, and keeps nothing but the latter, in memory. Pages that
-// are open are told when something has changed, and ask for it again.
-// Who asks, and what they may see, the server has found out before; every answer is limited to that.
+// Package dashboard owns the relay's page and its API below /api/v1: the view that people and programs have
+// of pull requests, rules, machines and the relay itself. It reads the projection of the log, and the reports
+// of agents, which are all that it keeps, in memory. Open pages are notified of changes, and request their
+// content again. The server decides before who the viewer is and what they may see; every answer is limited
+// to that.
 package dashboard
 
 import (
@@ -15,52 +15,52 @@ import (
 	"touchstone/relay/event"
 )
 
-// Viewer is who asks, and what they may see.
+// Viewer is the person or program that asks, and what they may see.
 type Viewer struct {
-	// Token is the id of the token they came with; empty where none is required.
+	// Token is the id of the viewer's token; empty if none is required.
 	Token string
-	// Name is the token's, for people.
+	// Name is the token's name, for people.
 	Name string
-	// Scope limits all that they see.
+	// Scope limits everything that the viewer sees.
 	Scope event.Filter
-	// Admin says that they may see the relay itself, and change it.
+	// Admin says that the viewer may see the relay itself, and change it.
 	Admin bool
 
-	logins []string // those that their own agents act as
+	logins []string // the logins of the viewer's own agents
 }
 
 // anonymous reports whether every process on this machine may read.
 func (v Viewer) anonymous() bool { return v.Token == "" }
 
-// Relay is what the dashboard asks of the relay around it.
+// Relay is what the dashboard needs of the relay.
 type Relay interface {
 	// Event reads one event of the log; false if the log does not hold it.
 	Event(ctx context.Context, seq int64) (event.Event, bool, error)
-	// Health says how the relay does, as far as the viewer may know.
+	// Health returns the state of the relay, as far as the viewer may know it.
 	Health(ctx context.Context, viewer Viewer) (Health, error)
-	// Head is the end of the log.
+	// Head returns the end of the log.
 	Head() event.Cursor
-	// Followers are the streams that the viewer's token has open.
+	// Followers returns the open streams of the viewer's token.
 	Followers(viewer Viewer) []Follower
 	// Redelivers reports whether the relay can ask GitHub to send a delivery again.
 	Redelivers() bool
 }
 
-// Follower is a stream that is open.
+// Follower is an open stream.
 type Follower struct {
 	ID string
-	// Remote is where it came from, Agent what it calls itself.
+	// Remote is the subscriber's address, Agent its User-Agent.
 	Remote, Agent string
 	Since         time.Time
 }
 
-// Config is what a dashboard is made from.
+// Config is what a dashboard needs.
 type Config struct {
 	Projection *projection.Projection
 	Relay      Relay
-	// Reviewers are the logins whose records are believed.
+	// Reviewers are the logins whose records count.
 	Reviewers []string
-	// Sources are the endpoints that take GitHub's webhooks.
+	// Sources are the endpoints for GitHub's webhooks.
 	Sources []string
 }
 
@@ -74,7 +74,7 @@ type Dashboard struct {
 	now      func() time.Time
 }
 
-// New builds a dashboard. Its pages are live while Run runs.
+// New creates a dashboard. Its pages are live while Run runs.
 func New(config Config) *Dashboard {
 	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now,
 		changes: changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
@@ -109,14 +109,13 @@ func New(config Config) *Dashboard {
 // view answers a request of a viewer.
 type view func(w http.ResponseWriter, r *http.Request, viewer Viewer)
 
-// What a request's context holds: the viewer, and the place in the log that the answer takes in at least.
+// Keys of a request's context: the viewer, and the position in the log that the answer includes at least.
 type (
 	viewerKey struct{}
 	asOfKey   struct{}
 )
 
-// freshness is how long a request waits at most for the projection to take in what its answer
-// has to show.
+// freshness is how long a request waits at most until the projection includes what the answer has to show.
 const freshness = 500 * time.Millisecond
 
 // Serve answers a request of a viewer.

@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict"
 )
 
-// functions are what the templates call.
+// functions are the functions that templates call.
 var functions = template.FuncMap{
 	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
 	"rulePath": rulePath, "settingKeys": event.SettingKeys,
@@ -33,7 +33,7 @@ var momentTexts = map[projection.Moment]string{
 	projection.Unattended: "merged without a person",
 }
 
-// momentText is what a board is filtered by, and on which days.
+// momentText returns what a board is filtered by, and the days.
 func momentText(q projection.PullQuery) string {
 	text, last := momentTexts[q.Moment], q.To.AddDate(0, 0, -1)
 	if !last.After(q.From) {
@@ -42,21 +42,21 @@ func momentText(q projection.PullQuery) string {
 	return text + " from " + q.From.Format(time.DateOnly) + " to " + last.Format(time.DateOnly)
 }
 
-// pullPath is the page of a pull request.
+// pullPath returns the path of a pull request's page.
 func pullPath(repo string, number int) string { return fmt.Sprintf("/pulls/%s/%d", repo, number) }
 
-// when is a moment as a length of time until now, which the page's script keeps up to date; the
-// moment itself is its title.
+// when returns the time since a moment, which the page's script keeps up to date. The moment itself is the
+// title.
 func when(t, now time.Time) template.HTML {
 	if t.IsZero() || t.Unix() <= 0 {
 		return `<span class="none">–</span>`
 	}
 	t = t.UTC()
-	// of times alone
+	// the values are only times, so this is safe HTML
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-ago>%s</time>`, t.Format(time.RFC3339), stamp(t), span(now.Sub(t))))
 }
 
-// stamp is a moment to the second.
+// stamp formats a moment to the second.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -64,7 +64,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// span is a length of time in its largest unit; clocks that jump make none negative.
+// span formats a length of time in its largest unit. A clock that jumps does not make it negative.
 func span(d time.Duration) string {
 	d = max(d, 0)
 	switch {
@@ -78,7 +78,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
-// seconds is a length of time to two units.
+// seconds formats a length of time in two units.
 func seconds(s float64) string {
 	if s <= 0 || math.IsNaN(s) || s > 1e9 {
 		return "–"
@@ -116,7 +116,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// words is an identifier such as pull_request as words.
+// words turns an identifier such as pull_request into words.
 func words(text string) string { return strings.NewReplacer("_", " ", "-", " ").Replace(text) }
 
 func percent(part, all int) string {
@@ -126,7 +126,7 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%d %%", (100*part+all/2)/all)
 }
 
-// share is a part of a whole as a number from 0 to 100.
+// share returns a part of a whole as a number from 0 to 100.
 func share(part, all int) int {
 	if all <= 0 {
 		return 0
@@ -134,7 +134,7 @@ func share(part, all int) int {
 	return max(0, min(100, 100*part/all))
 }
 
-// thousands is a number that people can read.
+// thousands formats a number so that people can read it.
 func thousands(n int64) string {
 	switch {
 	case n == 0:
@@ -147,12 +147,12 @@ func thousands(n int64) string {
 	return fmt.Sprintf("%.1f M", float64(n)/1e6)
 }
 
-// bucketRange is the part of an address that asks for the pull requests of a bucket.
+// bucketRange returns the query value that selects the pull requests of a bucket.
 func bucketRange(t time.Time, bucket projection.Bucket) string {
 	return t.Format(time.DateOnly) + ".." + bucket.Next(t).Format(time.DateOnly)
 }
 
-// repoPart is the part of an address that asks for a repository; empty for all.
+// repoPart returns the query part that selects a repository; empty for all.
 func repoPart(repo string) template.URL {
 	if repo == "" {
 		return ""
@@ -167,7 +167,7 @@ func turnName(t verdict.Turn) string {
 	}[t]
 }
 
-// link is an address on the forge; empty if it is none that a browser should follow.
+// link returns an address on the forge; empty if a browser should not follow it.
 func link(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {

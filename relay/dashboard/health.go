@@ -2,30 +2,30 @@ package dashboard
 
 import "time"
 
-// Health is how the relay does.
+// Health is the state of the relay.
 type Health struct {
 	Log       string `json:"log"`
 	Version   string `json:"version"`
 	Head      string `json:"head"`
-	Oldest    string `json:"oldest"` // the first event that the log holds; empty without any
+	Oldest    string `json:"oldest"` // the first event that the log holds; empty if there is none
 	Retention string `json:"retention"`
 	Store     string `json:"store"`
-	// Ready is why the store cannot be used; empty while it can.
+	// Ready says why the store cannot be used; empty while it can.
 	Ready   string `json:"not_ready,omitempty"`
 	Damaged int64  `json:"damaged_events"`
-	// KnownSince is from when on the page knows the log, Projected how far it has come, and
-	// Projection why it stands still; empty while it does not.
+	// KnownSince is the time from which on the page knows the log, Projected the position that it has
+	// reached, and Projection why it has stopped; empty if it has not.
 	KnownSince time.Time `json:"known_since,omitzero"`
 	Projected  string    `json:"projected"`
 	Projection string    `json:"projection_stopped,omitempty"`
-	// StoreBytes and ProjectionBytes are the sizes of the store and of the projection on the disk, FreeBytes what is left on
-	// the projection's; 0 where that is not known.
+	// StoreBytes and ProjectionBytes are the sizes of the store and of the projection on disk. FreeBytes is
+	// what is free on the projection's disk. Each is 0 if it is not known.
 	StoreBytes      int64 `json:"store_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
 	FreeBytes       int64 `json:"free_bytes"`
 
 	Sources []Source `json:"sources"`
-	// What follows, administrators see alone.
+	// Where tokens are required, only administrators see Hooks, Subscribers and Tokens.
 	Hooks       []Hook            `json:"hooks,omitempty"`
 	Subscribers []Subscriber      `json:"subscribers,omitempty"`
 	Tokens      []Token           `json:"tokens,omitempty"`
@@ -34,7 +34,7 @@ type Health struct {
 	SettingsAt  time.Time         `json:"settings_at,omitzero"`
 }
 
-// Source is an endpoint for webhooks, and when it last took one.
+// Source is an endpoint for webhooks, and when it last received one.
 type Source struct {
 	Name   string    `json:"name"`
 	Events int64     `json:"events"`
@@ -45,30 +45,31 @@ type Source struct {
 // Hook is a webhook that the relay looks after, as the last comparison with GitHub's list found it.
 type Hook struct {
 	Name string `json:"name"`
-	// Target is whose it is, such as "repository acme/app".
+	// Target is the hook's owner, such as "repository acme/app".
 	Target string `json:"target"`
-	// Ping is when GitHub's last ping from there came, Compared when its deliveries were compared last, and Since from
-	// when on.
+	// Ping is when GitHub's last ping from there arrived. Compared is when the deliveries were last compared,
+	// and Since how far back.
 	Ping     time.Time `json:"last_ping,omitzero"`
 	Compared time.Time `json:"compared,omitzero"`
 	Since    time.Time `json:"since,omitzero"`
-	// Missing counts what the log lacked then, Recovered what of it was brought in, and Left what is still missing.
+	// Missing counts the deliveries that the log lacked then, Recovered those that were brought in, and Left
+	// those that are still missing.
 	Missing   int `json:"missing"`
 	Recovered int `json:"recovered"`
 	Left      int `json:"left"`
-	// Gap is when a time began whose deliveries GitHub lists no more: what came until Since is lost.
+	// Gap is the beginning of a time whose deliveries GitHub no longer lists: those until Since are lost.
 	Gap time.Time `json:"gap,omitzero"`
-	// Problem is why the comparison failed.
+	// Problem says why the comparison failed.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Subscriber is a stream that is open.
+// Subscriber is an open stream.
 type Subscriber struct {
 	Token  string `json:"token"`
 	Behind int64  `json:"behind"`
 }
 
-// Token is an access token, or an invitation to one, without its secret.
+// Token is an access token or an invitation, without its secret.
 type Token struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`

@@ -17,34 +17,34 @@ import (
 )
 
 const (
-	// beaconLife is how long what an agent says of itself is kept.
+	// beaconLife is how long an agent's report is kept.
 	beaconLife = 90 * time.Second
-	// maxMachines bounds how many agents are remembered, and how many of one token.
+	// maxMachines bounds how many agents are kept, maxMachinesPerToken how many with the same token.
 	maxMachines         = 2000
 	maxMachinesPerToken = 50
 )
 
-// Machine is what an agent says of itself, and when.
+// Machine is an agent's report about itself, and when it arrived.
 type Machine struct {
 	event.Beacon
-	// Token is the name of the token that it came with, SeenAt when it was heard last, Behind
-	// how many events of the log it has not seen; -1 where that is not known.
+	// Token is the name of the agent's token, SeenAt the time of its last report, Behind the number of events
+	// of the log that it has not seen; -1 if that is not known.
 	Token  string    `json:"token"`
 	SeenAt time.Time `json:"seen_at"`
 	Behind int64     `json:"behind"`
 }
 
-// machines are the agents that were heard within beaconLife.
+// machines are the agents that reported within beaconLife.
 type machines struct {
 	mu    sync.Mutex
 	known map[machineKey]Machine
-	// said are the logins that agents acted as since the relay started, also of those that are gone.
+	// said are the logins of all agents since the relay started, including those that are gone.
 	said map[machineKey]string
 }
 
 type machineKey struct{ token, role, login string }
 
-// errManyMachines refuses more agents than are remembered.
+// errManyMachines refuses more agents than are kept.
 var errManyMachines = errors.New("too many agents report to this relay, or too many with this token; give each machine its own")
 
 func (m *machines) put(key machineKey, machine Machine) error {
@@ -73,8 +73,8 @@ func (m *machines) put(key machineKey, machine Machine) error {
 	return nil
 }
 
-// logins are those that agents with a token act as: its holder's, and that of a reviewer that the
-// holder runs.
+// logins returns the logins of the agents with a token: the login of the token's holder, and that of a
+// reviewer that the holder runs.
 func (m *machines) logins(token string) (logins []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +87,7 @@ func (m *machines) logins(token string) (logins []string) {
 	return slices.Compact(logins)
 }
 
-// drop forgets those that were not heard for too long. The caller holds mu.
+// drop removes agents whose last report is too old. The caller holds mu.
 func (m *machines) drop(now time.Time) {
 	for key, machine := range m.known {
 		if now.Sub(machine.SeenAt) > beaconLife {
@@ -96,8 +96,7 @@ func (m *machines) drop(now time.Time) {
 	}
 }
 
-// list is the agents whose work a viewer may see, with that work alone: reviewers first, then
-// by login.
+// list returns the agents whose work a viewer may see, with only that work: reviewers first, then by login.
 func (m *machines) list(now time.Time, viewer Viewer, head event.Cursor) []Machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,14 +122,14 @@ func (m *machines) list(now time.Time, viewer Viewer, head event.Cursor) []Machi
 	return list
 }
 
-// sees reports whether a pull request such as acme/app#1 is within a scope. The sources in it
-// do not tell: an agent does not say whose repository it is.
+// sees reports whether a pull request such as acme/app#1 is within a scope. It ignores the scope's sources,
+// because an agent does not report which source its repository belongs to.
 func sees(scope event.Filter, pull string) bool {
 	repo, _, _ := strings.Cut(pull, "#")
 	return event.Filter{Repos: scope.Repos}.Match(event.Event{Repo: repo})
 }
 
-// putMachine takes what an agent says of itself, and of its work what its token covers.
+// putMachine stores an agent's report about itself, with the part of its work that its token covers.
 func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, event.MaxBeaconBytes))
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the pages by their names, each with the layout around it. Parsing them takes longer
-// than most commands of the relay.
+// templates are the pages by their names, each with the layout around it. They are parsed on first use,
+// because parsing takes longer than most commands of the relay.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"board", "pull", "log", "event", "rules", "rule", "trends", "machines", "health", "signin", "problem"} {
@@ -46,9 +46,9 @@ type frame struct {
 	Since  time.Time
 	AsOf   string
 	Now    time.Time
-	// Stopped says that the projection stands still.
+	// Stopped says that the projection has stopped.
 	Stopped bool
-	// Reviewers says that the relay was told whose records to believe.
+	// Reviewers says that the relay is configured with the logins whose records count.
 	Reviewers bool
 	Data      any
 }
@@ -94,18 +94,18 @@ func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
 		"The page's projection of the log cannot be read now. It is being looked after; the relay's log says why.")
 }
 
-// SignIn answers with the form that takes a token, or with the button that redeems a one-time
-// link's code. Problem says why the last try failed; empty on the first.
+// SignIn answers with the form for a token, or with the button that redeems a one-time link's code. The text
+// problem says why the last attempt failed; empty on the first.
 func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request, status int, code, to, problem string) {
 	w.Header().Set("Cache-Control", "no-store")
 	d.showAs(w, r, status, "signin", frame{Title: "Sign in", SignIn: true, Data: struct{ Code, To, Problem string }{code, to, problem}})
 }
 
-// boardPage is what the board shows.
+// boardPage is the content of the board.
 type boardPage struct {
 	Pulls []projection.Summary
 	Turns []turnCount
-	// Own are the views of what concerns the viewer; none while the relay does not know their login.
+	// Own are the views of what concerns the viewer; none while the relay does not know the viewer's login.
 	Own    []ownView
 	Total  int
 	Repos  []string
@@ -113,12 +113,13 @@ type boardPage struct {
 	Values url.Values
 	Next   string
 	Prev   string
-	// Empty says that the log holds nothing at all, Endpoint where GitHub is to send the first webhook.
+	// Empty says that the log is empty. Endpoint is where GitHub has to send its webhooks.
 	Empty    bool
 	Endpoint string
 }
 
-// endpoint is where GitHub sends webhooks to. A relay that answers on this machine alone has no address there yet.
+// endpoint returns the address to which GitHub sends webhooks. A relay that only this machine can reach does
+// not have one yet.
 func (d *Dashboard) endpoint(r *http.Request, viewer Viewer) string {
 	host, source := r.Host, "github"
 	if viewer.anonymous() {
@@ -199,8 +200,8 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 	d.show(w, r, viewer, "board", "board", "Board", p)
 }
 
-// with is the page's own address with other parameters, given as names and values; an empty
-// value takes one away.
+// with returns the page's own query with other parameters, given as names and values; an empty value removes
+// a parameter.
 func with(values url.Values, pairs ...string) string {
 	next := url.Values{}
 	for name, list := range values {
@@ -233,7 +234,7 @@ func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	}
 }
 
-// logPage is what the inspector shows.
+// logPage is the content of the inspector.
 type logPage struct {
 	Events             []projection.Line
 	Source, Type, Repo string
@@ -280,7 +281,7 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	d.show(w, r, viewer, "log", "log", "Events", p)
 }
 
-// eventPage is what is shown of one event.
+// eventPage is the content of an event's page.
 type eventPage struct {
 	Event   event.Event
 	Headers []header
@@ -288,14 +289,14 @@ type eventPage struct {
 	Raw     string
 	Size    int
 	URL     string
-	// Followers are those that it can be sent to again, Redelivers says that GitHub can be asked to, and Done what
-	// has just been done.
+	// Followers are the subscribers that the event can be sent to again. Redelivers says that GitHub can be
+	// asked to send it again. Done says what has just been done.
 	Followers  []Follower
 	Redelivers bool
 	Done       string
 }
 
-// done are the sentences for what a form of a page has done, by how the address says it.
+// done has the sentences that confirm a form's action, by the value of the query parameter done.
 var done = map[string]string{
 	"sent":  "The event is on its way to that subscriber.",
 	"asked": "GitHub was asked to send the delivery again. The log holds it already, so it arrives as a duplicate.",
@@ -329,19 +330,19 @@ func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer View
 	d.show(w, r, viewer, "event", "log", "Event "+e.ID.String(), p)
 }
 
-// rulesPage is what the rules' page shows.
+// rulesPage is the content of the rules' page.
 type rulesPage struct {
 	Rules []projection.Rule
 	Max   int
 	period
 }
 
-// period is what statistics are of.
+// period is the time and the repository that statistics are about.
 type period struct {
 	Days  string
 	Repo  string
 	Repos []string
-	// Unknown is until when nothing is known of the period; zero if it is known whole.
+	// Unknown is the time before which nothing of the period is known; zero if all of it is known.
 	Unknown time.Time
 }
 
@@ -350,7 +351,7 @@ type choice struct{ Value, Text string }
 
 var choices = []choice{{"1d", "a day"}, {"7d", "7 days"}, {"30d", "30 days"}, {"90d", "90 days"}, {"365d", "a year"}}
 
-// Choices are the entries of the menu of periods: the usual ones, and the one that an address asked for.
+// Choices returns the entries of the menu of periods: the usual ones, and the one in the query.
 func (p period) Choices() []choice {
 	if slices.ContainsFunc(choices, func(c choice) bool { return c.Value == p.Days }) {
 		return choices
@@ -362,7 +363,7 @@ func (p period) Choices() []choice {
 	return append([]choice{{p.Days, text}}, choices...)
 }
 
-// period is the one that a request asks for, from since on, while the log is known since another moment.
+// period returns the period that a request asks for, which begins at since. Statistics exist from known on.
 func (d *Dashboard) period(values url.Values, viewer Viewer, since, known time.Time) period {
 	p := period{Days: values.Get("since"), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
 	if p.Days == "" {
@@ -401,7 +402,7 @@ func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer)
 	d.show(w, r, viewer, "rules", "rules", "Rules", p)
 }
 
-// trendsPage is what the trends' page shows.
+// trendsPage is the content of the trends' page.
 type trendsPage struct {
 	Trends []projection.Trend // newest first
 	Sum    projection.Trend
@@ -444,7 +445,7 @@ func (d *Dashboard) machinesPage(w http.ResponseWriter, r *http.Request, viewer 
 	d.show(w, r, viewer, "machines", "machines", "Machines", d.machines.list(d.now(), viewer, d.config.Relay.Head()))
 }
 
-// healthOf is the relay's word, with the projection's.
+// healthOf returns the health of the relay, with that of the projection.
 func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
 	health, err := d.config.Relay.Health(r.Context(), viewer)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"touchstone/relay/dashboard/projection"
 )
 
-// ruleName is the form of a guideline row's id. Reviews may cite what is none; that has no page.
+// ruleName matches the ids of guideline rows. Reviews may cite other texts as rules; those have no page.
 var ruleName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}/[A-Za-z][A-Za-z0-9-]{0,31}$`)
 
-// rulePath is the page of a guideline row; empty for what is none.
+// rulePath returns the path of a guideline row's page; empty if the rule is not a row's id.
 func rulePath(rule string) string {
 	if !ruleName.MatchString(rule) {
 		return ""
@@ -24,14 +24,14 @@ func rulePath(rule string) string {
 	return "/rules/" + rule
 }
 
-// rulePage is what the page of one guideline row shows.
+// rulePage is the content of the page of one guideline row.
 type rulePage struct {
 	Rule     string
 	Trends   []projection.RuleTrend // newest first, those with findings
 	Sum      projection.RuleTrend
 	Bucket   projection.Bucket
 	API, CSV string
-	// Model and Guidelines are what is shown alone, Models and Versions what there is to choose of either.
+	// Model and Guidelines are the selected model and version. Models and Versions are the choices.
 	Model, Guidelines string
 	Models, Versions  []string
 	period

@@ -12,11 +12,11 @@ import (
 	"sync"
 )
 
-// policy lets the page load from the relay alone, and run nothing but its own files.
+// policy lets the page load only from the relay, and run nothing but the relay's files.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// minCompressed is the length in bytes from which on an answer is worth compressing.
+// minCompressed is the length in bytes from which an answer is worth compressing.
 const minCompressed = 1 << 10
 
 // secure sets the headers of every answer.
@@ -26,27 +26,27 @@ func secure(header http.Header) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// send answers with a body, compressed where the client accepts it, and with nothing but a 304
-// where the client has it.
+// send answers with a body, compressed if the client accepts that, or with 304 if the client has the body
+// already.
 func send(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	newAnswer(status, nil, body).send(w, r)
 }
 
-// answer is what is sent, to one client or to many.
+// answer is an answer to one client or to many.
 type answer struct {
 	status     int
 	header     http.Header
 	body       []byte
 	tag        string
-	compressed func() []byte // the body; made once
+	compressed func() []byte // the compressed body, made on first use
 }
 
 func newAnswer(status int, header http.Header, body []byte) *answer {
 	sum := sha256.Sum256(body)
 	return &answer{status, header, body, `W/"` + hex.EncodeToString(sum[:12]) + `"`, sync.OnceValue(func() []byte {
 		var small bytes.Buffer
-		out, _ := gzip.NewWriterLevel(&small, gzip.BestSpeed) // the level is a good one
+		out, _ := gzip.NewWriterLevel(&small, gzip.BestSpeed) // the level is valid
 		_, _ = out.Write(body)                                // to memory, which never fails
 		_ = out.Close()
 		return small.Bytes()

@@ -13,17 +13,17 @@ import (
 	"touchstone/relay/event"
 )
 
-// asOfHeader is how an open page says which change it was told of: what it is sent need not be
-// newer, and it is told of what comes later.
+// asOfHeader has the position of the change that an open page was notified of. The answer need not be newer,
+// because the page is notified of later changes too.
 const asOfHeader = "Touchstone-As-Of"
 
-// refreshes reports whether a request is an open page's that brings its main part up to date.
+// refreshes reports whether a request comes from an open page that updates its main part.
 func refreshes(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("HX-Request") == "true"
 }
 
-// wanted is the event that an answer has to take in at least: the newest, or for an open page the
-// one that it was told of.
+// wanted returns the event that an answer has to include at least: the newest or, for an open page, the one
+// that it was notified of.
 func (d *Dashboard) wanted(r *http.Request) int64 {
 	head := d.config.Relay.Head()
 	if at, err := event.ParseCursor(r.Header.Get(asOfHeader)); refreshes(r) && err == nil && at.Log == head.Log {
@@ -32,11 +32,11 @@ func (d *Dashboard) wanted(r *http.Request) int64 {
 	return head.Seq
 }
 
-// sharedLife is how old an answer may be that is sent again: it shows how long ago things happened.
+// sharedLife is how old an answer may be to be sent again: pages show how long ago things happened.
 const sharedLife = time.Second
 
-// shared are the answers to open pages that bring themselves up to date, each written once for all
-// pages with the same scope and address.
+// shared are the answers to open pages that update themselves. Each is rendered once for all pages with the
+// same scope and address.
 type shared struct {
 	writing singleflight.Group
 
@@ -46,11 +46,11 @@ type shared struct {
 
 type sharedAnswer struct {
 	answer *answer
-	at     int64 // the last event that it takes in
+	at     int64 // the last event that it includes
 	made   time.Time
 }
 
-// get is the answer that is there, takes in the event numbered at and is not too old; nil if none is.
+// get returns an answer that includes the event numbered at and is not too old; nil if there is none.
 func (s *shared) get(key string, at int64, now time.Time) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *shared) get(key string, at int64, now time.Time) *answer {
 	return nil
 }
 
-// put keeps an answer, and forgets those that are too old.
+// put stores an answer, and removes those that are too old.
 func (s *shared) put(key string, made sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *shared) put(key string, made sharedAnswer) {
 	s.answers[key] = made
 }
 
-// share makes a page that shows the projection alone one that is written once for all open pages with
-// the same scope and address. It is told nothing of the viewer that others do not share.
+// share wraps a page that shows only the projection, so that it is rendered once for all open pages with the
+// same scope and address. The page gets only those facts about the viewer that all of these viewers share.
 func (d *Dashboard) share(page view) view {
 	return func(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 		if !refreshes(r) {
@@ -82,7 +82,7 @@ func (d *Dashboard) share(page view) view {
 		}
 		who, values := Viewer{Scope: viewer.Scope}, r.URL.Query()
 		if len(viewer.logins) > 0 {
-			who.logins = []string{me} // that there are some is all that shows
+			who.logins = []string{me} // the page only shows that there are some
 			if values.Get("author") == me || values.Get("waiting") == me {
 				who.logins = viewer.logins
 			}
@@ -92,14 +92,14 @@ func (d *Dashboard) share(page view) view {
 			known.send(w, r)
 			return
 		}
-		// Those that want a newer one do not wait for this.
+		// Requests for a newer answer do not wait for this one.
 		made, _, _ := d.shared.writing.Do(key+" "+event.Cursor{Seq: wanted}.String(), func() (any, error) {
 			if known := d.shared.get(key, wanted, d.now()); known != nil {
 				return known, nil
 			}
 			made := sharedAnswer{at: d.config.Projection.At(), made: d.now()}
 			written := recorder{header: http.Header{}}
-			// It is for others too: that one of them hangs up does not end it.
+			// Others use the answer too, so it must not end when this client hangs up.
 			plain := r.Clone(context.WithoutCancel(r.Context()))
 			plain.Header.Del("Accept-Encoding")
 			plain.Header.Del("If-None-Match")
@@ -114,7 +114,7 @@ func (d *Dashboard) share(page view) view {
 	}
 }
 
-// recorder takes an answer that is then sent to many.
+// recorder records an answer that is then sent to many.
 type recorder struct {
 	header http.Header
 	status int

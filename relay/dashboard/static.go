@@ -17,7 +17,7 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// asset is a file of the page, as it is sent.
+// asset is a static file of the page, as it is sent.
 type asset struct {
 	contentType       string
 	hash              string
@@ -36,7 +36,7 @@ var assets = sync.OnceValue(func() map[string]asset {
 			return err
 		}
 		var small bytes.Buffer
-		out, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is a good one
+		out, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is valid
 		_, _ = out.Write(text)                                      // to memory, which never fails
 		_ = out.Close()
 		sum := sha256.Sum256(text)
@@ -49,10 +49,10 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
-// staticPath is the address of a file, which changes with what is in it.
+// staticPath returns the address of a file, which changes with its content.
 func staticPath(name string) string { return "/static/" + name + "?v=" + assets()[name].hash }
 
-// Static answers with a file of the page. These files hold no data: no token is asked for.
+// Static answers with a file of the page. It asks for no token, because these files hold no data.
 func Static(w http.ResponseWriter, r *http.Request) {
 	file, ok := assets()[r.PathValue("name")]
 	if !ok {

@@ -20,11 +20,11 @@ const (
 type node struct {
 	Name  string
 	Kind  string // object, array, string, number, word or more
-	Value string // of what holds no others
+	Value string // of a value without nodes
 	Nodes []*node
 }
 
-// Note says how much an object or an array holds.
+// Note returns how many values an object or an array holds.
 func (n *node) Note() string {
 	if n.Kind == "array" {
 		return fmt.Sprintf("[%d]", len(n.Nodes))
@@ -32,7 +32,7 @@ func (n *node) Note() string {
 	return fmt.Sprintf("{%d}", len(n.Nodes))
 }
 
-// tree reads a payload in the order in which it is written; nil if it is not JSON.
+// tree decodes a payload in the order in which it is written; nil if it is not JSON.
 func tree(payload []byte) *node {
 	if !json.Valid(payload) {
 		return nil
@@ -83,7 +83,7 @@ func (t *treeReader) value(name string, level int) *node {
 		}
 		n.Nodes = append(n.Nodes, t.value(key, level+1))
 	}
-	_, _ = t.decoder.Token() // the end of it, which is there: the payload is valid
+	_, _ = t.decoder.Token() // the closing delimiter, which is there: the payload is valid
 	return n
 }
 
