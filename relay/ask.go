@@ -9,8 +9,8 @@ import (
 	"touchstone/relay/client"
 )
 
-// ask sends a running relay a request, with the token in RELAY_TOKEN and, if there is
-// any, a body in JSON, and reads its answer. What takes time takes as long as it takes.
+// ask sends a request to a running relay, with the token in RELAY_TOKEN and, if it is not nil, a JSON body,
+// and decodes the answer. It has no timeout: some requests take long.
 func ask(ctx context.Context, method, relay, path string, body, answer any) error {
 	c := client.Client{URL: relay, Token: os.Getenv("RELAY_TOKEN")}
 	if err := c.Validate(""); err != nil {

@@ -28,47 +28,48 @@ import (
 // maxConfigBytes is far above any configuration.
 const maxConfigBytes = 1 << 20
 
-// Config is what `touchstone-relay serve` is told, by relay.yaml and by flags, which win.
+// Config is the configuration of `touchstone-relay serve`, from relay.yaml and from flags, which override the
+// file.
 type Config struct {
-	// Listen is the address to take connections on.
+	// Listen is the address to listen on.
 	Listen string `yaml:"listen"`
-	// Store says where the log is kept, as server.OpenStore reads it.
+	// Store says where the log is kept, in the form of server.OpenStore.
 	Store string `yaml:"store"`
 	// Retention is how long events are kept; zero keeps them all.
 	Retention duration `yaml:"retention"`
-	// AllowUnsigned names sources whose webhooks are believed without a secret.
+	// AllowUnsigned names sources whose webhooks are accepted without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
-	// Sources are the endpoints below /webhooks/, by name. Without any there is
-	// "github", whose secret is in RELAY_GITHUB_SECRET.
+	// Sources are the endpoints below /webhooks/, by name. If there are none, there is "github", whose secret
+	// is in RELAY_GITHUB_SECRET.
 	Sources map[string]endpoint `yaml:"sources"`
-	// TLSCert and TLSKey are files in PEM; with them connections are encrypted.
+	// TLSCert and TLSKey are PEM files; with them connections are encrypted.
 	TLSCert string `yaml:"tls_cert"`
 	TLSKey  string `yaml:"tls_key"`
-	// Domain is the name for which a certificate is made and renewed by itself, by ACME's challenge
-	// on the port that is listened on, which has to be reached as 443.
+	// Domain is the name for which a certificate is obtained and renewed automatically, by an ACME challenge
+	// on the listening port, which has to be reachable as 443.
 	Domain string `yaml:"domain"`
-	// ACMEDirectory is the address of the certificate authority's directory; empty means Let's
-	// Encrypt's (https://datatracker.ietf.org/doc/html/rfc8555#section-7.1.1).
+	// ACMEDirectory is the address of the certificate authority's directory; empty means Let's Encrypt's
+	// (https://datatracker.ietf.org/doc/html/rfc8555#section-7.1.1).
 	ACMEDirectory string `yaml:"acme_directory"`
-	// Recover names whose webhooks to look after, as recovery.ParseTarget reads them.
+	// Recover names the owners of webhooks to look after, in the form of recovery.ParseTarget.
 	Recover []string `yaml:"recover"`
-	// PublicURL is where others reach this relay: where invitations lead, and which of several
-	// relays' webhooks are this one's.
+	// PublicURL is the address under which others reach this relay. Invitations lead there, and it tells this
+	// relay's webhooks from those of other relays.
 	PublicURL string `yaml:"public_url"`
 	// TrustedProxies are the addresses or networks of the proxies in front of this relay.
 	TrustedProxies []string `yaml:"trusted_proxies"`
-	// Reviewers are the logins whose reviews the page believes.
+	// Reviewers are the logins whose reviews count on the page.
 	Reviewers []string `yaml:"reviewers"`
 	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
 	GitHubAPI string `yaml:"github_api"`
 }
 
-// defaultConfig is what holds where nothing else is said.
+// defaultConfig returns the configuration without a file and flags.
 func defaultConfig() Config {
 	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: duration(30 * 24 * time.Hour)}
 }
 
-// duration is a time span, written as [span.Parse] reads it.
+// duration is a time span in the format of [span.Parse].
 type duration time.Duration
 
 // String implements fmt.Stringer.
@@ -87,14 +88,14 @@ func (*duration) Type() string { return "time" }
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (d *duration) UnmarshalYAML(node ast.Node) error {
 	var text string
-	_ = yaml.NodeToValue(node, &text) // what is no text is no time
+	_ = yaml.NodeToValue(node, &text) // a node that is no text leaves an invalid one
 	if err := d.Set(text); err != nil {
 		return strictyaml.At(node, err.Error())
 	}
 	return nil
 }
 
-// load overlays the file's settings. Its error tells all mistakes, unknown keys among them.
+// load overlays the file's settings. Its error lists all mistakes, including unknown keys.
 func (c *Config) load(path string) error {
 	text, err := readFile(path, maxConfigBytes)
 	if err == nil {
@@ -123,7 +124,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 // validate reports every setting that cannot work, before anything is opened.
 func (c Config) validate() error { return errors.Join(c.validateServer(), c.validateSources()) }
 
-// validateServer is validate without the sources, which are not known where the file has mistakes.
+// validateServer is validate without the sources, which are unknown if the file has mistakes.
 func (c Config) validateServer() error {
 	var errs []error
 	_, port, err := net.SplitHostPort(c.Listen)
@@ -151,7 +152,7 @@ func (c Config) validateServer() error {
 	return errors.Join(errs...)
 }
 
-// validatePublic reports that people cannot be led to an address.
+// validatePublic reports an address that people cannot open.
 func validatePublic(address string) error {
 	public, err := url.Parse(address)
 	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {
@@ -160,7 +161,7 @@ func validatePublic(address string) error {
 	return nil
 }
 
-// proxies reads TrustedProxies.
+// proxies parses TrustedProxies.
 func (c Config) proxies() ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	var errs []error
@@ -178,7 +179,7 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 	return networks, errors.Join(errs...)
 }
 
-// validateDomain reports what keeps a certificate from being made.
+// validateDomain reports why no certificate can be obtained for Domain.
 func (c Config) validateDomain() error {
 	_, kept := server.StorePath(c.Store)
 	switch {
@@ -193,7 +194,7 @@ func (c Config) validateDomain() error {
 	return nil
 }
 
-// encryption is how connections are encrypted; nil when they are not.
+// encryption returns the TLS configuration; nil if connections are not encrypted.
 func (c Config) encryption() (*tls.Config, error) {
 	switch {
 	case c.Domain != "":
@@ -216,8 +217,8 @@ func (c Config) encryption() (*tls.Config, error) {
 	return nil, nil
 }
 
-// pageFile is where the page keeps its projection of the log: beside it, or, of a log that is
-// kept elsewhere, among the temporary files.
+// pageFile returns where the page keeps its projection of the log: beside an embedded store, otherwise in the
+// directory for temporary files.
 func (c Config) pageFile() string {
 	if path, ok := server.StorePath(c.Store); ok {
 		return path + ".page"

@@ -87,12 +87,11 @@ func controlSetCommand(relay *string) *cobra.Command {
 	}
 }
 
-// named finds a model that is named with its engine, as in codex:gpt-5. Which engines there
-// are, only agents know.
+// named matches a model with its engine, as in codex:gpt-5. Only agents know which engines there are.
 var named = regexp.MustCompile(`(^|,)[a-z][a-z0-9]*:`)
 
-// patchOf reads KEY=VALUE... The relay has the last word on them, but a mistake here is
-// told without it.
+// patchOf parses KEY=VALUE... The relay decides about them, but obvious mistakes are reported without asking
+// it.
 func patchOf(args []string) (map[string]*string, error) {
 	if len(args) == 0 {
 		return nil, usageError{errors.New("say what to set, such as engine.review.model=claude-sonnet-4-5; see touchstone-relay control --help")}
@@ -155,7 +154,7 @@ func controlShowCommand(relay *string) *cobra.Command {
 	}
 }
 
-// change sends a change and prints what holds then.
+// change sends a change and prints the settings that are then in force.
 func change(cmd *cobra.Command, relay string, patch map[string]*string) error {
 	var control event.Control
 	if err := ask(cmd.Context(), http.MethodPatch, relay, "control", patch, &control); err != nil {
@@ -178,7 +177,7 @@ func printControl(out io.Writer, control event.Control) error {
 	return table.Flush()
 }
 
-// whose is who made a control, for people.
+// whose returns who made a control, for people.
 func whose(control event.Control) string {
 	if control.By == "" {
 		return "somebody without a token, on an older relay"

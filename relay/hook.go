@@ -91,8 +91,8 @@ RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
 	return cmd
 }
 
-// endpointOf is the secret of a relay's source of GitHub's webhooks, and the address of its endpoint
-// where that is not given.
+// endpointOf returns the secret of the relay's GitHub source, and address or, if that is empty, the address
+// of the source's endpoint.
 func endpointOf(file, address string) (secret, endpoint string, err error) {
 	config := defaultConfig()
 	if err := config.load(file); err != nil {
@@ -115,7 +115,7 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 	return "", "", fmt.Errorf("%s names no source of the kind github", file)
 }
 
-// webhook checks what the command line and the environment say.
+// webhook checks the arguments and the environment.
 func webhook(repo, org, address, secret string, events []string) (recovery.Webhook, error) {
 	if (repo == "") == (org == "") {
 		return recovery.Webhook{}, errors.New("say whose webhook it is: --repo acme/app or --org acme")

@@ -106,7 +106,7 @@ names. What stands behind # in the link never reaches a proxy or its logs.`,
 	return cmd
 }
 
-// invitationLink is what a person opens: the address of the relay, and the code behind it.
+// invitationLink returns the link that a person opens: the relay's address with the code after it.
 func invitationLink(address, code string) (string, error) {
 	if address == "" {
 		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the " +

@@ -1,5 +1,5 @@
-// Command touchstone-relay takes webhooks in, keeps them, and streams them to its subscribers.
-// This package owns the command line; the relay itself is in the folders below.
+// Command touchstone-relay receives webhooks, stores them, and streams them to its subscribers. This package
+// owns the command line; the relay itself is in the folders below.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once, the usual way.
+	// A second signal ends the process at once, as usual.
 	context.AfterFunc(ctx, stop)
 
 	log := newLogger(os.Stderr)
@@ -49,8 +49,8 @@ func run() int {
 	}
 }
 
-// usageError is a mistake in the command line, the configuration or the environment,
-// found before anything was opened.
+// usageError is a mistake in the command line, the configuration or the environment that was found before
+// anything was opened.
 type usageError struct{ error }
 
 func rootCommand() *cobra.Command {
@@ -92,7 +92,7 @@ anything else.`,
 	root.InitDefaultCompletionCmd()
 	manual.Fit(root)
 	for _, cmd := range root.Commands() {
-		if !cmd.Runnable() { // without this one, what it does not understand is answered with its help
+		if !cmd.Runnable() { // otherwise cobra answers unknown arguments with the help
 			cmd.Args = noArguments
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
@@ -122,19 +122,19 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// completes has a shell complete what a flag takes.
+// completes makes shells complete the values of a flag.
 func completes(cmd *cobra.Command, flag string, values ...cobra.Completion) {
-	// It fails only if there is no such flag, or it was done before.
+	// It fails only if there is no such flag, or it has completions already.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// bindFormat adds the flag that chooses between what people and programs read.
+// bindFormat adds the flag that chooses between output for people and for programs.
 func bindFormat(cmd *cobra.Command, format *string) {
 	cmd.Flags().StringVar(format, "format", "text", "text or json")
 	completes(cmd, "format", "text", "json")
 }
 
-// checkFormat refuses a --format that is neither.
+// checkFormat refuses a --format that is neither text nor json.
 func checkFormat(format string) error {
 	if format != "text" && format != "json" {
 		return usageError{fmt.Errorf("--format is %q but has to be text or json", format)}
@@ -142,7 +142,7 @@ func checkFormat(format string) error {
 	return nil
 }
 
-// noArguments refuses words that are no flags, among them unknown commands.
+// noArguments refuses arguments that are not flags, such as unknown commands.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		meant := "; see"
@@ -155,7 +155,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// newLogger writes for people on a terminal and JSON lines otherwise.
+// newLogger writes text for people on a terminal, and JSON lines otherwise.
 func newLogger(out *os.File) zerolog.Logger {
 	var writer io.Writer = out
 	if term.IsTerminal(int(out.Fd())) {

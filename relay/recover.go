@@ -90,8 +90,7 @@ func printReport(out io.Writer, report recovery.Report) error {
 	return err
 }
 
-// recovery builds what the server is to look after from what the configuration and the
-// environment say.
+// recovery builds the recovery's configuration from the relay's configuration and the environment.
 func (c Config) recovery(sources map[string]server.Source) (recovery.Config, error) {
 	github, err := c.github()
 	if err != nil {
@@ -120,7 +119,7 @@ func (c Config) recovery(sources map[string]server.Source) (recovery.Config, err
 	return config, config.Validate()
 }
 
-// github is who to be towards GitHub, by the environment.
+// github returns the address and the credentials for GitHub, from the configuration and the environment.
 func (c Config) github() (recovery.GitHub, error) {
 	github := recovery.GitHub{API: c.GitHubAPI, Token: os.Getenv("GITHUB_TOKEN")}
 	path := os.Getenv("RELAY_GITHUB_APP_KEY_FILE")

@@ -21,7 +21,7 @@ import (
 	"touchstone/worktree/build"
 )
 
-// serveHelp is what a newcomer needs to set a relay up.
+// serveHelp is what a newcomer needs to set up a relay.
 const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still
 answered.
 
@@ -114,8 +114,8 @@ func serveCommand() *cobra.Command {
 	return cmd
 }
 
-// loadUnder reads the file into the configuration, under the flags that were given on
-// the command line: they are bound to the same fields, and set once more.
+// loadUnder loads the file into the configuration, under the flags on the command line. Flags are bound to
+// the same fields, so it sets them again afterwards.
 func (c *Config) loadUnder(flags *pflag.FlagSet, file string) error {
 	var again []func() error
 	flags.Visit(func(f *pflag.Flag) {
@@ -134,7 +134,7 @@ func (c *Config) loadUnder(flags *pflag.FlagSet, file string) error {
 	return err
 }
 
-// serve opens what the configuration names, runs the relay, and closes it all again.
+// serve opens everything that the configuration names, runs the relay, and closes everything again.
 func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	sources, err := config.sources()
 	if err != nil {
@@ -202,7 +202,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	return nil
 }
 
-// unheard says what to do about an address that cannot be listened on; the error names it.
+// unheard adds what to do to the error of an address that cannot be listened on; the error names the address.
 func unheard(err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

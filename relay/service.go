@@ -29,7 +29,7 @@ session.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&u.dir, "dir", "", "where up keeps everything (default "+stateDir()+")")
-	// missing says that there is nothing to tell about.
+	// missing returns an error if the service is not installed.
 	missing := func(found service.Service) error {
 		there, err := found.Installed()
 		if err == nil && !there {
@@ -88,7 +88,7 @@ session.`,
 	return cmd
 }
 
-// service is the service that runs the relay of this directory.
+// service returns the service that runs the relay of this directory.
 func (u *setup) service() (service.Service, error) {
 	found, err := service.Here("touchstone-relay", build.Version(), "serve", "--config", u.file("relay.yaml"))
 	if os.Geteuid() == 0 {
@@ -97,7 +97,7 @@ func (u *setup) service() (service.Service, error) {
 	return found, err
 }
 
-// install installs that service and says where.
+// install installs that service and prints where it is described.
 func (u *setup) install(ctx context.Context, out io.Writer) error {
 	found, err := u.service()
 	if err != nil {

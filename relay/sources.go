@@ -21,19 +21,18 @@ import (
 // maxSecretBytes is far above any secret.
 const maxSecretBytes = 64 << 10
 
-// sourceName is what an endpoint may be called: its name stands in URLs and frames.
+// sourceName matches valid names of sources; a name becomes part of URLs and frames.
 var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// endpoint is one entry below "sources" in relay.yaml: where its secrets are, and the
-// settings of its kind, whose keys are those of the type of that name in package source.
+// endpoint is one entry below "sources" in relay.yaml: where its secrets are, and the settings of its kind.
+// Their keys are those of the type of that name in package source.
 type endpoint struct {
 	github  bool // its events have GitHub's shape
 	secrets secretPlaces
 	kind    func(secret, previous string) configured
 }
 
-// configured is a source that can say what is wrong with its settings, and whether a stored
-// event fits its signature.
+// configured is a source that can check its settings, and whether a stored event matches its signature.
 type configured interface {
 	server.Source
 	Validate() error
@@ -83,7 +82,7 @@ func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 	return err
 }
 
-// kinds are the kinds of webhooks, each with how its settings are read.
+// kinds are the kinds of webhooks, each with the function that decodes its settings.
 var kinds = map[string]func(ast.Node) (endpoint, error){
 	"github":   settings(func(s source.GitHub, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
 	"grafana":  settings(func(s source.Grafana, now, before string) configured { s.Secret, s.Previous = now, before; return s }),
@@ -98,7 +97,8 @@ func kindNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// settings reads a source of one kind strictly. With adds its secrets, the new and the old one.
+// settings returns a function that strictly decodes a source of one kind. The function with adds the source's
+// secrets, the new and the old one.
 func settings[Kind any](with func(kind Kind, now, before string) configured) func(ast.Node) (endpoint, error) {
 	return func(node ast.Node) (endpoint, error) {
 		var all struct {
@@ -115,7 +115,7 @@ func settings[Kind any](with func(kind Kind, now, before string) configured) fun
 	}
 }
 
-// githubEndpoint is the only source where the configuration names none.
+// githubEndpoint is the only source if the configuration has none.
 func githubEndpoint() endpoint {
 	return endpoint{
 		github:  true,
@@ -126,7 +126,7 @@ func githubEndpoint() endpoint {
 	}
 }
 
-// build reads the secrets and makes the source.
+// build reads the secrets and creates the source.
 func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	places := len(e.secrets.SecretEnv) + len(e.secrets.SecretFile)
 	if places > 2 {
@@ -161,7 +161,7 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	return built, nil
 }
 
-// readSecret reads a file without the line break that editors put at its end.
+// readSecret reads a file, without the line break that editors put at its end.
 func readSecret(path string) (string, error) {
 	text, err := readFile(path, maxSecretBytes)
 	if err != nil {
@@ -195,7 +195,7 @@ func (c Config) validateSources() error {
 	return errors.Join(errs...)
 }
 
-// githubSources are the sources whose events have GitHub's shape.
+// githubSources returns the sources whose events have GitHub's shape.
 func (c Config) githubSources() (names []string) {
 	for name, e := range c.endpoints() {
 		if e.github {
@@ -213,8 +213,7 @@ func (c Config) endpoints() map[string]endpoint {
 	return c.Sources
 }
 
-// sources builds the endpoints from what the configuration, the environment and the
-// files of secrets say.
+// sources builds the endpoints from the configuration, the environment and the files with secrets.
 func (c Config) sources() (map[string]server.Source, error) {
 	built := map[string]server.Source{}
 	var problems error

@@ -65,12 +65,12 @@ there. RELAY_TOKEN holds the access token, where the relay demands one.`,
 	return cmd
 }
 
-// connection says when the relay is there and when it is gone, once each: how often the
-// client tries again meanwhile is of no interest.
+// connection logs once when the connection is made and once when it is lost. It does not log the client's
+// attempts in between.
 type connection struct {
 	log  *zerolog.Logger
-	made bool // there has been one
-	gone bool // it has been said that there is none
+	made bool // there has been a connection
+	gone bool // the loss, or the failure to connect, has been logged
 }
 
 func (c *connection) tell(s client.State) {
@@ -92,7 +92,7 @@ func (c *connection) tell(s client.State) {
 	}
 }
 
-// printer writes messages for people or, as JSON, for programs.
+// printer prints messages for people or, as JSON, for programs.
 type printer struct {
 	out  io.Writer
 	json bool
@@ -123,7 +123,7 @@ func (p printer) print(_ context.Context, m event.Message) error {
 	return err
 }
 
-// printJSON escapes what printable drops: in JSON, that can stand in strings alone.
+// printJSON escapes the characters that printable drops: in JSON, they can only be part of strings.
 func (p printer) printJSON(e event.Event) error {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -146,7 +146,7 @@ func (p printer) printJSON(e event.Event) error {
 	return err
 }
 
-// inOneLine prints settings.
+// inOneLine formats settings in one line.
 func inOneLine(settings map[string]string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -155,8 +155,8 @@ func inOneLine(settings map[string]string) string {
 	return cmp.Or(strings.Join(all, " "), "nothing is set")
 }
 
-// printable drops what could steer a terminal from text that a sender chose, or make it show
-// the text in another order than it has.
+// printable drops characters from a sender's text that could control a terminal, or make it show the text in
+// a different order.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -166,8 +166,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// notes is where gaps, resets and controls go: among the events for people, beside them when a
-// program reads the events.
+// notes returns where gaps, resets and controls are printed: among the events for people, but on standard
+// error if a program reads the events.
 func (p printer) notes() io.Writer {
 	if p.json {
 		return os.Stderr

@@ -32,7 +32,8 @@ func (p *tokenPlace) bind(cmd *cobra.Command) {
 		"read the store's place from this YAML file (default what up wrote, without a log here)")
 }
 
-// orSetUp is this place or, where none is named and no relay keeps its log here, that of the relay that up has set up.
+// orSetUp returns this place or, if it is empty and there is no log here, the place of the relay that up has
+// set up.
 func (p tokenPlace) orSetUp() tokenPlace {
 	path, _ := server.StorePath(defaultConfig().Store)
 	if _, err := os.Stat(path); p == (tokenPlace{}) && errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +42,7 @@ func (p tokenPlace) orSetUp() tokenPlace {
 	return p
 }
 
-// configuration is what the file of the place says, and the defaults.
+// configuration returns the configuration in the place's file, over the defaults.
 func (p tokenPlace) configuration() (Config, error) {
 	p = p.orSetUp()
 	config := defaultConfig()
@@ -160,7 +161,7 @@ func encodeTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	type shown struct {
 		token.Token
 		Used *time.Time `json:"used,omitempty"`
-		Hash string     `json:"sha256,omitempty"` // hides the token's
+		Hash string     `json:"sha256,omitempty"` // hides the token's hash
 	}
 	all := []shown{}
 	for _, t := range tokens {
@@ -181,7 +182,7 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 		Short:   "End a token, and the streams that use it",
 		Example: `  touchstone-relay token revoke k3f2q7xa`,
 		Args: func(_ *cobra.Command, args []string) error {
-			// What was given stays out of the error: it may be a token.
+			// Keep the argument out of the error: it may be a token.
 			if len(args) != 1 || !token.ValidID(args[0]) {
 				return usageError{errors.New("give the id of one token, 8 characters that touchstone-relay token list shows; a whole token is a " +
 					"secret and does not belong on a command line")}
@@ -222,8 +223,8 @@ func printTokens(out io.Writer, tokens []token.Token, uses token.Uses) error {
 	return table.Flush()
 }
 
-// add keeps new tokens or invitations, all or none. Where neither a place is named nor a relay keeps its log,
-// this is the wrong directory, and no relay would ever know the token.
+// add stores new tokens or invitations, all or none. It fails if no place is named and there is no log here:
+// then this is the wrong directory, and no relay would ever know the token.
 func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
 	p = p.orSetUp()
 	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
@@ -235,7 +236,7 @@ func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
 	return p.open(ctx, func(store token.Store) error { return token.Add(ctx, store, made...) })
 }
 
-// open hands the tokens of the relay that the flags name to do.
+// open calls do with the tokens of the relay that the flags name.
 func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err error) {
 	config, err := p.configuration()
 	if err != nil {
@@ -246,7 +247,7 @@ func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err e
 		return usageError{err}
 	}
 	if path, ok := server.StorePath(address); ok {
-		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) { // the store may not be there yet
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) { // the store may not exist yet
 			return checkThere(path)
 		}
 		return do(tokenStore(address, nil))
@@ -259,9 +260,8 @@ func (p tokenPlace) open(ctx context.Context, do func(token.Store) error) (err e
 	return do(tokenStore(address, store))
 }
 
-// tokenStore is where the tokens of a relay with this store are: beside an embedded
-// one, which a running relay keeps to itself, and within one that relays share, which is a
-// token.Shared.
+// tokenStore returns where the tokens of a relay with this store are. They are beside an embedded store,
+// which a running relay locks, and inside a store that relays share, which is a token.Shared.
 func tokenStore(address string, store hub.Store) token.Store {
 	if file, ok := tokenFile(address); ok {
 		return file

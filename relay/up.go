@@ -24,10 +24,10 @@ import (
 	"touchstone/worktree/strictyaml"
 )
 
-// firstInvite is how long the link is good by which the first administrator joins.
+// firstInvite is how long the invitation of the first administrator is valid.
 const firstInvite = 24 * time.Hour
 
-// lookupTimeout is how long a domain's address is looked for.
+// lookupTimeout is how long the lookup of a domain's address may take.
 const lookupTimeout = 5 * time.Second
 
 func upCommand() *cobra.Command {
@@ -55,7 +55,7 @@ system runs it from now on; see touchstone-relay service.`,
 			if err != nil {
 				return err
 			}
-			// The link is printed once, and so not before it is of use.
+			// The link is printed only once, so do not print it before the relay can run.
 			if err := free(cmd.Context(), config.Listen); err != nil {
 				return err
 			}
@@ -79,14 +79,14 @@ system runs it from now on; see touchstone-relay service.`,
 	return cmd
 }
 
-// setup is what `touchstone-relay up` is told.
+// setup has the flags of `touchstone-relay up`.
 type setup struct {
 	domain, dir, listen, addressFile string
 	reviewers                        []string
 	asService                        bool
 }
 
-// stateDir is where a relay keeps everything if nothing else is said.
+// stateDir returns where a relay keeps everything by default.
 func stateDir() string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "touchstone-relay")
@@ -101,7 +101,7 @@ func stateDir() string {
 	return filepath.Join(home, ".local", "state", "touchstone-relay")
 }
 
-// setUp is the file with the settings of the relay that up has set up where it does by itself; empty if there is none.
+// setUp returns the settings file of a relay that up has set up in the default place; empty if there is none.
 func setUp() string {
 	path := filepath.Join(stateDir(), "relay.yaml")
 	if _, err := os.Stat(path); err != nil {
@@ -112,7 +112,7 @@ func setUp() string {
 
 func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
 
-// find decides on the directory.
+// find sets the directory.
 func (u *setup) find() error {
 	if u.dir == "" {
 		u.dir = stateDir()
@@ -125,8 +125,8 @@ func (u *setup) find() error {
 	return nil
 }
 
-// prepare makes the directory with the settings and the secret, as far as they are not there. It makes
-// nothing of what cannot work.
+// prepare creates the directory, the settings and the secret, unless they exist. It creates nothing for
+// settings that cannot work.
 func (u *setup) prepare(ctx context.Context) error {
 	if err := u.find(); err != nil {
 		return err
@@ -171,9 +171,10 @@ func (u *setup) prepare(ctx context.Context) error {
 	return once(u.file("relay.yaml"), string(text))
 }
 
-// resolves reports that a domain has no address. Without a network that is not known, and no error.
+// resolves reports a domain without an address. Without a network the address is unknown, which is not an
+// error.
 func resolves(ctx context.Context, lookup func(context.Context, string) ([]string, error), domain string) error {
-	if !strings.Contains(domain, ".") { // none, or one that is refused as such
+	if !strings.Contains(domain, ".") { // there is no domain, or validate refuses it
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
@@ -185,8 +186,9 @@ func resolves(ctx context.Context, lookup func(context.Context, string) ([]strin
 	return nil
 }
 
-// pointsElsewhere says that a domain leads to another machine than the one with these addresses, or to a router before it,
-// which cannot be told apart from here. It is empty where it leads here, and where that is not known.
+// pointsElsewhere says that a domain does not lead to one of this machine's addresses, but to another machine
+// or to a router in front of this one, which look the same from here. It is empty if the domain leads here or
+// the lookup fails.
 func pointsElsewhere(ctx context.Context, lookup func(context.Context, string) ([]string, error), local []net.Addr, domain string) string {
 	if domain == "" {
 		return ""
@@ -206,7 +208,7 @@ func pointsElsewhere(ctx context.Context, lookup func(context.Context, string) (
 		"no certificate can be made; point its DNS record here", domain, strings.Join(hosts, " and "))
 }
 
-// free reports that an address cannot be listened on.
+// free reports an address that cannot be listened on.
 func free(ctx context.Context, address string) error {
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", address)
@@ -216,7 +218,7 @@ func free(ctx context.Context, address string) error {
 	return listener.Close()
 }
 
-// once writes a file that does not exist yet and that only its owner may read.
+// once writes a file that only its owner may read, unless it exists.
 func once(path, content string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -227,7 +229,7 @@ func once(path, content string) error {
 	return nil
 }
 
-// settings are those of the file, under the flags.
+// settings returns the settings of the file, overridden by the flags.
 func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 	config := defaultConfig()
 	if err := config.load(u.file("relay.yaml")); err != nil {
@@ -246,7 +248,7 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 	return config, nil
 }
 
-// greet prints what to do next, the first time with the link for the first administrator.
+// greet prints what to do next, and the first time the link for the first administrator.
 func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	public := strings.TrimSuffix(config.PublicURL, "/")
 	here, hook := "", ""
@@ -279,8 +281,8 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	return nil
 }
 
-// firstAdministrator invites an administrator, unless there is one, or an invitation for one that is
-// good for a while yet; then the code is empty. An invitation that was not used in time goes.
+// firstAdministrator invites an administrator, unless there is one, or an unexpired invitation for one; then
+// the code is empty. It revokes an invitation that has expired unused.
 func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err error) {
 	return code, p.open(ctx, func(store token.Store) error {
 		tokens, err := store.Load(ctx)

@@ -42,7 +42,7 @@ line says how many there are.`,
 			if err := server.ValidateStore(config.Store); err != nil {
 				return usageError{err}
 			}
-			// Opening a store makes it, which is not what is asked for here.
+			// Opening a store would create it, which verify must not do.
 			if path, ok := strings.CutPrefix(config.Store, "sqlite:"); ok {
 				if err := checkThere(path); err != nil {
 					return err
@@ -77,7 +77,7 @@ line says how many there are.`,
 	return cmd
 }
 
-// verdictOn says of a log without problems what it holds, and how much of it was checked how.
+// verdictOn says what a log without problems holds, and how much of it was checked in which way.
 func verdictOn(report hub.Report) string {
 	b := report.Bounds
 	text := fmt.Sprintf("log %s is sound: no events", b.Log)
@@ -96,12 +96,12 @@ func verdictOn(report hub.Report) string {
 	return text
 }
 
-// prover compares events with the signatures that came with them, as far as the secrets of
-// their sources are at hand.
+// prover returns a function that compares events with the signatures that came with them, if the secrets of
+// their sources are available.
 func (c Config) prover(ctx context.Context, store hub.Store) (func(e event.Event) (fits, known bool), error) {
 	sources := map[string]configured{}
 	for name, endpoint := range c.endpoints() {
-		// Without its secret, nothing is known of a source.
+		// Without its secret, a source's events cannot be checked.
 		s, err := endpoint.build(name, false)
 		if err != nil {
 			continue
@@ -124,7 +124,7 @@ func (c Config) prover(ctx context.Context, store hub.Store) (func(e event.Event
 	}, nil
 }
 
-// checkThere reports, of an embedded store that is to be looked at, that there is none.
+// checkThere reports that the embedded store to read does not exist.
 func checkThere(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return usageError{fmt.Errorf("there is no store %s: name the one you mean with --store", path)}
