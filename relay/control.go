@@ -22,31 +22,32 @@ func controlCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "control",
 		Short: "Choose the models of all agents that follow a relay",
-		Long: `Choose the models of all agents that follow a relay. What is set lies over each
-agent's own configuration, in all that are connected within seconds, and in
-those that come later. A session that runs ends with the model it has, unless
-that is switched off, which stops it; the next one asks the new one.
+		Long: `Choose the models of all agents that follow a relay. These settings override
+each agent's own configuration: within seconds in agents that are connected, and
+in others once they connect. A running session keeps its model to the end,
+unless that model is switched off, which stops the session. The next session
+uses the new model.
 
-  engine.model            does all that no other setting names a model for
+  engine.model            does everything that no other setting covers
   engine.review.model     reviews changes of any size
   engine.models.trivial   reviews changes of this size; also .lite and .full
   engine.models.fix       applies reviews
-  engine.models.conflict  applies them where merging conflicts
-  engine.models.check     looks a second time at findings that block
-  engine.fallback         those to go on with when one does not answer: a list
-                          with commas
-  engine.off              those that are not asked: whole names with their
+  engine.models.conflict  applies reviews where merging conflicts
+  engine.models.check     checks blocking findings a second time
+  engine.fallback         the models to go on with when one does not answer: a
+                          list with commas
+  engine.off              the models that are not used: whole names with their
                           engine, such as codex:o3, parts of at least four
                           characters, such as opus, or all of an engine, such
                           as codex:
 
-A model is named as its engine names it; that of another engine than the agent's
-own has the engine's name before it, as in codex:gpt-5. Nothing else can be set:
-no commands, no addresses, no rights, no secrets. Agents with control: false do
-not listen.
+Write a model's name as its engine does. For a model of another engine than the
+agent's own, put the engine's name in front, as in codex:gpt-5. Nothing else can
+be set: no commands, no addresses, no rights, no secrets. Agents with
+control: false ignore these settings.
 
-RELAY_TOKEN holds an admin's access token; a relay without tokens takes no
-changes. To show the settings, any token will do.`,
+RELAY_TOKEN holds an admin's access token; a relay without tokens accepts no
+changes. Any token may show the settings.`,
 		Example: `  touchstone-relay control set engine.review.model=claude-sonnet-4-5
   touchstone-relay control set engine.off=opus engine.fallback=sonnet
   touchstone-relay control unset engine.off
@@ -116,7 +117,7 @@ func patchOf(args []string) (map[string]*string, error) {
 func controlUnsetCommand(relay *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "unset KEY...",
-		Short:   "Leave settings to each agent again",
+		Short:   "Remove settings, so that each agent uses its own again",
 		Example: `  touchstone-relay control unset engine.review.model engine.off`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -142,7 +143,7 @@ func controlUnsetCommand(relay *string) *cobra.Command {
 func controlShowCommand(relay *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show",
-		Short: "Show the settings that hold for all agents",
+		Short: "Show the settings in force for all agents",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var control event.Control

@@ -33,17 +33,17 @@ func hookInstallCommand() *cobra.Command {
 	var events []string
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Have GitHub send a repository's or organisation's events here",
-		Long: `Make the webhook that sends a repository's or an organisation's events to the
-relay, and wait for GitHub's ping to arrive there. The relay has to be running.
-Doing it again brings the webhook that leads to the same address up to date: its
-events and its secret. With a secret that is not the relay's, the webhook no
-longer works until it is done right.
+		Short: "Make GitHub send a repository's or organisation's events",
+		Long: `Create the webhook that sends a repository's or an organisation's events to the
+relay, and wait until GitHub's ping arrives there. The relay has to be running.
+If a webhook with the same address exists, this updates its events and its
+secret. With a secret that is not the relay's, the webhook no longer works until
+you run this again with the right one.
 
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a
-classic one has the scope admin:repo_hook, for an organisation admin:org_hook).
-RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
---config names the relay's settings.`,
+classic token needs the scope admin:repo_hook, for an organisation
+admin:org_hook). RELAY_GITHUB_SECRET holds the secret, the same as where the
+relay runs. Or --config names the relay's configuration.`,
 		Example: `  touchstone-relay hook install --repo acme/app
   touchstone-relay hook install --org acme --config relay.yaml`,
 		Args: noArguments,
@@ -83,10 +83,10 @@ RELAY_GITHUB_SECRET holds the secret, the same as where the relay runs; or
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "the repository, such as acme/app")
 	cmd.Flags().StringVar(&org, "org", "", "or the organisation, such as acme: one webhook for all its repositories")
-	cmd.Flags().StringVar(&address, "url", "", "the relay's endpoint as GitHub reaches it, such as https://relay.example.com/webhooks/github")
+	cmd.Flags().StringVar(&address, "url", "", "the address under which GitHub reaches the relay's endpoint, such as https://relay.example.com/webhooks/github")
 	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
 	cmd.Flags().StringVar(&configFile, "config", "",
-		"YAML file with which the relay runs, for its address and secret (default what up wrote, without RELAY_GITHUB_SECRET)")
+		"the relay's YAML file, for its address and secret (default the one that up wrote, unless RELAY_GITHUB_SECRET is set)")
 	cmd.Flags().StringVar(&api, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	return cmd
 }

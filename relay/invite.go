@@ -19,9 +19,9 @@ func inviteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invite",
 		Short: "Let somebody join with a link that works once",
-		Long: `Let somebody join with a link that works once. It takes the place of an access
-token that would have to be handed over: the person who opens it with touchstone
-join gets a token of their own.
+		Long: `Let somebody join with a link that works once. You send the link instead of an
+access token: the person who opens it with touchstone join gets a token of their
+own.
 
 touchstone-relay token list shows invitations that nobody has used yet, and
 touchstone-relay token revoke takes one back.`,
@@ -43,12 +43,12 @@ func inviteCreateCommand(place *tokenPlace) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",
-		Long: `Make a link that lets one machine join, and print it; with several names, a link
-for each, behind the name. A link works once, and until it expires. Send it to
-the one it is for: until then, anyone who has it can use it.
+		Long: `Make a link that lets one machine join, and print it; with several names, one
+link for each, after the name. A link works once, until it expires. Send it only
+to the person it is for: until it is used, anyone who has it can use it.
 
-Where the relay is reached is --url, or public_url in the file that --config
-names. What stands behind # in the link never reaches a proxy or its logs.`,
+The relay's address is --url, or public_url in the file that --config names. The
+part of the link after # never reaches a proxy or its logs.`,
 		Example: `  touchstone-relay invite create --name alice --name bob --repo acme/app
   touchstone-relay invite create --name bot --role reviewer --config relay.yaml
   touchstone-relay invite create --name ops --role admin --expires 1h \
@@ -93,16 +93,17 @@ names. What stands behind # in the link never reaches a proxy or its logs.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&names, "name", nil, "whom it is for, such as alice; repeated, one link for each")
-	flags.StringVar(&role, "role", string(token.Author), "what the machine is for: author or reviewer; or admin, who runs the relay")
+	flags.StringArrayVar(&names, "name", nil, "the person it is for, such as alice (repeatable, one link for each)")
+	flags.StringVar(&role, "role", string(token.Author),
+		"what the machine is for: author or reviewer; or admin, for a person who runs the relay")
 	completes(cmd, "role", string(token.Author)+"\tfixes and merges their own", string(token.Reviewer)+"\treviews what others open",
 		string(token.Administrator)+"\truns the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	flags.StringArrayVar(&reviewers, "reviewer", nil,
 		"a login whose verdicts count on the machine that joins (repeatable; default the reviewers in the file that --config names)")
-	flags.Var(&life, "expires", "how long it is good, such as 1h or 7d; at most 30d")
-	flags.StringVar(&address, "url", "", "where the relay is reached, such as https://relay.example.com")
+	flags.Var(&life, "expires", "how long it is valid, such as 1h or 7d; at most 30d")
+	flags.StringVar(&address, "url", "", "the relay's public address, such as https://relay.example.com")
 	return cmd
 }
 

@@ -13,8 +13,8 @@ func linkCommand() *cobra.Command {
 		Use:   "link",
 		Short: "Print a one-time link that signs a browser in to the relay's page",
 		Long: `Print a link that signs a browser in to the relay's page, once and within ten
-minutes. It shows what the token in RELAY_TOKEN may read; the browser is signed
-out when that is revoked.`,
+minutes. The page then shows what the token in RELAY_TOKEN may read. The browser
+is signed out when that token is revoked.`,
 		Example: `  touchstone-relay link --url https://relay.example.com`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -56,9 +56,10 @@ type usageError struct{ error }
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "touchstone-relay",
-		Short: "Keep webhooks and stream them to those who follow",
-		Long: `touchstone-relay takes webhooks, stores each one before it answers, and streams
-them to any number of followers. One that was away resumes where it left off.
+		Short: "Store webhooks and stream them to subscribers",
+		Long: `touchstone-relay receives webhooks, stores each one before it answers, and
+streams them to any number of subscribers. A subscriber that was away resumes
+where it left off.
 
 Set one up for a team, and let its machines in:
 
@@ -87,7 +88,7 @@ anything else.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
 	group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
-	group(root, "Look and steer:", tailCommand(), controlCommand())
+	group(root, "Watch and control:", tailCommand(), controlCommand())
 	root.AddCommand(versionCommand(), manCommand())
 	root.InitDefaultCompletionCmd()
 	manual.Fit(root)

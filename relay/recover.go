@@ -23,19 +23,19 @@ func recoverCommand() *cobra.Command {
 	var relay, format string
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Bring in what GitHub has delivered and the log lacks",
-		Long: `Have a running relay compare the deliveries that GitHub lists with its log now,
-and bring in what is missing. The relay does so by itself at its start and every
-ten minutes, for the webhooks that touchstone-relay serve --recover names.
+		Short: "Bring in GitHub's deliveries that are missing from the log",
+		Long: `Make a running relay compare the deliveries that GitHub lists with its log now,
+and bring in what is missing. The relay does this by itself when it starts and
+every ten minutes, for the webhooks that touchstone-relay serve --recover names.
 
-GitHub is asked to send each missing delivery again, with its signature. What
-cannot be sent again is fetched and stored with the header X-Relay-Recovered:
-unsigned. GitHub lists deliveries for three days; what is older is reported, and
-gone.
+The relay asks GitHub to send each missing delivery again, with its signature.
+If GitHub cannot, the relay fetches the delivery and stores it unsigned, with
+the header X-Relay-Recovered. GitHub lists deliveries for three days; older ones
+are lost, and the report says so.
 
-It takes about a second for each missing delivery. Exit code 1 says that
-something is still missing, or that GitHub did not answer. RELAY_TOKEN holds an
-admin's access token where the relay runs on another machine.`,
+It takes about a second for each missing delivery. Exit code 1 means that
+something is still missing, or that GitHub did not answer. If the relay runs on
+another machine, RELAY_TOKEN has to hold an admin's access token.`,
 		Example: `  touchstone-relay recover
   touchstone-relay recover --url https://relay.example.com --format json`,
 		Args: noArguments,

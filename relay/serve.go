@@ -22,21 +22,21 @@ import (
 )
 
 // serveHelp is what a newcomer needs to set up a relay.
-const serveHelp = `Run the relay until SIGINT or SIGTERM; webhooks being taken then are still
+const serveHelp = `Run the relay until SIGINT or SIGTERM. Webhooks that are arriving then are still
 answered.
 
   POST /webhooks/github  the address for the webhook on GitHub, JSON or form.
                          RELAY_GITHUB_SECRET holds its secret.
   GET  /events           the stream. Query: source, type, repo (repeatable, repo
                          takes globs such as acme/*), after=<cursor>|oldest|now.
-                         A Last-Event-ID header resumes behind that event.
+                         A Last-Event-ID header resumes after that event.
   GET  /                 the page: whose turn each pull request is, and why
-  GET  /healthz          the process lives
-  GET  /readyz           the store can be reached, and be written
+  GET  /healthz          the process is alive
+  GET  /readyz           the store can be reached and written
 
-While there are no access tokens (touchstone-relay token create makes them),
-everybody on this machine may read, and the relay listens on loopback addresses
-only. The settings can stand in a file as well; flags win over it:
+Without access tokens (touchstone-relay token create makes them), everybody on
+this machine may read, and the relay listens only on loopback addresses. The
+settings can also be in a file; flags override it:
 
   listen: 0.0.0.0:8443
   tls_cert: /etc/relay/cert.pem   # read again when they change
@@ -45,7 +45,7 @@ only. The settings can stand in a file as well; flags win over it:
   retention: 30d
   allow_unsigned: [ci]
   recover: [acme/app, acme]
-  reviewers: [acme-reviewer]      # whose reviews the page believes
+  reviewers: [acme-reviewer]      # their reviews count on the page
   sources:                        # each is an endpoint, /webhooks/<name>
     github:
       kind: github
@@ -64,8 +64,8 @@ only. The settings can stand in a file as well; flags win over it:
       type_header: X-Event
       secret_env: CI_SECRET
 
-With --recover the relay compares the deliveries that GitHub lists with its log,
-at its start and every ten minutes, and brings in what is missing; see
+With --recover the relay compares the deliveries that GitHub lists with its log
+when it starts and every ten minutes, and brings in what is missing; see
 touchstone-relay recover --help. GITHUB_TOKEN holds a token with the permission
 Webhooks, read and write. For the webhook of a GitHub App,
 RELAY_GITHUB_APP_KEY_FILE names the file with its private key.`
@@ -97,17 +97,17 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config.Store, "store", config.Store,
 		"where to keep the log: sqlite:PATH, or firestore:PROJECT[/DATABASE] to share it with other relays")
 	cmd.Flags().Var(&config.Retention, "retention", "how long to keep events; 0 keeps them all")
-	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "believe this source's webhooks without a secret")
+	cmd.Flags().StringSliceVar(&config.AllowUnsigned, "allow-unsigned", nil, "accept this source's webhooks without a secret")
 	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil,
 		"look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
 	cmd.Flags().StringVar(&config.PublicURL, "public-url", "",
-		"where the relay is reached from outside: invitations lead there, and only webhooks that do are looked after; such as "+
-			"https://relay.example.com")
+		"the relay's public address, such as https://relay.example.com: invitations lead there, and only webhooks that do are "+
+			"looked after")
 	cmd.Flags().StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil,
 		"an address or network, such as 10.0.0.0/8, of the proxies in front of the relay (repeatable)")
-	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews the page at / believes (repeatable)")
+	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews count on the page at / (repeatable)")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")

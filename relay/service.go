@@ -18,11 +18,11 @@ func serviceCommand() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "service",
-		Short: "Have the system run the relay: install, uninstall, status, logs",
-		Long: `service has the operating system run the relay that touchstone-relay up has set
-up, and run it again when it fails. On Linux it starts with the machine if root
-installs it, else with your session; on macOS and Windows it starts with your
-session.`,
+		Short: "Run the relay as a service: install, uninstall, status, logs",
+		Long: `service makes the operating system run the relay that touchstone-relay up has
+set up, and restart it when it fails. On Linux the relay starts with the machine
+if root installs it, and otherwise with your session. On macOS and Windows it
+starts with your session.`,
 		Example: `  touchstone-relay service install
   touchstone-relay service logs -f`,
 		Args: noArguments,
@@ -58,9 +58,9 @@ session.`,
 		}
 		return found.Show(cmd.Context(), follow, cmd.OutOrStdout())
 	})
-	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing it, until you stop this")
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "keep showing new lines, until you stop it")
 	cmd.AddCommand(
-		about("install", "Start the relay now and from now on; again to take up changes",
+		about("install", "Install and start the relay; run this again to apply changes",
 			func(cmd *cobra.Command, _ service.Service) error {
 				if _, err := u.settings(cmd); err != nil {
 					return err
@@ -70,7 +70,7 @@ session.`,
 		about("uninstall", "Stop the relay and remove the service", func(cmd *cobra.Command, found service.Service) error {
 			return found.Uninstall(cmd.Context())
 		}),
-		about("status", "Tell whether the relay runs; exits 1 if it does not", func(cmd *cobra.Command, found service.Service) error {
+		about("status", "Show whether the relay is running; exits 1 if it is not", func(cmd *cobra.Command, found service.Service) error {
 			if err := missing(found); err != nil {
 				return err
 			}

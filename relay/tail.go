@@ -30,12 +30,12 @@ func tailCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Follow a relay and print its events",
-		Long: `Follow a relay and print one line for each event, until SIGINT or SIGTERM; with
---format json the whole event. A lost connection is made again, and nothing is
-missed meanwhile.
+		Long: `Follow a relay and print one line for each event, or with --format json the
+whole event, until SIGINT or SIGTERM. It reconnects when the connection is lost,
+and misses no event.
 
-The first word of a line is the event's cursor; --after takes it to go on from
-there. RELAY_TOKEN holds the access token, where the relay demands one.`,
+The first word of a line is the event's cursor; --after with that cursor goes on
+from there. RELAY_TOKEN holds the access token, if the relay requires one.`,
 		Example: `  touchstone-relay tail --after oldest
   touchstone-relay tail --repo 'acme/*' --type pull_request --type push
   touchstone-relay tail --after q7m2x4ka-1042 --format json | jq .payload.action`,

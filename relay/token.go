@@ -29,7 +29,7 @@ type tokenPlace struct{ config, store string }
 func (p *tokenPlace) bind(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&p.store, "store", "", "where the relay keeps its log (default "+defaultConfig().Store+")")
 	cmd.PersistentFlags().StringVar(&p.config, "config", "",
-		"read the store's place from this YAML file (default what up wrote, without a log here)")
+		"read the store's address from this YAML file (default the one that up wrote, if there is no log here)")
 }
 
 // orSetUp returns this place or, if it is empty and there is no log here, the place of the relay that up has
@@ -59,12 +59,12 @@ func tokenCommand() *cobra.Command {
 		Short: "Make, list and revoke the access tokens of a relay",
 		Long: `Make, list and revoke the access tokens of a relay.
 
-From the first token on, reading events takes one, and the relay may listen on
-other addresses than loopback. A running relay takes changes up within seconds;
-the streams of a revoked token end. Give the command the same --config or
+Once there is a token, reading events requires one, and the relay may listen on
+other addresses than loopback. A running relay applies changes within seconds,
+and ends the streams of a revoked token. Give the command the same --config or
 --store as touchstone-relay serve.
 
-The relay keeps only hashes: of a log in FILE, in FILE.tokens beside it.`,
+The relay stores only hashes: for a log in FILE, in FILE.tokens beside it.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
   touchstone-relay token list
   touchstone-relay token revoke k3f2q7xa`,
@@ -82,10 +82,10 @@ func tokenCreateCommand(place *tokenPlace) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a token and print it, once",
-		Long: `Make a token and print it. It cannot be shown again: what the relay keeps is a
-hash.
+		Long: `Make a token and print it. It cannot be shown again, because the relay stores
+only its hash.
 
-A follower sets RELAY_TOKEN to it. Without --repo and --source it reads
+A subscriber sets RELAY_TOKEN to it. Without --repo and --source the token reads
 everything; with them, other events are never sent. A token with --repo does not
 get events that are about no repository.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
@@ -111,8 +111,8 @@ get events that are about no repository.`,
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose token it is, such as laptop-1")
 	cmd.Flags().StringVar(&role, "role", string(token.Subscriber),
-		"subscriber reads events; admin also the relay's figures, and chooses the agents' models")
-	completes(cmd, "role", string(token.Subscriber)+"\treads events", string(token.Admin)+"\tsteers the relay too")
+		"subscriber reads events; admin also reads the relay's metrics, and chooses the agents' models")
+	completes(cmd, "role", string(token.Subscriber)+"\treads events", string(token.Admin)+"\tcontrols the relay too")
 	cmd.Flags().StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	cmd.Flags().StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	return cmd
@@ -122,10 +122,10 @@ func tokenListCommand(place *tokenPlace) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show the tokens, revoked ones among them",
-		Long: `Show the tokens, revoked ones among them. When a token was last used is noted
-once a minute by the relay, and when it stops: that of an open stream is the
-last such note.`,
+		Short: "Show the tokens, including revoked ones",
+		Long: `Show the tokens, including revoked ones. Once a minute and when it stops, the
+relay records when each token was last used. For an open stream, the time of the
+last record is shown.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {

@@ -34,15 +34,15 @@ func upCommand() *cobra.Command {
 	var u setup
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Set a relay up and run it, in one step",
-		Long: `Set a relay up and run it. The first time this makes a directory with its
-settings, a secret for GitHub's webhooks and, with --domain, a certificate that
-is renewed by itself (Let's Encrypt's, whose terms of service this accepts). It
-prints the link by which the first administrator joins, and the commands for the
-next steps. Doing it again keeps all that is there; change relay.yaml in that
-directory to change settings.
+		Short: "Set up a relay and run it, in one step",
+		Long: `Set up a relay and run it. The first time, this makes a directory with the
+relay's settings, a secret for GitHub's webhooks and, with --domain, a
+certificate that is renewed automatically (from Let's Encrypt, whose terms of
+service this accepts). It prints the link with which the first administrator
+joins, and the commands for the next steps. Running it again keeps everything
+that exists; to change settings, edit relay.yaml in that directory.
 
-Without --domain the relay listens on this machine alone. With --service the
+Without --domain the relay listens only on this machine. With --service the
 system runs it from now on; see touchstone-relay service.`,
 		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service
   touchstone-relay up`,
@@ -74,7 +74,7 @@ system runs it from now on; see touchstone-relay service.`,
 		"a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
 	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
 	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
-	cmd.Flags().BoolVar(&u.asService, "service", false, "have the system run it from now on, as touchstone-relay service install does")
+	cmd.Flags().BoolVar(&u.asService, "service", false, "run it as a system service from now on, as touchstone-relay service install does")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
 }

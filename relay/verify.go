@@ -23,13 +23,13 @@ func verifyCommand() *cobra.Command {
 		Use:   "verify",
 		Short: "Check a stored log: gaps, order, duplicates, damaged events",
 		Long: `Read a stored log from end to end and report what is wrong with it: missing
-numbers, broken order, deliveries that are there twice, events that are not what
-was stored, by their checksums, and damage of the file itself. Where a source's
-secret is at hand, as touchstone-relay serve would find it, its events are
-compared with their signatures too. The relay that uses an SQLite store has to
-be stopped; a copy of the file does as well. Exit code 1 says that something is
-wrong. Events that a relay before version 0.2 stored have no checksum: the last
-line says how many there are.`,
+numbers, wrong order, deliveries that are stored twice, events that have changed
+since, by their checksums, and damage to the file itself. If a source's secret
+is available, where touchstone-relay serve would find it, its events are also
+compared with their signatures. Stop the relay that uses an SQLite store first,
+or verify a copy of the file. Exit code 1 means that something is wrong. Events
+that a relay before version 0.2 stored have no checksum: the last line says how
+many there are.`,
 		Example: `  touchstone-relay verify
   touchstone-relay verify --store sqlite:/var/lib/relay/relay.db`,
 		Args: noArguments,
