@@ -25,7 +25,7 @@ func set(t *testing.T, h *hub.Hub, key, value string) event.Control {
 	return control
 }
 
-// expect checks the settings that hold.
+// expect checks the settings in force.
 func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event.Control {
 	t.Helper()
 	control, err := h.Control(t.Context())
@@ -35,8 +35,7 @@ func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event
 	return control
 }
 
-// A reader with any filter is woken by a control and gets it, between the events
-// around it.
+// A control wakes readers with any filter, and they get it in order with the events around it.
 func TestControlReachesEveryReader(t *testing.T) {
 	h := start(t, openStore(t), 0)
 	if c := expect(t, h, "at first", map[string]string{}); !c.ID.IsZero() {
@@ -68,7 +67,7 @@ func TestControlReachesEveryReader(t *testing.T) {
 	}
 }
 
-// Changes made on several relays at the same moment all take place, and all relays agree.
+// Changes made on several relays at the same moment all take effect, and all relays agree on the result.
 func TestControlIsChangedByMany(t *testing.T) {
 	var all []*hub.Hub
 	for _, store := range share(t, 3) {
@@ -92,14 +91,14 @@ func TestControlIsChangedByMany(t *testing.T) {
 	}
 }
 
-// mute is a store that keeps no notes, as when the relay died before it wrote one.
+// mute is a store that keeps no notes, as if the relay died before it wrote one.
 type mute struct{ hub.Store }
 
 var errMute = errors.New("no room for a note")
 
 func (mute) SetNote(context.Context, string, string) error { return errMute }
 
-// The settings outlive their event, a relay that died before it noted them, and both.
+// The settings survive the removal of their event, a relay that died before it wrote the note, and both.
 func TestControlOutlivesTheLog(t *testing.T) {
 	store := openStore(t)
 	h := start(t, mute{store}, 0)
@@ -132,7 +131,7 @@ func TestControlOutlivesTheLog(t *testing.T) {
 	}
 }
 
-// While they could not be noted, the log keeps them.
+// While the note cannot be written, retention keeps the settings' event in the log.
 func TestControlStaysUntilNoted(t *testing.T) {
 	store := openStore(t)
 	h := start(t, mute{store}, time.Nanosecond)
@@ -145,7 +144,7 @@ func TestControlStaysUntilNoted(t *testing.T) {
 	}
 }
 
-// A relay that could not read what others stored learns of a control among that.
+// A relay that could not read some events of others still learns of a control among them.
 func TestControlThatWasLeftOut(t *testing.T) {
 	stores := share(t, 2)
 	stores[1].deaf = true
@@ -162,7 +161,7 @@ func TestControlThatWasLeftOut(t *testing.T) {
 	expect(t, behind, "once it can", map[string]string{"engine.model": "sonnet"})
 }
 
-// A note that nobody can read is no reason to forget what was switched off.
+// An unreadable note is an error: it must not unset what was switched off.
 func TestDamagedControl(t *testing.T) {
 	for _, text := range []string{"{", `{}`, `{"id":"zzzzzzzz-1","settings":{}}`} {
 		store := openStore(t)
@@ -175,7 +174,7 @@ func TestDamagedControl(t *testing.T) {
 	}
 }
 
-// unreadable is a store that can fail to be read.
+// unreadable is a store whose reads can fail.
 type unreadable struct {
 	hub.Store
 	failing atomic.Bool

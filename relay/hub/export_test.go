@@ -2,8 +2,8 @@ package hub
 
 import "context"
 
-// Trim removes what is too old, now.
+// Trim removes old events now.
 func (h *Hub) Trim(ctx context.Context) error { return h.trim(ctx) }
 
-// Encoded reports whether the entry's frame is there.
+// Encoded reports whether the entry's frame is encoded.
 func (e *Entry) Encoded() bool { return e.frame != nil }

@@ -13,7 +13,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// sharedStore makes one log of several hubs, which hear of each other's events through it.
+// sharedStore makes one log of several hubs, which learn of each other's events through it.
 type sharedStore struct {
 	hub.Store
 	heads chan int64
@@ -63,7 +63,7 @@ func (s *sharedStore) Follow(ctx context.Context, changed func(context.Context, 
 	}
 }
 
-// Hubs that append to one log at once show the same events in the same order, each once.
+// Hubs that append to one log at the same time show the same events in the same order, each once.
 func TestHubsShareALog(t *testing.T) {
 	const hubs, each = 3, 60
 	var all []*hub.Hub
@@ -92,8 +92,8 @@ func TestHubsShareALog(t *testing.T) {
 	}
 }
 
-// A hub that has not heard of the newest events neither hides its readers' place nor
-// shows an event twice, and learns of them when it is asked to.
+// A hub that does not know the newest events yet neither hides its readers' positions nor shows an event
+// twice, and learns of the events when it is asked to.
 func TestRefresh(t *testing.T) {
 	stores := share(t, 2)
 	stores[1].deaf = true

@@ -40,7 +40,7 @@ func start(t testing.TB, store hub.Store, retention time.Duration) *hub.Hub {
 	return startLogging(t, t.Context(), store, retention)
 }
 
-// startLogging does so with a context that brings a logger.
+// startLogging is start with a context that has a logger.
 func startLogging(t testing.TB, ctx context.Context, store hub.Store, retention time.Duration) *hub.Hub {
 	t.Helper()
 	h, err := hub.New(ctx, store, retention)
@@ -90,7 +90,7 @@ func follow(t *testing.T, h *hub.Hub, after, last int64) []event.Event {
 	return events
 }
 
-// next returns what a new reader finds behind a position.
+// next returns what a new reader gets after a position.
 func next(t *testing.T, h *hub.Hub, after int64) hub.Batch {
 	t.Helper()
 	reader := h.NewReader(after)
@@ -125,7 +125,8 @@ func TestEveryReaderSeesEverything(t *testing.T) {
 	}
 }
 
-// A second hub on the store has an empty cache: it has to read what the first one had in memory.
+// A second hub on the store has an empty cache, so it has to read from the store what the first hub had in
+// memory.
 func TestMemoryAndStoreAgree(t *testing.T) {
 	store := openStore(t)
 	h := start(t, store, 0)
@@ -191,7 +192,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// failingStore stands for a broken disk. Its Append can also be held up.
+// failingStore stands for a broken disk. Its Append can also be delayed.
 type failingStore struct {
 	hub.Store
 	entered chan struct{}
@@ -223,7 +224,7 @@ func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
 	}
 }
 
-// The log tells when the store takes events again, once.
+// The log says once when the store works again.
 func TestWritableAgain(t *testing.T) {
 	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
 	var log bytes.Buffer
@@ -263,7 +264,7 @@ func TestAbandonedWhileQueuedIsNotStored(t *testing.T) {
 	}
 }
 
-// While one commit runs, what comes is gathered into the next one; no writer waits for two.
+// While one commit runs, new events are gathered into the next one; no writer waits for two commits.
 func TestGroupCommitAndOverload(t *testing.T) {
 	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
 	h := start(t, store, 0)

@@ -36,8 +36,7 @@ func woken(r *hub.Reader) bool {
 	}
 }
 
-// An event wakes those who want it and nobody else; the others learn how far the log
-// has come when they ask.
+// An event wakes only the readers that want it; the others learn how far the log has grown when they ask.
 func TestOnlyMatchingReadersWake(t *testing.T) {
 	h := start(t, openStore(t), 0)
 	reader := func(filters ...event.Filter) *hub.Reader {
@@ -74,7 +73,7 @@ func TestOnlyMatchingReadersWake(t *testing.T) {
 	}
 }
 
-// A frame is made ahead for readers that send it, and not for one that only reads.
+// A frame is encoded in advance for readers that send it, and not for a reader that only reads.
 func TestFramesAreMadeForThoseWhoSendThem(t *testing.T) {
 	for _, unsent := range []bool{false, true} {
 		h := start(t, openStore(t), 0)
@@ -92,8 +91,8 @@ func TestFramesAreMadeForThoseWhoSendThem(t *testing.T) {
 	}
 }
 
-// Who holds a batch for the longest time is dropped when all of them hold too much;
-// those at the same place share what they hold, and a batch that was released is free.
+// When readers hold too much, the one that has held its batch longest is dropped. Readers at the same
+// position share what they hold, and a released batch no longer counts.
 func TestSlowReadersAreDropped(t *testing.T) {
 	const most, large = 21, 4 << 20 // so many of them may be held
 	store := openStore(t)
@@ -129,7 +128,7 @@ func TestSlowReadersAreDropped(t *testing.T) {
 	}
 }
 
-// forgetfulStore makes one append durable and says that it failed.
+// forgetfulStore makes one append durable and reports that it failed.
 type forgetfulStore struct {
 	hub.Store
 	forget bool
@@ -144,7 +143,7 @@ func (s *forgetfulStore) Append(ctx context.Context, events []event.Event) ([]hu
 	return results, err
 }
 
-// What a commit of unknown outcome stored reaches those who had been waiting.
+// Readers that were waiting get the events of a commit of unknown outcome.
 func TestCommitOfUnknownOutcome(t *testing.T) {
 	store := &forgetfulStore{Store: openStore(t), forget: true}
 	h := start(t, store, 0)
@@ -164,7 +163,7 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// The index may only ever wake too many: every reader that wants an event has to be found.
+// The index may wake too many readers, but never too few: it has to find every reader that wants an event.
 func FuzzWhoeverWantsIsWoken(f *testing.F) {
 	f.Add("acme/app", "acme/*", "push", "github")
 	f.Add("acme/app", "acme/ap?", "", "")
@@ -202,7 +201,8 @@ func FuzzWhoeverWantsIsWoken(f *testing.F) {
 	})
 }
 
-// A reader that has come to the head by events of the store, from before this start, is woken by the next one.
+// A reader that reached the head through events from before this start, which are only in the store, is woken
+// by the next event.
 func TestAReaderOfThePastIsWoken(t *testing.T) {
 	store := openStore(t)
 	if _, err := store.Append(t.Context(), []event.Event{about("past", "acme/app")}); err != nil {

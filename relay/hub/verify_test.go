@@ -17,7 +17,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// unproved knows of no signature.
+// unproved cannot check any signature.
 func unproved(event.Event) (fits, known bool) { return false, false }
 
 func verify(t *testing.T, store hub.Store) (string, error) {
@@ -27,8 +27,8 @@ func verify(t *testing.T, store hub.Store) (string, error) {
 	return strings.Join(problems, "\n"), err
 }
 
-// stored makes a log of 600 events behind a floor of 10, lets somebody tamper with the
-// file, and opens it again.
+// stored makes a log of 600 events after a floor of 10, lets the statement tamper with the file, and opens it
+// again.
 func stored(t *testing.T, tamper string) *sqlite.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "relay.db")
@@ -111,7 +111,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// edited hands out what no SQLite file can be brought to hold.
+// edited returns events that no SQLite file can contain.
 type edited struct {
 	hub.Store
 	edit func([]event.Event)
