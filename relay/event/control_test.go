@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A control comes out of the log's own form and out of its frame as it went in, wherever
-// the frame moves the cursor.
+// A control survives both its form in the log and its frame, wherever the frame moves the cursor.
 func TestControlFrame(t *testing.T) {
 	control := Control{
 		ID: Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops", At: time.UnixMilli(1_700_000_000_123).UTC(),

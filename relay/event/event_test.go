@@ -17,7 +17,7 @@ var sample = Event{
 	Headers: map[string]string{"X-Github-Event": "pull_request"}, Payload: []byte(`{"number":12}`),
 }
 
-// The frame is what clients in other languages are written against.
+// Clients in other languages are written against these frames.
 func TestFrameOnTheWire(t *testing.T) {
 	got, err := sample.AppendFrame(nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestFrameOnTheWire(t *testing.T) {
 	}
 }
 
-// payloads maps a payload to whether it can stand in the envelope as it is.
+// payloads says for each payload whether it can be part of the envelope as it is.
 var payloads = map[string]bool{
 	`{}`:                                   true,
 	`null`:                                 true,
@@ -90,7 +90,7 @@ func checkPayload(t *testing.T, payload []byte) {
 	}
 }
 
-// readFrame takes one frame apart as the standard says
+// readFrame decodes one frame as the standard says
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
 func readFrame(t *testing.T, frame []byte) Message {
 	t.Helper()
@@ -123,7 +123,7 @@ func readFrame(t *testing.T, frame []byte) Message {
 	return message
 }
 
-// encoding/json compacts what it is given, but must not change its meaning.
+// encoding/json compacts the payload, but must not change its meaning.
 func TestMarshal(t *testing.T) {
 	e := sample
 	e.Payload = []byte("{\n \"a\": \"<\"\n}")
