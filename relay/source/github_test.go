@@ -204,8 +204,7 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// While a secret is being changed, the hooks that have the old one and those that have
-// the new one both work.
+// While a secret is being changed, hooks with the old secret and hooks with the new one both work.
 func TestOldAndNewSecretBothWorkDuringAChange(t *testing.T) {
 	g := source.GitHub{Secret: "new", Previous: secret}
 	for signedWith, good := range map[string]bool{"new": true, secret: true, "older": false, "": false} {
@@ -220,8 +219,8 @@ func TestOldAndNewSecretBothWorkDuringAChange(t *testing.T) {
 	}
 }
 
-// By its repository an event is kept from subscribers: only a member of exactly GitHub's name
-// says it, whatever kind of source reads the payload.
+// The repository decides which subscribers get an event, so only a member with exactly GitHub's name counts,
+// for every kind of source.
 func TestNamesCountInTheirOwnCaseOnly(t *testing.T) {
 	for _, body := range []string{
 		`{"Repository":{"full_name":"acme/secret"}}`,
@@ -241,7 +240,7 @@ func TestNamesCountInTheirOwnCaseOnly(t *testing.T) {
 	}
 }
 
-// What cannot be shown, compared and written to a subscriber is no delivery's id.
+// A text that cannot be printed, compared and written to a subscriber is not used as a delivery's id.
 func TestDeliveryIDsThatAreNoText(t *testing.T) {
 	for _, id := range []string{"\xff\xfe", "a\x1b[2J", "a\u202eb", "a\u200bb", strings.Repeat("a", 257)} {
 		header := http.Header{"X-Github-Event": {"push"}, "X-Github-Delivery": {id}, "Webhook-Id": {id}, "X-Id": {id}}

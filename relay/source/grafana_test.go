@@ -15,7 +15,7 @@ import (
 	"touchstone/relay/source"
 )
 
-// An alert as Grafana's documentation shows it, shortened.
+// An alert from Grafana's documentation, shortened.
 const grafanaAlert = `{
   "receiver": "relay", "status": "firing", "orgId": 1,
   "alerts": [{"status": "firing", "labels": {"alertname": "High memory usage", "repository": "acme/app"}, "fingerprint": "c6eadffa33fcdf37"}],
@@ -100,7 +100,7 @@ func TestGrafanaAuth(t *testing.T) {
 	}
 }
 
-// checkSilent checks that neither an event nor an error holds a secret.
+// checkSilent checks that neither an event nor an error contains a secret.
 func checkSilent(t *testing.T, name string, e event.Event, err error, secrets ...string) {
 	t.Helper()
 	told := fmt.Sprint(e.Headers, err)
@@ -114,7 +114,7 @@ func checkSilent(t *testing.T, name string, e event.Event, err error, secrets ..
 	}
 }
 
-// Requests are good for five minutes, before and after, to the second.
+// Requests are valid for five minutes before and after their time, to the second.
 func TestTimeTolerance(t *testing.T) {
 	g := source.Grafana{Secret: secret, TimestampHeader: "X-Time"}
 	for offset, good := range map[time.Duration]bool{

@@ -14,7 +14,7 @@ import (
 	"touchstone/relay/source"
 )
 
-// The secret and the message with which Standard Webhooks' own libraries are tested:
+// The secret and the message with which the libraries of Standard Webhooks are tested:
 // https://github.com/standard-webhooks/standard-webhooks/tree/main/libraries
 const (
 	standardSecret    = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
