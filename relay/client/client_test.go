@@ -26,10 +26,10 @@ import (
 
 const secret = "s3cret"
 
-// errEnough ends a Follow that has seen what the test wants.
+// errEnough ends a Follow that has seen what the test needs.
 var errEnough = errors.New("enough")
 
-// collect follows until it has n messages that say something, moves of the cursor aside.
+// collect follows until it has n messages, not counting moves of the cursor.
 func collect(t *testing.T, c *client.Client, after string, n int) []event.Message {
 	t.Helper()
 	var messages []event.Message
@@ -48,7 +48,7 @@ func collect(t *testing.T, c *client.Client, after string, n int) []event.Messag
 	return messages
 }
 
-// serve runs a relay until stop is called. An address of "" picks one.
+// serve runs a relay until stop is called. An empty address picks a free one.
 func serve(t *testing.T, address, storePath string) (url string, stop func()) {
 	t.Helper()
 	store, err := server.OpenStore(t.Context(), "sqlite:"+storePath)
@@ -130,8 +130,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// A follower that asked for "now" has its place from the start: what comes while the
-// relay is down is not missed, though it had not seen an event before.
+// A follower that asked for "now" knows its position from the start: it misses no event that arrives while
+// the relay is down, even if it had not seen an event before.
 func TestRelayRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	url, stop := serve(t, "", path)
@@ -222,8 +222,8 @@ func hubCursor(b hub.Bounds, seq int64) string {
 	return event.Cursor{Log: b.Log, Seq: seq}.String()
 }
 
-// scripted is a relay that answers each connection as the test says, in turn; the last
-// answer is repeated. It records where each connection wanted to begin.
+// scripted runs a relay that answers each connection in turn as the test says, and repeats the last answer.
+// It records where each connection asked to begin.
 func scripted(t *testing.T, answers ...http.HandlerFunc) (url string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -255,8 +255,8 @@ func stream(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
-// The half of an event that came before the cut is neither delivered nor acknowledged,
-// wherever the cut is.
+// The part of an event that arrived before the cut is neither delivered nor acknowledged, wherever the cut
+// is.
 func TestCutInTheMiddleOfAnEvent(t *testing.T) {
 	second := frame(t, 2)
 	for _, cut := range []int{1, 10, len(second) / 2, strings.LastIndex(second, "id:"), len(second) - 3, len(second) - 2, len(second) - 1} {
@@ -299,8 +299,7 @@ func TestDeadPeer(t *testing.T) {
 	}
 }
 
-// A handler may take its time: only the relay's silence counts, and while the handler
-// runs nobody listens.
+// A handler may take its time: only the relay's silence counts, and the timer stops while the handler runs.
 func TestSlowHandlerIsNoDeadPeer(t *testing.T) {
 	const idle = 500 * time.Millisecond
 	url, _ := scripted(t, stream(frame(t, 1)+frame(t, 2)))

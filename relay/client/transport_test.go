@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// readFrames reads everything through a frameReader whose connection gives it in
-// pieces of one byte, or as it likes.
+// readFrames reads everything through a frameReader whose connection returns one byte at a time, or as much
+// as it likes.
 func readFrames(t *testing.T, stream []byte, bytewise bool) ([]byte, error) {
 	t.Helper()
 	var source io.Reader = bytes.NewReader(stream)
