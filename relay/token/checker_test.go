@@ -17,7 +17,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// emptyFile is where tokens can be kept.
+// emptyFile returns an empty token file.
 func emptyFile(t *testing.T) File {
 	t.Helper()
 	return File{Path: filepath.Join(t.TempDir(), "tokens")}
@@ -69,7 +69,7 @@ func checker(t *testing.T, store Store) (*Checker, *record) {
 	return g, log
 }
 
-// settle lets the checker look once more.
+// settle lets the checker refresh once more.
 func settle() {
 	time.Sleep(2 * refresh) // within the bubble, where time is simulated
 	synctest.Wait()
@@ -221,8 +221,8 @@ func TestCheckerNeedsReadableTokens(t *testing.T) {
 	}
 }
 
-// A use is noted within a minute, that of an open stream anew each minute, and the last
-// one when the relay stops; what another relay noted stays.
+// A use is recorded within a minute, that of an open stream again each minute, and the last one when the
+// relay stops. Uses that another relay recorded stay.
 func TestUsesAreNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		once, onceText := mint(t, "once", event.Filter{})

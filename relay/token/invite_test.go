@@ -12,7 +12,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// invite makes an invitation for a day and keeps it in the store.
+// invite makes an invitation for a day and stores it.
 func invite(t *testing.T, store Store, name string, mode Mode) string {
 	t.Helper()
 	made, code, err := NewInvite(name, mode, event.Filter{Repos: []string{"acme/app"}}, []string{"acme-reviewer"}, 24*time.Hour)
@@ -95,8 +95,8 @@ func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 	}
 }
 
-// Strangers who guess do not hold up who changes the tokens: a guess is told from an invitation while somebody
-// else has the lock.
+// Strangers who guess codes do not delay changes of the tokens: a wrong code is refused even while somebody
+// else holds the lock.
 func TestGuessTakesNoLock(t *testing.T) {
 	store := emptyFile(t)
 	code := invite(t, store, "alice", Author)

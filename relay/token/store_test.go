@@ -18,7 +18,7 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// stores are the kinds there are, each empty.
+// stores returns an empty store of each kind.
 func stores(t *testing.T) map[string]Store {
 	t.Helper()
 	log, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
@@ -36,7 +36,7 @@ func stores(t *testing.T) map[string]Store {
 	}
 }
 
-// notebook changes its notes one after the other.
+// notebook changes its notes one at a time.
 type notebook struct {
 	*sqlite.Store
 	mu sync.Mutex
@@ -115,7 +115,7 @@ func TestRoomForNewTokens(t *testing.T) {
 	}
 }
 
-// Many processes can make tokens at once; none is lost.
+// Many processes can make tokens at the same time; none is lost.
 func TestConcurrentAdds(t *testing.T) {
 	for kind, store := range stores(t) {
 		var wait sync.WaitGroup
@@ -206,7 +206,7 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// What is damaged is unknown; it keeps nobody from noting the next use.
+// Damaged uses count as unknown, and do not prevent recording the next use.
 func FuzzUses(f *testing.F) {
 	for _, seed := range []string{"", "null", "[]", "{", `{"aaaaaaaa":"2026-01-01T00:00:00Z"}`, `{"aaaaaaaa":1}`,
 		`{"":"2026-01-01T00:00:00+25:00"}`} {
