@@ -22,7 +22,7 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// Variables by which this test binary learns that it is to be a relay.
+// Environment variables that make this test binary run as a relay.
 const (
 	childStore  = "TEST_RELAY_STORE"
 	childAPI    = "TEST_RELAY_GITHUB"
@@ -30,10 +30,10 @@ const (
 	childLease  = "TEST_RELAY_LEASE"
 )
 
-// named has this process and its children find the emulator.
+// named makes this process and its children find the emulator.
 var named sync.Once
 
-// firestore is the address of a new store in the emulator.
+// firestore returns the address of a new store in the emulator.
 func firestore(t *testing.T) string {
 	t.Helper()
 	e, project := emulator.ForTest(t)
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beRelay runs a relay until it is killed and prints its address.
+// beRelay runs a relay until it is killed, and prints its address.
 func beRelay(address, api, owner string) error {
 	ctx := context.Background()
 	store, err := server.OpenStore(ctx, address)
@@ -91,13 +91,13 @@ func beRelay(address, api, owner string) error {
 	return s.Run(ctx)
 }
 
-// child is a relay that is a process of its own.
+// child is a relay in its own process.
 type child struct {
 	*exec.Cmd
 	address string
 }
 
-// start starts a relay and leads GitHub's webhooks to it.
+// start starts a relay and directs GitHub's webhooks to it.
 func (w *world) start(target, store string) *child {
 	w.t.Helper()
 	c := &child{Cmd: exec.Command(os.Args[0])}
@@ -125,7 +125,7 @@ func (w *world) start(target, store string) *child {
 	return c
 }
 
-// kill ends a relay as kill -9 does. Webhooks that were led to it fail from now on.
+// kill ends a relay with SIGKILL. Webhooks that were directed to it fail from now on.
 func (w *world) kill(c *child) {
 	if c.ProcessState == nil {
 		w.relay.CompareAndSwap(&c.address, nil)
@@ -136,11 +136,11 @@ func (w *world) kill(c *child) {
 	}
 }
 
-// missed is how many deliveries happen while no relay is there: six chunks.
+// missed is how many deliveries happen while no relay is running: six chunks.
 const missed = 300
 
-// allow lets so many redeliveries be asked for in all. The next one is not answered before the relay that asks is dead:
-// it is killed in the middle, however busy the machine is.
+// allow limits the number of redeliveries that can be requested. The next request is not answered until the
+// relay that sent it is dead, so that the relay is killed in the middle, however busy the machine is.
 func (w *world) allow(redeliveries int) {
 	answer := func(_ http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/attempts") || w.count("/attempts$") <= redeliveries {
@@ -152,14 +152,14 @@ func (w *world) allow(redeliveries int) {
 	w.answer.Store(&answer)
 }
 
-// awaitAsked waits until more redeliveries than so many were asked for.
+// awaitAsked waits until more than so many redeliveries were requested.
 func (w *world) awaitAsked(redeliveries int) {
 	w.t.Helper()
 	await.Until(w.t, "the relay to catch up", func() bool { return w.count("/attempts$") > redeliveries })
 }
 
-// Hundreds of deliveries happen while the relay is away, and it is killed twice while
-// it catches up. Afterwards the log holds each once.
+// Hundreds of deliveries happen while the relay is down, and it is killed twice while it catches up.
+// Afterwards the log holds each delivery once.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
@@ -180,9 +180,9 @@ func TestOutage(t *testing.T) {
 	w.checkRecovered(store, missed, 2)
 }
 
-// The same for an organisation's hook and relays that share a log: one of them recovers
-// while the other takes what comes, until it is killed; the other goes on, and is killed
-// as well. At no time do both ask.
+// The same for an organisation's hook and relays that share a log: one recovers while the other accepts
+// webhooks, until the first is killed. The other one goes on, and is killed as well. They never recover at
+// the same time.
 func TestOutageOfRelaysThatShare(t *testing.T) {
 	t.Parallel()
 	store := firestore(t)
@@ -208,8 +208,7 @@ func TestOutageOfRelaysThatShare(t *testing.T) {
 	w.checkRecovered(store, missed, 2)
 }
 
-// Three relays that share a log start at the same moment; GitHub is asked for each
-// delivery once.
+// Three relays that share a log start at the same moment; each delivery is requested from GitHub once.
 func TestRelaysTakeTurns(t *testing.T) {
 	t.Parallel()
 	const missed = 120
@@ -227,8 +226,8 @@ func TestRelaysTakeTurns(t *testing.T) {
 	w.checkRecovered(store, missed, 0)
 }
 
-// finish has a relay recover until a whole pass finds nothing missing: one that was cut off, as where this relay gave no sign
-// of life in time and another one took over, finds nothing either.
+// finish makes a relay recover until a complete pass finds nothing missing. An interrupted pass finds nothing
+// missing either, for example when another relay has taken over, so it does not count.
 func (w *world) finish(c *child) {
 	w.t.Helper()
 	again := &relay{t: w.t, address: c.address}
@@ -237,8 +236,8 @@ func (w *world) finish(c *child) {
 	w.Settle()
 }
 
-// checkRecovered checks that the log holds every delivery once, with its signature, and
-// that for each kill no more than one chunk was asked for twice.
+// checkRecovered checks that the log holds every delivery once, with its signature, and that no more than one
+// chunk for each kill was requested twice.
 func (w *world) checkRecovered(address string, missed, kills int) {
 	w.t.Helper()
 	for _, c := range w.children {

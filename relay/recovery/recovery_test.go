@@ -55,7 +55,7 @@ func TestMissedDeliveriesComeAgain(t *testing.T) {
 	}
 }
 
-// What redelivery cannot bring is fetched, once, and marked.
+// Deliveries that cannot be redelivered are fetched, once, and marked.
 func TestFetchedInstead(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -107,7 +107,7 @@ func TestFetchedInstead(t *testing.T) {
 	}
 }
 
-// What neither way brings in is told, and tried again by the next pass.
+// Deliveries that can neither be redelivered nor fetched are reported, and the next pass tries them again.
 func TestLeftForTheNextPass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
@@ -141,7 +141,7 @@ func TestLeftForTheNextPass(t *testing.T) {
 	w.checkLog(r.events())
 }
 
-// A delivery that GitHub still waits for is not missed yet, and not forgotten.
+// A delivery that GitHub is still waiting for is neither missing yet nor forgotten.
 func TestRunningDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
@@ -164,7 +164,7 @@ func TestRunningDelivery(t *testing.T) {
 	}
 }
 
-// GitHub forgets deliveries after three days, and says nothing of it: we do.
+// GitHub forgets deliveries after three days without saying so; the report says so.
 func TestAwayForTooLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
@@ -181,7 +181,8 @@ func TestAwayForTooLong(t *testing.T) {
 	}
 }
 
-// What is out of reach GitHub's clock tells: by that of a relay which is years ahead, all would be.
+// GitHub's clock decides what is out of reach: by the clock of a relay that is years ahead, everything would
+// be.
 func TestClockFarFromGitHubs(t *testing.T) {
 	t.Parallel()
 	for name, apart := range map[string]time.Duration{"ahead": -9000 * time.Hour, "behind": 9000 * time.Hour} {
@@ -280,7 +281,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// A pass looks only at what happened since the last one, and a little before.
+// A pass looks only at deliveries since the last pass, and at a little time before it.
 func TestNoteSavesWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
@@ -291,7 +292,8 @@ func TestNoteSavesWork(t *testing.T) {
 	}
 }
 
-// An administrator has GitHub send one delivery again; what GitHub does not list, or the relay does not look after, is said.
+// An administrator makes GitHub send one delivery again. If GitHub does not list it, or the relay does not
+// look after its hook, the error says so.
 func TestADeliveryIsSentAgain(t *testing.T) {
 	for _, target := range []string{"acme/app", "acme", "app:7"} {
 		t.Run(target, func(t *testing.T) {

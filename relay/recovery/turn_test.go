@@ -10,7 +10,7 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// notes are kept where a log is.
+// notes returns a place for notes, like that beside a log.
 func notes(t *testing.T) notebook {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
@@ -25,7 +25,7 @@ func notes(t *testing.T) notebook {
 	return store
 }
 
-// Who gives signs of life keeps the turn; who gives none loses it, and learns so.
+// A relay that gives signs of life keeps the turn; one that gives none loses it, and learns so.
 func TestTurnOfTheDead(t *testing.T) {
 	t.Parallel()
 	shared := notes(t)

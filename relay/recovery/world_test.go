@@ -39,7 +39,7 @@ const (
 	hookURL = "http://relay.test/webhooks/github"
 )
 
-// world is a GitHub with one pull request and one hook, and the way to a relay.
+// world is a GitHub with one pull request and one hook, and the route to a relay.
 type world struct {
 	*simtest.GitHub
 	t      *testing.T
@@ -70,7 +70,7 @@ var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// RoundTrip carries the simulator's webhooks to wherever the relay is now.
+// RoundTrip carries the simulator's webhooks to the present address of the relay.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	address := w.relay.Load()
 	if address == nil {
@@ -109,7 +109,7 @@ func newWorld(t *testing.T, target, contentType string) *world {
 	return w
 }
 
-// install makes the target's hook lead to the relay. An App has one from the start.
+// install directs the target's hook to the relay. An App has a hook from the start.
 func (w *world) install(target, contentType string) {
 	w.t.Helper()
 	config := &github.HookConfig{URL: github.String(hookURL), ContentType: &contentType, Secret: github.String(secret)}
@@ -144,7 +144,7 @@ func (w *world) ask(method, path string, body, into any) *github.Response {
 	return response
 }
 
-// before stands in front of the simulator, counts what is asked, and may answer itself.
+// before stands in front of the simulator, counts the requests, and may answer them itself.
 func (w *world) before(hub http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
@@ -159,7 +159,7 @@ func (w *world) before(hub http.Handler) http.Handler {
 	})
 }
 
-// answerTo has requests whose path ends so answered with a status and a body.
+// answerTo makes requests whose path ends in suffix get this status and body.
 func (w *world) answerTo(suffix string, status int, body string) {
 	answer := func(rw http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, suffix) {
@@ -172,7 +172,7 @@ func (w *world) answerTo(suffix string, status int, body string) {
 	w.answer.Store(&answer)
 }
 
-// noteName is under which name recovery keeps how far it compared the hook.
+// noteName returns the name under which recovery notes how far it compared the hook.
 func (w *world) noteName() string { return "recovery " + w.path }
 
 // comment makes n comments and waits until their webhooks were sent.
@@ -187,7 +187,7 @@ func (w *world) comment(n int) {
 	w.Settle()
 }
 
-// deliveries returns the ids of all that the hook ever sent, each once.
+// deliveries returns the ids of all deliveries of the hook, each once.
 func (w *world) deliveries() map[string]bool {
 	w.t.Helper()
 	all := map[string]bool{}
@@ -204,7 +204,7 @@ func (w *world) deliveries() map[string]bool {
 	}
 }
 
-// count says how often a request was made, such as "POST .*/attempts".
+// count returns how often a request was made, such as "POST .*/attempts".
 func (w *world) count(pattern string) int {
 	requests := regexp.MustCompile(pattern)
 	w.mu.Lock()
@@ -235,7 +235,7 @@ func (w *world) config(targets ...string) recovery.Config {
 	return config
 }
 
-// relay is one that runs in this process.
+// relay is a relay in this process.
 type relay struct {
 	t       *testing.T
 	store   hub.Store
@@ -252,8 +252,8 @@ func (p passes) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// startRelay runs a relay over a new store, leads GitHub's webhooks to it, and waits for
-// the recovery at its start.
+// startRelay runs a relay over a new store, directs GitHub's webhooks to it, and waits for the recovery at
+// its start.
 func startRelay(t *testing.T, w *world, relaySecret string, config recovery.Config) *relay {
 	t.Helper()
 	store, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
@@ -302,7 +302,7 @@ func (r *relay) recover() recovery.Report {
 	return report
 }
 
-// note is how far recovery says it compared the hook.
+// note returns how far recovery says it compared the hook.
 func (r *relay) note(w *world) time.Time {
 	r.t.Helper()
 	text, err := r.store.Note(r.t.Context(), w.noteName())
@@ -335,7 +335,7 @@ func read(t *testing.T, store hub.Store) []event.Event {
 	return events
 }
 
-// checkLog checks that the log holds everything the hook ever sent, each once.
+// checkLog checks that the log holds every delivery of the hook, each once.
 func (w *world) checkLog(events []event.Event) {
 	w.t.Helper()
 	missing := w.deliveries()
