@@ -31,7 +31,7 @@ type shape struct {
 	} `json:"sender"`
 }
 
-// What is read is JSON to encoding/json as well, by which subscribers read.
+// Whatever Decode accepts is JSON for encoding/json too, which subscribers read with.
 func TestReadsOnlyWhatEncodingJSONCallsValid(t *testing.T) {
 	deep := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 	bodies := append(odd, deep(9_999), deep(10_000), deep(10_001), deep(10_002), `{"action":"\x"}`, "{\"action\":\"\x01\"}", `01`,
@@ -43,7 +43,7 @@ func TestReadsOnlyWhatEncodingJSONCallsValid(t *testing.T) {
 	}
 }
 
-// inTwoPasses is the same as encoding/json does it, which is the yardstick.
+// inTwoPasses does the same with encoding/json, for comparison.
 func inTwoPasses(body []byte, v any) error {
 	err := json.Unmarshal(body, v, jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))
 	if errors.As(err, new(*jsonv1.UnmarshalTypeError)) {
@@ -71,7 +71,7 @@ var odd = []string{
 	"\ufeff{}", `{"action":"a",}`, `{'action':1}`,
 }
 
-// One pass reads what two read.
+// One pass reads the same as two.
 func TestOnePassReadsTheSame(t *testing.T) {
 	for _, body := range odd {
 		compare(t, []byte(body))

@@ -10,7 +10,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// skewed opens the log for a relay whose clock is ahead of this machine's, or behind.
+// skewed opens the log for a relay whose clock is ahead of this machine's, or behind it.
 func skewed(t *testing.T, project string, ahead time.Duration) *Store {
 	t.Helper()
 	s := open(t, project, "")
@@ -23,15 +23,15 @@ func skewed(t *testing.T, project string, ahead time.Duration) *Store {
 	return s
 }
 
-// receivedBy is an event as a relay stamps it.
+// receivedBy returns an event with the time of a relay's clock.
 func receivedBy(s *Store, delivery string) event.Event {
 	e := storetest.Event(delivery)
 	e.ReceivedAt = s.now().UTC()
 	return e
 }
 
-// Of relays whose clocks are days apart, each takes and trims as if all were right: no cursor stands
-// for two events, no event goes before its retention is over, and no delivery is stored twice.
+// Relays whose clocks are days apart append and trim as if all clocks were right: no cursor stands for two
+// events, no event is removed before its retention is over, and no delivery is stored twice.
 func TestSkewedClocks(t *testing.T) {
 	const retention, events = time.Hour, 12
 	project := project(t)

@@ -39,8 +39,8 @@ func behindProxy(t *testing.T, name string, faults emulator.Faults) (*Store, *em
 	return s, proxy
 }
 
-// Commits are lost before and after they are executed, on three stores at once, while
-// each follows the others: no append fails, and none is stored twice.
+// Commits are lost before and after they are executed, on three stores at once, while each follows the
+// others: no append fails, and no event is stored twice.
 func TestAmbiguousCommits(t *testing.T) {
 	name := project(t)
 	faults := emulator.Faults{DropBefore: 0.2, DropAfter: 0.3, Hangup: 200 * time.Millisecond}
@@ -83,8 +83,8 @@ func TestAmbiguousCommits(t *testing.T) {
 	}
 }
 
-// Where the database cannot be reached an append fails in time, and it is not ready;
-// once it can be reached again, all is well without a new store.
+// While the database cannot be reached, an append fails in time and the store is not ready. Once it can be
+// reached again, the same store works.
 func TestOutageAndRecovery(t *testing.T) {
 	s, proxy := behindProxy(t, project(t), emulator.Faults{})
 	e := []event.Event{storetest.Event("a")}
@@ -121,7 +121,7 @@ func TestOutageAndRecovery(t *testing.T) {
 	}
 }
 
-// The documents of removed events go when their grace is over; the newest block stays.
+// The documents of removed events are deleted when their grace period is over; the newest block stays.
 func TestSweep(t *testing.T) {
 	s := open(t, project(t), "")
 	defer s.Close()
@@ -170,8 +170,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Retention takes an event's content, and not the memory that it was there: GitHub can
-// send it again for three days.
+// Retention removes an event's content, but the store remembers its delivery: GitHub can redeliver for three
+// days.
 func TestRememberedBeyondRetention(t *testing.T) {
 	name := project(t)
 	s, asleep := open(t, name, ""), open(t, name, "")
@@ -238,7 +238,7 @@ func TestRememberedBeyondRetention(t *testing.T) {
 	}
 }
 
-// A log that was replaced under a running relay is noticed, and not written to.
+// The store notices a log that was replaced under a running relay, and does not write to it.
 func TestReplacedLog(t *testing.T) {
 	s := open(t, project(t), "")
 	defer s.Close()
@@ -256,7 +256,7 @@ func TestReplacedLog(t *testing.T) {
 	}
 }
 
-// What others left in the database is damage, never a panic, and no end of the log.
+// Documents that others left in the database count as damage: they neither cause a panic nor end the log.
 func TestDamagedBlock(t *testing.T) {
 	var damage *hub.Damage
 	good, err := encode([]event.Event{storetest.Event("a")})

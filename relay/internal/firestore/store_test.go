@@ -13,7 +13,7 @@ import (
 	"touchstone/relay/token"
 )
 
-// project is the name of a project of the test's own, whose databases it finds.
+// project returns the name of a project that only this test uses.
 func project(t *testing.T) string {
 	t.Helper()
 	e, project := emulator.ForTest(t)
@@ -33,8 +33,8 @@ func open(t *testing.T, project, database string) *Store {
 	return s
 }
 
-// Relays that change the tokens at the same moment lose nothing of each other's: a token that one of them revokes
-// does not come back by what another one makes.
+// Relays that change the tokens at the same moment lose no change: a token that one relay revokes does not
+// come back through a token that another one makes.
 func TestRelaysChangeTokensAtOnce(t *testing.T) {
 	name := project(t)
 	var relays []token.Notes
@@ -75,7 +75,7 @@ func TestRelaysChangeTokensAtOnce(t *testing.T) {
 	}
 }
 
-// opener gives each test a project of its own, and each log in it a database.
+// opener gives each test its own project, and each log in it a database.
 func opener() storetest.Open {
 	names := map[*testing.T]string{}
 	return func(t *testing.T, name string) hub.Store {

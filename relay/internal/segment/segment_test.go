@@ -33,7 +33,7 @@ func read(t *testing.T, stream []byte) []byte {
 	return plain
 }
 
-// Every example goes out on two streams, one of which began later; both are whole.
+// Every example is sent on two streams, one of which began later; both streams are valid.
 func TestSegmentsAreShared(t *testing.T) {
 	streams := [2][]byte{bytes.Clone(Header), bytes.Clone(Header)}
 	var plain [2][]byte
@@ -63,7 +63,7 @@ func TestSegmentsAreShared(t *testing.T) {
 	}
 }
 
-// What was sent can be read at once, before anything follows.
+// A segment can be read at once, before anything follows.
 func TestSegmentIsReadableAtOnce(t *testing.T) {
 	connection, far := io.Pipe()
 	defer connection.Close()

@@ -12,8 +12,8 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// What is appended gets from the write-ahead log into the file, long before SQLite
-// would have an append do that.
+// Appended events are copied from the write-ahead log into the file long before SQLite would make an append
+// do so.
 func TestCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	store, err := Open(t.Context(), path)

@@ -9,7 +9,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// hands are the two by which a test tells the time.
+// hands are the two clocks of a test: the machine's time and the running time.
 type hands struct {
 	wall time.Time
 	ran  time.Duration
@@ -17,8 +17,8 @@ type hands struct {
 
 func (h *hands) run(d time.Duration) { h.wall, h.ran = h.wall.Add(d), h.ran+d }
 
-// kept is how many events are left of those received an hour and a hundred days ago, by the right
-// clock, after a look by the wrong one.
+// kept returns how many events are left of those received an hour and a hundred days ago by the right clock,
+// after a trim by the wrong one.
 func kept(t *testing.T, s *Store, retention time.Duration) int64 {
 	t.Helper()
 	now, _ := s.now()
@@ -32,8 +32,8 @@ func kept(t *testing.T, s *Store, retention time.Duration) int64 {
 	return b.Head - b.Floor
 }
 
-// A clock that goes ahead by hours or years makes no event too old, also over a restart, unless it
-// stays there for a day; one that is set back, or was off for a night, changes nothing.
+// A clock that goes ahead by hours or years makes no event too old, not even after a restart, unless it stays
+// ahead for a day. A clock that is set back, or a machine that was off for a night, changes nothing.
 func TestClockThatLeaps(t *testing.T) {
 	const retention, day = 30 * 24 * time.Hour, 24 * time.Hour
 	path := filepath.Join(t.TempDir(), "relay.db")

@@ -46,7 +46,8 @@ func written(t *testing.T, n int) (path string, events []event.Event) {
 	return path, events
 }
 
-// readAll reads as a subscriber does, past damage, and returns what came and what did not.
+// readAll reads past damage as a subscriber does, and returns the events that it got and those that it did
+// not.
 func readAll(t *testing.T, store *Store, head int64) (got []event.Event, lost int64) {
 	t.Helper()
 	for at := int64(0); at < head; {
@@ -68,8 +69,8 @@ func readAll(t *testing.T, store *Store, head int64) (got []event.Event, lost in
 	return got, lost
 }
 
-// With any bit flipped or any page lost, nothing is read that was not appended,
-// reading comes to the head, and verifying finds it.
+// With any bit flipped or any page lost, no changed event is returned, reading reaches the head, and verify
+// finds the damage.
 func TestDamageIsNeverReadAndAlwaysFound(t *testing.T) {
 	const count = 60
 	path, events := written(t, count)
@@ -125,8 +126,8 @@ func checkDamaged(t *testing.T, name string, file []byte, events []event.Event) 
 	}
 }
 
-// A file of an older relay stays readable, its signatures among the headers do not reach
-// anybody, and what has no checksum is counted.
+// A file of an older relay stays readable, the signatures among its headers reach no subscriber, and events
+// without a checksum are counted.
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	writer, err := sql.Open("sqlite", path)
@@ -160,8 +161,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// What is at the path has to be what the relay has open: deleted, replaced or moved away, it
-// takes nothing any more; put back, it goes on.
+// The store accepts events only while the files at its path are the ones it has open. If they are deleted,
+// replaced or moved, appends fail; once they are put back, appends work again.
 func TestFilesThatAreGoneTakeNothing(t *testing.T) {
 	for name, file := range map[string]string{"the database": "relay.db", "its write-ahead log": "relay.db-wal", "its index": "relay.db-shm",
 		"the folder": ""} {
@@ -212,7 +213,7 @@ func TestFilesThatAreGoneTakeNothing(t *testing.T) {
 	}
 }
 
-// However the file is called, one relay has it.
+// Only one relay can open a file, whatever name it uses for it.
 func TestLinksLeadToOneLock(t *testing.T) {
 	for name, link := range map[string]func(old, new string) error{"symbolic": os.Symlink, "hard": os.Link, "renamed": os.Rename} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// TestAClosedStoreCanBeOpenedAtOnce, also while a child that was just being started still has the store's open files.
+// A closed store can be opened at once, even while a child that is just being started still has the store's
+// files open.
 func TestAClosedStoreCanBeOpenedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	first, err := sqlite.Open(t.Context(), path)
@@ -31,7 +32,7 @@ func TestAClosedStoreCanBeOpenedAtOnce(t *testing.T) {
 	}
 }
 
-// inherit makes a copy of each descriptor of a file, as fork(2) does, until the test ends.
+// inherit duplicates each descriptor of a file, as fork(2) does, until the test ends.
 func inherit(t *testing.T, path string) (copies int) {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")

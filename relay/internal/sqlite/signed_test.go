@@ -15,7 +15,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// signedEvent comes with the n-th signature.
+// signedEvent returns an event with the n-th signature.
 func signedEvent(delivery string, n int) event.Event {
 	e := storetest.Event(delivery)
 	e.Signature, e.SignedOnce = fmt.Sprintf("sha256=%d", n), true
@@ -32,7 +32,7 @@ func opened(t *testing.T, path string) *Store {
 	return store
 }
 
-// again appends the n-th signature under a new delivery's id.
+// again appends the n-th signature under a new delivery id.
 func again(t *testing.T, store *Store, n int) hub.Appended {
 	t.Helper()
 	results, err := store.Append(t.Context(), []event.Event{signedEvent(t.Name()+time.Now().String(), n)})
@@ -42,7 +42,7 @@ func again(t *testing.T, store *Store, n int) hub.Appended {
 	return results[0]
 }
 
-// execute changes a log's file while no relay has it.
+// execute changes a log's file while no relay has it open.
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -55,7 +55,7 @@ func execute(t *testing.T, path, statement string) {
 	}
 }
 
-// A list of signatures that is damaged is told, and made anew from the events by the next relay.
+// A damaged list of signatures is reported, and the next relay rebuilds it from the events.
 func TestDamagedListOfSignaturesIsMadeAnew(t *testing.T) {
 	for name, harm := range map[string]string{
 		"a row is gone":     "DELETE FROM signed WHERE first = 2",
@@ -103,7 +103,7 @@ func TestDamagedListOfSignaturesIsMadeAnew(t *testing.T) {
 	}
 }
 
-// What retention has removed is known no more, what it has left is, before a restart and after it.
+// Signatures that retention has removed are forgotten and the others are not, before a restart and after it.
 func TestTrimmedSignaturesAreForgotten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	store := opened(t, path)
@@ -143,7 +143,7 @@ func TestTrimmedSignaturesAreForgotten(t *testing.T) {
 	check(5, true)
 }
 
-// An append that fails leaves nothing known, and the next one learns what another has stored.
+// An append that fails adds no signature to the index, and the next append learns what another has stored.
 func TestSignaturesOfFailedAppendsAreNotKnown(t *testing.T) {
 	store := opened(t, filepath.Join(t.TempDir(), "relay.db"))
 	if _, err := store.writer.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.delivery = 'refused'
@@ -167,7 +167,7 @@ func TestSignaturesOfFailedAppendsAreNotKnown(t *testing.T) {
 	}
 }
 
-// A million events are known in a bounded time and memory.
+// The signatures of a million events are learned in bounded time and memory.
 func BenchmarkLearnSignatures(b *testing.B) {
 	const count, together = 1_000_000, 10
 	store, err := Open(b.Context(), filepath.Join(b.TempDir(), "relay.db"))

@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A path may hold what means something in a URI.
+// A path may contain characters that have a meaning in a URI.
 func TestOpenOddPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b#c%20d&e.db")
 	store, err := Open(t.Context(), path)
