@@ -26,7 +26,8 @@ func (r *relay) toSource(t *testing.T, method, token, path, body string) answer 
 	return send(t, request)
 }
 
-// TestAnAppsSecretIsBelievedBesideTheConfigured: an administrator hands it over, and it outlives the relay.
+// An administrator sets an App's secret; webhooks signed with it are accepted beside those of the configured
+// secret, also after a restart.
 func TestAnAppsSecretIsBelievedBesideTheConfigured(t *testing.T) {
 	const appSecret = "0123456789abcdef"
 	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
@@ -78,7 +79,7 @@ func TestAnAppsSecretIsBelievedBesideTheConfigured(t *testing.T) {
 	signed(appSecret, http.StatusAccepted)
 }
 
-// sources asks for the sources that an App can send to.
+// sources requests the sources that an App can send to.
 func (r *relay) sources(t *testing.T, token string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/api/v1/sources", nil)

@@ -27,8 +27,8 @@ import (
 	"touchstone/relay/token"
 )
 
-// guarded starts a relay whose tokens are in the returned store, one per scope, in the
-// order of the returned texts.
+// guarded starts a relay whose tokens are in the returned store, one for each scope, in the order of the
+// returned texts.
 func guarded(t *testing.T, scopes ...event.Filter) (*relay, token.File, []string) {
 	t.Helper()
 	store := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
@@ -157,8 +157,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// The streams of a revoked token end soon, on an idle machine within five seconds: one
-// that waits for events, and one whose subscriber has stopped reading.
+// The streams of a revoked token end soon, on an idle machine within five seconds: that of a waiting
+// subscriber, and that of a subscriber that has stopped reading.
 func TestRevokedStreamsEnd(t *testing.T) {
 	r, store, texts := guarded(t, event.Filter{}, event.Filter{})
 	connected := make(chan struct{}, 1)
@@ -217,7 +217,7 @@ func TestFirstTokenEndsOpenStreams(t *testing.T) {
 	}
 }
 
-// Bad tokens and signatures are put off after a few, and a good one never is.
+// After a few bad tokens or signatures, further ones are refused with 429; a good one never is.
 func TestFailuresAreLimited(t *testing.T) {
 	r, _, texts := guarded(t, event.Filter{})
 	forged := func() answer {

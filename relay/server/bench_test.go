@@ -21,8 +21,7 @@ import (
 // benchPayload is a webhook of 8 kB, a usual size.
 var benchPayload = []byte(`{"action":"opened","repository":{"full_name":"acme/app"},"body":"` + strings.Repeat("x", 8000) + `"}`)
 
-// discard is the yardstick: an HTTP server that reads a webhook, verifies its
-// signature and throws it away.
+// discard is the baseline: an HTTP server that reads a webhook, verifies its signature and discards it.
 func discard(b *testing.B) string {
 	b.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,9 +62,9 @@ func report(b *testing.B, times []time.Duration) {
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// BenchmarkWebhookToSubscriber measures from the moment a webhook is sent until a
-// subscriber has read its event: verified, on disk, encoded and streamed in between.
-// The yardstick is the time in which the discarding server answers.
+// BenchmarkWebhookToSubscriber measures from sending a webhook until a subscriber has read its event:
+// verified, on disk, encoded and streamed in between. The baseline is the time in which the discarding server
+// answers.
 func BenchmarkWebhookToSubscriber(b *testing.B) {
 	b.Run("relay", func(b *testing.B) {
 		r := start(b, server.Config{})
@@ -97,8 +96,8 @@ func BenchmarkWebhookToSubscriber(b *testing.B) {
 	})
 }
 
-// BenchmarkIngest measures webhooks that are on disk when they are answered, from 32
-// senders at once, beside a server that discards them.
+// BenchmarkIngest measures webhooks that are on disk when they are answered, from 32 senders at once, beside
+// a server that discards them.
 func BenchmarkIngest(b *testing.B) {
 	for name, address := range map[string]func(*testing.B) string{
 		"relay":     func(b *testing.B) string { return start(b, server.Config{}).address },

@@ -8,8 +8,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// An open page is told of what changes within its token's scope and of nothing else, and what it then
-// asks for shows it, without the parts around it.
+// An open page is notified of changes within its token's scope and of no others. What it then requests shows
+// the change, without the parts around it.
 func TestOpenPagesAreToldOfChangesWithinTheirScope(t *testing.T) {
 	r, _, texts := paged(t, event.Filter{Repos: []string{"acme/*"}}, event.Filter{})
 	r.token = texts[0]

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// One stream's fault ends that stream and nothing else.
+// A panic in one stream ends that stream and nothing else.
 func TestAFaultEndsItsStreamAlone(t *testing.T) {
 	all := newConnections()
 	faulty := true

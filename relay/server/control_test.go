@@ -19,8 +19,8 @@ import (
 	"touchstone/relay/token"
 )
 
-// administered starts a relay with an admin's token and one for each scope. What the
-// relay is opened with by itself is the admin's.
+// administered starts a relay with an admin's token and one token for each scope. The relay's own requests
+// use the admin's.
 func administered(t *testing.T, config server.Config, scopes ...event.Filter) (r *relay, admin string, texts []string) {
 	t.Helper()
 	store := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
@@ -55,7 +55,7 @@ func (r *relay) change(t *testing.T, token, patch string) (answer, event.Control
 	return a, r.control(t, token)
 }
 
-// control asks for the settings that hold.
+// control requests the settings in force.
 func (r *relay) control(t *testing.T, token string) event.Control {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
@@ -85,7 +85,7 @@ func (r *relay) must(t *testing.T, token, patch string) event.Control {
 	return control
 }
 
-// follow hands on what a subscriber gets, moves of the cursor aside, until the test ends.
+// follow passes on what a subscriber gets, except moves of the cursor, until the test ends.
 func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <-chan event.Message {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -108,8 +108,8 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 	return messages
 }
 
-// A connected subscriber is told of new settings, and a later one begins with those
-// that hold: from any cursor, with any filter, within any scope.
+// A connected subscriber is sent new settings, and a later one begins with the settings in force: from any
+// cursor, with any filter, within any scope.
 func TestControlReachesEverybody(t *testing.T) {
 	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}},
 		event.Filter{Sources: []string{"grafana"}})
@@ -153,8 +153,8 @@ func TestControlReachesEverybody(t *testing.T) {
 	}
 }
 
-// A replay has no settings in it that are older than those it began with, and everything
-// else that it had; the frames are as the README shows them.
+// A replay leaves out settings that are older than those it began with, and nothing else; the frames are as
+// in the README.
 func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 	r, admin, _ := administered(t, server.Config{})
 	r.must(t, admin, `{"engine.model":"opus"}`)
@@ -183,7 +183,7 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 	}
 }
 
-// What cannot be set is refused in a sentence, and leaves nothing behind.
+// Settings that are not allowed are refused with a sentence, and nothing is stored.
 func TestControlRefuses(t *testing.T) {
 	r, admin, texts := administered(t, server.Config{}, event.Filter{})
 	for name, test := range map[string]struct {
@@ -214,7 +214,7 @@ func TestControlRefuses(t *testing.T) {
 	}
 }
 
-// With the store down nothing is set, and the sender is told to come back.
+// While the store is down no setting changes, and the client is told to try again.
 func TestControlWithTheStoreDown(t *testing.T) {
 	store := &brokenStore{Store: openStore(t, filepath.Join(t.TempDir(), "relay.db"))}
 	r, admin, _ := administered(t, server.Config{Store: store})
@@ -231,8 +231,8 @@ func TestControlWithTheStoreDown(t *testing.T) {
 	}
 }
 
-// A model's session in a sandbox reaches the loopback address too: without tokens there
-// are no admins, neither straight nor by a proxy, in whatever version of HTTP.
+// Without tokens there are no admins, neither directly nor through a proxy, in any version of HTTP: a model's
+// session in a sandbox can reach the loopback address too.
 func TestNoTokensNoAdministrators(t *testing.T) {
 	r := start(t, server.Config{})
 	a, _ := r.change(t, "", `{"engine.model":"opus"}`)

@@ -37,8 +37,7 @@ func TestFailuresByAddress(t *testing.T) {
 	}
 }
 
-// However many addresses there are, the memory is bounded, and those that are known
-// keep their own count.
+// However many addresses there are, the memory is bounded, and known addresses keep their own count.
 func TestFailuresAreBounded(t *testing.T) {
 	var f failures
 	now := time.Unix(1_700_000_000, 0)

@@ -14,7 +14,7 @@ import (
 	"touchstone/relay/server"
 )
 
-// signIn is a browser with the session of a token.
+// signIn returns a browser with a session of a token.
 func (r *relay) signIn(t *testing.T, token string) *http.Client {
 	t.Helper()
 	browser := r.browser(t)
@@ -25,14 +25,14 @@ func (r *relay) signIn(t *testing.T, token string) *http.Client {
 	return browser
 }
 
-// managed is a relay with a page, an administrator's token, and one of each scope.
+// managed returns a relay with a page, an administrator's token, and one token for each scope.
 func managed(t *testing.T, scopes ...event.Filter) (*relay, string, []string) {
 	t.Helper()
 	page := &server.Page{File: filepath.Join(t.TempDir(), "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"}}
 	return administered(t, server.Config{Page: page}, scopes...)
 }
 
-// fromElsewhere is what a browser says of a form that another origin's page sends.
+// fromElsewhere are a browser's headers for a form on another origin's page.
 var fromElsewhere = http.Header{"Content-Type": form["Content-Type"], "Origin": {"https://evil.test"}, "Sec-Fetch-Site": {"cross-site"}}
 
 func TestAdministratorsAloneChangeSettingsFromThePage(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAdministratorsAloneHaveGitHubRedeliver(t *testing.T) {
 	}
 }
 
-// log is the id of the relay's log.
+// log returns the id of the relay's log.
 func (r *relay) log(t *testing.T, token string) string {
 	t.Helper()
 	var health struct{ Log string }
@@ -107,7 +107,7 @@ func (r *relay) log(t *testing.T, token string) string {
 	return health.Log
 }
 
-// subscriberOption is how the page of an event names a subscriber that the event can be sent to.
+// subscriberOption matches a subscriber on an event's page that the event can be sent to.
 var subscriberOption = regexp.MustCompile(`<option value="([A-Z0-9]+)">`)
 
 func TestAnEventIsSentAgainToOneSubscriberOfTheSameToken(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// A connection that can be one by HTTP/2 counts as several, from before its handshake is over.
+// A connection that may use HTTP/2 counts as several, even before its handshake is over.
 func TestConnectionByHTTP2CountsAsSeveral(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"touchstone/relay/server"
 )
 
-// program finds a program that a test drives; without it the test says so loudly.
+// program finds a program that a test drives. Without it, the test says so loudly.
 func program(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -35,7 +35,7 @@ func program(t *testing.T, names ...string) string {
 	return ""
 }
 
-// watched stands before a relay and says how each stream is encoded.
+// watched runs a proxy in front of a relay that reports how each stream is encoded.
 func watched(t *testing.T, r *relay) (address string, encodings <-chan string) {
 	t.Helper()
 	target, err := url.Parse(r.address)
@@ -56,7 +56,7 @@ func watched(t *testing.T, r *relay) (address string, encodings <-chan string) {
 	return s.URL, seen
 }
 
-// Each event is there before the next one is sent: nothing sits in a decoder.
+// Each event arrives before the next one is sent: none waits in a decoder.
 func TestCompressedEventsArriveAtOnce(t *testing.T) {
 	for name, follow := range map[string]func(t *testing.T, address string, seen chan<- string){
 		"client": followWithClient, "curl": followWithCurl, "chromium": followWithChromium,

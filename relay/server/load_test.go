@@ -13,7 +13,7 @@ import (
 	"touchstone/relay/server"
 )
 
-// dial connects to a relay without a word.
+// dial connects to a relay and sends nothing.
 func (r *relay) dial(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.address, "http://"))
@@ -24,7 +24,7 @@ func (r *relay) dial(t *testing.T) net.Conn {
 	return conn
 }
 
-// announce begins a webhook of so many bytes and waits until they are asked for.
+// announce begins a webhook of so many bytes and waits until the relay asks for them.
 func (r *relay) announce(t *testing.T, size int) net.Conn {
 	t.Helper()
 	conn := r.dial(t)
@@ -35,8 +35,8 @@ func (r *relay) announce(t *testing.T, size int) net.Conn {
 	return conn
 }
 
-// Who announces much and sends nothing takes nothing from the others; who sends more
-// than may be in memory at once is put off, and the small ones go on.
+// A sender that announces much and sends nothing takes no room from the others. One that sends more than fits
+// into memory at once is told to try later, and small webhooks still get through.
 func TestBodiesInFlight(t *testing.T) {
 	r := start(t, server.Config{})
 	var senders []net.Conn

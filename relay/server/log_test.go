@@ -46,7 +46,7 @@ func (j *journal) lines(text string) []string {
 	return found
 }
 
-// startJournal runs a relay until the test ends, with a journal.
+// startJournal runs a relay with a journal until the test ends.
 func startJournal(t *testing.T, config server.Config) (*journal, string) {
 	t.Helper()
 	var err error
@@ -71,7 +71,7 @@ func startJournal(t *testing.T, config server.Config) (*journal, string) {
 	return &log, config.Listener.Addr().String()
 }
 
-// What strangers do is logged, and does not fill the disk.
+// What strangers do is logged, but does not fill the disk.
 func TestStrangersLogLittle(t *testing.T) {
 	t.Parallel()
 	log, address := startJournal(t, server.Config{

@@ -24,7 +24,7 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// paged is a relay with a page, and with tokens of these scopes if there are any.
+// paged returns a relay with a page, and with a token for each of these scopes.
 func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,8 +48,8 @@ func pullPayload(repo, title string) string {
 		"head":{"sha":"aaa","ref":"b"},"base":{"ref":"main"},"created_at":"2026-11-01T10:00:00Z","updated_at":"2026-11-01T10:00:00Z","html_url":"https://github.test/x"}}`, repo, title)
 }
 
-// browser follows no redirect, and keeps cookies. It sends Secure ones over plain HTTP to a
-// loopback address, as browsers do.
+// browser follows no redirects, and keeps cookies. It sends Secure cookies over plain HTTP to a loopback
+// address, as browsers do.
 func (r *relay) browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -270,7 +270,8 @@ func (r *relay) postGitHub(t *testing.T, kind, payload string) {
 	}
 }
 
-// The board has views of what is mine and of what waits for me, by the login that my own agent acts as.
+// The board has views of the viewer's pull requests and of those that wait for the viewer, by the login of
+// the viewer's own agent.
 func TestBoardKnowsWhoAsks(t *testing.T) {
 	r, _, texts := paged(t, event.Filter{}, event.Filter{})
 	for login, number := range map[string]int{"alice": 1, "bob": 2} {

@@ -37,7 +37,7 @@ type relay struct {
 	gone    departures
 }
 
-// departures is a log that signals each subscriber that is gone.
+// departures is a log that signals each subscriber that has gone.
 type departures chan struct{}
 
 func (d departures) Write(line []byte) (int, error) {
@@ -47,7 +47,7 @@ func (d departures) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// context is one with this log.
+// context returns a context with this log.
 func (d departures) context() context.Context {
 	return zerolog.New(d).WithContext(context.Background())
 }
@@ -101,7 +101,7 @@ func openStore(tb testing.TB, path string) hub.Store {
 	return store
 }
 
-// answer is what a webhook was answered.
+// answer is the answer to a webhook.
 type answer struct {
 	status     int
 	retryAfter string
@@ -149,13 +149,13 @@ type frames struct {
 	lines    *bufio.Reader
 }
 
-// open asks for a stream; query is such as "after=oldest".
+// open requests a stream; query is such as "after=oldest".
 func (r *relay) open(tb testing.TB, query, lastEventID string) *frames {
 	tb.Helper()
 	return r.stream(tb, "/events?"+query, lastEventID)
 }
 
-// stream asks for the stream of a path.
+// stream requests the stream at a path.
 func (r *relay) stream(tb testing.TB, path, lastEventID string) *frames {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
@@ -200,7 +200,7 @@ func (f *frames) next() string {
 	}
 }
 
-// message returns the next frame that is no heartbeat.
+// message returns the next frame that is not a heartbeat.
 func (f *frames) message() string {
 	f.tb.Helper()
 	frame := f.next()
@@ -210,7 +210,7 @@ func (f *frames) message() string {
 	return frame
 }
 
-// event returns the event of the next frame that is no heartbeat.
+// event returns the event of the next frame that is not a heartbeat.
 func (f *frames) event() event.Event {
 	f.tb.Helper()
 	frame := f.message()
@@ -377,7 +377,7 @@ func TestStopAnswersWhatItTook(t *testing.T) {
 	<-stopped
 }
 
-// slowStore holds up appends.
+// slowStore delays appends.
 type slowStore struct {
 	hub.Store
 	entered, resume chan struct{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A browser stays signed in for a month, and no longer because the clock was ahead when it signed in.
+// A browser stays signed in for a month, and no longer if the clock was ahead when it signed in.
 func TestSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, err := OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
@@ -37,8 +37,8 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
-// A link works once, however its code is written the second time: base64 is read with line breaks in it, and
-// with other last bits.
+// A link works once, even if its code is written differently the second time: base64 decoders accept line
+// breaks and other last bits.
 func TestLinkWorksOnce(t *testing.T) {
 	store, err := OpenStore(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {

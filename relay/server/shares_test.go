@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// asking has addresses take what there is of shares, and remembers who lost what.
+// asking makes addresses take from shares, and records who lost what.
 type asking struct {
 	t      *testing.T
 	shares *shares
@@ -28,7 +28,7 @@ func (a *asking) expect(when string, want ...string) {
 	a.lost = nil
 }
 
-// The address that takes most loses first, its oldest first; one that takes little loses nothing.
+// The address that has taken most loses first, its oldest claim first; one that takes little loses nothing.
 func TestWhoTakesMostLosesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asking{t: t, shares: newShares(100, time.Second)}
@@ -51,7 +51,7 @@ func TestWhoTakesMostLosesFirst(t *testing.T) {
 	})
 }
 
-// All of an IPv6 network is one holder: who has 2^64 addresses has one share.
+// A whole IPv6 network is one holder: a sender with 2^64 addresses has one share.
 func TestSharesAreOfNetworks(t *testing.T) {
 	a := &asking{t: t, shares: newShares(10, 0)}
 	for i := range 9 {
@@ -64,8 +64,8 @@ func TestSharesAreOfNetworks(t *testing.T) {
 	a.expect("with another network", "a0")
 }
 
-// Many networks with as much each keep a newcomer out for no longer than the grace, and one
-// network alone makes room for its own.
+// Many networks with as much each keep a newcomer out for no longer than the grace, and a network that is
+// alone makes room for its own new claims.
 func TestEqualsGiveWayAfterTheGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asking{t: t, shares: newShares(10, time.Second)}

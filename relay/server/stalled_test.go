@@ -20,8 +20,8 @@ import (
 	"touchstone/relay/token"
 )
 
-// pipes is a listener whose connections buffer nothing: who does not read stalls at
-// once, and time limits need not be waited for.
+// pipes is a listener whose connections have no buffers: a peer that does not read stalls at once, so that
+// tests need not fill a buffer first.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -46,7 +46,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
-// piped is a relay behind pipes, in a bubble of its own time.
+// piped is a relay behind pipes, in its own synctest bubble.
 type piped struct {
 	*pipes
 	stop func()
@@ -108,8 +108,8 @@ func (p piped) follow(t *testing.T) *bufio.Reader {
 	return greeted(t, conn, "")
 }
 
-// greeted asks for a stream on a connection, with an Authorization header, and reads its
-// head and its greeting.
+// greeted requests a stream on a connection, with an Authorization header, and reads its head and its
+// greeting.
 func greeted(t *testing.T, conn net.Conn, authorization string) *bufio.Reader {
 	t.Helper()
 	if _, err := fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n\r\n", authorization); err != nil {
@@ -124,8 +124,8 @@ func greeted(t *testing.T, conn net.Conn, authorization string) *bufio.Reader {
 	return lines
 }
 
-// Subscribers that read nothing are cut off, and one that reads gets everything
-// meanwhile. Nothing is left of any: the bubble would not end.
+// Subscribers that read nothing are cut off, while one that reads gets everything. Nothing of them is left:
+// otherwise the bubble would not end.
 func TestStalledSubscribers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := startPiped(t, server.Config{})
@@ -171,7 +171,7 @@ func TestStalledSubscribers(t *testing.T) {
 	})
 }
 
-// Nor does one over TLS hold up its end, though TLS would tell it first.
+// A stalled subscriber over TLS is cut off at once too, although TLS would first wait to tell it.
 func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
@@ -202,7 +202,7 @@ func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
 	})
 }
 
-// A subscriber that reads nothing does not hold up the relay's end.
+// A subscriber that reads nothing does not delay the relay's stop.
 func TestStopCutsOffTheStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := startPiped(t, server.Config{})

@@ -15,8 +15,8 @@ import (
 	"touchstone/relay/server"
 )
 
-// Strangers who say little, slowly, or nothing keep no webhook out that comes from another
-// address, however many connections they have: they lose theirs.
+// Strangers who send little, slowly, or nothing keep out no webhook from another address, however many
+// connections they have: they lose theirs.
 func TestSilentStrangersKeepNoWebhookOut(t *testing.T) {
 	const strangers, each = 8, 400 // more together than the relay lets stay
 	for name, opening := range map[string]string{
@@ -79,7 +79,7 @@ func TestReplayedWebhooksAreStoredOnce(t *testing.T) {
 	}
 }
 
-// Nobody who follows is sent what a webhook could be sent again with.
+// A subscriber is not sent the signature, with which a webhook could be sent again.
 func TestFollowersGetNoSignature(t *testing.T) {
 	r, _, _ := administered(t, server.Config{})
 	r.post(t, "a", `{}`)
@@ -94,8 +94,8 @@ func TestFollowersGetNoSignature(t *testing.T) {
 	}
 }
 
-// Behind a proxy that is trusted, senders are told apart by what it says of them; one cannot pass
-// for another, and without trust the proxy is one sender.
+// Behind a trusted proxy, senders are distinguished by the proxy's header. A sender cannot pass for another,
+// and without trust the proxy counts as one sender.
 func TestSendersBehindATrustedProxyAreToldApart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trusted []netip.Prefix

@@ -23,8 +23,8 @@ import (
 	"touchstone/relay/storetest"
 )
 
-// withhold opens requests on one connection by HTTP/2 and lets no byte of an answer's body through. It
-// tells of each that the relay resets.
+// withhold sends requests on one HTTP/2 connection and accepts no byte of any answer's body. It reports each
+// request that the relay resets.
 func withhold(t *testing.T, conn net.Conn, requests int, reset chan<- struct{}) {
 	t.Helper()
 	var out, head bytes.Buffer
@@ -62,7 +62,7 @@ func withhold(t *testing.T, conn net.Conn, requests int, reset chan<- struct{}) 
 	}
 }
 
-// Requests whose answers are not let through end after 10 s, and more than 32 at once begin none.
+// Requests whose answers are not accepted end after 10 s, and a connection has at most 32 at once.
 func TestAnswersThatAreNotLetThroughEnd(t *testing.T) {
 	const refused, open = 8, 32
 	certFile, keyFile, _ := certify(t, t.TempDir(), 1)
@@ -98,8 +98,8 @@ func TestAnswersThatAreNotLetThroughEnd(t *testing.T) {
 	})
 }
 
-// Of subscribers that share one connection by HTTP/2, those that read nothing lose their streams when what
-// they hold is too much for the memory, the slowest first. One that reads keeps its own.
+// Of the subscribers on one HTTP/2 connection, those that read nothing lose their streams when they hold too
+// much memory, the slowest first. One that reads keeps its stream.
 func TestSubscriberKeepsItsStreamWhileOthersOfItsConnectionLoseTheirs(t *testing.T) {
 	const stalled, large = 11, 8 << 20 // the hub lets ten of them be held
 	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
