@@ -18,10 +18,11 @@ import (
 	"touchstone/verdict"
 )
 
-// row is the number of a pull request on the board.
+// row matches the number of a pull request on the board.
 var row = regexp.MustCompile(`id="p-acme/app-(\d+)"`)
 
-// What the board is filtered by stands in its address, and programs filter by the same words; what is blocked comes first.
+// The board's filters are in its address, and the API has the same ones; pull requests that are blocked come
+// first.
 func TestFiltersStandInTheAddress(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
@@ -66,7 +67,7 @@ func TestFiltersStandInTheAddress(t *testing.T) {
 	}
 }
 
-// The trends are there for programs, as JSON and as CSV, with the same figures.
+// Programs get the trends as JSON and as CSV, with the same figures.
 func TestTrendsAreThereForPrograms(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
@@ -107,7 +108,7 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 	}
 }
 
-// The command that an event's page offers is copied by a click, and gives that event.
+// A click copies the command on an event's page, and the command prints that event.
 func TestAnEventIsReadAgainByTheCommandOnItsPage(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {

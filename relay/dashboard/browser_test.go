@@ -40,7 +40,7 @@ type relay struct {
 	notes   token.Notebook // what is kept beside the log
 }
 
-// startRelay starts a relay that knows its log since a moment, or that has an empty one.
+// startRelay starts a relay whose log is known since a moment or, without one, whose log is empty.
 func startRelay(t *testing.T, since ...time.Time) *relay {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func opened(number, minutes int, title, author, branch string) object {
 		}}
 }
 
-// review is a review of it with a record.
+// review returns a review of the pull request with a record.
 func review(of object, v verdict.Verdict, by string, ledger verdict.Ledger) object {
 	pull := of["pull_request"].(object)
 	head := pull["head"].(object)["sha"].(string)
@@ -134,7 +134,7 @@ func review(of object, v verdict.Verdict, by string, ledger verdict.Ledger) obje
 	}}
 }
 
-// hostile are texts that would run, load or break something if they were taken for more than text.
+// hostile are texts that would run, load or break something if they were not treated as text.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`, `{{.}}{{template "turn" .}}`,
 	`javascript:alert(1)`,
@@ -186,7 +186,7 @@ func (r *relay) read(path string, into any) {
 	}
 }
 
-// views are the pages of a relay with so many pull requests, of which those of events are a sample.
+// views returns the pages of a relay with so many pull requests; those of events are a sample.
 func (r *relay) views(pulls int) []string {
 	r.t.Helper()
 	var all struct{ Events []struct{ ID string } }
@@ -204,8 +204,8 @@ func (r *relay) views(pulls int) []string {
 	return views
 }
 
-// Titles, branches, logins, findings, payloads and what agents say are text: in a real browser
-// nothing of them runs, loads or makes a page wider than the screen.
+// Titles, branches, logins, findings, payloads and agents' reports are treated as text: in a real browser,
+// none of them runs, loads anything or makes a page wider than the screen.
 func TestHostileTextsStayText(t *testing.T) {
 	t.Parallel()
 	r := hostileRelay(t)
@@ -216,7 +216,7 @@ func TestHostileTextsStayText(t *testing.T) {
 	}
 }
 
-// What GitHub publishes as examples of its webhooks is shown by every page, with an event of each type.
+// Every page shows GitHub's published example webhooks, and an event of each type.
 func TestPagesShowTheWebhooksThatGitHubPublishes(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
@@ -260,7 +260,8 @@ func TestPagesShowTheWebhooksThatGitHubPublishes(t *testing.T) {
 	}
 }
 
-// intact reports what the page that is open holds of others that is more than text, and where it is wider than a screen.
+// intact reports hostile texts on the open page that were not treated as text, and where the page is wider
+// than a screen.
 func intact(t *testing.T, b *chromium.Tab, view string, sizes ...[2]int64) {
 	t.Helper()
 	for _, size := range sizes {
@@ -283,7 +284,7 @@ func intact(t *testing.T, b *chromium.Tab, view string, sizes ...[2]int64) {
 	}
 }
 
-// A board that is open shows what happens, within a second, and stands still while it is paused.
+// An open board shows a change within a second, and does not move while it is paused.
 func TestBoardIsLive(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
@@ -304,7 +305,7 @@ func TestBoardIsLive(t *testing.T) {
 	b.Clean("the board")
 }
 
-// Rows are reached by j and k, the filter by a slash.
+// The keys j and k move between rows, and the slash goes to the filter.
 func TestBoardTakesKeys(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
@@ -322,7 +323,7 @@ func TestBoardTakesKeys(t *testing.T) {
 	}
 }
 
-// What somebody is doing on a page outlives its refreshes: the focus, what is typed and chosen, and what was opened to be read.
+// A refresh of a page keeps the focus, what is typed and chosen, and what was opened.
 func TestRefreshesLeaveWhatPeopleDoAlone(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)

@@ -20,7 +20,8 @@ import (
 	"touchstone/verdict"
 )
 
-// firing sends reviews of some days with findings of one row, most of which held and some of which were refuted.
+// firing sends reviews over some days with findings of one row; most findings were confirmed and some
+// refuted.
 func firing(r *relay) {
 	for i := range 12 {
 		pull := opened(i+1, 60*24*(i+1), fmt.Sprintf("Change %d", i+1), "alice", fmt.Sprintf("branch-%d", i+1))
@@ -51,7 +52,8 @@ const inked = `[...document.querySelectorAll("#charts canvas")].map(c => {
 	return n;
 })`
 
-// merging has some of those of firing merged, the first of them now, and opens another one, for which a person is called.
+// merging merges some of firing's pull requests, the first of them now, and opens another one for which a
+// person is called.
 func merging(r *relay) {
 	for n := 1; n <= 5; n++ {
 		closed := opened(n, 60*24*n, fmt.Sprintf("Change %d", n), "alice", fmt.Sprintf("branch-%d", n))
@@ -68,7 +70,7 @@ func merging(r *relay) {
 	r.send("pull_request", called)
 }
 
-// The plots have lines on them, and a click on a point of any leads to the pull requests behind it.
+// The plots have lines, and a click on a point of a plot leads to the pull requests behind it.
 func TestChartsAreDrawn(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
@@ -148,7 +150,7 @@ func TestChartsAreDrawn(t *testing.T) {
 	b.Clean("the clicks")
 }
 
-// Plots follow what happens while a page is open, as the rest of it does.
+// Plots follow changes while a page is open, like the rest of the page.
 func TestPlotsAreLive(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))
@@ -175,7 +177,7 @@ func clickLastPointAt(b *chromium.Tab, title, edge string, below float64) {
 	b.Run(chromedp.MouseEvent(input.MouseMoved, box.Right-3, box.Edge+below), chromedp.MouseClickXY(box.Right-3, box.Edge+below))
 }
 
-// What a rule's page shows is there for programs, too.
+// Programs can get what a rule's page shows.
 func TestARuleOverTimeIsThereForPrograms(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t, time.Now().AddDate(0, 0, -20))

@@ -34,7 +34,7 @@ type managed struct {
 	asked atomic.Int64
 }
 
-// manage starts such a relay, whose log holds the webhook's ping and a pull request.
+// manage starts such a relay; its log holds the webhook's ping and a pull request.
 func manage(t *testing.T) *managed {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func manage(t *testing.T) *managed {
 	return r
 }
 
-// What administrators do on the page is done by plain forms, with JavaScript and without it.
+// The page's plain forms do what administrators do, with JavaScript and without it.
 func TestFormsInABrowser(t *testing.T) {
 	t.Parallel()
 	r := manage(t)
@@ -164,7 +164,7 @@ func TestFormsInABrowser(t *testing.T) {
 	b.Clean("the forms")
 }
 
-// The page of health tells of each webhook its last ping, and what was recovered.
+// The health page shows each webhook's last ping, and what was recovered.
 func TestHealthTellsOfHooks(t *testing.T) {
 	t.Parallel()
 	r := manage(t)
@@ -187,8 +187,9 @@ func TestHealthTellsOfHooks(t *testing.T) {
 	}
 }
 
-// The page of health tells what a comparison with GitHub's list brought in, and which time is lost: here a webhook's secret
-// was another one for a while, and then the relay was away for longer than GitHub lists deliveries.
+// The health page shows what a comparison with GitHub's list brought in, and which deliveries are lost: here
+// a webhook's secret was wrong for a while, and then the relay was down for longer than GitHub lists
+// deliveries.
 func TestHealthTellsOfGaps(t *testing.T) {
 	t.Parallel()
 	r := manage(t)
@@ -240,7 +241,7 @@ func TestHealthTellsOfGaps(t *testing.T) {
 	}
 }
 
-// The page of health says since when the log is known, which is not for ever.
+// The health page shows since when the log is known, which is not since ever.
 func TestHealthSaysSinceWhenTheLogIsKnown(t *testing.T) {
 	t.Parallel()
 	since := time.Now().AddDate(0, 0, -20).UTC()

@@ -17,7 +17,7 @@ import (
 // validator is the W3C's checker of HTML, which is maintained at https://github.com/validator/validator.
 const validator = "../../.tools/node_modules/vnu-jar/build/dist/vnu.jar"
 
-// get is what a program is answered that comes with the relay's token.
+// get requests a path as a program with the relay's token, and returns the answer.
 func (r *relay) get(path string, want int) string {
 	r.t.Helper()
 	return r.ask(http.MethodGet, path, want)
@@ -44,7 +44,7 @@ func (r *relay) ask(method, path string, want int) string {
 	return string(text)
 }
 
-// Every page is valid HTML: with nothing to show, with usual things, and with hostile texts in every field.
+// Every page is valid HTML: when it is empty, with usual content, and with hostile texts in every field.
 func TestPagesAreValidHTML(t *testing.T) {
 	t.Parallel()
 	java, err := exec.LookPath("java")
@@ -98,7 +98,7 @@ func TestPagesAreValidHTML(t *testing.T) {
 	}
 }
 
-// The menu of periods shows the one that the address names, also one that it does not offer.
+// The menu of periods shows the period in the address, even one that the menu does not offer.
 func TestThePeriodThatIsShownIsTheOneAskedFor(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)

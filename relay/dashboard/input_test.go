@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict"
 )
 
-// A review whose record cannot be read shows as that, with the link to it.
+// A review whose record cannot be read is shown as such, with a link to it.
 func TestAnUnreadableRecordShowsWithItsLink(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
@@ -31,7 +31,7 @@ func TestAnUnreadableRecordShowsWithItsLink(t *testing.T) {
 	}
 }
 
-// negative is a length of time below zero, as pages and programs would be told it.
+// negative matches a negative length of time, on a page or in JSON.
 var negative = regexp.MustCompile(`[>" ]-\d+ (s|min|h|d)\b|":-\d`)
 
 // Clocks that differ or jump never make a length of time negative.
@@ -57,7 +57,7 @@ func TestClocksThatJumpShowNothingNegative(t *testing.T) {
 	}
 }
 
-// A relay that has heard nothing yet says how to make the first webhook arrive.
+// A relay that has received nothing yet says how to make the first webhook arrive.
 func TestAnEmptyLogSaysHowToBegin(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)

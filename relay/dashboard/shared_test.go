@@ -18,7 +18,7 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// logAlone is a relay of which nothing but its log is asked for.
+// logAlone is a relay that only has to answer for its log.
 type logAlone struct {
 	Relay
 	log *hub.Hub
@@ -30,7 +30,7 @@ func (r logAlone) Head() event.Cursor {
 	return event.Cursor{Log: bounds.Log, Seq: bounds.Head}
 }
 
-// overLog is a dashboard over a log, and a function that appends an event to it.
+// overLog returns a dashboard over a log, and a function that appends an event to it.
 func overLog(t *testing.T) (*Dashboard, func()) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
@@ -68,8 +68,8 @@ func overLog(t *testing.T) (*Dashboard, func()) {
 	}
 }
 
-// However many pages ask for the same at once, it is written once: for each scope and address, as of each
-// change, and anew when it is old.
+// However many pages request the same content at once, it is rendered once for each scope and address, again
+// after each change, and again when it is old.
 func TestOpenPagesShareOneRendering(t *testing.T) {
 	d, happen := overLog(t)
 	now := time.Now()

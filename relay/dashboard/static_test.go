@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What others wrote is as their packages have it, and the list of it is complete.
+// The files of others are as their packages publish them, and the list of them is complete.
 func TestVendoredFilesAreAsPublished(t *testing.T) {
 	text, err := staticFiles.ReadFile("static/vendor/SOURCES.json")
 	if err != nil {

@@ -86,7 +86,7 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 	b.Clean("the links and forms")
 }
 
-// A browser without JavaScript signs in, by a token and by a one-time link, and out again.
+// A browser without JavaScript can sign in with a token and with a one-time link, and sign out again.
 func TestSigningInNeedsNoJavaScript(t *testing.T) {
 	t.Parallel()
 	r := manage(t)
@@ -129,7 +129,7 @@ func (r *relay) newest(kind string) string {
 	return all.Events[0].ID
 }
 
-// announce has an agent say what it does; the relay keeps that for 90 seconds.
+// announce sends an agent's report; the relay keeps it for 90 seconds.
 func (r *relay) announce() {
 	r.t.Helper()
 	beacon := event.Beacon{
@@ -141,8 +141,8 @@ func (r *relay) announce() {
 	}
 }
 
-// usual is a relay after some weeks with pull requests in most of the states that there are, at which an agent is at work. The
-// cursor is that of a review.
+// usual returns a relay after some weeks, with pull requests in most of the possible states and an agent at
+// work. The cursor is that of a review.
 func usual(t *testing.T) (r *relay, cursor string) {
 	r = startRelay(t, time.Now().AddDate(0, 0, -20))
 	firing(r)
@@ -162,8 +162,8 @@ func usual(t *testing.T) (r *relay, cursor string) {
 	return r, r.newest("pull_request_review")
 }
 
-// The pages are as accessible as axe-core can tell, in light and dark, on a desk and on a phone. A picture of each is an
-// artifact of this test (go test -artifacts).
+// The pages are as accessible as axe-core can tell, in light and dark, on a desk and on a phone. A picture of
+// each is an artifact of this test (go test -artifacts).
 func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("../../.tools/node_modules/axe-core/axe.min.js")
@@ -214,7 +214,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// picture keeps what the whole page looks like.
+// picture stores a picture of the whole page.
 func picture(t *testing.T, b *chromium.Tab, name string) {
 	t.Helper()
 	var picture []byte
