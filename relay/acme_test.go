@@ -22,8 +22,8 @@ import (
 	"github.com/letsencrypt/pebble/v2/wfe"
 )
 
-// authority is Let's Encrypt's own test server, in this process. It looks every name up as this
-// machine, and connects to port for its challenge.
+// authority runs Let's Encrypt's own test server in this process. It resolves every name to this machine, and
+// connects to port for its challenge.
 func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
@@ -64,8 +64,9 @@ func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) 
 	return server.URL + "/dir", roots
 }
 
-// TestDomainGetsItsCertificate serves with a domain alone: the first connection is encrypted with a
-// certificate that the authority made for it, another name is refused, and a restart asks nobody.
+// TestDomainGetsItsCertificate serves with only a domain configured. The first connection is encrypted with a
+// certificate that the authority issued for the domain, another name is refused, and a restart does not ask
+// the authority again.
 func TestDomainGetsItsCertificate(t *testing.T) {
 	const domain = "relay.test"
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -12,7 +12,7 @@ import (
 	"touchstone/worktree/strictyaml"
 )
 
-// A mistake is told with its line in the file, wherever it is, and in words of YAML.
+// A mistake is reported with its line in the file, wherever it is, and in terms of YAML.
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen: 127.0.0.1:0\nretention: 5": "line 2:12: retention: it takes a time, such as 90s, 36h or 30d",
@@ -51,7 +51,7 @@ func TestConfigMistakes(t *testing.T) {
 	}
 }
 
-// TestDomainWithoutAnAddress is refused where the network says so; without a network nothing is known.
+// A domain without an address is refused if the network says so. Without a network the address is unknown.
 func TestDomainWithoutAnAddress(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
@@ -69,7 +69,8 @@ func TestDomainWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// TestDomainThatPointsElsewhere is told of with both names, since a certificate would be waited for in vain.
+// A domain that points at another machine is reported with its address, because no certificate could be
+// issued for it.
 func TestDomainThatPointsElsewhere(t *testing.T) {
 	local := []net.Addr{&net.IPNet{IP: net.IPv4(198, 51, 100, 4)}, &net.IPNet{IP: net.ParseIP("2001:db8::4")}}
 	for name, test := range map[string]struct {
@@ -95,8 +96,7 @@ func TestDomainThatPointsElsewhere(t *testing.T) {
 	}
 }
 
-// Reading any configuration ends in settings or in an error, and
-// no error tells a secret.
+// Reading any configuration ends in settings or in an error, and no error contains a secret.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"", "listen: 127.0.0.1:0\nretention: 1h\nallow_unsigned: [github]\n",

@@ -13,8 +13,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// controls are the models that a follower is told, one after the other, until the test
-// ends. It asks for events that never come.
+// controls returns the models that a follower is sent, one after the other, until the test ends. The follower
+// filters for events that never come.
 func controls(t *testing.T, address, token string) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -48,7 +48,7 @@ func administrator(t *testing.T, binary, store string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// awaitModel waits until a follower is told a model.
+// awaitModel waits until a follower is sent a model.
 func awaitModel(t *testing.T, who string, models <-chan string, want string) {
 	t.Helper()
 	for {
@@ -63,8 +63,8 @@ func awaitModel(t *testing.T, who string, models <-chan string, want string) {
 	}
 }
 
-// Each choice reaches those who are there, and, though the relay is killed the moment it
-// has acknowledged it, those who come later.
+// Each choice reaches the followers that are connected and those that connect later, although the relay is
+// killed as soon as it has acknowledged the choice.
 func TestControlSurvivesKill(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)

@@ -22,7 +22,7 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// status asks the relay for a path and returns what it is answered.
+// status requests a path from the relay and returns its answer.
 func (p *process) status(t *testing.T, path string) (int, string) {
 	t.Helper()
 	response, err := http.Get("http://" + p.address + path)
@@ -37,8 +37,7 @@ func (p *process) status(t *testing.T, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// expect sends an example and checks the answer's status and, of one that puts the
-// sender off, that it says until when.
+// expect sends an example and checks the answer's status; a refusal has to say when to send it again.
 func (p *process) expect(t *testing.T, i, want int) {
 	t.Helper()
 	example := allExamples(t)[i]
@@ -54,7 +53,7 @@ func (p *process) expect(t *testing.T, i, want int) {
 	}
 }
 
-// unready checks that the relay lives, and says that it takes nothing for now.
+// unready checks that the relay is alive, and that it says that it accepts nothing for now.
 func (p *process) unready(t *testing.T) {
 	t.Helper()
 	if ready, sentence := p.status(t, "/readyz"); ready != http.StatusServiceUnavailable ||
@@ -66,7 +65,7 @@ func (p *process) unready(t *testing.T) {
 	}
 }
 
-// says waits until the relay answers a path with a text.
+// says waits until the relay's answer to a path contains a text.
 func (p *process) says(t *testing.T, path, text string) {
 	t.Helper()
 	await.Until(t, path+" to say "+text, func() bool {
@@ -75,8 +74,8 @@ func (p *process) says(t *testing.T, path, text string) {
 	})
 }
 
-// checkRefusals kills the relay and checks that a row of refusals was worth a line of
-// its log or two, and that it has the cause.
+// checkRefusals kills the relay and checks that it logged many refusals in only a line or two, with the
+// cause.
 func (p *process) checkRefusals(t *testing.T, cause string) {
 	t.Helper()
 	p.kill()
@@ -91,8 +90,7 @@ func (p *process) checkRefusals(t *testing.T, cause string) {
 	}
 }
 
-// lock takes the file away from the relay, as a backup or a shell may, until the
-// function that it returns is called.
+// lock locks the store's file against the relay, as a backup or a shell may, until release is called.
 func lock(t *testing.T, store string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", strings.TrimPrefix(store, "sqlite:"))
@@ -112,9 +110,9 @@ func lock(t *testing.T, store string) (release func()) {
 	}
 }
 
-// endure checks what a relay does whose store is away: webhooks are refused, and readiness
-// says so; once the store is back, all is well without a restart, and a subscriber that
-// was there throughout has missed nothing.
+// endure checks a relay whose store is unavailable: it refuses webhooks and is not ready. Once the store is
+// back, everything works without a restart, and a subscriber that was connected throughout has missed
+// nothing.
 func endure(t *testing.T, p *process, away, back func(), cause string) {
 	t.Helper()
 	const refused = 5
@@ -170,8 +168,8 @@ func TestDatabaseGone(t *testing.T) {
 	endure(t, p, away, func() { proxy = between(proxy.Address) }, "store event: append: ")
 }
 
-// A webhook whose body is still on its way when the relay is told to stop is stored and
-// answered; streams end with the advice when to come back; and nobody else gets in.
+// A webhook whose body is still arriving when the relay is told to stop is stored and answered, streams end
+// with the time after which to reconnect, and no new connection is accepted.
 func TestTerminatedWithWebhookInFlight(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -208,8 +206,8 @@ func TestTerminatedWithWebhookInFlight(t *testing.T) {
 	}
 }
 
-// Who never sends the rest of a webhook, or of a request, neither holds up the relay's end
-// nor makes a failure of it; the webhook's sender is told to come again.
+// A client that never sends the rest of a webhook or a request neither delays the relay's stop nor turns it
+// into a failure; the sender of the webhook is told to send it again.
 func TestTerminatedWithStalledSenders(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -245,8 +243,8 @@ func TestTerminatedWithStalledSenders(t *testing.T) {
 	}
 }
 
-// checkGoodbye reads a stream to its end, which has to be a clean one, with the
-// subscriber's position and the time after which to come back.
+// checkGoodbye reads a stream to its end. The end has to be clean, with the subscriber's position and the
+// time after which to reconnect.
 func checkGoodbye(t *testing.T, stream io.Reader) {
 	t.Helper()
 	text, err := io.ReadAll(stream)

@@ -12,8 +12,7 @@ import (
 	"touchstone/relay/internal/examples"
 )
 
-// limitFiles lets no file of the relay grow beyond this size: that is to it what a full
-// disk is.
+// limitFiles limits the size of the relay's files, which has the same effect as a full disk.
 func (p *process) limitFiles(t *testing.T, bytes uint64) {
 	t.Helper()
 	limits := unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}
@@ -28,8 +27,8 @@ func TestDiskFull(t *testing.T) {
 	endure(t, p, func() { p.limitFiles(t, 1) }, func() { p.limitFiles(t, unix.RLIM_INFINITY) }, "disk I/O error")
 }
 
-// Where a little still fits, but no webhook, the relay is not ready; it says that the
-// store takes webhooks again when it took one.
+// If a small write still fits, but no webhook, the relay is not ready. Once it has stored a webhook, it logs
+// that the store works again.
 func TestDiskNearlyFull(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)

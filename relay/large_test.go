@@ -11,8 +11,8 @@ import (
 	"touchstone/relay/internal/examples"
 )
 
-// The largest webhooks go through both binaries as they are shipped: one stands in its
-// envelope as it is, the other takes the largest frame there is, for it goes as base64.
+// The largest webhooks get through both binaries as they are shipped: one payload is part of its envelope as
+// it is, the other is sent as base64, which makes the largest possible frame.
 func TestLargestPayloads(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)

@@ -17,8 +17,8 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// relayBinary builds the relay when the first test needs it, as the Makefile does, so that
-// what either has compiled is of use to both.
+// relayBinary builds the relay when the first test needs it. It builds as the Makefile does, so that both
+// share the build cache.
 var relayBinary = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "relay-test-")
 	if err != nil {
@@ -42,15 +42,15 @@ var (
 	unpacked  []examples.Example
 )
 
-// allExamples unpacks the examples when the first test needs them: with the race detector
-// that takes half a second.
+// allExamples unpacks the examples when the first test needs them: with the race detector that takes half a
+// second.
 func allExamples(t *testing.T) []examples.Example {
 	t.Helper()
 	unpacking.Do(func() { unpacked = examples.All(t) })
 	return unpacked
 }
 
-// database is the address of a new store in Firestore, and where Firestore is.
+// database returns the address of a new store in Firestore, and that of Firestore.
 func database(t *testing.T) (store, host string) {
 	t.Helper()
 	e, project := emulator.ForTest(t)
@@ -62,14 +62,14 @@ var (
 	endingsMu sync.Mutex
 )
 
-// atEnd has something done when all tests are over, the latest first.
+// atEnd registers a function to call when all tests are over; the last one is called first.
 func atEnd(do func() error) {
 	endingsMu.Lock()
 	defer endingsMu.Unlock()
 	endings = append(endings, do)
 }
 
-// tidy is a run of all tests that takes away what they made once.
+// tidy is a run of all tests that removes what they made once.
 type tidy struct{ testscript.TestingM }
 
 // Run implements testscript.TestingM.

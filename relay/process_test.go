@@ -27,7 +27,7 @@ import (
 
 const testSecret = "s3cret"
 
-// waitForLine waits for a file that is written at once, and returns its first line.
+// waitForLine waits for a file that is written in one step, and returns its first line.
 func waitForLine(path string) (line string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
@@ -52,7 +52,7 @@ func buildRelay(t *testing.T) string {
 	return binary
 }
 
-// newStore is the address of an embedded store that is not there yet.
+// newStore returns the address of an embedded store that does not exist yet.
 func newStore(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "relay.db") }
 
 // process is a running relay.
@@ -62,8 +62,8 @@ type process struct {
 	log     *bytes.Buffer
 }
 
-// startRelay starts the binary over a store, such as newStore's. An address of "" picks
-// one. The environment is added to this process's own.
+// startRelay starts the binary over a store, such as newStore's. An empty address picks a free one. The
+// environment is added to this process's own.
 func startRelay(t *testing.T, binary, store, listen string, environment ...string) *process {
 	t.Helper()
 	return launch(t, binary, environment, "--listen", cmp.Or(listen, host.Own()+":0"), "--store", store)
@@ -90,7 +90,7 @@ func launch(t *testing.T, binary string, environment []string, flags ...string) 
 	return p
 }
 
-// kill ends the process as kill -9 does, which gives it no chance to save anything.
+// kill ends the process with SIGKILL, which gives it no chance to save anything.
 func (p *process) kill() {
 	if p.command.ProcessState == nil {
 		// It is gone in any case, and how it went is no news.
@@ -135,9 +135,9 @@ func follow(t *testing.T, address, after string, n int) []*event.Event {
 	return events
 }
 
-// Half of the examples go in; the relay is killed with more on their way, and started
-// again; then everything is sent once more, as redelivery would. A subscriber that was
-// there all along, and one that was away, get each example once and byte for byte.
+// The relay is killed after half of the examples, with more of them under way, and restarted. Then all are
+// sent again, like redeliveries. A subscriber that was connected all along, and one that was not, get each
+// example once and byte for byte.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)
@@ -186,8 +186,8 @@ func TestKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// deliverUntilKilled sends the examples from the given one on, eight at a time, kills
-// the relay in the middle of it, and returns how many were acknowledged in all.
+// deliverUntilKilled sends the examples from the given one on, eight at a time, kills the relay meanwhile,
+// and returns how many were acknowledged in total.
 func deliverUntilKilled(t *testing.T, p *process, all []examples.Example, from int) int {
 	t.Helper()
 	var acknowledged atomic.Int64

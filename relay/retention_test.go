@@ -12,8 +12,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// told returns what a subscriber that comes with a cursor is told until it has the last
-// of the events, each message in a word or two.
+// told returns what a subscriber with a cursor is sent until it has the last of the events, each message in a
+// word or two.
 func (p *process) told(t *testing.T, after string, last int64) string {
 	t.Helper()
 	var told []string
@@ -38,8 +38,8 @@ func (p *process) told(t *testing.T, after string, last int64) string {
 	return strings.Join(told, ", ")
 }
 
-// From any cursor, a subscriber gets every event behind it or is told which it
-// does not get, from either kind of store, before and behind a restart.
+// From any cursor, a subscriber gets every event after it or is told which events it does not get, from
+// either kind of store, before and after a restart.
 func TestSubscriberOfEveryAge(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) (store string, environment []string){

@@ -41,7 +41,7 @@ func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
 	}
 }
 
-// What is told besides events stands among them for people, and cannot steer a terminal.
+// Controls are printed among the events for people, and cannot control a terminal.
 func TestTailPrintsControls(t *testing.T) {
 	var out bytes.Buffer
 	p := printer{out: &out}
@@ -93,8 +93,8 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	}
 }
 
-// What a sender wrote is shown in the order that it has, and steers no terminal, for people
-// and for programs; programs read it as it was.
+// A sender's text is printed in its own order and cannot control a terminal, for people and for programs;
+// programs can restore the original text.
 func TestTailPrintsWhatCannotDeceive(t *testing.T) {
 	e := event.Event{ID: event.Cursor{Log: "q7m2x4ka", Seq: 1}, Source: "github", Delivery: "d", Type: "push",
 		Repo: "acme/\u202eppa", Sender: "eve\u2066\u200b\x1b[2J", Payload: []byte("{\"title\":\"a\u202eb\U000e0041\"}")}

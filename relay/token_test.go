@@ -16,9 +16,9 @@ import (
 	"touchstone/relay/internal/examples"
 )
 
-// Two relays share a log and its tokens. When a token is revoked, by a third process,
-// the streams that it has open end on both of them; and the list says that it was used.
-// That they end within five seconds is for the guard's own test, whose time is simulated.
+// Two relays share a log and its tokens. When a third process revokes a token, its streams end on both
+// relays, and the list says that it was used. Another test, with simulated time, checks that they end within
+// five seconds.
 func TestRevokedOnEveryRelay(t *testing.T) {
 	t.Parallel()
 	store, host := database(t)

@@ -26,7 +26,7 @@ func verifyStore(t *testing.T, store string, environment ...string) (code int, f
 	return command.ProcessState.ExitCode(), string(out)
 }
 
-// fill has a relay store five events, each in a commit of its own.
+// fill makes a relay store five events, each in its own commit.
 func fill(t *testing.T, store string, environment ...string) {
 	t.Helper()
 	p := startRelay(t, buildRelay(t), store, "", environment...)
@@ -104,14 +104,14 @@ func TestVerifyTamperedFirestore(t *testing.T) {
 	}
 }
 
-// documents is a database as Firestore's REST API shows it
+// documents is a database in the form of Firestore's REST API
 // (https://cloud.google.com/firestore/docs/reference/rest/v1/projects.databases.documents).
 type documents struct {
 	t   *testing.T
 	url string
 }
 
-// block is the document of the block that begins with an event.
+// block returns the name of the document of the block that begins with an event.
 func block(first int) string { return fmt.Sprintf("relay-log/%016d", first) }
 
 func (d documents) do(method, path string, body []byte) []byte {
