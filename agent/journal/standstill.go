@@ -19,6 +19,9 @@ type Standstill struct {
 	Refs []string `json:"refs"`
 }
 
+// IsZero reports whether nothing keeps the agent from going on.
+func (s Standstill) IsZero() bool { return len(s.Refs) == 0 }
+
 // String is the standstill on one line, for a person.
 func (s Standstill) String() string {
 	return fmt.Sprintf("waiting since %s, and going on by itself once that is over: %s (%s)",

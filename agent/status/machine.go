@@ -46,12 +46,12 @@ type Agent struct {
 	Ran     bool `json:"ran"`
 	Running bool `json:"running"`
 	// Now is what it does, of one that runs.
-	Now event.Beacon `json:"now"`
+	Now event.Beacon `json:"now,omitzero"`
 	// Entries counts the acts that the journal knows; Last are the newest, the oldest first.
 	Entries    int                `json:"entries"`
 	Last       []Act              `json:"last"`
 	Resting    []journal.Rest     `json:"resting"`
-	Standstill journal.Standstill `json:"standstill"`
+	Standstill journal.Standstill `json:"standstill,omitzero"`
 }
 
 // Act is an entry of a journal with all that it knows.
@@ -67,7 +67,7 @@ type Act struct {
 func Read(cfg config.Config, last int) (s Machine, err error) {
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		dir := filepath.Join(cfg.StateDir, "journal", string(role))
-		a := Agent{Role: role, Last: []Act{}}
+		a := Agent{Role: role, Last: []Act{}, Resting: []journal.Rest{}}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			s.Agents = append(s.Agents, a)
 			continue
@@ -146,7 +146,7 @@ func (a Agent) trouble(to io.Writer) {
 	for _, r := range a.Resting {
 		fmt.Fprintln(to, "  "+terminal.Plain(r.String()))
 	}
-	if len(a.Standstill.Refs) > 0 {
+	if !a.Standstill.IsZero() {
 		fmt.Fprintln(to, "  "+terminal.Plain(a.Standstill.String()))
 	}
 }
