@@ -63,10 +63,12 @@ type Hook struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Subscriber is an open stream.
+// Subscriber is a token with open streams.
 type Subscriber struct {
-	Token  string `json:"token"`
-	Behind int64  `json:"behind"`
+	Token string `json:"token"`
+	// Streams counts them; Behind is how many events the slowest of them is behind.
+	Streams int   `json:"streams"`
+	Behind  int64 `json:"behind"`
 }
 
 // Token is an access token or an invitation, without its secret.

@@ -86,9 +86,10 @@ func (f *followers) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- lag
 }
 
-// behind is how far the slowest subscriber of a token is behind.
+// behind is how many subscribers came with a token, and how far the slowest of them is behind.
 type behind struct {
 	id, name string
+	streams  int
 	events   int64
 }
 
@@ -97,8 +98,8 @@ func (f *followers) list() []behind {
 	byToken := map[string]behind{}
 	f.mu.Lock()
 	for one := range f.all {
-		grant := one.grant
-		byToken[grant.ID] = behind{grant.ID, grant.Name, max(one.reader.Lag(), byToken[grant.ID].events)}
+		grant, so := one.grant, byToken[one.grant.ID]
+		byToken[grant.ID] = behind{grant.ID, grant.Name, so.streams + 1, max(one.reader.Lag(), so.events)}
 	}
 	f.mu.Unlock()
 	all := make([]behind, 0, len(byToken))

@@ -269,7 +269,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 	}
 	h.Hooks = s.hooks()
 	for _, f := range s.metrics.followers.list() {
-		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Behind: f.events})
+		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Streams: f.streams, Behind: f.events})
 	}
 	h.Tokens, err = s.tokens(ctx)
 	return h, err

@@ -10,8 +10,10 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/agent/e2e/await"
 	"touchstone/relay/client"
@@ -314,5 +316,60 @@ func TestBoardKnowsWhoAsks(t *testing.T) {
 	}
 	if _, text := get(texts[1], "/"); strings.Contains(text, "%40me") {
 		t.Error("another token's viewer is offered views that the relay cannot show")
+	}
+}
+
+// Administrators learn from the relay's health who follows the log, and of all tokens and invitations; others learn of neither.
+func TestHealthTellsAdministratorsAloneOfTokens(t *testing.T) {
+	r, store, texts := paged(t, event.Filter{Repos: []string{"acme/*"}}, event.Filter{})
+	admin := mint(t, store, "ops", token.Admin, event.Filter{})
+	invite, _, err := token.NewInvite("alice", token.Author, event.Filter{Repos: []string{"acme/app"}}, nil, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := token.Add(t.Context(), store, invite); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{texts[0], texts[0], texts[1]} {
+		r.token = text
+		r.open(t, "", "").next()
+	}
+	type health struct {
+		Subscribers []struct {
+			Token   string
+			Streams int
+		}
+		Tokens []struct {
+			Name, Role, Scope string
+			Invite            bool
+			LastUsed          time.Time `json:"last_used"`
+		}
+	}
+	ask := func(text string) (h health, err error) {
+		return h, (&client.Client{URL: r.address, Token: text}).Get(t.Context(), "api/v1/health", nil, &h)
+	}
+	var told health
+	await.Until(t, "the administrator's token to be known", func() bool { told, err = ask(admin); return err == nil })
+	var all []string
+	for _, s := range told.Subscribers {
+		all = append(all, fmt.Sprintf("%s: %d", s.Token, s.Streams))
+	}
+	for _, k := range told.Tokens {
+		all = append(all, fmt.Sprintf("%s %s %s, invitation %t, used %t", k.Name, k.Role, k.Scope, k.Invite, !k.LastUsed.IsZero()))
+	}
+	slices.Sort(all)
+	want := []string{
+		"alice subscriber acme/app, invitation true, used false", "browser-0 subscriber acme/*, invitation false, used true", "browser-0: 2",
+		"browser-1 subscriber everything, invitation false, used true", "browser-1: 1", "ops admin everything, invitation false, used true",
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("an administrator is told\n%s\nwant\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
+	}
+	if h, err := ask(texts[1]); err != nil || len(h.Subscribers)+len(h.Tokens) > 0 {
+		t.Errorf("others are told %+v, %v", h, err)
+	}
+	_, page := do(t, r.signIn(t, texts[1]), http.MethodGet, r.address+"/health", "", nil)
+	if strings.Contains(page, "browser-0") || strings.Contains(page, "alice") {
+		t.Errorf("others see\n%s", page)
 	}
 }
