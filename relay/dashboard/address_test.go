@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -105,6 +106,40 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 			sums["escalations"] != 1 || sums["cost_usd"] < 8 {
 			t.Errorf("%s: in sum %v", query, sums)
 		}
+	}
+}
+
+// figure is a cell of the trends' table, and led where a figure leads.
+var (
+	figure = regexp.MustCompile(`<td class="num" data-label="([^"]+)">(.*?)</td>`)
+	led    = regexp.MustCompile(`^<a href="([^"]+)">[^<]+</a>$`)
+)
+
+// Each figure of the trends' table leads to the pull requests that it is made from.
+func TestTheFiguresOfATrendLeadToPullRequests(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
+	firing(r)
+	merging(r)
+	leads := map[string]bool{}
+	for _, cell := range figure.FindAllStringSubmatch(r.get("/trends?since=14d&repo=acme/app", http.StatusOK), -1) {
+		name, text := cell[1], cell[2]
+		if text == "–" || text == "0 %" {
+			continue
+		}
+		link := led.FindStringSubmatch(text)
+		if link == nil {
+			t.Errorf("%s leads nowhere: %s", name, text)
+			continue
+		}
+		to := html.UnescapeString(link[1])
+		if !row.MatchString(r.get(to, http.StatusOK)) || !strings.Contains(to, "&repo=acme%2Fapp") {
+			t.Errorf("%s leads to %s, which lists nothing or another repository's", name, to)
+		}
+		leads[name] = true
+	}
+	if len(leads) != 8 { // of all but tokens and the share without a person, of which there are none here
+		t.Errorf("there are figures of %v", leads)
 	}
 }
 
