@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
@@ -166,6 +167,32 @@ func TestPlotsAreLive(t *testing.T) {
 		t.Errorf("the first plot had %d pixels of lines before a merge; %d plots are left", before[0], len(after))
 	}
 	b.Clean("the trends")
+}
+
+// A legend tells small values too, in the colours of the lines as they are now.
+func TestLegendsTellWhatThePlotsShow(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t, time.Now().AddDate(0, 0, -20))
+	merged := opened(1, 1, "Change 1", "alice", "one")
+	pull := merged["pull_request"].(object)
+	at := pull["created_at"].(time.Time).Add(8 * time.Second)
+	merged["action"] = "closed"
+	pull["state"], pull["merged"], pull["merged_at"], pull["closed_at"], pull["updated_at"] = "closed", true, at, at, at
+	r.send("pull_request", merged)
+	b := chromium.Open(t, r.address)
+	b.Run(b.Go("/trends?since=14d"), chromium.Visible("#charts canvas"))
+	for _, scheme := range []string{"light", "dark"} {
+		var legend, marker, line string
+		b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+			chromedp.Text("#charts figure .u-legend", &legend, chromedp.ByQuery),
+			chromedp.Evaluate(`getComputedStyle(document.querySelector("#charts .u-series:nth-child(2) .u-marker")).borderTopColor`, &marker),
+			chromedp.Evaluate(`(probe => (probe.style.color = "var(--good)", document.body.append(probe), `+
+				`getComputedStyle(probe).color))(document.createElement("i"))`, &line))
+		if !strings.Contains(legend, "0.0022") || marker != line {
+			t.Errorf("in the %s the legend says %q, with a marker of %s for a line of %s", scheme, legend, marker, line)
+		}
+	}
+	b.Clean("the legends")
 }
 
 // clickLastPointAt clicks on the last point of a plot, so many pixels below its top or bottom.

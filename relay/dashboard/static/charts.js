@@ -52,7 +52,7 @@
       width: width(),
       height: 170,
       tzDate: (ts) => uPlot.tzDate(new Date(ts * 1000), "UTC"),
-      legend: { live: true },
+      legend: { live: true, markers: { stroke: (u, n) => "var(--" + plot.lines[n - 1][1] + ")" } },
       hooks: { ready: [latest], setData: [latest], setCursor: [latest] },
       axes: [
         { stroke: colour("soft"), grid: { show: false }, ticks: { stroke: colour("line") }, incrs: [1, 7, 30, 90, 365].map((days) => days * 86400), values: (u, ticks) => ticks.map((t) => new Date(t * 1000).toISOString().slice(5, 10)) },
@@ -64,7 +64,7 @@
         { label: bucket, value: (u, t) => (t == null ? "–" : day(new Date(t * 1000))) },
         ...plot.lines.map(([label, name]) => ({
           label, stroke: colour(name), width: 1.8, points: { show: true, size: 5, fill: colour(name) },
-          value: (u, v) => (v == null ? "–" : String(Math.round(v * 100) / 100)),
+          value: (u, v) => (v == null ? "–" : String(Number(v.toFixed(2)) || Number(v.toPrecision(2)))),
         })),
       ],
     }, values(plot), figure);
