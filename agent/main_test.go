@@ -83,7 +83,7 @@ func TestScripts(t *testing.T) {
 			"act": runAct, "event": writeEvent,
 			"administered": administered, "apps": inWorld((*world).apps), "hooked": inWorld((*world).hooked),
 			"suspend": inWorld((*world).suspend), "counting": inWorld((*world).counting),
-			"said": inWorld((*world).said), "dislike": inWorld((*world).dislike),
+			"said": inWorld((*world).said), "dislike": inWorld((*world).dislike), "forbid": inWorld((*world).forbid),
 		},
 	})
 }

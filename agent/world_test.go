@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -132,6 +133,17 @@ func (w *world) strict(args []string) error {
 		Owner: "acme", Name: args[0], Files: map[string]string{"README.md": "# strict\n"}, NoSquash: true,
 		Protected: map[string]githubsim.Protection{"main": {Approvals: 2}},
 	})
+}
+
+// forbid has GitHub refuse some requests, as it does those that a token has no permission for: forbid METHOD PART-OF-PATH.
+func (w *world) forbid(args []string) error {
+	w.Sim.Intercept(func(_ string, r *http.Request) (f githubsim.Fault) {
+		if r.Method == args[0] && strings.Contains(r.URL.Path, args[1]) {
+			f.Status = http.StatusForbidden
+		}
+		return f
+	})
+	return nil
 }
 
 // push commits files of the script's directory as the author: push BRANCH FILE...
