@@ -385,9 +385,26 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A file that is missing, damaged, of another version or of another log is built anew; one that
-// stopped half way goes on from there.
-func TestFileIsRebuiltOrResumed(t *testing.T) {
+// A file that stopped half way goes on from there: what was taken in is not read again.
+func TestFileGoesOnFromWhereItStopped(t *testing.T) {
+	t.Parallel()
+	l, path, events := newLog(t), filepath.Join(t.TempDir(), "page.db"), story()
+	l.append(events[:3]...)
+	makeFile(t, l, path)
+	alter(t, path, "UPDATE places SET events = 1000") // which no reading of the log would come to
+	l.append(events[3:]...)
+	p := l.project(path, "judge")
+	sources, err := p.Sources(t.Context(), event.Filter{})
+	if want := int64(1000 + len(events) - 3); err != nil || len(sources) != 1 || sources[0].Events != want {
+		t.Errorf("it counts %+v, want %d: %v", sources, want, err)
+	}
+	if got, want := one(t, p), one(t, l.project(l.file(), "judge")); !reflect.DeepEqual(got, want) {
+		t.Errorf("it comes to %+v, want %+v", got, want)
+	}
+}
+
+// A file that is missing, damaged, of another version or of another log is built anew.
+func TestFileIsRebuilt(t *testing.T) {
 	l := newLog(t)
 	events := story()
 	l.append(events[:6]...)
