@@ -158,12 +158,20 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	to, text := within(r.PostForm.Get("to")), strings.TrimSpace(r.PostForm.Get("token"))
 	problem := "That token is not good here: it may be cut short, revoked, or another relay's."
+	log := zerolog.Ctx(r.Context())
 	if code := r.PostForm.Get("code"); code != "" {
-		text, _ = s.sealer.redeem(code)
+		ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+		text, err = s.sealer.redeem(ctx, code)
+		cancel()
+		if err != nil {
+			log.Error().Err(err).Msg("a one-time link could not be redeemed")
+			s.page.SignIn(w, r, http.StatusServiceUnavailable, code, to, "The link cannot be redeemed now; the relay's log says why. "+
+				"Try again, or sign in with a token.")
+			return
+		}
 		problem = "That link is not good any more: it works once, for ten minutes. Make another one, or sign in with a token."
 	}
 	grant, ok := s.config.Tokens.Check(text)
-	log := zerolog.Ctx(r.Context())
 	switch {
 	case !ok:
 		status, now := http.StatusUnauthorized, time.Now()

@@ -193,6 +193,33 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 	}
 }
 
+// While the store cannot say whether a link was used, the link signs nobody in; it works afterwards.
+func TestOneTimeLinkWaitsForTheStore(t *testing.T) {
+	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
+	page := &server.Page{File: filepath.Join(t.TempDir(), "page.db")}
+	r, admin, _ := administered(t, server.Config{Store: store, Page: page})
+	_, text := do(t, http.DefaultClient, http.MethodPost, r.address+"/sign-in/link", "", http.Header{"Authorization": {"Bearer " + admin}})
+	var answer struct{ Link string }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(answer.Link, "code=")
+	for _, step := range []struct {
+		note   string
+		status int
+		text   string
+	}{{"damaged", http.StatusServiceUnavailable, code}, {"", http.StatusSeeOther, ""}} {
+		if err := store.SetNote(t.Context(), "links-used", step.note); err != nil {
+			t.Fatal(err)
+		}
+		response, text := do(t, r.browser(t), http.MethodPost, r.address+"/sign-in", url.Values{"code": {code}}.Encode(), form)
+		if response.StatusCode != step.status || !strings.Contains(text, step.text) || (response.Header.Get("Set-Cookie") == "") !=
+			(step.status == http.StatusServiceUnavailable) {
+			t.Errorf("with the note %q: %s\n%s", step.note, response.Status, text)
+		}
+	}
+}
+
 func TestPageWithoutTokensAnswersUnderLocalNamesAlone(t *testing.T) {
 	r, _, _ := paged(t)
 	if response, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/", "", nil); response.StatusCode != http.StatusOK ||

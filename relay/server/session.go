@@ -5,10 +5,13 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -19,6 +22,9 @@ import (
 const (
 	sessionCookie = "touchstone_session"
 	sessionNote   = "session-key"
+	// linksNote is the note with the redeemed codes, until they expire; at most maxLinks of them.
+	linksNote = "links-used"
+	maxLinks  = 1000
 	// sessionLife is how long a browser stays signed in, linkLife how long a one-time link is valid.
 	sessionLife = 30 * 24 * time.Hour
 	linkLife    = 10 * time.Minute
@@ -28,15 +34,15 @@ const (
 	maxSealed = 1 << 10
 )
 
-// sealer encrypts access tokens for browsers: in the cookie of a session, and in a one-time link. Its key is
-// stored beside the log, where all relays of the log find it. The key alone is not enough to make a cookie
-// that is accepted, which takes a valid token; a cookie does not reveal its token without the key; and a
-// cookie is worth nothing once its token is revoked.
+// sealer encrypts access tokens for browsers: in the cookie of a session, and in a one-time link. Its key and
+// the redeemed codes are stored beside the log, where all relays of the log find them. The key alone is not
+// enough to make a cookie that is accepted, which takes a valid token; a cookie does not reveal its token
+// without the key; and a cookie is worth nothing once its token is revoked.
 type sealer struct {
-	aead cipher.AEAD
+	aead  cipher.AEAD
+	notes token.Notebook
 
-	mu   sync.Mutex
-	used map[string]time.Time // the redeemed codes and when they expire
+	mu sync.Mutex // held while a code is redeemed, in a store that one relay alone writes
 }
 
 // sealed is the content of a cookie or a code.
@@ -73,7 +79,7 @@ func newSealer(ctx context.Context, notes token.Notebook) (*sealer, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &sealer{aead: aead, used: map[string]time.Time{}}, err
+	return &sealer{aead: aead, notes: notes}, err
 }
 
 func (s *sealer) seal(token, purpose string, life time.Duration) (string, error) {
@@ -107,25 +113,55 @@ func (s *sealer) open(text, purpose string) (what sealed, ok bool) {
 	return what, true
 }
 
-// redeem returns the token of a one-time link's code, once.
-func (s *sealer) redeem(code string) (string, bool) {
+// redeem returns the token of a one-time link's code, once, and otherwise nothing. The error is the store's.
+func (s *sealer) redeem(ctx context.Context, code string) (string, error) {
 	what, ok := s.open(code, forLink)
 	if !ok {
-		return "", false
+		return "", nil
+	}
+	sum := sha256.Sum256([]byte(code))
+	mark := hex.EncodeToString(sum[:16])
+	var again bool
+	err := s.change(ctx, func(text string) (string, error) {
+		used := map[string]time.Time{}
+		if text != "" {
+			if err := json.Unmarshal([]byte(text), &used); err != nil {
+				return "", fmt.Errorf("read the redeemed links: %w", err)
+			}
+		}
+		if _, again = used[mark]; again {
+			return text, nil
+		}
+		now := time.Now()
+		maps.DeleteFunc(used, func(_ string, until time.Time) bool { return now.After(until) })
+		if len(used) >= maxLinks {
+			return "", fmt.Errorf("%d links were redeemed within %s", maxLinks, linkLife)
+		}
+		used[mark] = what.Expires
+		changed, err := json.Marshal(used)
+		return string(changed), err
+	})
+	if err != nil || again {
+		return "", err
+	}
+	return what.Token, nil
+}
+
+// change changes the note with the redeemed codes, one change after the other.
+func (s *sealer) change(ctx context.Context, change func(text string) (string, error)) error {
+	if shared, ok := s.notes.(token.Shared); ok {
+		return shared.ChangeNote(ctx, linksNote, change)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	for other, until := range s.used {
-		if now.After(until) {
-			delete(s.used, other)
-		}
+	text, err := s.notes.Note(ctx, linksNote)
+	if err == nil {
+		text, err = change(text)
 	}
-	if _, again := s.used[code]; again {
-		return "", false
+	if err != nil {
+		return err
 	}
-	s.used[code] = what.Expires
-	return what.Token, true
+	return s.notes.SetNote(ctx, linksNote, text)
 }
 
 // credential returns a request's token: from its header, or from the cookie of a session. A cookie is ignored
