@@ -109,6 +109,20 @@ func TestTrendsAreThereForPrograms(t *testing.T) {
 	}
 }
 
+// What an agent works on leads to its page, and so does the rule of a finding.
+func TestWhatIsNamedLeadsToItsPage(t *testing.T) {
+	t.Parallel()
+	r, _ := usual(t)
+	for page, link := range map[string]string{
+		"/machines":          `<a href="/pulls/acme/app/20"><bdi>acme/app#20</bdi></a>`,
+		"/pulls/acme/app/20": `<a href="/rules/doc/D2"><bdi>doc/D2</bdi></a>`,
+	} {
+		if text := r.get(page, http.StatusOK); !strings.Contains(text, link) {
+			t.Errorf("%s lacks %s:\n%s", page, link, text)
+		}
+	}
+}
+
 // figure is a cell of the trends' table, and led where a figure leads.
 var (
 	figure = regexp.MustCompile(`<td class="num" data-label="([^"]+)">(.*?)</td>`)

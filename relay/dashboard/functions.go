@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // functions are the functions that templates call.
 var functions = template.FuncMap{
 	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
+	"workPath": workPath,
 	"rulePath": rulePath, "settingKeys": event.SettingKeys,
 	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
 	"plus": func(a, b int) int { return a + b }, "share": share,
@@ -44,6 +46,18 @@ func momentText(q projection.PullQuery) string {
 
 // pullPath returns the path of a pull request's page.
 func pullPath(repo string, number int) string { return fmt.Sprintf("/pulls/%s/%d", repo, number) }
+
+// pullName is how agents name a pull request.
+var pullName = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,9})$`)
+
+// workPath returns the path of the page of the pull request that an agent names; empty if it names none.
+func workPath(name string) string {
+	parts := pullName.FindStringSubmatch(name)
+	if parts == nil {
+		return ""
+	}
+	return "/pulls/" + parts[1] + "/" + parts[2]
+}
 
 // when returns the time since a moment, which the page's script keeps up to date. The moment itself is the
 // title.
