@@ -7,125 +7,123 @@ import (
 	"strings"
 )
 
-// MaxFindings bounds the findings that are believed of one answer. More are a
-// model that has lost its way; the rest is dropped and the verdict blocks.
+// MaxFindings bounds how many findings of one answer are read. A model that lists more has lost its way: the
+// rest is dropped and the verdict blocks.
 const MaxFindings = 200
 
 // Fence is the info string of the fenced block that holds the answer's data.
 const Fence = "touchstone"
 
-// Answer is the data that a reviewing session gives beside its prose.
+// Answer is the data that a reviewing session returns besides its prose.
 type Answer struct {
 	Summary    string     `json:"summary"`
 	Dimensions []Examined `json:"dimensions"`
 	// Files are the changed files that the session examined.
 	Files    []string  `json:"files"`
 	Findings []Finding `json:"findings"`
-	// Gone are the findings of earlier rounds that are no more.
+	// Gone are the findings of earlier rounds that the session says are gone.
 	Gone []Gone `json:"gone,omitempty"`
-	// Refuted is the evidence that is nothing.
+	// Refuted are the pieces of evidence that the session says are no problem.
 	Refuted []Refutation `json:"refuted,omitempty"`
 }
 
-// Examined says what a session looked at under one dimension.
+// Examined says what a session examined under one dimension.
 type Examined struct {
 	Dimension Dimension `json:"dimension"`
 	Examined  string    `json:"examined"`
 }
 
-// Grounds is what an answer is held against.
+// Grounds is what an answer is checked against.
 type Grounds struct {
-	// Changed are the files that had to be examined, as spelled to the session.
+	// Changed are the files that the session had to examine, spelled as in its prompt.
 	Changed []string
-	// Opened, if set, reports whether the session opened what shows a changed file.
+	// Opened, if set, reports whether the session opened the patch of a changed file.
 	Opened func(path string) bool
-	// Idle are the dimensions of which no row applies to the change: an answer need not walk them.
+	// Idle are the dimensions without a row that applies to the change: an answer may skip them.
 	Idle []Dimension
-	// Rows are the guideline rows that apply to the change, each with the mildest severity
-	// that a finding of it may have.
+	// Rows are the guideline rows that apply to the change. Each maps to the mildest severity that a finding
+	// under it may have.
 	Rows map[string]Severity
-	// File gives a file as it stands at the head. Its path is spelled as in Changed.
-	// The error is fs.ErrNotExist where there is none.
+	// File returns a file at the head. Paths are spelled as in Changed. The error is fs.ErrNotExist if there
+	// is no such file.
 	File func(path string) ([]byte, error)
-	// Before gives a file as it stood before the change, under its present name. Nil
-	// is for when nothing that is gone can be cited.
+	// Before returns a file as it was before the change, under its present name. If nil, findings cannot
+	// quote deleted code.
 	Before func(path string) ([]byte, error)
-	// Texts are what the pull request says of itself: TitleText, DescriptionText and
-	// MessagesText, as they were shown.
+	// Texts are the pull request's own texts as the session saw them: TitleText, DescriptionText and
+	// MessagesText.
 	Texts map[string]string
-	// Ledger is what earlier rounds found.
+	// Ledger holds the findings of earlier rounds.
 	Ledger Ledger
-	// Due are those of its entries whose fate the answer has to tell.
+	// Due are the ledger's entries that the answer must account for.
 	Due []Entry
-	// Evidence is what code suspects and the answer has to tell what it is.
+	// Evidence is what code suspects. The answer must say of each piece what it is.
 	Evidence []Evidence
-	// Touched, if set, reports whether a file is another one at the head than it was
-	// in an earlier round; with no path, whether anything is. Restated, if set, reports the
-	// same of one of Texts.
+	// Touched, if set, reports whether a file differs between the head and an earlier round; with no path,
+	// whether any file does. Restated, if set, reports the same of one of Texts.
 	Touched  func(round int, path string) bool
 	Restated func(round int, text string) bool
-	// Late, if set, reports whether a finding that no earlier round made is about
-	// code that was there to be seen then.
+	// Late, if set, reports whether a new finding is about code that earlier rounds could have seen.
 	Late func(Finding) bool
 	// Ratchet lets late findings of minor severity pass.
 	Ratchet bool
 }
 
-// Dropped is a finding that is not believed.
+// Dropped is a finding that the checks rejected.
 type Dropped struct {
 	Finding Finding
-	// Reason is a sentence part for people. It can quote the answer.
+	// Reason is a sentence fragment for people. It can quote the answer.
 	Reason string
 }
 
-// Merged is a finding that is told by another one.
+// Merged is a finding that another one covers.
 type Merged struct {
 	Finding Finding
-	// Into is the id of the finding, or of the ledger's entry, that stands for it.
+	// Into is the id of the finding, or of the ledger's entry, that covers it.
 	Into string
-	// Reason is a sentence part for people.
+	// Reason is a sentence fragment for people.
 	Reason string
 }
 
-// Judgement is what is believed of a finished session's answer.
+// Judgement is what remains of a finished session's answer after it was checked.
 type Judgement struct {
 	Verdict Verdict
 	Answer  Answer
-	// Complete says that the session saw everything and that all it found is in
-	// Answer: a finding that is not there was looked for and is gone.
+	// Complete says that the session saw everything and that Answer holds all it found: a finding missing
+	// there was looked for and is gone.
 	Complete bool
-	// Doubts say why the verdict is not what the session itself concluded.
-	// They are sentences for the posted review; an approval has none. They can
-	// quote the answer or a path, so they need [Neutralise] like any such text.
+	// Doubts say why the verdict differs from what the session concluded. They are sentences for the posted
+	// review; an approval has none. They can quote the answer or a path, so they need [Neutralise] like any
+	// such text.
 	Doubts []string
-	// Dropped are the findings that do not hold, Merged those that others stand for. With
-	// Answer's they are all that the session reported.
+	// Dropped are the findings that do not hold. Merged are those that another finding covers. Together with
+	// Answer's findings they are everything that the session reported.
 	Dropped []Dropped
 	Merged  []Merged
 	// Overruled are the findings that another session refuted.
 	Overruled []Overruling
-	// Holds are the reasons, found in code, why a person has to let the head pass.
+	// Holds are the reasons, found by code, why a person must let the head pass.
 	Holds []Hold
 	// Evidence is what code suspected, with the session's answers.
 	Evidence []Evidence
 }
 
-// maxDoubt bounds, in bytes, what a doubt repeats of a text it did not write.
+// maxDoubt bounds, in bytes, how much foreign text a doubt quotes.
 const maxDoubt = 240
 
-// RunLine is the line by which a session proves that it saw this run's prompt.
-// The nonce must be unguessable and never used twice.
+// RunLine is the line that proves that a session saw this run's prompt. The nonce must be unguessable and
+// never used twice.
 func RunLine(nonce string) string { return "<!-- RUN:" + nonce + " -->" }
 
 // Marker is the machine-readable last line of an answer and of a posted review.
 func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 
-// Judge derives the verdict of a finished session from its whole answer. It
-// fails closed: the verdict is Approve only if the answer ends in this run's
-// nonce and the approving marker, its data can be read, every dimension was
-// walked, every changed file was examined, no finding blocks, none that would
-// had to be dropped, no earlier one that is due had to be kept, its text names none
-// that is not listed, and all evidence is answered. The nonce is not empty.
+// Judge derives the verdict from the whole answer of a finished session. The nonce must not be empty.
+//
+// Judge fails closed. The verdict is Approve only if all of this is true: the answer ends in this run's nonce
+// and the approving marker; its data can be read; it walks every dimension and examines every changed file;
+// no finding blocks; no blocking finding was dropped; no due finding of an earlier round had to be kept; its
+// prose names no finding that its list lacks; it answers all evidence.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
@@ -160,21 +158,20 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	return j
 }
 
-// settled reports whether nothing but findings and holds speaks against the head.
+// settled reports whether only findings and holds stand against the head.
 func (j Judgement) settled() bool {
 	return j.Complete && len(j.Doubts) == 0 && !slices.ContainsFunc(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
 }
 
-// Conclusive reports whether the judgement is one that a pull request's author can
-// act on: an approval but for holds, or findings that block. Any other may owe its
-// doubts, or the earlier findings that were kept, to how the answer was given, which
-// the same session can mend.
+// Conclusive reports whether the pull request's author can act on the judgement: it is an approval (holds
+// aside), or it has findings that block. In any other judgement the doubts, or the earlier findings that were
+// kept, may be due to how the session answered, and the same session can repair that.
 func (j Judgement) Conclusive() bool {
 	return j.Complete && !slices.ContainsFunc(j.Answer.Findings, func(f Finding) bool { return f.Kept != "" }) &&
 		(j.settled() || slices.ContainsFunc(j.Answer.Findings, Finding.Blocks))
 }
 
-// Add adds a finding that was made in code and needs no grounds.
+// Add adds a finding that code made. Such a finding is not checked.
 func (j *Judgement) Add(f Finding) {
 	f.ID = Fingerprint(f)
 	j.Answer.Findings = append(j.Answer.Findings, f)
@@ -183,8 +180,8 @@ func (j *Judgement) Add(f Finding) {
 	}
 }
 
-// Join is the judgement on a review that took several answers, each on a part of
-// the change: what one of them found, missed or doubted counts for all.
+// Join combines the judgements of a review that took several answers, each on a part of the change. What one
+// of them found, missed or doubted counts for all.
 func Join(parts ...Judgement) Judgement {
 	all := Judgement{Verdict: RequestChanges, Complete: len(parts) > 0}
 	approved := len(parts) > 0
@@ -229,7 +226,7 @@ func Join(parts ...Judgement) Judgement {
 	return all
 }
 
-// walk adds what was examined under a dimension, which may be there already.
+// walk adds what was examined under a dimension, to that dimension's entry if there is one.
 func (a *Answer) walk(e Examined) {
 	for i := range a.Dimensions {
 		if a.Dimensions[i].Dimension == e.Dimension {
@@ -240,14 +237,14 @@ func (a *Answer) walk(e Examined) {
 	a.Dimensions = append(a.Dimensions, e)
 }
 
-// miss is a doubt about whether the session saw everything.
+// miss adds a doubt that also says that the session did not see everything.
 func (j *Judgement) miss(sentence string) {
 	j.Complete = false
 	j.doubt(sentence)
 }
 
-// Withhold takes an approval back for a reason that lies outside the answer,
-// such as a change that could not be shown whole. The sentence says why.
+// Withhold takes an approval back for a reason outside the answer, such as a change that could not be shown
+// whole. The sentence says why.
 func (j *Judgement) Withhold(sentence string) {
 	j.Verdict = RequestChanges
 	j.miss(sentence)
@@ -259,8 +256,8 @@ func (j *Judgement) doubt(sentence string) {
 	}
 }
 
-// normalise repairs what is harmless and raises to major what has no known
-// severity: a finding that could be decoded is never lost for its wording.
+// normalise repairs harmless mistakes and raises an unknown severity to major: a finding that could be
+// decoded is never lost for its wording.
 func (j *Judgement) normalise() {
 	if n := len(j.Answer.Findings); n > MaxFindings {
 		j.Answer.Findings = j.Answer.Findings[:MaxFindings]
@@ -291,8 +288,8 @@ func (j *Judgement) normalise() {
 	}
 }
 
-// doubtCoverage holds what the session says it examined against what it had to. A file
-// that it never opened is none that it examined.
+// doubtCoverage compares what the session says it examined with what it had to examine. A file that it never
+// opened does not count as examined.
 func (j *Judgement) doubtCoverage(g Grounds) {
 	walked := map[Dimension]bool{}
 	for _, e := range j.Answer.Dimensions {
@@ -316,7 +313,7 @@ func (j *Judgement) doubtCoverage(g Grounds) {
 	var unread, closed []string
 	for _, f := range g.Changed {
 		switch {
-		case !examined[f]: // git allows names that differ only in what cleaning takes away
+		case !examined[f]: // compared exactly: names in git may differ only in what cleanPath removes
 			unread = append(unread, f)
 		case g.Opened != nil && !g.Opened(f):
 			closed = append(closed, f)

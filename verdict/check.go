@@ -6,46 +6,45 @@ import (
 	"strings"
 )
 
-// Checked is what came of having another session refute a finding.
+// Checked is the result of asking another session to refute a finding.
 type Checked string
 
-// The outcomes. A finding stands in all of them but Overruled.
+// The results. A finding stands in all of them but Overruled.
 const (
-	// Upheld is a finding that the other session could not refute.
+	// Upheld: the other session could not refute the finding.
 	Upheld Checked = "upheld"
-	// Overruled is one that it refuted by code that is there.
+	// Overruled: the session refuted it and quoted existing code as proof.
 	Overruled Checked = "refuted"
-	// Lowered is one that it holds to be true, and too small to hold the merge, by code that shows
-	// how far it reaches: it stands as a nit.
+	// Lowered: the session agrees with the finding, but quotes code that shows that it is too small to block
+	// the merge. The finding stands as a nit.
 	Lowered Checked = "lowered"
-	// Unfinished is one of which it gave no word that counts.
+	// Unfinished: the session gave no valid answer.
 	Unfinished Checked = "unfinished"
 )
 
-// Check is the word of a session that was to refute a finding.
+// Check is the answer of a session that was asked to refute a finding.
 type Check struct {
 	Outcome Checked `json:"outcome"`
 	Reason  string  `json:"reason"`
-	// Path and Quote are the code that refutes or lowers the finding, Line is the last of its
-	// lines and Start the first.
+	// Path and Quote are the code that refutes or lowers the finding. Start and Line are its first and last
+	// line.
 	Path  string `json:"path"`
 	Quote string `json:"quote"`
 	Start int    `json:"-"`
 	Line  int    `json:"-"`
 }
 
-// leastProof is the number of letters and digits that what is not upheld quotes at the least.
+// leastProof is how many letters and digits the quote must have at least to refute or lower a finding.
 const leastProof = 8
 
-// CheckMarker is the last line of such a session's answer.
+// CheckMarker is the last line of that session's answer.
 func CheckMarker(outcome Checked) string {
 	return "<!-- CHECK:" + strings.ToUpper(string(outcome)) + " -->"
 }
 
-// JudgeCheck derives from a whole answer what it says. It fails closed: a finding is overruled or
-// lowered only where the answer ends in this run's nonce and the marker, says so in its data as well,
-// gives a reason, and quotes code that is there at the head. The error, a sentence part, says why
-// an answer counts for nothing.
+// JudgeCheck reads a whole answer. It fails closed: it overrules or lowers a finding only if the answer ends
+// in this run's nonce and the marker, its data says the same, it gives a reason, and it quotes code that
+// exists at the head. The error, a sentence fragment, says why an answer does not count.
 func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 	fail := func(format string, args ...any) (Check, error) {
 		return Check{Outcome: Unfinished}, fmt.Errorf(format, args...)
@@ -80,9 +79,8 @@ func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 	return c, nil
 }
 
-// Weigh notes what a check came to: a finding that is overruled is no more among those of the
-// answer, one that is lowered is a nit, and where it was all that spoke against an approval,
-// there is one.
+// Weigh applies the result of a check. An overruled finding leaves the answer's findings, a lowered one
+// becomes a nit. If nothing else stood against an approval, the verdict becomes Approve.
 func (j *Judgement) Weigh(id string, c Check) {
 	i := slices.IndexFunc(j.Answer.Findings, func(f Finding) bool { return f.ID == id })
 	if i < 0 {
@@ -104,13 +102,13 @@ func (j *Judgement) Weigh(id string, c Check) {
 	}
 }
 
-// Overruling is a finding that was refuted, and by what.
+// Overruling is a refuted finding and the check that refuted it.
 type Overruling struct {
 	Finding Finding
 	Check   Check
 }
 
-// refute is the ledger with what was refuted in a round. The receiver is left as it is.
+// refute is the ledger with the findings that were refuted in a round. It does not change the receiver.
 func (l Ledger) refute(round int, overruled []Overruling) Ledger {
 	if len(overruled) == 0 {
 		return l
@@ -130,8 +128,8 @@ func (l Ledger) refute(round int, overruled []Overruling) Ledger {
 	return next
 }
 
-// SameModel says which of three are the same model, as a clause; empty where none are, as far as
-// is known. An empty name matches no model.
+// SameModel says, as a clause, which of the three are the same model, as far as is known. It is empty if none
+// are. An empty name matches no model.
 func SameModel(writer, reviewer, checker string) string {
 	same := func(a, b string) bool { return a != "" && a == b }
 	switch {

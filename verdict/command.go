@@ -11,67 +11,67 @@ import (
 // Verb is what a command orders.
 type Verb string
 
-// The verbs. Everyone who may push may give any of them but the last two, for which the
-// configuration can ask for more.
+// The verbs. Anyone with push access may give the first five. For the last two the configuration can require
+// more.
 const (
-	// AskReview orders another review of the head, AskFix another try at fixing it.
+	// AskReview orders another review of the head, AskFix another attempt to fix it.
 	AskReview Verb = "review"
 	AskFix    Verb = "fix"
-	// Stop keeps all agents from a pull request, Resume lets them go on.
+	// Stop keeps all agents off a pull request, Resume lets them continue.
 	Stop   Verb = "stop"
 	Resume Verb = "resume"
-	// Dispute has a finding judged again, with a reason against it.
+	// Dispute makes the reviewer judge a finding again, with a reason against it.
 	Dispute Verb = "dispute"
-	// Waive lets a finding pass, BreakGlass a whole head as it is.
+	// Waive lets one finding pass. BreakGlass lets a whole head pass as it is.
 	Waive      Verb = "waive"
 	BreakGlass Verb = "break-glass"
 )
 
-// Command is an order of a person's, given in a comment.
+// Command is an order that a person gave in a comment.
 type Command struct {
 	Verb Verb
-	// Finding is the id of the finding that Dispute and Waive are about.
+	// Finding is the id of the finding that a Dispute or Waive is about.
 	Finding string
-	// Reason is the rest of the line; [Dispute], [Waive] and [BreakGlass] have one.
+	// Reason is the rest of the line. Only [Dispute], [Waive] and [BreakGlass] have one.
 	Reason string
-	// ID is the comment's: of two commands the later one has the greater. It is 0 for one in a
-	// review, whose ids are of another kind.
+	// ID is the comment's id: the later of two commands has the greater one. It is 0 for a command in a
+	// review, since the ids of reviews are a sequence of their own.
 	ID int64
-	// By is who gave it, At when.
+	// By is who gave the command, At is when.
 	By string
 	At time.Time
-	// Removed is, of an order to stop, who has edited or deleted the comment that held it or
-	// may have held it; "" if only its author has, or nobody.
+	// Removed is for an order to stop: who edited or deleted the comment that held it, or may have held it.
+	// It is "" if only the comment's author did so, or nobody did.
 	Removed string
 }
 
-// Comment is a comment on a pull request, with what its author may do there.
+// Comment is a comment on a pull request, and what its author may do there.
 type Comment struct {
 	ID   int64
 	By   string
 	At   time.Time
 	Body string
-	// ByAuthor says that the pull request's author wrote it, or that author's agent. Bot says
-	// that no person wrote it, Edited that it is not as it was written, InReview that
-	// it is a review's text or stands on a line of the diff.
+	// ByAuthor says that the pull request's author, or that author's agent, wrote it. Bot says that no person
+	// wrote it. Edited says that it was changed since. InReview says that it is the text of a review or
+	// stands on a line of the diff.
 	ByAuthor, Bot, Edited, InReview bool
-	// Changed is who else edited it last, Was what its author had written, each version; a
-	// version that GitHub no longer shows is "". Deleted is who else deleted it: what it said
-	// is not known, and At is when that happened.
+	// Changed is the other person who edited it last. Was is each version that its author wrote; a version
+	// that GitHub no longer shows is "". Deleted is the other person who deleted it: its text is then
+	// unknown, and At is the time of the deletion.
 	Changed string
 	Was     []string
 	Deleted string
-	// CanPush is whether its author may push to the repository now, CanWaive and
-	// CanBreakGlass whether that is enough to give those orders.
+	// CanPush says whether its author may push to the repository now. CanWaive and CanBreakGlass say whether
+	// that is enough for those orders.
 	CanPush, CanWaive, CanBreakGlass bool
-	// Independent says that its author is known to have written, committed, co-authored and
-	// pushed none of the pull request: people cannot let their own work pass.
+	// Independent says that its author is known to have written, committed, co-authored and pushed no part of
+	// the pull request: people cannot let their own work pass.
 	Independent bool
-	// Refused says that an agent has seen it while its author might not give the order.
+	// Refused says that an agent read it at a time when its author had no right to give the order.
 	Refused bool
 }
 
-// may reports whether the author of a comment may give an order now.
+// may reports whether the author of the comment may give an order now.
 func (c Comment) may(v Verb) bool {
 	switch v {
 	case Waive:
@@ -82,15 +82,15 @@ func (c Comment) may(v Verb) bool {
 	return c.CanPush
 }
 
-// Overreaches reports whether a person's comment gives an order that its author may not give
-// now. To stop is none of them: it only keeps things from happening.
+// Overreaches reports whether a person's comment gives an order that its author may not give now. An order to
+// stop never does: it only prevents things.
 func (c Comment) Overreaches() bool {
 	order, ok := ParseCommand(c.Body)
 	return ok && order.Verb != Stop && !c.Bot && !c.Edited && !c.InReview && !c.may(order.Verb)
 }
 
-// LetsPass reports whether a comment is meant to have something pass that a review objects to,
-// which takes that its author had no hand in it.
+// LetsPass reports whether a comment orders that something a review objects to may pass. Only somebody who
+// had no part in the change may order that.
 func LetsPass(body string) bool {
 	order, ok := ParseCommand(body)
 	return ok && (order.Verb == Waive || order.Verb == BreakGlass)
@@ -102,11 +102,12 @@ var (
 	mentions  = lazyregexp.New(`^(?:@[\w/-]+(?:\[bot\])?[,:]?[ \t]+)+`)
 )
 
-// ParseCommand reads the order that a comment begins with. Only the first line of its own
-// counts, so that what is quoted or pasted orders nothing, and it counts whole or
-// not at all; it may be set as code, and begin with whom it is for. To stop is the
-// exception: any line of the comment's own that begins with it will do, however it is
-// marked, since that only keeps things from happening. ID, By and At are the caller's to add.
+// ParseCommand reads the order that a comment begins with. The caller sets ID, By and At.
+//
+// Only the first line that is the comment's own counts, so quoted or pasted text orders nothing. The line
+// counts whole or not at all. It may be formatted as code, and may begin with mentions. An order to stop is
+// the exception, since it only prevents things: any line of the comment's own that begins with it counts,
+// with any Markdown marks before it.
 func ParseCommand(body string) (c Command, ok bool) {
 	if c, ok := parseOrder(opening(body)); ok {
 		return c, true
@@ -149,11 +150,10 @@ func parseOrder(line string) (c Command, ok bool) {
 	return c, true
 }
 
-// Orders are the commands that count: of people who may give them, in unedited comments on the
-// conversation, oldest first. An order to stop counts in any comment, since it only keeps
-// things from happening. It still counts when another person edits it away, and a comment that
-// another person deleted may have been one. What an agent said is no order, even under a
-// person's login.
+// Orders are the commands that count, oldest first: given by people who may give them, in unedited comments
+// on the conversation. An order to stop counts in any comment, since it only prevents things. It still counts
+// after another person edited it away, and a comment that another person deleted counts as one, since it may
+// have been one. Text by an agent is no order, even under a person's login.
 func Orders(comments []Comment, agents []string) []Command {
 	var all []Command
 	for _, comment := range comments {
@@ -176,7 +176,7 @@ func Orders(comments []Comment, agents []string) []Command {
 	return all
 }
 
-// removed is who else has taken an order to stop out of a comment, as far as can be told.
+// removed is the other person who took an order to stop out of a comment, as far as can be known.
 func (c Comment) removed() string {
 	stops := func(text string) bool {
 		order, ok := ParseCommand(text)
@@ -188,8 +188,8 @@ func (c Comment) removed() string {
 	return c.Deleted
 }
 
-// counts reports whether a comment is a person's, of those who may order anything. What an
-// author's agent says under its owner's login ends with its mark; what quotes a mark is a
+// counts reports whether a person wrote the comment who may give orders at all. A comment that the author's
+// agent posts under its owner's login ends with the agent's mark. A comment that only quotes such a mark is a
 // person's.
 func (c Comment) counts(agents []string) bool {
 	text := c.Body
@@ -201,8 +201,8 @@ func (c Comment) counts(agents []string) bool {
 	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !(marked && c.ByAuthor)
 }
 
-// LastOrder is the newest of the orders with one of these verbs. Of two in one second it is the one
-// with the greater id, or that from a review, which can only be to stop.
+// LastOrder is the newest order with one of these verbs. If two were given in the same second, it is the one
+// with the greater id, or the one from a review, which can only be an order to stop.
 func LastOrder(orders []Command, verbs ...Verb) (c Command, ok bool) {
 	for _, o := range orders {
 		newer := o.At.After(c.At) || o.At.Equal(c.At) && (o.ID > c.ID && c.ID != 0 || o.ID == 0)

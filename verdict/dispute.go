@@ -9,8 +9,8 @@ import (
 
 const disputesMark = "<!-- touchstone:disputes v1 "
 
-// Disputes is the comment by which an author's agent that changed nothing disputes findings of
-// the review of a head, by id, each with its evidence.
+// Disputes is the comment by which an author's agent disputes findings of the review of a head, by id, each
+// with evidence, without changing anything.
 func Disputes(head string, evidence map[string]string) string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(evidence)) {
@@ -21,7 +21,7 @@ func Disputes(head string, evidence map[string]string) string {
 	return b.String() + disputesMark + head + " -->"
 }
 
-// DisputeAnswer is what the author's agent says in the thread of a finding that a fix disputes.
+// DisputeAnswer is the reply of the author's agent in the thread of a finding that a fix disputes.
 func DisputeAnswer(evidence string) string { return "Disputed: " + evidence }
 
 // HasDisputed reports whether a text is such a comment about a head.
@@ -29,8 +29,8 @@ func HasDisputed(body, head string) bool {
 	return strings.HasSuffix(strings.TrimSpace(body), disputesMark+head+" -->")
 }
 
-// disputes are the orders of such a comment of the author's agent, if it was not edited; nil
-// for any other.
+// disputes are the orders in such a comment of the author's agent. They are nil for any other comment and for
+// an edited one.
 func (c Comment) disputes() (all []Command) {
 	lines := strings.Split(strings.TrimSpace(c.Body), "\n")
 	untouched := !c.Edited && !c.InReview && len(c.Was) == 0 && c.Deleted == ""

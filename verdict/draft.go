@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Draft is a guideline row as a session would word it.
+// Draft is a guideline row that a session proposes.
 type Draft struct {
 	Severity  string `json:"severity"`
 	Scope     string `json:"scope"`
 	Criterion string `json:"criterion"`
-	// Reason says to the person who decides why.
+	// Reason tells the person who decides why the row is needed.
 	Reason string `json:"reason"`
 }
 
 // maxCriterion bounds a drafted criterion, in bytes: a row is one statement.
 const maxCriterion = 1500
 
-// ReadDraft reads a draft from a whole answer, which ends in this run's nonce. White space in its fields is
-// squeezed, since a row is one line. The error, a sentence part, says why an answer counts for nothing.
+// ReadDraft reads a draft from a whole answer, which must end in this run's nonce. It squeezes white space in
+// the fields, since a row is one line. The error, a sentence fragment, says why an answer does not count.
 func ReadDraft(text, nonce string) (Draft, error) {
 	body, last := cutLastLine(strings.ReplaceAll(text, "\r\n", "\n"))
 	if nonce == "" || last != RunLine(nonce) {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Gone is a session's word that a finding of an earlier round is no more.
+// Gone is a session's statement that a finding of an earlier round is gone.
 type Gone struct {
-	// ID is the finding's in the ledger.
+	// ID is the finding's id in the ledger.
 	ID string `json:"id"`
-	// How says by what that can be seen.
+	// How says how one can see that it is gone.
 	How string `json:"how"`
-	// Path and Quote are what settles it, where that is not in the finding's own file: code
-	// of another file, a file that was deleted, or one of the Grounds' texts by its name.
+	// Path and Quote show what settled the finding, if that is outside the finding's own file: code of
+	// another file, a deleted file, or one of the Grounds' texts by its name.
 	Path  string `json:"path,omitempty"`
 	Quote string `json:"quote,omitempty"`
 }
 
-// keep has the earlier findings stand that are due, that the answer does not find again and
-// that it does not say, believably, to be gone. Silence closes nothing that blocks, even if its code
-// is gone: half a repair changes the code too.
+// keep lets an earlier finding that is due stand, unless the answer finds it again or credibly says that it
+// is gone. Silence never closes a finding that blocks, even if its code is gone: a partial fix changes the
+// code too.
 func (j *Judgement) keep(s sources) (kept int) {
 	found := map[string]bool{}
 	for _, f := range j.Answer.Findings {
@@ -47,7 +47,7 @@ func (j *Judgement) keep(s sources) (kept int) {
 	return kept
 }
 
-// gone is what the answer says of earlier findings that are no more, by id.
+// gone maps the ids of earlier findings to what the answer says about their end.
 func (a Answer) gone() map[string]Gone {
 	all := map[string]Gone{}
 	for _, g := range a.Gone {
@@ -58,12 +58,11 @@ func (a Answer) gone() map[string]Gone {
 	return all
 }
 
-// still looks for the code of an earlier finding at the head: in its own file, or
-// where that is gone in those that had to be examined, since it may be one of them
-// by another name. What cannot be read is not known to be gone, and neither is what
-// quoted no code. A finding with a quote and no line is about code that was taken
-// away, and stands while it is; one without a file quotes what the pull request says of
-// itself.
+// still looks for the code of an earlier finding at the head: in its own file or, if that file is gone, in
+// the changed files, since one of them may be the same file under a new name. If the file cannot be read, or
+// the finding quoted no code, the code counts as still there. A finding with a quote but no line is about
+// deleted code, and stands while that code is missing. A finding without a path quotes the pull request's own
+// texts.
 func (s sources) still(e Entry) (path string, from, to int, there bool) {
 	code := strings.TrimSuffix(e.Code, clipped)
 	if weight(code) < shortQuote {
@@ -84,7 +83,7 @@ func (s sources) still(e Entry) (path string, from, to int, there bool) {
 		return e.Path, from, to, there
 	}
 	for _, path := range s.Changed {
-		// A file that cannot be read is doubted when something is found in it.
+		// Judge raises a doubt about an unreadable file only when a finding is about it.
 		file, _ := look(s.head, path, s.File)
 		if from, to, there = file.find(code, 0, e.Line); there {
 			return path, from, to, true
@@ -93,9 +92,9 @@ func (s sources) still(e Entry) (path string, from, to int, there bool) {
 	return e.Path, 0, 0, false
 }
 
-// disbelieve says why an earlier finding stands, as a sentence part, or "". Its code may be
-// there, on a line where that is not 0. What was disputed takes no more than the session's word;
-// what was fixed, that something changed: the finding's own file, or what is named for it.
+// disbelieve says why an earlier finding stands, as a sentence fragment, or "". Argument there says whether
+// its code is still there; line is where, or 0. To close a disputed finding the session's word is enough. To
+// close a fixed one, something must have changed: the finding's own file, or what the session names.
 func (s sources) disbelieve(e Entry, g Gone, there bool, line int) string {
 	const silent = ", and the session does not say what became of it"
 	switch {
@@ -113,8 +112,8 @@ func (s sources) disbelieve(e Entry, g Gone, there bool, line int) string {
 	return s.unsettled(e, g)
 }
 
-// unsettled says why a finding in a file that is as it was is not settled by what the session
-// names for that, as a sentence part, or "".
+// unsettled handles a finding whose own file did not change. It says, as a sentence fragment, why what the
+// session names does not settle the finding, or "".
 func (s sources) unsettled(e Entry, g Gone) string {
 	const word = "the session says that it is gone, but "
 	const absent, same = "what it quotes for that is not there", "nothing changed in what it names for that"
@@ -147,8 +146,7 @@ func (s sources) touched(round int, path string) bool {
 	return s.Touched == nil || s.Touched(round, path)
 }
 
-// The names of what a pull request says of itself, as findings and words on them give them in
-// the place of a path.
+// The names of the pull request's own texts. Findings and answers use them in place of a path.
 const (
 	TitleText       = "title"
 	DescriptionText = "description"
@@ -157,7 +155,7 @@ const (
 
 func textName(path string) string { return strings.ToLower(strings.TrimSpace(path)) }
 
-// text is the text that a session named in the place of a file; ok is false for a file.
+// text is the text that a session named in place of a file. Result ok is false for a file.
 func (s sources) text(path string) (text string, ok bool) {
 	if slices.Contains(s.Changed, path) {
 		return "", false
@@ -166,7 +164,7 @@ func (s sources) text(path string) (text string, ok bool) {
 	return text, ok
 }
 
-// says is the name of the text in which the pull request says of itself what is quoted; "" for none.
+// says is the name of the pull request's own text that contains a quote, or "".
 func (s sources) says(quote string) string {
 	for _, name := range slices.Sorted(maps.Keys(s.Texts)) {
 		if _, _, there := newSource(s.Texts[name]).find(quote, 0, 0); there {

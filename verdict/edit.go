@@ -9,30 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// Edit puts text in the place of whole lines of a file, as the suggestion of a finding has it.
+// Edit replaces whole lines of a file, as a finding's suggestion proposes.
 type Edit struct {
 	// Finding is the id of the finding that proposes it.
 	Finding string `json:"finding"`
-	// Path is the file's at the reviewed head; First and Last are its lines, from 1.
+	// Path is the file at the reviewed head. First and Last are its lines, from 1.
 	Path  string `json:"path"`
 	First int    `json:"first"`
 	Last  int    `json:"last"`
-	// Text is the lines that come, without the end of the last, at most 1,000 bytes.
+	// Text is the new lines, without the end of the last one, at most 1,000 bytes.
 	Text string `json:"text"`
-	// Sum is a hash of the lines that go and of Text, so that neither can be another one.
+	// Sum is a hash of the replaced lines and of Text, so that neither can be exchanged.
 	Sum string `json:"sum"`
 }
 
 // maxEdit bounds the text of an edit, in bytes.
 const maxEdit = 1_000
 
-// ErrNoFit says that edits are not for the file as it is: its lines are others, or two edits
-// overlap.
+// ErrNoFit says that edits do not fit the file as it is: its lines differ, or two edits overlap.
 var ErrNoFit = errors.New("a suggestion does not fit the lines that it is for")
 
-// NewEdit is the edit of some lines, 1-based, of a file with this content. It is none, and ok is
-// false, where it would change nothing or delete the lines, or where its text is too long or
-// holds what readers do not see.
+// NewEdit is the edit of some lines, 1-based, of a file with this content. Result ok is false if the edit
+// would change nothing or delete the lines, or if its text is too long or holds characters that readers do
+// not see.
 func NewEdit(finding, path string, first, last int, text string, content []byte) (e Edit, ok bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	lines := linesOf(content)
@@ -45,14 +44,14 @@ func NewEdit(finding, path string, first, last int, text string, content []byte)
 	return e, err == nil && !bytes.Equal(after, content)
 }
 
-// readable reports whether readers see all of a text.
+// readable reports whether readers can see all of a text.
 func readable(text string) bool {
 	hidden := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, hidden)
 }
 
-// Edited is the content of the file at a path with all of its edits, those of other files left
-// aside. The lines that come end as those that go. Errors: ErrNoFit.
+// Edited is the content of the file at a path after its edits; edits of other files are ignored. New lines
+// get the line ending of the lines they replace. Errors: ErrNoFit.
 func Edited(path string, content []byte, edits []Edit) ([]byte, error) {
 	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return e.Path != path })
 	slices.SortFunc(edits, func(a, b Edit) int { return a.First - b.First })
@@ -71,8 +70,8 @@ func Edited(path string, content []byte, edits []Edit) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// EditedFiles are the contents, by path, of all files that edits are for; read gives a file as it
-// is before. Errors: ErrNoFit, and those of read.
+// EditedFiles are the new contents, by path, of all files that edits are for. Function read returns a file's
+// present content. Errors: ErrNoFit, and those of read.
 func EditedFiles(edits []Edit, read func(path string) ([]byte, error)) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, e := range edits {
@@ -90,10 +89,10 @@ func EditedFiles(edits []Edit, read func(path string) ([]byte, error)) (map[stri
 	return files, nil
 }
 
-// linesOf are the lines of a file with their ends.
+// linesOf are the lines of a file, with their line endings.
 func linesOf(content []byte) [][]byte { return slices.Collect(bytes.Lines(content)) }
 
-// written is the text as it stands in the file.
+// written is the text with the line endings of the file.
 func (e Edit) written(lines [][]byte) []byte {
 	end := "\n"
 	if bytes.HasSuffix(lines[e.First-1], []byte("\r\n")) {
@@ -106,13 +105,13 @@ func (e Edit) written(lines [][]byte) []byte {
 	return []byte(text)
 }
 
-// sum hashes the lines that go, which have to be there, and the text that comes.
+// sum hashes the replaced lines, which must exist, and the new text.
 func (e Edit) sum(lines [][]byte) string {
 	return hash(string(bytes.Join(lines[e.First-1:e.Last], nil)), e.Text)
 }
 
-// Applicable are the edits of a record whose findings are nits that stand in a ledger, which is
-// the record's with what people have said since. What is disputed is not applied.
+// Applicable are the record's edits whose findings are nits that still stand in a ledger: the record's own,
+// updated with what people have said since. Edits of disputed findings are left out.
 func (r Record) Applicable(l Ledger) []Edit {
 	var all []Edit
 	for _, e := range r.Edits {
@@ -123,8 +122,8 @@ func (r Record) Applicable(l Ledger) []Edit {
 	return all
 }
 
-// Applied is the ledger once edits are applied: their findings are verified. The receiver is left
-// as it is.
+// Applied is the ledger after edits were applied: their findings are verified. It does not change the
+// receiver.
 func (l Ledger) Applied(edits []Edit) Ledger {
 	next := slices.Clone(l)
 	for _, e := range edits {
@@ -135,8 +134,8 @@ func (l Ledger) Applied(edits []Edit) Ledger {
 	return next
 }
 
-// Plain reports whether a record approves by itself: nothing was held or let pass by a person, and
-// nothing is open but its ledger's findings.
+// Plain reports whether a record approves by itself: no hold, no person's lift, and nothing open but its
+// ledger's findings.
 func (r Record) Plain() bool {
 	return r.Verdict == Approve && r.Settled && len(r.Holds) == 0 && r.Lifted == nil
 }

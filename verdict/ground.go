@@ -10,14 +10,13 @@ import (
 	"unicode"
 )
 
-// shortQuote is the number of letters and digits below which a quote proves
-// nothing but the lines that it is said to stand on.
+// shortQuote is a number of letters and digits. A shorter quote proves only the lines that the finding itself
+// names.
 const shortQuote = 3
 
-// ground keeps the findings that hold and drops the others: each has to cite a
-// row that applies and, unless it is about the change or a file as a whole,
-// quote code that is really there. Lines are believed only as far as the quote
-// bears them out.
+// ground keeps the findings that hold and drops the others. Each must cite a row that applies and, unless it
+// is about the change or a file as a whole, quote code that exists. Its lines are corrected to those of the
+// quote.
 func (j *Judgement) ground(s sources) {
 	var kept []Finding
 	for _, f := range j.Answer.Findings {
@@ -58,12 +57,12 @@ func (j *Judgement) ground(s sources) {
 	j.Answer.Findings = kept
 }
 
-// tolerates reports whether a finding that came late does not block.
+// tolerates reports whether a late finding does not block.
 func (s sources) tolerates(f Finding) bool { return f.Late && s.Ratchet && f.Severity == Minor }
 
-// repeats reports whether a finding is one that the same answer gave already: under the id of
-// one earlier finding, or under one rule about the same code on the same lines. Findings about
-// a whole file or change are told apart by what they claim.
+// repeats reports whether the same answer already gave this finding: under the id of the same earlier
+// finding, or under the same rule about the same code on the same lines. Findings about a whole file or
+// change are compared by their claims.
 func (f Finding) repeats(g Finding) bool {
 	if f.Rule != g.Rule || f.Path != g.Path {
 		return false
@@ -81,7 +80,7 @@ func (f Finding) repeats(g Finding) bool {
 	return f.Line == 0 && g.Line == 0 && squeeze(f.Claim) == squeeze(g.Claim) || overlap(f.first(), f.Line, g)
 }
 
-// absorb has a finding stand for a repeated one as well, with what that one claims besides.
+// absorb lets f stand for g as well, and adds g's claim.
 func (f *Finding) absorb(g Finding) {
 	f.atLeast(g.Severity)
 	if squeeze(g.Claim) != squeeze(f.Claim) {
@@ -89,8 +88,8 @@ func (f *Finding) absorb(g Finding) {
 	}
 }
 
-// freshID is the fingerprint of a finding that is in no ledger. Another one of the same rule,
-// file and code, elsewhere in the file, has a number besides.
+// freshID is the fingerprint of a finding that is in no ledger. If that id is taken, by the same rule, file
+// and code elsewhere in the file, a number is hashed with them.
 func freshID(f Finding, earlier Ledger, kept []Finding) string {
 	id := Fingerprint(f)
 	for n := 2; ; n++ {
@@ -103,8 +102,8 @@ func freshID(f Finding, earlier Ledger, kept []Finding) string {
 	}
 }
 
-// drop takes note of a finding that does not hold. It weighs as much as what
-// earlier rounds found of that rule in that file, which it may have meant.
+// drop records a finding that does not hold. It gets at least the severity of the earlier findings under that
+// rule in that file, since it may have meant one of them.
 func (j *Judgement) drop(f Finding, reason string, earlier Ledger) {
 	for _, e := range earlier {
 		if e.Stands() && e.Rule == f.Rule && e.Path == f.Path {
@@ -114,7 +113,7 @@ func (j *Judgement) drop(f Finding, reason string, earlier Ledger) {
 	j.Dropped = append(j.Dropped, Dropped{Finding: f, Reason: reason})
 }
 
-// atLeast raises a finding that is milder than s.
+// atLeast raises a finding's severity to s if it is milder.
 func (f *Finding) atLeast(s Severity) {
 	if f.Severity.Rank() > s.Rank() {
 		if f.Was == "" {
@@ -124,7 +123,7 @@ func (f *Finding) atLeast(s Severity) {
 	}
 }
 
-// sources are the grounds with the files that were looked at.
+// sources are the grounds and the files read so far.
 type sources struct {
 	Grounds
 	head, before map[string]*source
@@ -134,7 +133,7 @@ func (g Grounds) sources() sources {
 	return sources{Grounds: g, head: map[string]*source{}, before: map[string]*source{}}
 }
 
-// path is the path that a session meant.
+// path is the repository path that a session meant.
 func (s sources) path(given string) string {
 	if slices.Contains(s.Changed, given) {
 		return given
@@ -142,8 +141,8 @@ func (s sources) path(given string) string {
 	return cleanPath(given)
 }
 
-// raise has the finding weigh no less than the row that it cites, and returns
-// that row's id. Of several that it cites the first counts that applies.
+// raise gives the finding at least the severity of the row that it cites, and returns that row's id. If it
+// cites several, the first one that applies counts.
 func (s sources) raise(f *Finding) string {
 	for _, word := range strings.FieldsFunc(f.Rule,
 		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;()[]`\"'*|", r) }) {
@@ -158,9 +157,8 @@ func (s sources) raise(f *Finding) string {
 	return strings.TrimSpace(f.Rule)
 }
 
-// refute says why a finding does not hold, as a sentence part, or "". It sets the
-// finding's lines to those of its quote where they are others. An error means
-// that a file could not be looked at; the finding is believed then.
+// refute says why a finding does not hold, as a sentence fragment, or "". It corrects the finding's lines to
+// those of its quote. An error means that a file could not be read; the finding then counts.
 func (s sources) refute(f *Finding) (reason string, err error) {
 	if _, ok := s.Rows[f.Rule]; !ok {
 		return fmt.Sprintf("it cites %q, which is no rule for this change", Clip(f.Rule, maxRule)), nil
@@ -193,7 +191,7 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 			f.Line = min(f.Line, now.lines)
 			return "", nil
 		}
-		// What is gone can be cited, but there are no lines of the head to show.
+		// Deleted code can be quoted, but has no lines at the head.
 		if gone, err := look(s.before, f.Path, s.Before); err != nil {
 			return "", err
 		} else if _, _, ok := gone.find(f.Quote, 0, 0); (!ok || proof < shortQuote) && (now != nil || gone != nil) {
@@ -204,19 +202,19 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	return "", nil
 }
 
-// removes reports whether a finding that gives no line quotes what the change takes away, though
-// the same stands elsewhere in the file as well.
+// removes reports whether a finding without a line quotes code that the change deletes, although the same
+// code also stands elsewhere in the file.
 func (s sources) removes(f Finding, now *source) bool {
 	before, err := look(s.before, f.Path, s.Before)
 	return f.Line == 0 && err == nil && before.count(f.Quote) > now.count(f.Quote)
 }
 
-// overlap reports whether the lines from to to and those of the finding meet.
+// overlap reports whether the range from–to and the finding's lines overlap.
 func overlap(from, to int, f Finding) bool {
 	return f.Line > 0 && from <= f.Line && f.first() <= to
 }
 
-// first is the first of a finding's lines, 0 for the whole file.
+// first is the first line of a finding, 0 for the whole file.
 func (f Finding) first() int { return cmp.Or(f.StartLine, f.Line) }
 
 // weight counts the letters and digits of a quote.
@@ -230,7 +228,7 @@ func weight(quote string) int {
 	return n
 }
 
-// look returns a file as it is searched, nil if there is none.
+// look returns a file prepared for searching, nil if there is none. It reads each file once.
 func look(seen map[string]*source, path string, read func(string) ([]byte, error)) (*source, error) {
 	if known, ok := seen[path]; ok || read == nil {
 		return known, nil
@@ -247,13 +245,13 @@ func look(seen map[string]*source, path string, read func(string) ([]byte, error
 	return seen[path], nil
 }
 
-// source is a file with every run of white space made one space, so that a quote
-// is found however it is indented and wherever its lines break.
+// source is a file in which each run of white space is one space. A quote is so found whatever its
+// indentation and line breaks.
 type source struct {
 	text  string
 	lines int
-	// starts are the offsets in text at which a line begins that is not blank,
-	// numbers the number of each.
+	// starts are the offsets in text at which the lines begin that are not blank. numbers are their line
+	// numbers.
 	starts, numbers []int
 }
 
@@ -276,8 +274,8 @@ func newSource(data string) *source {
 	return s
 }
 
-// find returns the lines of a quote: where it stands more than once, those that
-// are nearest to the lines given. A quote taken from a patch may carry its signs.
+// find returns the lines of a quote. If it stands there more than once, the place nearest to the given lines
+// counts. A quote from a patch may have its plus or minus signs.
 func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 	if s == nil {
 		return 0, 0, false
@@ -297,7 +295,7 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// count is how often a quote stands there as it is.
+// count is how often the quote stands in the file.
 func (s *source) count(quote string) int {
 	if s == nil || squeeze(quote) == "" {
 		return 0
@@ -322,7 +320,7 @@ func (s *source) nearest(quote string, line int) (from, to int, ok bool) {
 	}
 }
 
-// line is the number of the line that an offset of the text lies on.
+// line is the number of the line at an offset of the text.
 func (s *source) line(at int) int {
 	i, found := slices.BinarySearch(s.starts, at)
 	if !found {
@@ -331,5 +329,5 @@ func (s *source) line(at int) int {
 	return s.numbers[i]
 }
 
-// squeeze makes every run of white space one space.
+// squeeze replaces every run of white space with one space.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// Status is where a finding of the ledger stands.
+// Status is the state of a finding in the ledger.
 type Status string
 
-// A finding is open until a later round says that it is gone (verified), or, where it does not
-// block, is silent about it (not found again); one that comes
-// back after it was verified is regressed. Another session may refute it in the round that finds
-// it. Its author may claim to have fixed it, or dispute
-// it: either is judged in the next round, which leaves it open, verified, or withdrawn where
-// the dispute holds. Only a person waives it, for good.
+// A finding is open until a later round says that it is gone (verified) or, if it does not block, no longer
+// mentions it (not found). A verified finding that comes back is regressed. Another session may refute a
+// finding in the round that finds it. The author may claim to have fixed it, or dispute it. The next round
+// judges that claim: the finding is then open, verified, or, if the dispute holds, withdrawn. Only a person
+// can waive it, for good.
 const (
 	Open         Status = "open"
 	ClaimedFixed Status = "claimed-fixed"
@@ -30,13 +29,13 @@ const (
 	Refuted      Status = "refuted"
 )
 
-// Held reports whether a finding of that status was repaired, or came back after that.
+// Held reports whether a finding of that status was fixed, even if it came back later.
 func (s Status) Held() bool { return s == Verified || s == Regressed }
 
-// Wrong reports whether one of that status was refuted, taken back after a dispute, or waived.
+// Wrong reports whether a finding of that status was refuted, withdrawn after a dispute, or waived.
 func (s Status) Wrong() bool { return s == Refuted || s == Withdrawn || s == Waived }
 
-// Entry is one finding as the ledger follows it over the rounds.
+// Entry is one finding in the ledger, followed over the rounds.
 type Entry struct {
 	// ID is short and stable over the rounds of one pull request.
 	ID        string    `json:"id"`
@@ -47,33 +46,33 @@ type Entry struct {
 	Path      string    `json:"path,omitempty"`
 	Line      int       `json:"line,omitempty"`
 	Claim     string    `json:"claim"`
-	// Text is that of the [Finding].
+	// Text is the same as in [Finding].
 	Text string `json:"text,omitempty"`
-	// Code is the quote by which it was found, its white space squeezed.
+	// Code is the quote that the finding was found by, with white space squeezed.
 	Code string `json:"code,omitempty"`
-	// Late and Tolerated are those of the [Finding].
+	// Late and Tolerated are the same as in [Finding].
 	Late      bool `json:"late,omitempty"`
 	Tolerated bool `json:"tolerated,omitempty"`
-	// Said is what was last said to dispute or to waive it.
+	// Said is the last statement that disputed or waived it.
 	Said *Said `json:"said,omitempty"`
-	// Check is what came of having another session refute it, and Refutation why it is refuted or
+	// Check is the result of asking another session to refute it. Refutation says why it was refuted or
 	// lowered.
 	Check      Checked `json:"check,omitempty"`
 	Refutation string  `json:"refutation,omitempty"`
-	// Disputes counts the rounds that upheld it against a dispute, Returns those that found it
+	// Disputes counts the rounds that upheld it against a dispute. Returns counts the rounds that found it
 	// again after it was verified.
 	Disputes int `json:"disputes,omitempty"`
 	Returns  int `json:"returns,omitempty"`
-	// First and Last are the rounds, from 1, that found it first and last.
+	// First and Last are the first and the last round, from 1, that found it.
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// Ledger is the findings of all rounds of one pull request, oldest first.
+// Ledger holds the findings of all rounds of one pull request, oldest first.
 type Ledger []Entry
 
-// What the ledger keeps of texts is bounded, in bytes: it rides in every review
-// and must not grow with prose.
+// Bounds, in bytes, of the texts in the ledger: every review carries the ledger, so it must not grow with
+// prose.
 const (
 	maxClaim = 240
 	maxRule  = 120
@@ -82,11 +81,11 @@ const (
 	MaxReason = 400
 )
 
-// Fingerprint names a finding by its rule, path and code, so that the same
-// finding on moved lines is the same. Without a quote the claim stands in.
+// Fingerprint identifies a finding by its rule, path and code, so that it stays the same when lines move.
+// Without a quote it uses the claim.
 func Fingerprint(f Finding) string { return fingerprint(f, 1) }
 
-// fingerprint is that of the nth finding (from 1) of one rule, path and code.
+// fingerprint identifies the nth finding (from 1) with the same rule, path and code.
 func fingerprint(f Finding, n int) string {
 	code := f.Quote
 	if strings.TrimSpace(code) == "" {
@@ -100,17 +99,16 @@ func fingerprint(f Finding, n int) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// After is the ledger after a round (from 1) whose answer was judged. Only a
-// session that saw everything verifies what it did not find again; the silence
-// of one that left files out, or could not be read, says nothing. The receiver
-// is left as it is.
+// After is the ledger after a round (from 1) whose answer was judged. Only a session that saw everything
+// verifies the findings that it did not find again; silence in an incomplete or unreadable answer proves
+// nothing. It does not change the receiver.
 func (l Ledger) After(round int, j Judgement) Ledger {
 	if !j.Complete {
 		return l.enter(round, j.Answer.Findings).refute(round, j.Overruled)
 	}
 	l = l.refute(round, j.Overruled)
 	next := l.advance(round, j.Answer)
-	// What was meant by a finding that does not hold is not known to be gone.
+	// A dropped finding may have meant one of these, so they are not known to be gone.
 	for _, d := range j.Dropped {
 		for i, e := range l {
 			if e.Rule == d.Finding.Rule && e.Path == d.Finding.Path && next[i].Last != round {
@@ -121,8 +119,8 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	return next
 }
 
-// advance is the ledger after a round (from 1) that saw everything and answered a. The
-// receiver is left as it is.
+// advance is the ledger after a round (from 1) whose session saw everything and answered a. It does not
+// change the receiver.
 func (l Ledger) advance(round int, a Answer) Ledger {
 	next := l.enter(round, a.Findings)
 	kept := map[string]bool{}
@@ -148,7 +146,7 @@ func (l Ledger) advance(round int, a Answer) Ledger {
 	return next
 }
 
-// enter is a copy of the ledger with what a round found.
+// enter is a copy of the ledger with the findings of a round.
 func (l Ledger) enter(round int, findings []Finding) Ledger {
 	next := make(Ledger, len(l), len(l)+len(findings))
 	copy(next, l)
@@ -168,7 +166,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		if e.Last != round {
 			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated
 			e.Path, e.Text, e.Claim = f.Path, f.Text, Clip(f.Claim, maxClaim)
-			// What is left after half a repair is other code.
+			// After a partial fix the code differs.
 			e.Code = cmp.Or(Clip(squeeze(f.Quote), maxCode), e.Code)
 		}
 		if f.Severity.Rank() < e.Severity.Rank() {
@@ -194,7 +192,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 	return next
 }
 
-// byID is the entry of an id, or nil.
+// byID is the entry with an id, or nil.
 func (l Ledger) byID(id string) *Entry {
 	if i := slices.IndexFunc(l, func(e Entry) bool { return e.ID == id }); i >= 0 {
 		return &l[i]
@@ -202,20 +200,20 @@ func (l Ledger) byID(id string) *Entry {
 	return nil
 }
 
-// without is the ledger without what findings of the answer under judgement stand for already.
+// without is the ledger without the entries that findings of the present answer already matched.
 func (l Ledger) without(kept []Finding) Ledger {
 	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool {
 		return slices.ContainsFunc(kept, func(f Finding) bool { return f.ID == e.ID })
 	})
 }
 
-// minCode is the length, in bytes, from which on a quote within another one is
-// taken for the same code.
+// minCode is a length in bytes. From that length on, a quote that contains another one counts as the same
+// code.
 const minCode = 12
 
-// same returns the entry that a finding has found again, or nil: the one that it
-// names, or one of the same rule, file and code, however much of that was quoted. Of
-// several, the one with its claim, else the one on the nearest line.
+// same returns the entry that a finding found again, or nil: the entry that the finding names, or one with
+// the same rule, file and code, however much of the code was quoted. Of several, it takes the one with the
+// same claim, else the one on the nearest line.
 func (l Ledger) same(f Finding) *Entry {
 	if e := l.byID(f.ID); e != nil && (e.Rule == f.Rule || e.Path == f.Path) {
 		return e
@@ -235,7 +233,7 @@ func (l Ledger) same(f Finding) *Entry {
 	return best
 }
 
-// about reports whether an entry is of a finding's rule, file and code.
+// about reports whether an entry has a finding's rule, file and code.
 func (e Entry) about(f Finding) bool {
 	if e.ID == Fingerprint(f) {
 		return true
@@ -247,7 +245,7 @@ func (e Entry) about(f Finding) bool {
 	return known == code || min(len(known), len(code)) >= minCode && (strings.Contains(code, known) || strings.Contains(known, code))
 }
 
-// SameAs reports whether two entries, of two ledgers maybe, are of one rule, file and code.
+// SameAs reports whether two entries, possibly of different ledgers, have the same rule, file and code.
 func (e Entry) SameAs(other Entry) bool {
 	return e.ID == other.ID || e.about(Finding{Rule: other.Rule, Path: other.Path, Quote: strings.TrimSuffix(other.Code, clipped)})
 }
@@ -255,22 +253,23 @@ func (e Entry) SameAs(other Entry) bool {
 // Stands reports whether the entry still stands against the pull request.
 func (e Entry) Stands() bool { return !e.Gone() && e.Status != Waived }
 
-// Gone reports whether a round found the entry to be no more, or never to have been right.
+// Gone reports whether a round found that the entry is gone, or never was right.
 func (e Entry) Gone() bool {
 	return slices.Contains([]Status{Verified, NotFound, Withdrawn, Refuted}, e.Status)
 }
 
-// Blocks reports whether it stands against an approval.
+// Blocks reports whether the entry stands against an approval.
 func (e Entry) Blocks() bool { return e.Stands() && e.Severity.Blocks() && !e.Tolerated }
 
-// ForItsAuthor reports whether only the pull request's author can settle the entry, since it is about what the
-// pull request says of itself. What keeps a defect from coming back, a fix can say.
+// ForItsAuthor reports whether only the pull request's author can settle the entry, since it is about the
+// pull request's own texts. A recurrence finding is an exception: a fix can say what keeps a defect from
+// coming back.
 func (e Entry) ForItsAuthor() bool { return e.Text != "" && e.Dimension != Recurrence }
 
 // Blocking counts the entries that stand against an approval.
 func (l Ledger) Blocking() int { return count(l, Entry.Blocks) }
 
-// Outstanding is the entries that still stand against the pull request.
+// Outstanding are the entries that still stand against the pull request.
 func (l Ledger) Outstanding() []Entry {
 	var open []Entry
 	for _, e := range l {
@@ -281,8 +280,8 @@ func (l Ledger) Outstanding() []Entry {
 	return open
 }
 
-// shed is the ledger without the twentieth of it, one entry at least, that
-// matters least to later rounds.
+// shed is the ledger without a twentieth of its entries, at least one: those that matter least to later
+// rounds.
 func (l Ledger) shed() Ledger {
 	settled := func(e Entry) int {
 		if e.Status == Verified || e.Status == NotFound || e.Status == Refuted {
@@ -301,7 +300,7 @@ func (l Ledger) shed() Ledger {
 	return slices.DeleteFunc(slices.Clone(l), func(e Entry) bool { return gone[e.ID] })
 }
 
-// clipped ends what was shortened.
+// clipped ends a text that was shortened.
 const clipped = "…"
 
 // Clip shortens s to at most n bytes without cutting a character in two.

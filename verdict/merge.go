@@ -6,17 +6,19 @@ import (
 	"time"
 )
 
-// Merge is the evidence of a merge: what it rested on, as far as that can be told afterwards. The account that an agent
-// draws up from GitHub and the relay's page, which has its log, fill it in; what it comes to is said here alone.
+// Merge is the evidence behind a merge, as far as it can be known afterwards. Two places fill it in: the
+// account that an agent draws up from GitHub, and the relay's page, from its log. Only this type says what
+// the evidence amounts to.
 type Merge struct {
 	SHA      string    `json:"sha"`
 	By       string    `json:"by"`
 	At       time.Time `json:"at"`
 	OpenedAt time.Time `json:"opened_at"`
 	Head     string    `json:"head"`
-	// Approvals are the reviews that are believed and approved the head.
+	// Approvals are the reviews that approved the head and are believed.
 	Approvals []Approval `json:"approvals"`
-	// Passed are the names of the head's checks that passed, Lacked what the merge lacked, in sentences without their ends.
+	// Passed are the names of the head's checks that passed. Lacked is what the merge lacked, as sentences
+	// without their full stops.
 	Passed []string `json:"passed"`
 	Lacked []string `json:"lacked"`
 }
@@ -27,20 +29,20 @@ type Approval struct {
 	By    string `json:"by"`
 	Round int    `json:"round"`
 	URL   string `json:"url"`
-	// Lifted is the word of the person who let pass what was held; nil if nothing was.
+	// Lifted is the word of the person who lifted the holds; nil if there were none.
 	Lifted *Word `json:"lifted,omitempty"`
 }
 
-// Proof is one piece of the evidence of a merge: a sentence without its end.
+// Proof is one piece of the evidence of a merge: a sentence without its full stop.
 type Proof struct {
 	Text string `json:"text"`
-	// URL leads to where it can be seen; empty if nothing does.
+	// URL shows where it can be seen; empty if nowhere.
 	URL string `json:"url,omitempty"`
-	// Lacks says that the text is about what the merge lacked.
+	// Lacks says that the text is about something that the merge lacked.
 	Lacks bool `json:"lacks,omitempty"`
 }
 
-// Evidence is what a merge rested on, and then what it lacked.
+// Evidence lists what a merge rested on, and then what it lacked.
 func (m Merge) Evidence() []Proof {
 	merged := "Merged"
 	if m.SHA != "" {
@@ -63,7 +65,7 @@ func (m Merge) Evidence() []Proof {
 	return all
 }
 
-// Evidence is what an approval says, and who let pass what was held.
+// Evidence says what the approval was, and who lifted the holds.
 func (a Approval) Evidence() []Proof {
 	all := []Proof{{Text: fmt.Sprintf("%s was approved by %s in round %d", Short(a.Head), a.By, a.Round), URL: a.URL}}
 	if lift := a.Lifted; lift != nil {
@@ -76,5 +78,5 @@ func (a Approval) Evidence() []Proof {
 	return all
 }
 
-// Stamp is a moment as evidence names it, the same on every machine.
+// Stamp formats a time for evidence, the same on every machine.
 func Stamp(at time.Time) string { return at.UTC().Format(time.DateTime + " UTC") }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// splitMarker takes the two closing lines off an answer. A marker counts only
-// as the last non-blank line, directly below this run's nonce: text that the
-// session read and repeats can hold a marker, but not the nonce at the end.
+// splitMarker removes the two closing lines of an answer. A marker counts only as the last non-blank line,
+// directly below this run's nonce: text that the session read and repeats can hold a marker, but not this
+// nonce.
 func splitMarker(text, nonce string) (body string, marked Verdict, doubt string) {
 	_, last := cutLastLine(text)
 	switch last {
@@ -27,8 +27,8 @@ func splitMarker(text, nonce string) (body string, marked Verdict, doubt string)
 	return body, marked, ""
 }
 
-// ending takes the two closing lines off a text: one of the markers, directly below the run's
-// nonce. Marker is empty where they are not there.
+// ending removes the two closing lines of a text: this run's nonce and, directly below, one of the markers.
+// Result marker is empty if they are missing.
 func ending(text, nonce string, markers ...string) (body, marker string) {
 	rest, last := cutLastLine(text)
 	rest, above := cutLastLine(rest)
@@ -38,8 +38,8 @@ func ending(text, nonce string, markers ...string) (body, marker string) {
 	return rest, last
 }
 
-// parseAnswer reads the answer in the fenced block that ends the body, and returns the prose
-// before it.
+// parseAnswer reads the answer from the fenced block at the end of the body. It also returns the prose before
+// the block.
 func parseAnswer(body string) (a Answer, prose string, err error) {
 	if prose, err = readBlock(body, &a); err != nil {
 		return Answer{}, "", err
@@ -50,12 +50,12 @@ func parseAnswer(body string) (a Answer, prose string, err error) {
 	return a, prose, nil
 }
 
-// readBlock reads the JSON of the fenced block that ends the body into a value, and returns the
-// prose before it. Only a block at the very end counts: one further up may be quoted from what
-// the session read.
+// readBlock decodes the JSON of the fenced block at the end of the body into a value, and returns the prose
+// before the block. Only a block at the very end counts: an earlier one may be quoted from what the session
+// read.
 func readBlock(body string, into any) (prose string, err error) {
 	rest, last := cutLastLine(body)
-	// A marker that does not count may still stand below the block.
+	// An invalid marker may still stand below the block.
 	for strings.HasPrefix(last, "<!--") {
 		rest, last = cutLastLine(rest)
 	}
@@ -68,7 +68,7 @@ func readBlock(body string, into any) (prose string, err error) {
 		return "", fmt.Errorf("the answer has no %q block", Fence)
 	}
 	data := rest[start+len(open):]
-	// Unmarshal also bounds the depth of what uniqueKeys then walks.
+	// Unmarshal also bounds the depth that uniqueKeys then walks.
 	if err := json.Unmarshal([]byte(data), into); err != nil {
 		return "", fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
 	}
@@ -78,9 +78,8 @@ func readBlock(body string, into any) (prose string, err error) {
 	return rest[:start], nil
 }
 
-// uniqueKeys refuses a value in which an object names a key twice. To
-// encoding/json the last one counts, so that a second, empty "findings" would
-// unsay the first.
+// uniqueKeys rejects JSON in which an object has a key twice. In encoding/json the last one wins, so a
+// second, empty "findings" would delete the first.
 func uniqueKeys(d *json.Decoder) error {
 	token, err := d.Token()
 	if err != nil {
@@ -94,8 +93,8 @@ func uniqueKeys(d *json.Decoder) error {
 			if err != nil {
 				return err
 			}
-			// As encoding/json matches keys: by simple folding, in which also ſ and
-			// the Kelvin sign are letters of ASCII.
+			// Keys match as in encoding/json: by simple case folding, where also ſ and the Kelvin sign equal
+			// ASCII letters.
 			name := strings.ToLower(strings.ToUpper(fmt.Sprint(key)))
 			if seen[name] {
 				return fmt.Errorf("the key %q stands there twice", name)

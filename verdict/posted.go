@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Posted is a review with a record as GitHub has it.
+// Posted is a review with a record, as GitHub shows it.
 type Posted struct {
 	By     string // who posted it
-	Author string // of the pull request
-	SHA    string // the commit that it is on
+	Author string // the pull request's author
+	SHA    string // the commit that the review is on
 	State  string // such as APPROVED, in any case
-	// Edited says that its text was changed since, EditedAt when; zero where that is not known.
+	// Edited says that its text was changed later, EditedAt says when; zero if that is not known.
 	Edited   bool
 	EditedAt time.Time
 }
 
-// Doubt says why a review's record is not believed, its signature aside; empty if nothing is against it.
+// Doubt says why a review's record is not believed, apart from its signature; empty if nothing speaks against
+// it.
 func (p Posted) Doubt(record Record, reviewers []string) string {
 	says := map[Verdict]string{Approve: "APPROVED", RequestChanges: "CHANGES_REQUESTED"}[record.Verdict]
 	switch {

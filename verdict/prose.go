@@ -6,23 +6,21 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// What would act on GitHub if a model wrote it: a mention notifies a person or a
-// team, and a slash command at the start of a line is an order to this or another
-// bot.
+// Text that would act on GitHub if a model wrote it: a mention notifies a person or a team, and a slash
+// command at the start of a line orders this or another bot to do something.
 var (
 	mention = lazyregexp.New(`@([A-Za-z0-9])`)
 	command = lazyregexp.New(`(?m)^(\s*)/([A-Za-z])`)
 )
 
-// Prose is [Neutralise] for text that is shown as Markdown: it also holds no
-// mention and gives no bot an order. The entity is a space of no width, so that the
-// text reads as before.
+// Prose is [Neutralise] for text that is shown as Markdown: it also disables mentions and slash commands. It
+// inserts the entity of a zero-width space, so the text reads as before.
 func Prose(text string) string {
 	text = mention.ReplaceAllString(Neutralise(text), "@&#8203;$1")
 	return command.ReplaceAllString(text, "$1&#8203;/$2")
 }
 
-// Amount is a number of things, such as "1 round" or "2 rounds".
+// Amount is a number with its noun, such as "1 round" or "2 rounds".
 func Amount(n int, one, many string) string {
 	if n != 1 {
 		one = many

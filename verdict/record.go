@@ -12,96 +12,95 @@ import (
 	"time"
 )
 
-// Record is the hidden block of a posted review: what the product itself needs
-// to know of it later, on any machine. The pull request is the only place
-// where it is kept.
+// Record is the hidden block of a posted review: what the product needs to know of the review later, on any
+// machine. It is stored on the pull request and nowhere else.
 type Record struct {
 	Verdict Verdict `json:"verdict"`
 	// Head and Base are the full SHAs that were reviewed against each other.
 	Head string `json:"head"`
 	Base string `json:"base"`
-	// BaseBranch is the branch whose tip Base was.
+	// BaseBranch is the branch that Base was the tip of.
 	BaseBranch string `json:"base_branch"`
-	// Tree is the SHA of the tree that a squash merge of Head into Base makes: the change that
-	// was reviewed is from Base to it. A record without one carries no approval.
+	// Tree is the SHA of the tree that a squash merge of Head into Base makes: the reviewed change is the
+	// diff from Base to Tree. A record without it carries no approval.
 	Tree string `json:"tree,omitempty"`
-	// PatchID names the pull request's own change, independent of its base.
+	// PatchID identifies the pull request's own change, independent of its base.
 	PatchID string `json:"patch_id,omitempty"`
-	// Title is the pull request's as it was reviewed. Description and Messages are hashes of
-	// its description and of the messages of its commits.
+	// Title is the pull request's title when it was reviewed. Description and Messages are hashes of its
+	// description and of its commits' messages.
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Messages    string `json:"messages,omitempty"`
-	// Round counts the finished reviews of the pull request, this one included.
+	// Round counts the finished reviews of the pull request, including this one.
 	Round int `json:"round"`
-	// Guidelines is the content hash of the documents that were the law.
+	// Guidelines is the content hash of the guideline documents of the review.
 	Guidelines string `json:"guidelines"`
 	Ledger     Ledger `json:"ledger"`
-	// Edits are what the nits of an approval propose, by suggestions that replace whole lines. An
-	// approval that was carried over has none.
+	// Edits are the changes that an approval's nits propose: suggestions that replace whole lines. A
+	// carried-over approval has none.
 	Edits []Edit `json:"edits,omitempty"`
-	// Merged counts the findings that the ledger has under another one, Dropped those that
-	// did not hold.
+	// Merged counts the findings that another finding in the ledger covers. Dropped counts those that did not
+	// hold.
 	Merged  int `json:"merged,omitempty"`
 	Dropped int `json:"dropped,omitempty"`
-	// Checker is the engine and the model that were asked to refute findings; empty if none was.
+	// Checker is the engine and the model that were asked to refute findings; empty if none.
 	Checker string `json:"checker,omitempty"`
-	// Settled says that nothing but the ledger's findings and Holds speaks against
-	// the head: no doubt about the session's answer is left.
+	// Settled says that only the ledger's findings and Holds stand against the head: there is no doubt about
+	// the session's answer.
 	Settled bool `json:"settled,omitempty"`
-	// Holds are why a person has to let the head pass; Lifted says who did.
+	// Holds say why a person must let the head pass. Lifted says who did.
 	Holds  []Hold `json:"holds,omitempty"`
 	Lifted *Word  `json:"lifted,omitempty"`
 	// Evidence is what code suspected, each piece with the session's answer.
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// LastComment is the id of the newest comment that was there when the review began:
-	// orders in later ones are not applied yet.
+	// LastComment is the id of the newest comment that existed when the review began. Orders in later
+	// comments are not applied yet.
 	LastComment int64 `json:"heard,omitempty"`
-	// Tier is how much of a look the change got, in the word of who decided that.
+	// Tier is how thorough the review was, as the code that decided it names it.
 	Tier     string   `json:"tier,omitempty"`
 	Coverage Coverage `json:"coverage,omitzero"`
-	// Lines counts the lines that the pull request adds and deletes, without those that need no
-	// reading; 0 is not known.
+	// Lines counts the lines that the pull request adds and deletes, except those that need no reading; 0 if
+	// not known.
 	Lines  int    `json:"lines,omitempty"`
 	Engine string `json:"engine"`
 	Model  string `json:"model,omitempty"`
 	Usage  Usage  `json:"tokens"`
-	// CostUSD is in US dollars, 0 where the engine does not say.
+	// CostUSD is in US dollars, 0 if the engine does not report it.
 	CostUSD  float64       `json:"cost_usd"`
 	Duration time.Duration `json:"duration_ns"`
 }
 
 // Coverage counts the changed files of a review.
 type Coverage struct {
-	// Files counts those that had to be examined, Examined those that were.
+	// Files counts the files that had to be examined, Examined those that were examined.
 	Files    int `json:"files"`
 	Examined int `json:"examined"`
-	// LeftOut counts those that need no reading, such as lock files.
+	// LeftOut counts files that need no reading, such as lock files.
 	LeftOut int `json:"left_out,omitempty"`
 }
 
-// Usage counts tokens, by what the provider charges for them.
+// Usage counts tokens, by the kinds that providers charge for.
 type Usage struct {
-	// Input is what no cache had to do with.
+	// Input is the tokens that were neither read from a cache nor written to one.
 	Input      int64 `json:"in"`
 	CacheWrite int64 `json:"cache_write"`
 	CacheRead  int64 `json:"cache_read"`
 	Output     int64 `json:"out"`
 }
 
-// Prompt is how many tokens the model read, from a cache or not.
+// Prompt is the number of tokens that the model read, cached or not.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite + u.CacheRead }
 
-// Total is how many tokens there are.
+// Total is the number of all tokens.
 func (u Usage) Total() int64 { return u.Prompt() + u.Output }
 
-// Plus is both together.
+// Plus is the sum of both.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{Input: u.Input + v.Input, CacheWrite: u.CacheWrite + v.CacheWrite, CacheRead: u.CacheRead + v.CacheRead,
 		Output: u.Output + v.Output}
 }
 
-// Minus is what came after an earlier sum.
+// Minus is the usage since an earlier sum.
 func (u Usage) Minus(before Usage) Usage {
 	return u.Plus(Usage{Input: -before.Input, CacheWrite: -before.CacheWrite, CacheRead: -before.CacheRead, Output: -before.Output})
 }
@@ -115,24 +114,24 @@ const (
 	maxSeal = 30_000
 )
 
-// ErrNoRecord says that a review's body does not end in a record and its
-// marker: it was not written by this product, or was cut or altered since.
+// ErrNoRecord says that a review's body does not end in a record and its marker: this product did not write
+// it, or it was cut or changed later.
 var ErrNoRecord = errors.New("the review carries no touchstone record")
 
-// State writes down what the pull request says of itself.
+// State stores the pull request's own texts: the title, and hashes of the rest.
 func (r *Record) State(title, description string, messages []string) {
 	r.Title, r.Description, r.Messages = title, hash(description), hash(messages...)
 }
 
-// Describes reports whether a description is the one that was reviewed.
+// Describes reports whether a description is the reviewed one.
 func (r Record) Describes(description string) bool { return r.Description == hash(description) }
 
-// SaysTheSame reports whether two records are of the same title, description and messages.
+// SaysTheSame reports whether two records have the same title, description and messages.
 func (r Record) SaysTheSame(as Record) bool {
 	return r.Title == as.Title && r.Description == as.Description && r.Messages == as.Messages
 }
 
-// hash names texts: 32 hexadecimal digits.
+// hash identifies texts by 32 hexadecimal digits.
 func hash(texts ...string) string {
 	sum := sha256.New()
 	for _, text := range texts {
@@ -142,8 +141,8 @@ func hash(texts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// Enter writes down what the judgement says in the record of its round, whose
-// ledger was that of the round before.
+// Enter stores a judgement in the record of its round. Before, the record must hold the ledger of the
+// previous round.
 func (r *Record) Enter(j Judgement) {
 	r.Verdict, r.Settled, r.Holds = j.Verdict, j.settled(), slices.Clone(j.Holds)
 	r.Merged, r.Dropped = len(j.Merged), len(j.Dropped)
@@ -159,11 +158,10 @@ func (r *Record) Enter(j Judgement) {
 	r.Ledger = r.Ledger.After(r.Round, j)
 }
 
-// Seal is the two lines that end a posted review: the record, signed by s, and the marker,
-// 30,000 bytes at most. What is too long for that loses edits, evidence, then holds, of which the
-// first is enough, and then entries of the ledger: what is settled before what stands
-// and what is mild before what is grave. A record that [ParseRecord] would not
-// take back is an error.
+// Seal is the two lines that end a posted review: the record, signed by s, and the marker. They are at most
+// 30,000 bytes. A longer record loses edits first, then evidence, then holds (one is enough), then ledger
+// entries: settled ones before standing ones, mild ones before severe ones. It is an error if [ParseRecord]
+// would not accept the record.
 func (r Record) Seal(s Signer) (string, error) {
 	switch {
 	case !r.Verdict.valid():
@@ -172,13 +170,12 @@ func (r Record) Seal(s Signer) (string, error) {
 		return "", errors.New("a review's record cannot approve what is held for a person")
 	}
 	for {
-		// encoding/json writes '<' and '>' as escapes, so no text in the record can
-		// close the comment.
+		// encoding/json escapes '<' and '>', so no text in the record can close the comment.
 		data, err := json.Marshal(r)
 		if err != nil {
 			return "", fmt.Errorf("encode the review's record: %w", err)
 		}
-		// An '@' can only stand within a JSON string here. Escaped, it is no mention.
+		// An '@' can only be inside a JSON string here. Escaped, it is no mention.
 		data = bytes.ReplaceAll(data, []byte("@"), []byte(`\u0040`))
 		seal := s.sign(string(data)) + recordClose + "\n" + Marker(r.Verdict)
 		switch {
@@ -194,25 +191,23 @@ func (r Record) Seal(s Signer) (string, error) {
 			return "", fmt.Errorf("the review's record takes %d bytes even without a ledger; %d is the most", len(seal), maxSeal)
 		default:
 			left := r.Ledger.shed()
-			// What is not in the ledger any more cannot be waived one by one.
+			// Findings that are no longer in the ledger cannot be waived one by one.
 			r.Settled = r.Settled && len(left.Outstanding()) == len(r.Ledger.Outstanding())
 			r.Ledger = left
 		}
 	}
 }
 
-// ParseRecord reads the record from a posted review's body, as [ParseSealed] does, and leaves
-// it open who wrote it.
+// ParseRecord reads the record from a posted review's body, as [ParseSealed] does. It does not check who
+// wrote it.
 func ParseRecord(body string) (Record, error) {
 	sealed, err := ParseSealed(body)
 	return sealed.Record, err
 }
 
-// Neutralise makes text that the product did not write itself safe to stand in
-// a posted review: it can no longer form a marker, a record or any other
-// hidden comment.
+// Neutralise makes foreign text safe in a posted review: the text can no longer form a marker, a record or
+// any other hidden comment.
 func Neutralise(text string) string {
-	// Also "<!x" and "<?x" hide text in Markdown, see
-	// https://spec.commonmark.org/0.31.2/#html-blocks.
+	// "<!x" and "<?x" also hide text in Markdown, see https://spec.commonmark.org/0.31.2/#html-blocks.
 	return strings.NewReplacer("<!", "&lt;!", "<?", "&lt;?", "-->", "--&gt;").Replace(text)
 }

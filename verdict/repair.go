@@ -13,44 +13,42 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Commit is one of a pull request's commits, as the log tells of it.
+// Commit is one of a pull request's commits, as the log shows it.
 type Commit struct {
 	SHA string
-	// By is who wrote it: a login, or a name where GitHub knows no login.
+	// By is the author: a login, or a name if GitHub knows no login.
 	By string
-	// Bot says that no person wrote it.
+	// Bot says that the author is no person.
 	Bot bool
-	// At is when it was made, by its author's clock.
+	// At is the author date, by the author's clock.
 	At time.Time
-	// Rewritten says that it was amended, rebased or picked since it was first made.
+	// Rewritten says that it was amended, rebased or cherry-picked after it was first made.
 	Rewritten bool
 	// Message is the whole message. Any author may have written it.
 	Message string
-	// Unsigned says that the agent of the pull request's author is not known to have made it, so
-	// that its trailers' costs do not count.
+	// Unsigned says that this commit is not known to be by the agent of the pull request's author, so the
+	// costs in its trailers do not count.
 	Unsigned bool
 }
 
-// Repair is what the commit of a fix says of itself, in trailers. It is a claim of the commit's
-// author.
+// Repair is what the commit of a fix says about itself in trailers. It is a claim of the commit's author.
 type Repair struct {
-	// Reviewed is the head whose review it answers.
+	// Reviewed is the head whose review the fix answers.
 	Reviewed string
-	// Findings are the ids of the findings that it repairs, Disputed of those that it
-	// holds to be wrong and Person of those that only a person can settle, each with a reason
-	// behind a space.
+	// Findings are the ids of the findings that it fixes. Disputed are those that it considers wrong, and
+	// Person those that only a person can settle, each as an id, a space and a reason.
 	Findings, Disputed, Person []string
-	// Change names what it changes, and Undoes what would take that back: two of one
-	// name do the same. Both are empty where that is not known.
+	// Change identifies what the fix changes, and Undoes the change that would revert it: two fixes with the
+	// same Change do the same. Both are empty if not known.
 	Change, Undoes string
-	// Tests says which tests passed on the base and do not now, as the machine of the commit's
-	// author reports it; empty for none, and where that is not known.
+	// Tests says which tests passed on the base and now fail, as the machine of the commit's author reports
+	// it. It is empty if there are none, or that is not known.
 	Tests string
-	// Model is the engine and the model that made it; empty where none was needed.
+	// Model is the engine and the model that made the fix; empty if none was needed.
 	Model string
-	// Cost is what its session took.
+	// Cost is the cost of its session.
 	Cost Cost
-	// signature is the value of the trailer that signs it, empty for none.
+	// signature is the value of the signature trailer, empty if there is none.
 	signature string
 }
 
@@ -68,8 +66,7 @@ const (
 	fixSigned   = "Touchstone-Signature"
 )
 
-// Trailers are the lines that end the message of a fix's commit. No value may hold a
-// line break.
+// Trailers are the lines at the end of a fix's commit message. No value may contain a line break.
 func (f Repair) Trailers() string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -101,13 +98,13 @@ func (f Repair) cost() string {
 	return fmt.Sprintf("%.4f USD, %s", f.Cost.USD, f.Cost.Time.Round(time.Second))
 }
 
-// signed are the bytes that the signature of a fix covers: its costs, and the pull request and
-// review that they are for.
+// signed are the bytes that the signature of a fix covers: its costs, and the pull request and review that
+// they belong to.
 func (f Repair) signed(pull int64) []byte {
 	return fmt.Appendf(nil, "touchstone:fix v1 %d %s %s", pull, f.Reviewed, f.cost())
 }
 
-// Signed is the fix with its costs signed; a signer without a key leaves them unsigned.
+// Signed is the fix with its costs signed. A signer without a key leaves them unsigned.
 func (f Repair) Signed(s Signer) Repair {
 	if len(s.Key) > 0 && f.Cost != (Cost{}) {
 		public, _ := s.Key.Public().(ed25519.PublicKey)
@@ -116,8 +113,8 @@ func (f Repair) Signed(s Signer) Repair {
 	return f
 }
 
-// SignedFor is the public key with which the costs were signed for a pull request, by the number of
-// [Signer.Pull]; nil if they were not, or were changed since.
+// SignedFor is the public key that signed the costs for a pull request, numbered as in [Signer.Pull]. It is
+// nil if the costs are unsigned or were changed later.
 func (f Repair) SignedFor(pull int64) ed25519.PublicKey {
 	public, signature, _ := strings.Cut(f.signature, " ")
 	key, errKey := hex.DecodeString(public)
@@ -133,8 +130,9 @@ var (
 	costs   = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,6})?) USD, ([0-9hms.]{1,20})$`)
 )
 
-// ParseRepair reads the message of a commit. It is no fix, and ok is false, unless it
-// says which review it answers; of a message that was put together from several, the last.
+// ParseRepair reads a commit message. Result ok is false if the message does not say which review it answers:
+// then it is no fix. Of single values that appear more than once, as in a squashed message, the last one
+// counts.
 func ParseRepair(message string) (f Repair, ok bool) {
 	for _, m := range fixLine.FindAllStringSubmatch(message, -1) {
 		switch value := m[2]; m[1] {
@@ -165,21 +163,20 @@ func ParseRepair(message string) (f Repair, ok bool) {
 	return f, f.Reviewed != ""
 }
 
-// bookkeeping matches the trailers of a fix that are for programs alone, each in the form in which Trailers
-// writes it.
+// bookkeeping matches the trailers of a fix that only programs read, exactly as Trailers writes them.
 var bookkeeping = lazyregexp.New(`(?m)^Touchstone-(?:Reviewed: [0-9a-f]{7,64}` +
 	`|(?:Change|Undoes): (?:[0-9a-f]{16,64}|a resolved conflict)` +
 	`|Cost: [0-9.]{1,13} USD, [0-9hms.]{1,20}|Signature: [0-9a-f]{64} [0-9a-f]{128})[ \t]*\r?(?:\n|\z)`)
 
-// Readable is the message of a commit without the trailers of a fix that say nothing to people.
+// Readable is a commit message without the trailers of a fix that tell people nothing.
 func Readable(message string) string {
 	return strings.TrimSpace(bookkeeping.ReplaceAllString(message, ""))
 }
 
-// DisputedAs is the trailer by which the message of a fix disputes a finding.
+// DisputedAs is the trailer by which a fix's commit message disputes a finding.
 func DisputedAs(id, why string) string { return fixDisputed + ": " + id + " " + why }
 
-// parseCost reads what a trailer says of costs; what cannot be is nothing.
+// parseCost reads the costs in a trailer. Impossible values are read as no cost.
 func parseCost(text string) Cost {
 	m := costs.FindStringSubmatch(text)
 	if m == nil {
@@ -193,7 +190,7 @@ func parseCost(text string) Cost {
 	return Cost{USD: usd, Time: took}
 }
 
-// Answers reports whether a fix says anything of a finding.
+// Answers reports whether a fix claims to have fixed a finding, or disputes it.
 func (f Repair) Answers(id string) bool {
 	return slices.Contains(f.Findings, id) || slices.ContainsFunc(f.Disputed, func(d string) bool {
 		about, _, _ := strings.Cut(d, " ")

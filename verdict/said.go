@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Said is what a person or an agent said of a finding.
+// Said is a statement of a person or an agent about a finding.
 type Said struct {
-	// By is a login, empty where a commit's message says it.
+	// By is a login, empty if the statement is in a commit message.
 	By string `json:"by,omitempty"`
-	// At is zero where a commit's message says it.
+	// At is zero if the statement is in a commit message.
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why"`
 }
 
-// Claimed is the ledger with what commits say of it, as far as they answer the
-// review of head: which findings they fix and which they dispute. It is only a claim, which
-// the next round judges.
+// Claimed is the ledger with the claims of commits that answer the review of head: which findings they fix
+// and which they dispute. The next round judges these claims.
 func (l Ledger) Claimed(head string, messages []string) Ledger {
 	next := slices.Clone(l)
 	for _, message := range messages {
@@ -36,10 +35,9 @@ func (l Ledger) Claimed(head string, messages []string) Ledger {
 	return next
 }
 
-// WithOrders applies the orders that people gave about the findings of a review: waive and dispute.
-// Only orders count that the review had not read yet: those it had read are judged in its
-// ledger, by the rights that their authors had then. And only those count that were given
-// after since, when the base was replaced last.
+// WithOrders applies people's orders about the findings of a review: waive and dispute. It skips orders that
+// the review had read: the review's ledger already has them, judged by the rights that their authors had
+// then. It also skips orders given before since, the time when the base was last replaced.
 func (l Ledger) WithOrders(orders []Command, heard int64, since time.Time) Ledger {
 	next := slices.Clone(l)
 	for _, o := range orders {
@@ -57,8 +55,8 @@ func (l Ledger) WithOrders(orders []Command, heard int64, since time.Time) Ledge
 	return next
 }
 
-// Renewed is the ledger for a base that has been the present one since a moment, zero for
-// always: what was waived for another base is open again.
+// Renewed is the ledger for a base that has been in place since a given time, zero for always: findings that were
+// waived for an earlier base are open again.
 func (l Ledger) Renewed(since time.Time) Ledger {
 	next := slices.Clone(l)
 	for i := range next {
@@ -69,14 +67,12 @@ func (l Ledger) Renewed(since time.Time) Ledger {
 	return next
 }
 
-// WaivedBefore reports whether an entry is waived, and not known to have been so after a
-// moment.
+// WaivedBefore reports whether an entry is waived and the waiver is not known to be later than a given time.
 func (e Entry) WaivedBefore(moment time.Time) bool {
 	return e.Status == Waived && !moment.IsZero() && (e.Said == nil || !e.Said.At.After(moment))
 }
 
-// set changes the status of a finding that stands. Without a reason, what was
-// said before stays.
+// set changes the status of a finding that stands. Without a new reason, the previous statement stays.
 func (l Ledger) set(id string, status Status, said Said) {
 	for i := range l {
 		if e := &l[i]; e.ID == id && e.Stands() {

@@ -8,21 +8,19 @@ import (
 	"strings"
 )
 
-// Signer signs the records of one pull request. The zero value leaves them unsigned, as they
-// were in earlier versions.
+// Signer signs the records of one pull request. The zero value leaves them unsigned, as in earlier versions.
 type Signer struct {
-	// Key is the reviewer's.
+	// Key is the reviewer's key.
 	Key ed25519.PrivateKey
-	// Pull is GitHub's number for the pull request among all of all repositories, which stays
-	// when the repository is renamed: a record that is copied to another one has no valid
-	// signature there.
+	// Pull is GitHub's global id of the pull request, which stays the same when the repository is renamed. A
+	// record that was copied to another pull request has no valid signature there.
 	Pull int64
-	// Clean, if set, takes out of a text what must not leave this machine. To do so after
-	// signing breaks the signature.
+	// Clean, if set, removes from a text what must not leave this machine. This must happen before signing,
+	// since it would break the signature.
 	Clean func(string) string
 }
 
-// sign is the line of a record in JSON, but for its end.
+// sign is the line of a record in JSON, without its end.
 func (s Signer) sign(data string) string {
 	if s.Clean != nil {
 		data = s.Clean(data)
@@ -35,30 +33,30 @@ func (s Signer) sign(data string) string {
 	return signedOpen + data + " " + hex.EncodeToString(public) + " " + hex.EncodeToString(signature)
 }
 
-// signed are the bytes that a signature covers.
+// signed are the bytes that the signature covers.
 func signed(pull int64, data string) []byte {
 	return fmt.Appendf(nil, "touchstone:state v2 %d %s", pull, data)
 }
 
-// Sealed is a record as a review carries it. Its author is not known to be an agent.
+// Sealed is a record as a review carries it. Nothing yet proves that an agent wrote it.
 type Sealed struct {
 	Record
-	// Key is the public key that it names, nil for an unsigned one.
+	// Key is the public key in the record, nil if it is unsigned.
 	Key ed25519.PublicKey
 
 	signature []byte
 	data      string
 }
 
-// SignedFor reports whether the record was signed with its key for a pull request, by the
-// number of [Signer.Pull], and is as it was then.
+// SignedFor reports whether the record was signed with its key for a pull request, numbered as in
+// [Signer.Pull], and was not changed since.
 func (s Sealed) SignedFor(pull int64) bool {
 	return len(s.Key) == ed25519.PublicKeySize && ed25519.Verify(s.Key, signed(pull, s.data), s.signature)
 }
 
-// ParseSealed reads the record from a posted review's body. Like the marker it counts only in
-// its place at the very end, so that quoted text cannot stand in for it, and the two must
-// agree. The caller judges who posted the review and whose key it is.
+// ParseSealed reads the record from a posted review's body. Like the marker, the record counts only at the
+// very end, so quoted text cannot replace it. Marker and record must agree. The caller must check who posted
+// the review and whose key it is.
 func ParseSealed(body string) (Sealed, error) {
 	rest, marker := cutLastLine(body)
 	_, line := cutLastLine(rest)
@@ -99,7 +97,7 @@ func (s *Sealed) readSignature(line string) (err error) {
 	return nil
 }
 
-// cutLast is strings.Cut around the last instance of a separator.
+// cutLast is strings.Cut around the last occurrence of a separator.
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
@@ -107,5 +105,5 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// Sealing reports whether a text holds what looks like a record, in its place or out of it.
+// Sealing reports whether a text contains something that looks like a record, in its place or elsewhere.
 func Sealing(body string) bool { return strings.Contains(body, "<!-- touchstone:state v") }

@@ -6,13 +6,13 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// FindingTag is how a comment names the finding that it is about.
+// FindingTag is how a comment names its finding.
 func FindingTag(id string) string { return "finding `" + id + "`" }
 
 var taggedFinding = lazyregexp.New("\\A\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\*(?: · `[^`\n]*`)? · finding `([0-9a-f]{8})`")
 
-// TaggedFinding is the id of the finding that a comment tells of from its beginning; ok is
-// false for any other text.
+// TaggedFinding is the id of the finding that a comment describes from its beginning. Result ok is false for
+// any other text.
 func TaggedFinding(comment string) (id string, ok bool) {
 	m := taggedFinding.FindStringSubmatch(comment)
 	if m == nil {
@@ -21,14 +21,14 @@ func TaggedFinding(comment string) (id string, ok bool) {
 	return m[1], true
 }
 
-// folded is what a review holds besides what it says: records, marks, and what is folded away.
+// folded matches what a review hides or folds away: records, marks and details.
 var folded = lazyregexp.New(`(?s)<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>`)
 
-// Plain is what a text of the reviewer's says, without what is hidden or folded away in it.
+// Plain is the visible text of a reviewer's comment or review, without what is hidden or folded away.
 func Plain(text string) string { return strings.TrimSpace(folded.ReplaceAllString(text, "")) }
 
-// Raised are the findings that a text of the reviewer's tells of, by id, each as it was
-// described: a comment on a line tells of one, the body of a review of those without a line.
+// Raised are the descriptions of the findings in a reviewer's text, by id. A comment on a line describes one;
+// the body of a review describes those without a line.
 func Raised(text string) map[string]string {
 	all := map[string]string{}
 	for block := range strings.SplitSeq(Plain(text), "\n---\n") {
@@ -36,7 +36,7 @@ func Raised(text string) map[string]string {
 			all[id] = block
 			continue
 		}
-		// Its place stands above it.
+		// The first paragraph says where the finding is.
 		_, described, _ := strings.Cut(block, "\n\n")
 		if id, ok := TaggedFinding(described); ok {
 			all[id] = described

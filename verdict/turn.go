@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// Turn is whose turn it is to move a pull request on.
+// Turn says who must act next on a pull request.
 type Turn string
 
-// The turns. Each of the first two is a role's agent or the people behind it. CI is what runs
-// checks, a merge queue among them. TurnNobody is for what GitHub itself does, and for what is
+// The turns. TurnReviewer and TurnAuthor mean that role's agent or the people behind it. TurnCI is whatever
+// runs checks, including a merge queue. TurnNobody means that GitHub itself acts, or that the pull request is
 // done.
 const (
 	TurnReviewer Turn = "reviewer"
@@ -19,28 +19,29 @@ const (
 	TurnNobody   Turn = "nobody"
 )
 
-// Waits begins what an agent says of a pull request on which it has nothing to do itself.
+// Waits begins an agent's status text for a pull request on which the agent has nothing to do.
 const Waits = "waiting"
 
 const waitsFor = Waits + " for "
 
-// awaited are how an agent names those that it waits for where it names no login.
+// awaited is how an agent names the party that it waits for when it knows no login.
 var awaited = map[Turn]string{TurnPerson: "a person", TurnCI: "CI", TurnReviewer: "its reviewer"}
 
 // otherThan stands before the login of [Party.Not].
 const otherThan = " other than @"
 
-// Party is whom a pull request waits for.
+// Party is who a pull request waits for.
 type Party struct {
 	Turn Turn
-	// Logins are who that is, where it is known.
+	// Logins are the party's logins, if known.
 	Logins []string
-	// Not is, where a person is waited for and none is known, who it may not be: nobody lets pass what they wrote.
+	// Not is set when a person is awaited and no login is known: the login that it may not be, since people
+	// cannot let their own work pass.
 	Not string
 }
 
-// Waiting is the sentence part by which an agent says whose turn it is, and why: "waiting for @mona: it is a draft". [Awaited]
-// reads it.
+// Waiting is the sentence fragment in which an agent says whose turn it is, and why: "waiting for @mona: it
+// is a draft". [Awaited] reads it.
 func Waiting(on Party, why string) string {
 	who := awaited[on.Turn]
 	switch {
@@ -59,8 +60,8 @@ func Waiting(on Party, why string) string {
 	return text
 }
 
-// Awaited is whom a pull request waits for by what [Waiting] says: logins, or where it names none the turn itself. It is empty if
-// the text is none of its own, or names nobody.
+// Awaited reads from a text of [Waiting] who the pull request waits for: logins or, if the text has none, the
+// turn. It is empty for any other text, and for one that names nobody.
 func Awaited(text string) (on Party) {
 	who, found := strings.CutPrefix(text, waitsFor)
 	if !found {

@@ -13,14 +13,14 @@ import (
 
 // Unclear is an order that cannot be followed.
 type Unclear struct {
-	// ID is the comment's, By who wrote it.
+	// ID is the comment's id. By is its author.
 	ID int64
 	By string
-	// Why says what is wrong with it, as a sentence for people.
+	// Why is a sentence for people that says what is wrong with the order.
 	Why string
 }
 
-// forms are how each order is written.
+// forms are the ways to write the orders.
 var forms = []struct {
 	verb Verb
 	form string
@@ -29,8 +29,8 @@ var forms = []struct {
 	{Dispute, "/touchstone dispute ID REASON"}, {Waive, "/touchstone waive ID REASON"}, {BreakGlass, "/touchstone break-glass REASON"},
 }
 
-// Misunderstood are the comments of people who may give orders that are meant as one and
-// yet are none, oldest first. Known are the ids of the findings that there are.
+// Misunderstood are the comments, oldest first, that look like orders, are by people who may give orders, and
+// yet do not count. Argument known holds the existing findings.
 func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear {
 	var all []Unclear
 	for _, comment := range comments {
@@ -65,7 +65,7 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 	return all
 }
 
-// rightForm says how the order is written that a comment seems to mean.
+// rightForm says how to write the order that a comment seems to mean.
 func rightForm(body string) string {
 	verb := ""
 	for line := range ownLines(body) {
@@ -86,14 +86,14 @@ func rightForm(body string) string {
 var (
 	meant    = lazyregexp.New(`(?i)^/touchstone(?:[^a-z0-9-]+([a-z-]*)|$)`)
 	stopping = lazyregexp.New(`(?i)^/touchstone[^a-z0-9/-]+stop(?:[^a-z0-9-]|$)`)
-	// passing is an order to stop that something stands before.
+	// passing matches an order to stop with other text before it.
 	passing = lazyregexp.New(`(?i)(?:^|[ \t])/touchstone[ \t]+stop(?:[^a-z0-9-]|$)`)
-	// marks are what Markdown and people put before what they say.
+	// marks matches what Markdown and people put before an order.
 	marks = lazyregexp.New("^(?:@[\\w/-]+(?:\\[bot\\])?[,:]?[ \\t]+|[-+*][ \\t]+|[0-9]+[.)][ \\t]+|#+[ \\t]+|[*_~`])+")
 )
 
-// MeantAsOrder reports whether a line of a comment's own begins as orders do, or its first
-// one holds the order to stop.
+// MeantAsOrder reports whether one of the comment's own lines begins like an order, or its first own line
+// contains an order to stop.
 func MeantAsOrder(body string) bool {
 	for line := range ownLines(body) {
 		if meant.MatchString(bare(line)) {
@@ -103,8 +103,8 @@ func MeantAsOrder(body string) bool {
 	return passing.MatchString(opening(body))
 }
 
-// opening is the first line of a comment that is neither empty nor quotes another one, as
-// "Quote reply" begins with. It is empty if there is none.
+// opening is the first line of a comment that is neither empty nor quoted, since GitHub's "Quote reply" puts
+// quoted lines first. It is empty if there is none.
 func opening(body string) string {
 	for line := range strings.Lines(body) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, ">") {
@@ -114,8 +114,7 @@ func opening(body string) string {
 	return ""
 }
 
-// ownLines are the lines of a comment that neither quote another one nor stand in a block of
-// code.
+// ownLines are the lines of a comment that are neither quoted nor in a code block.
 func ownLines(body string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fence := ""
@@ -137,7 +136,7 @@ func ownLines(body string) iter.Seq[string] {
 	}
 }
 
-// bare is a line without what cannot be seen, and without the marks before it.
+// bare is a line without invisible characters and without the marks at its start.
 func bare(line string) string {
 	line = strings.Map(func(r rune) rune {
 		switch {

@@ -8,21 +8,21 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// namedFinding is a line of a session's text in the form of a finding: a dimension's tag, a
-// severity or both in front, behind nothing but list, quote and emphasis marks.
+// namedFinding matches a line of a session's text that has the form of a finding: it begins with a
+// dimension's tag, a severity or both, after at most list, quote and emphasis marks.
 var namedFinding = lazyregexp.New(`(?i)^[\s>*_#\d.)-]*(?:\[([a-z-]+)\][\s*_]*)?(critical|major|minor)\b`)
 
-// refutation is how a session says of a candidate that it is no finding.
+// refutation matches the words by which a session says that a candidate is no finding.
 var refutation = lazyregexp.New(`(?i)\brefuted\b|\bruled out\b|\b(?:no|not a) finding\b|\bdoes not hold\b`)
 
-// ruleID is a guideline row's id as a text cites it, such as "security/S3".
+// ruleID matches the id of a guideline row in a text, such as "security/S3".
 var ruleID = lazyregexp.New(`(?i)\b[a-z][a-z-]*/[a-z]+\d+\b`)
 
-// doubtUnlisted flags what the session's text reports in the form of a finding, with a
-// severity that blocks, a row that applies and a changed file's line, and its findings do
-// not hold: that is how a finding is talked away. What a session tells of its work in any
-// other form is not looked at, nor a candidate that it says it refuted, which it could as well
-// have kept to itself, nor a finding of an earlier round, for which the ledger has it answer.
+// doubtUnlisted reports findings that the session's prose names but its list of findings lacks: that is how a
+// session talks a finding away. A line counts if it has the form of a finding, a severity that blocks, a row
+// that applies, and a line of a changed file. Other prose is ignored. So is a candidate that the session says
+// it refuted, which it could also have left out; and a finding of an earlier round, since the ledger makes
+// the session answer for it.
 func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 	for line := range strings.Lines(prose) {
 		if !namedFinding.MatchString(line) || refutation.MatchString(line) {
@@ -38,7 +38,7 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 	}
 }
 
-// cited is the row that applies and that a line of text cites, or "".
+// cited is the applicable row that a line of text cites, or "".
 func (g Grounds) cited(line string) string {
 	for _, id := range ruleID.FindAllString(line, -1) {
 		for row := range g.Rows {
@@ -50,7 +50,7 @@ func (g Grounds) cited(line string) string {
 	return ""
 }
 
-// placed is the changed file of which a line of text names a line, as in "a.go:12", or "".
+// placed is the changed file that a line of text names with a line number, as in "a.go:12", or "".
 func (g Grounds) placed(line string) string {
 	for _, path := range g.Changed {
 		_, rest, found := strings.Cut(line, path+":")
@@ -61,12 +61,12 @@ func (g Grounds) placed(line string) string {
 	return ""
 }
 
-// known reports whether an earlier round found something by a rule in a file.
+// known reports whether an earlier round has a finding under a rule in a file.
 func (g Grounds) known(rule, path string) bool {
 	return slices.ContainsFunc(g.Ledger, func(e Entry) bool { return e.Rule == rule && e.Path == path })
 }
 
-// holds reports whether a finding of the answer, kept, merged or dropped, is of a rule and a file.
+// holds reports whether the answer has a finding, kept, merged or dropped, under a rule in a file.
 func (j *Judgement) holds(rule, path string) bool {
 	same := func(f Finding) bool { return f.Rule == rule && f.Path == path }
 	for _, f := range j.Answer.Findings {

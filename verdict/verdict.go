@@ -1,9 +1,7 @@
-// Package verdict owns what a review says: findings
-// and their severities, the model's answer, the markers in it and what of it is
-// believed, what is held for a person and the orders that people give, the ledger
-// of findings over the rounds of one pull request, the record that a posted review
-// carries. It reads text and values and does no I/O; what follows from a pull
-// request's state is decided in verdict/decide.
+// Package verdict owns what a review says: findings and their severities, the model's answer and its markers,
+// the checks that the answer must pass, holds, people's orders, the ledger of findings over the rounds of one
+// pull request, and the record in a posted review. It reads text and values and does no I/O. Package
+// verdict/decide decides what follows from a pull request's state.
 package verdict
 
 import (
@@ -11,8 +9,8 @@ import (
 	"strings"
 )
 
-// Verdict is the outcome of a finished review. There is nothing between the
-// two values; a session that did not finish has no verdict at all.
+// Verdict is the outcome of a finished review. There are only these two values; an unfinished session has no
+// verdict at all.
 type Verdict string
 
 // The two verdicts, spelled as in the marker and in GitHub's review events.
@@ -37,12 +35,12 @@ const (
 // Severities lists the severities from worst to mildest.
 func Severities() []Severity { return []Severity{Critical, Major, Minor, Nit} }
 
-// Blocks reports whether a finding of this severity stands against an
-// approval. Everything but a nit does, an unknown severity included.
+// Blocks reports whether a finding of this severity blocks an approval. All but a nit do, including unknown
+// severities.
 func (s Severity) Blocks() bool { return s != Nit }
 
-// Rank orders severities: 0 is the worst. An unknown severity ranks with the
-// worst, so that a typo can never make a finding milder.
+// Rank orders severities: 0 is the worst. An unknown severity ranks with the worst, so that a typo never
+// makes a finding milder.
 func (s Severity) Rank() int {
 	for i, known := range Severities() {
 		if s == known {
@@ -55,8 +53,7 @@ func (s Severity) Rank() int {
 // Dimension is one of the aspects that a review walks, in order.
 type Dimension string
 
-// The dimensions in the order in which they are walked: what touches
-// what comes first, what keeps coming back comes last.
+// The dimensions in walking order: it begins with what depends on what and ends with what keeps coming back.
 const (
 	Graph         Dimension = "Graph"
 	Architecture  Dimension = "Architecture"
@@ -69,9 +66,9 @@ const (
 	Recurrence    Dimension = "Recurrence"
 )
 
-// Dimensions lists the dimensions in walking order. What names them all, from the prompt to the
-// order of the guidelines, reads this list: a new one is an entry here and a document in
-// guidelines/docs that has it as its tag.
+// Dimensions lists the dimensions in walking order. Everything that names them all, such as the prompt and
+// the guidelines' order, reads this list. A new dimension is an entry here and a document in guidelines/docs
+// with its tag.
 func Dimensions() []Dimension {
 	return []Dimension{Graph, Architecture, Security, Test, Doc, Impact, Observability, AIAntipattern, Recurrence}
 }
@@ -85,8 +82,7 @@ func Headings() string {
 	return strings.Join(all, ", ")
 }
 
-// dimension finds the dimension that a model meant, in any case and with or without the
-// brackets of the tag.
+// dimension finds the dimension that a model meant, in any case, with or without brackets.
 func dimension(name string) (Dimension, bool) {
 	name = strings.Trim(strings.TrimSpace(name), "[]")
 	for _, d := range Dimensions() {
@@ -97,10 +93,10 @@ func dimension(name string) (Dimension, bool) {
 	return "", false
 }
 
-// Finding is one thing that a review holds against a change.
+// Finding is one defect that a review names.
 type Finding struct {
-	// ID names it over the rounds of one pull request. A session gives it only to
-	// say which earlier finding it has found again.
+	// ID identifies the finding over the rounds of one pull request. A session gives an id only to say which
+	// earlier finding it found again.
 	ID        string    `json:"id,omitempty"`
 	Dimension Dimension `json:"dimension"`
 	Severity  Severity  `json:"severity"`
@@ -108,47 +104,45 @@ type Finding struct {
 	Rule string `json:"rule"`
 	// Path is relative to the repository's root, with forward slashes.
 	Path string `json:"path"`
-	// StartLine and Line are 1-based lines of the file at the head. StartLine is
-	// 0 or equal to Line for a single line; Line is 0 for a finding about the
-	// whole file.
+	// StartLine and Line are 1-based lines of the file at the head. For a single line, StartLine is 0 or
+	// equal to Line. Line is 0 for a finding about the whole file.
 	StartLine int `json:"start_line,omitempty"`
 	Line      int `json:"line,omitempty"`
 	// Quote is the code that the finding is about, as it stands at the head.
 	Quote string `json:"quote,omitempty"`
-	// Claim says what is wrong, Why what it costs.
+	// Claim says what is wrong. Why says what harm it does.
 	Claim string `json:"claim"`
 	Why   string `json:"why,omitempty"`
 	// Suggestion is a diff or a replacement for the quoted lines.
 	Suggestion string `json:"suggestion,omitempty"`
-	// Verify says how one can tell that the finding is gone.
+	// Verify says how to check that the finding is gone.
 	Verify string `json:"verify,omitempty"`
-	// Evidence are the ids of what code suspected and the finding confirms.
+	// Evidence are the ids of the suspicions by code that the finding confirms.
 	Evidence []string `json:"evidence,omitempty"`
 
-	// Text names what the pull request says of itself that the finding is about, such as TitleText; empty
-	// for any other.
+	// Text names the pull request's own text that the finding is about, such as TitleText; else it is empty.
 	Text string `json:"-"`
-	// Was is the milder severity that the session gave it, empty if none.
+	// Was is the milder severity that the session gave, if it was raised.
 	Was Severity `json:"-"`
-	// Late says that its code was there for an earlier round to see, which did not
-	// find it; Tolerated, that it does not block although its severity would.
+	// Late says that an earlier round could have seen this code and did not report the finding. Tolerated
+	// says that the finding does not block although its severity would.
 	Late      bool `json:"-"`
 	Tolerated bool `json:"-"`
-	// Check is what came of having another session refute it; empty where none was asked to.
-	// Where that lowered it, From is what it was before, and Reach says why it is small.
+	// Check is the result of asking another session to refute the finding; empty if none was asked. If that
+	// session lowered it, From is the severity before, and Reach says why it is small.
 	Check Checked  `json:"-"`
 	From  Severity `json:"-"`
 	Reach string   `json:"-"`
-	// Kept says, as a sentence part, why code has a finding of an earlier round stand
-	// that the session did not find again; empty for what it found.
+	// Kept says, as a sentence fragment, why code keeps a finding of an earlier round that the session did
+	// not find again. It is empty for the session's own findings.
 	Kept string `json:"-"`
 }
 
 // Blocks reports whether the finding stands against an approval.
 func (f Finding) Blocks() bool { return f.Severity.Blocks() && !f.Tolerated }
 
-// Place is where a finding or a hold is, for people: a path and a line, of which line 0
-// is all of the file and no path the change as a whole.
+// Place says for people where a finding or a hold is: a path and a line. Line 0 is the whole file, and no
+// path is the change as a whole.
 func Place(path string, line int) string {
 	switch {
 	case path == "":
@@ -159,7 +153,7 @@ func Place(path string, line int) string {
 	return fmt.Sprintf("%s:%d", path, line)
 }
 
-// Place is where the finding is, for people.
+// Place says for people where the finding is.
 func (f Finding) Place() string {
 	if f.Text != "" {
 		return "the " + f.Text
@@ -167,8 +161,8 @@ func (f Finding) Place() string {
 	return Place(f.Path, f.Line)
 }
 
-// Sum says in a few words what a judgement comes to: how many findings of each severity,
-// and what else speaks against an approval.
+// Sum summarizes a judgement in a few words: the number of findings of each severity, and what else stands
+// against an approval.
 func (j Judgement) Sum() string {
 	count := map[Severity]int{}
 	for _, f := range j.Answer.Findings {
