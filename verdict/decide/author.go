@@ -8,12 +8,11 @@ import (
 	"touchstone/verdict"
 )
 
-// ghost is the login that GitHub shows of every deleted account.
-// https://github.com/ghost
+// ghost is the login that GitHub shows for every deleted account: https://github.com/ghost
 const ghost = "ghost"
 
-// authorRules are the conditions by which an author's agent goes: those that keep it away, those
-// for an approval, and those for the merge of an approved head.
+// authorRules are the conditions that the author's agent checks: first those that keep it away from a pull
+// request, then those for an approval, then those for the merge of an approved head.
 var authorRules = append(general[:len(general):len(general)],
 	rule{"own", "it is its author's own", func(s State) outcome {
 		return metIf(verdict.SameLogin(s.Author, s.Self), verdict.TurnNobody, func() Action { return s.act(Skip, "it is not "+s.Self+"'s own") })
@@ -111,12 +110,12 @@ var authorRules = append(general[:len(general):len(general)],
 	}},
 )
 
-// clean reports whether nothing but its merge queue stands between a head and its base.
+// clean reports whether the head can be merged, except perhaps that it must go through the merge queue.
 func (s State) clean() bool {
 	return s.Mergeable == MergeableClean || s.Mergeable == MergeableBlocked && s.Queue
 }
 
-// hasReview is for a head that no reviewer's word is there for that can be believed.
+// hasReview is unmet if no reviewer has a credible review of this head.
 func (s State) hasReview() outcome {
 	switch s.stance() {
 	case unreviewed:
@@ -130,7 +129,7 @@ func (s State) hasReview() outcome {
 	return met
 }
 
-// letPass is for a head that only a person may let pass.
+// letPass is unmet if only a person may let the head pass.
 func (s State) letPass() outcome {
 	switch s.stance() {
 	case waits:
@@ -144,7 +143,7 @@ func (s State) letPass() outcome {
 	return met
 }
 
-// approvedByAll is for a head that not all of its reviewers approve.
+// approvedByAll is unmet if a reviewer of the head does not approve it.
 func (s State) approvedByAll() outcome {
 	switch s.stance() {
 	case approves:
@@ -164,9 +163,9 @@ func (s State) approvedByAll() outcome {
 	return notApplicable
 }
 
-// unopposed is for an approved head with an objection left, perhaps to an older head. While an
-// approval is missing, the objections of the reviewers' agents are left out: they ask for the
-// same.
+// unopposed is unmet if somebody still requests changes, perhaps of an older head. While an approval is
+// missing, it ignores the objections of the reviewers' agents: the condition approved already stands for
+// them.
 func (s State) unopposed() outcome {
 	against := s.Objections()
 	if s.stance() != approves {
@@ -185,7 +184,7 @@ func (s State) unopposed() outcome {
 		o.By, o.SHA))).because(opposed(against))
 }
 
-// green is for the checks of a head.
+// green is about the checks of a head.
 func (s State) green() outcome {
 	const running, unknown = "checks are running", "the state of the checks is unknown"
 	switch {
@@ -204,7 +203,7 @@ func (s State) green() outcome {
 	return unmet(verdict.TurnCI, s.await(rulePatience, unknown, "it is approved, and the state of its checks cannot be told")).because(unknown)
 }
 
-// failed is for a head of which a check failed.
+// failed is about a head with a failed check.
 func (s State) failed() outcome {
 	switch {
 	case s.BaseFails != "":
@@ -218,8 +217,8 @@ func (s State) failed() outcome {
 	return unmet(verdict.TurnAuthor, s.fix(failing)).because(named(s.Failing, "failed", "failed", failing))
 }
 
-// automatic is for a head that its author merges and no agent. As long as GitHub computes whether
-// it merges, that is waited for first.
+// automatic is unmet if the author, and not the agent, merges the head. While GitHub still computes whether
+// the head merges, the condition does not apply.
 func (s State) automatic() outcome {
 	switch {
 	case s.Manual.Why == "":

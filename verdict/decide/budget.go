@@ -7,36 +7,35 @@ import (
 	"touchstone/verdict"
 )
 
-// Budgets bound what is spent before a person is called.
+// Budgets bound what agents spend before they call a person.
 type Budgets struct {
-	// Round is for one review or fix, PullRequest for all since the agents last began
-	// afresh.
+	// Round bounds one review or fix. PullRequest bounds all of them since the agents last started over.
 	Round, PullRequest verdict.Allowance
-	// Day is for everything that one agent does on one machine from midnight to midnight,
-	// in US dollars; 0 is no bound. A running session has its share reserved, so that
-	// concurrent sessions together keep to it.
+	// Day bounds everything that one agent does on one machine from midnight to midnight, in US dollars; 0 is
+	// no bound. A running session reserves its share, so that concurrent sessions stay within the bound
+	// together.
 	Day float64
 }
 
-// The least that it is worth beginning a session with, unless the whole bound is less.
+// A session is not started with less than this, unless the whole bound is less.
 const (
 	leastUSD  = 0.05
 	leastTime = 2 * time.Minute
 )
 
-// promisePause is how soon to look again whether sessions under way have left something.
+// promisePause is how long to wait before checking again whether running sessions left part of their budget.
 const promisePause = time.Minute
 
-// limit is what the next session may take: the least that any budget leaves.
+// limit is what the next session may spend: the least that any budget leaves.
 type limit struct {
 	verdict.Allowance
-	// daily says that it is the day's budget which leaves least.
+	// daily says that the day's budget leaves the least.
 	daily bool
-	// short says, as a sentence part, which budget leaves too little to begin with;
-	// tomorrow, that the next day brings more.
+	// short says, as a sentence fragment, which budget leaves too little to start a session. tomorrow says
+	// that the next day brings a new budget.
 	short    string
 	tomorrow bool
-	// promised says that sessions under way may take what is left of the day's.
+	// promised says that running sessions may use up what is left of the day's budget.
 	promised bool
 }
 
@@ -81,8 +80,8 @@ func (s State) allowance() (l limit) {
 	return l
 }
 
-// spent is what the pull request took since the agents last began afresh: what reviews
-// and fixes say of themselves, and what came to nothing on this machine.
+// spent is what the pull request cost since the agents last started over: the costs that reviews and fixes
+// report, and those of failed attempts on this machine.
 func (s State) spent() verdict.Cost {
 	total, since := s.Wasted, s.Since()
 	for _, o := range s.Opinions {
@@ -92,7 +91,7 @@ func (s State) spent() verdict.Cost {
 	}
 	counted := map[string]bool{}
 	for _, f := range s.fixes() {
-		if !counted[f.Reviewed] { // a signed cost that was copied is no other one
+		if !counted[f.Reviewed] { // a copied signed cost does not count again
 			total = total.Plus(f.Cost)
 		}
 		counted[f.Reviewed] = true

@@ -1,6 +1,6 @@
-// Package decide owns the decision what a pull request needs next: one ordered list of named
-// conditions for its merge, read off its state, of which an agent acts on the first that is unmet.
-// What explains the decision reads the same list. It is pure and does no I/O.
+// Package decide owns the decision what a pull request needs next. It is one ordered list of named conditions
+// for the merge, checked against the pull request's state. An agent acts on the first condition that is
+// unmet, and the explanations of the decision read the same list. The package is pure: it does no I/O.
 package decide
 
 import (
@@ -9,42 +9,41 @@ import (
 	"touchstone/verdict"
 )
 
-// Standing is how a condition stands.
+// Standing is whether a condition is met.
 type Standing string
 
-// The standings of a condition. NotApplicable is for what does not matter in the state as it is,
-// or cannot be told yet.
+// The standings of a condition. NotApplicable means that the condition does not matter in the present state,
+// or cannot be decided yet.
 const (
 	Met           Standing = "met"
 	Unmet         Standing = "unmet"
 	NotApplicable Standing = "not applicable"
 )
 
-// Merged is the name of the last condition: that the pull request is merged. It is unmet as long
-// as the pull request is open.
+// Merged is the name of the last condition: the pull request is merged. It is unmet as long as the pull
+// request is open.
 const Merged = "merged"
 
-// The names of conditions that are unmet because of one person.
+// The names of conditions that one person can keep unmet.
 const (
 	goesOn      = "not stopped"
 	noObjection = "no objection"
 )
 
-// Condition is one of the things that have to be true before a pull request is merged.
+// Condition is one of the things that must be true before a pull request is merged.
 type Condition struct {
-	// Name is a short lower-case name that stays the same.
+	// Name is a short lower-case name that does not change between versions.
 	Name  string   `json:"name"`
 	State Standing `json:"state"`
-	// Turn is whose turn it is as long as the condition is unmet; empty otherwise.
+	// Turn says whose turn it is while the condition is unmet; otherwise it is empty.
 	Turn verdict.Turn `json:"turn,omitempty"`
-	// Reason says how it stands, as a sentence part without a full stop. It is empty for a
-	// condition that does not apply. It can quote names and words of others.
+	// Reason explains the standing, as a sentence fragment without a full stop. It is empty for a condition
+	// that does not apply. It can quote other people's names and words.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Conditions are the conditions for a pull request to be merged, as the agent of the state's role
-// goes by them, in the order in which it does. The first that is unmet is what it acts on, or
-// waits for.
+// Conditions are the conditions for the merge of a pull request, in the order in which the agent of the
+// state's role checks them. The agent acts on the first that is unmet, or waits for it.
 func Conditions(s State) []Condition {
 	s = s.complete()
 	var all []Condition
@@ -74,8 +73,8 @@ func Conditions(s State) []Condition {
 	return all
 }
 
-// Next decides what the agent does now: what the first unmet condition asks of it. It is pure and
-// fails closed: what it does not understand ends in Wait or Escalate, never in Merge.
+// Next decides what the agent does now: what the first unmet condition demands. It is pure and fails closed:
+// in a state that it does not understand it returns Wait or Escalate, never Merge.
 func Next(s State) Action {
 	s = s.complete()
 	for _, r := range rules(s) {
@@ -95,30 +94,30 @@ func Next(s State) Action {
 		}
 		return a
 	}
-	return s.act(Wait, "no condition is unmet") // which the last one always is
+	return s.act(Wait, "no condition is unmet") // unreachable: the condition Merged is always unmet
 }
 
-// rule is a condition with how it is checked.
+// rule is a condition and its check.
 type rule struct {
 	name string
-	// met says what is true when it is met.
+	// met is the reason to show when the condition is met.
 	met   string
 	check func(State) outcome
 }
 
-// outcome is how a condition stands and, of one that is unmet, what the agent does about it.
+// outcome is the standing of a condition and, if it is unmet, what the agent does about it.
 type outcome struct {
 	state Standing
 	turn  verdict.Turn
 	act   Action
-	// reason is why it is unmet: mostly the act's.
+	// reason says why the condition is unmet. It is mostly the act's reason.
 	reason string
 }
 
 var met, notApplicable = outcome{state: Met}, outcome{state: NotApplicable}
 
-// unmet is a condition about which an agent does something. Whom it calls, or whom it tells, has
-// the turn.
+// unmet is the outcome of an unmet condition with the agent's act. An act that calls a person, or tells the
+// author something, also passes the turn to them.
 func unmet(turn verdict.Turn, a Action) outcome {
 	switch a.Kind {
 	case Escalate:
@@ -129,14 +128,14 @@ func unmet(turn verdict.Turn, a Action) outcome {
 	return outcome{state: Unmet, turn: turn, act: a, reason: a.Reason}
 }
 
-// because is the outcome with a reason of its own, where that of the act tells less, or of other
+// because replaces the outcome's reason, for an act whose own reason says too little or is about other
 // conditions too.
 func (o outcome) because(reason string) outcome {
 	o.reason = reason
 	return o
 }
 
-// metIf is met where that is so, and else what the agent does about it.
+// metIf is met if ok is true; otherwise it is unmet with the agent's act.
 func metIf(ok bool, turn verdict.Turn, act func() Action) outcome {
 	if ok {
 		return met
@@ -144,7 +143,7 @@ func metIf(ok bool, turn verdict.Turn, act func() Action) outcome {
 	return unmet(turn, act())
 }
 
-// rules are the conditions by which the agent of a state's role goes, in their order.
+// rules are the conditions of the state's role, in order.
 func rules(s State) []rule {
 	if s.Role == Reviewer {
 		return reviewerRules
@@ -152,7 +151,7 @@ func rules(s State) []rule {
 	return authorRules
 }
 
-// complete is the state with what follows from other parts of it.
+// complete fills in the fields of the state that follow from others.
 func (s State) complete() State {
 	if s.Shared && s.Manual.Why == "" {
 		s.Manual = Left{Topic: "shared", Why: sharedBranch}
@@ -160,7 +159,7 @@ func (s State) complete() State {
 	return s
 }
 
-// general are the conditions of both roles that come first.
+// general are the conditions that come first for both roles.
 var general = []rule{
 	{"open", "it is open", State.isOpen},
 	{"known", "GitHub says whose it is and what its head is", func(s State) outcome {
@@ -190,15 +189,15 @@ var (
 	}}
 )
 
-// guarded is a condition that only counts for some acts, and that is unmet for what the agent
-// would do about another one: to merge what was not read whole, say. It comes before that one.
+// guarded is a condition that only forbids certain acts, for instance to merge what was not read completely.
+// It is unmet if the agent would do such an act about another condition, and stands before that one.
 type guarded struct {
 	name string
 	outcome
 }
 
-// guarded is the last of the guards that keeps the agent from what it would do about an unmet
-// condition; ok is false if none does.
+// guarded is the last guard that forbids what the agent would do about an unmet condition. Result ok is false
+// if none does.
 func (s State) guarded(o outcome) (g guarded, ok bool) {
 	before := func(name string, turn verdict.Turn, a Action) {
 		g, ok = guarded{name, unmet(turn, a)}, true
@@ -225,10 +224,10 @@ func (s State) guarded(o outcome) (g guarded, ok bool) {
 
 func (s State) known() bool { return s.Self != "" && s.Author != "" && s.Head != "" }
 
-// unreadable is for a pull request that was not read whole, and for which more would have to be
-// done than was read: a person is called to it instead, once for each head. What people order that
-// takes no more than was read is done: the label goes when they say so, and an order that cannot
-// be followed is answered.
+// unreadable is the action for a pull request that was not read completely when the next act needs more than
+// was read: it calls a person instead, once for each head. People's orders that need no more than what was
+// read are still followed: the label is removed when they say so, and an order that cannot be followed gets
+// an answer.
 func (s State) unreadable() Action {
 	switch {
 	case s.NeedsHuman:

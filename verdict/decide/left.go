@@ -9,31 +9,31 @@ import (
 	"touchstone/verdict"
 )
 
-// Left is why an agent leaves an approved pull request to its author.
+// Left is the reason why an agent leaves an approved pull request to its author.
 type Left struct {
-	// Why is a sentence part for people; empty if the agent merges.
+	// Why is a sentence fragment for people; empty if the agent merges.
 	Why string
-	// Topic names the reason in a lower-case word that stays the same however Why is put:
-	// its author is told once of each.
+	// Topic identifies the reason by a lower-case word that stays the same when Why is worded differently.
+	// The author is told once of each topic.
 	Topic string
-	// OneHead says that it is a reason of the present head's alone: the next one is told of
-	// anew.
+	// OneHead says that the reason is about the present head only: the author is told again for the next
+	// head.
 	OneHead bool
 }
 
-// Notice is what its author was told of before.
+// Notice is something that the author was already told.
 type Notice struct {
-	// Topic is that of a [Left], SHA the head it was said of.
+	// Topic is the topic of a [Left]. SHA is the head that it was about.
 	Topic, SHA string
 }
 
-// NoCheck is the topic of a head that no check has reported on, though one is asked for.
+// NoCheck is the topic for a head without a report of any check, although checks are required.
 const NoCheck = "checks"
 
-// FailedBefore is the topic of a head on which a check has not run that failed before it.
+// FailedBefore is the topic for a head on which a check has not run that failed on an earlier head.
 const FailedBefore = "unproved"
 
-// unheard is why such a head is left to its author.
+// unheard is the reason for leaving a head without a passed check to its author.
 func (s State) unheard() Left {
 	l := Left{Topic: NoCheck, OneHead: true, Why: "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if s.Unknown != "" {
@@ -43,23 +43,24 @@ func (s State) unheard() Left {
 	return l
 }
 
-// Overtaken is the topic of an objection to another head or base that was not taken back.
+// Overtaken is the topic for an objection to another head or base that was never withdrawn.
 const Overtaken = "objection"
 
-// NoReviewer is the topic of a head whose reviewer does not do what it waits for.
+// NoReviewer is the topic for a head whose reviewer does not respond.
 const NoReviewer = "reviewer"
 
-// Texts is the topic of a head whose reviewers object to nothing but what the pull request says of itself.
+// Texts is the topic for a head whose reviewers object only to the pull request's own texts.
 const Texts = "texts"
 
-// edits are what its author does about such a finding.
+// edits says what the author must do about a finding on each of the texts.
 var edits = map[string]string{
 	verdict.TitleText: "edit the title", verdict.DescriptionText: "edit the description",
 	verdict.MessagesText: "reword the commit messages, and push",
 }
 
-// onlyTexts says what its author has to edit where nothing else blocks the head, since no session on its files can
-// settle that, with the first finding's claim; "" where there is anything for a session.
+// onlyTexts says what the author must edit if only the pull request's own texts block the head, since no
+// session on the files can settle that. It includes the first finding's claim. It is "" if there is anything
+// that a session could fix.
 func (s State) onlyTexts() string {
 	var todo []string
 	why := ""
@@ -87,7 +88,7 @@ func (s State) onlyTexts() string {
 	return strings.Join(todo, " and ") + ", which is all that blocks it " + why
 }
 
-// askEdit tells its author, once for each head, what to edit. That done, it is reviewed again.
+// askEdit tells the author what to edit, once for each head. The edit then leads to another review.
 func (s State) askEdit(what string) Action {
 	if s.noticed(Left{Topic: Texts, OneHead: true}) {
 		a := s.act(Wait, "its author has to "+what)
@@ -99,7 +100,7 @@ func (s State) askEdit(what string) Action {
 	return a
 }
 
-// noticed reports whether its author has been told of a reason.
+// noticed reports whether the author has been told a reason.
 func (s State) noticed(l Left) bool {
 	for _, t := range s.Notices {
 		if t.Topic == l.Topic && (!l.OneHead || t.SHA == s.Head) {
@@ -109,10 +110,10 @@ func (s State) noticed(l Left) bool {
 	return false
 }
 
-// forAuthor ends what is said of a pull request that people merge, before the reason.
+// forAuthor introduces the reason in the text about a pull request that people merge.
 const forAuthor = "waits for its author to merge it: "
 
-// leave leaves a head to its author, having told them; what says how it stands.
+// leave leaves a head to its author, after telling them once. Argument what describes the head's state.
 func (s State) leave(what string, l Left) Action {
 	if s.noticed(l) {
 		return s.waitForAuthor(l)
@@ -122,8 +123,7 @@ func (s State) leave(what string, l Left) Action {
 	return a
 }
 
-// leaveBranch leaves work on a branch to people, its author having been told once of each
-// reason for it.
+// leaveBranch leaves work on a branch to people. The author is told once of each reason.
 func (s State) leaveBranch(reason, why string) Action {
 	said := reason + ", and that is left to its author: " + why
 	topic := map[string]string{objected: "review", conflicting: "conflict", failing: "check", behind: "behind"}[reason]
@@ -135,14 +135,14 @@ func (s State) leaveBranch(reason, why string) Action {
 	return a
 }
 
-// waitForAuthor waits for its author, who knows.
+// waitForAuthor waits for an author who has been told.
 func (s State) waitForAuthor(l Left) Action {
 	return s.act(Wait, "it is approved and "+forAuthor+l.Why)
 }
 
-// failedBefore is for a head that nothing shows to have mended a check: it failed on an earlier
-// one, and has not begun on this. CI may be down, or have nothing to do with the change any
-// more; which, a person can tell.
+// failedBefore is the action for a head on which an earlier failure is not known to be fixed: the check
+// failed on an earlier head and has not started on this one. CI may be down, or have nothing to do with the
+// change any more; a person can tell which.
 func (s State) failedBefore() Action {
 	l := s.Manual
 	if l.Why == "" {
@@ -152,8 +152,8 @@ func (s State) failedBefore() Action {
 	return s.leave("it is approved", l)
 }
 
-// silent is for a head that has not been seen by what reports on the base: a person may have
-// kept CI from starting.
+// silent is the action for a head on which something that reports on the base has not reported: a person may
+// have kept CI from starting.
 func (s State) silent() Action {
 	l := s.Manual
 	if l.Why == "" {
@@ -163,8 +163,8 @@ func (s State) silent() Action {
 	return s.leave("it is approved", l)
 }
 
-// unchecked is for a head that no check has reported on, though one is asked for: its
-// author is told, and may be told that the agent leaves merging to them anyway.
+// unchecked is the action for a head without a report of any check, although checks are required. It tells
+// the author so, or gives the configured reason why the author merges anyway.
 func (s State) unchecked() Action {
 	if left := s.left(signPatience); left > 0 {
 		return Action{Kind: Wait, SHA: s.Head, Reason: "no check that counts has passed on this head", Recheck: left}

@@ -10,8 +10,7 @@ import (
 // Role is the side of the loop that an agent takes.
 type Role string
 
-// The two roles. They have different logins: GitHub does not let authors approve their own pull
-// requests.
+// The two roles. They need different logins: GitHub does not let authors approve their own pull requests.
 const (
 	Reviewer Role = "reviewer"
 	Author   Role = "author"
@@ -20,12 +19,13 @@ const (
 // Kind is what an agent does next with a pull request.
 type Kind string
 
-// The kinds of action. Skip is for a pull request that is none of this agent's
-// business, Wait for one that something else has to move, Done for one that
-// is closed. Apply pushes what the nits of an approval propose, Lift approves a head on a person's
-// word, Release takes off the label that kept the agents away, Tell says that its author has to
-// merge it, or that its reviewer does not answer, Reply says how to write an order
-// that could not be followed, Dequeue takes back what the agent itself put into a merge queue.
+// The kinds of action:
+//
+// Skip: the pull request is none of this agent's business. Wait: something else must happen first. Done: the
+// pull request is closed. Apply: push the edits that the nits of an approval propose. Lift: approve a head on
+// a person's word. Release: remove the label that kept the agents away. Tell: say that the author must merge,
+// or that the reviewer does not respond. Reply: explain how to write an order that could not be followed.
+// Dequeue: take back what this agent put into a merge queue.
 const (
 	Skip     Kind = "skip"
 	Wait     Kind = "wait"
@@ -45,51 +45,50 @@ const (
 // Action is the decision of [Next].
 type Action struct {
 	Kind Kind
-	// SHA is the head that the action is about. It must still be the head when
-	// the action is carried out.
+	// SHA is the head that the action is for. It must still be the head when the action is carried out.
 	SHA string
-	// Reason is a sentence part for people, without a full stop.
+	// Reason is a sentence fragment for people, without a full stop.
 	Reason string
-	// Recheck asks for another look after this long although no event may come;
-	// 0 leaves it to the next event or sweep.
+	// Recheck asks for another look after this time even if no event comes. 0 leaves it to the next event or
+	// sweep.
 	Recheck time.Duration
-	// Record is that of the approval which a Lift posts, on which a Merge rests, or of which an
-	// Apply applies the Edits.
+	// Record is the approval that a Lift posts, that a Merge rests on, or whose Edits an Apply applies.
 	Record *verdict.Record
-	// Unclear is what a Reply answers.
+	// Unclear is the order that a Reply answers.
 	Unclear verdict.Unclear
-	// Allowance is what a Review or a Fix may take; Daily says that its money is what is
-	// left of the day's.
+	// Allowance bounds what a Review or a Fix may cost. Daily says that its money is what is left of the
+	// day's budget.
 	Allowance verdict.Allowance
 	Daily     bool
-	// Topic is what a Tell is about, as in [Left].
+	// Topic is the topic of a Tell, as in [Left].
 	Topic string
-	// Tomorrow says that an Escalate holds until the next midnight only.
+	// Tomorrow says that an Escalate only holds until the next midnight.
 	Tomorrow bool
-	// Awaits is, of a Wait or a Tell, what one side waits for the other to do; "" if it does
-	// not.
+	// Awaits, for a Wait or a Tell, is what one role waits for the other to do; "" if it does not wait for
+	// that.
 	Awaits string
-	// Noted says that a Wait is shown to users who ask what the agent does, such as the wait for a person who works
-	// on the branch; Computing that it is for what GitHub computes in the background.
+	// Noted says that a Wait is shown to users who ask what the agent does, such as the wait for a person who
+	// works on the branch. Computing says that the Wait is for something that GitHub computes in the
+	// background.
 	Noted, Computing bool
-	// Condition is the name of the unmet condition that the action is about, Turn whose turn it
-	// is, and On who that is.
+	// Condition is the name of the unmet condition that the action is about. Turn says whose turn it is, and
+	// On who that is.
 	Condition string
 	Turn      verdict.Turn
 	On        verdict.Party
-	// Status tells people of the action.
+	// Status is what people are told about the action.
 	Status Status
 }
 
-// GitHub never sends an event for what it computes in the background, mostly within
-// seconds. recheck is how soon to look again at first, and seldom when it takes long.
+// GitHub sends no event for what it computes in the background, which mostly takes seconds. recheck is the
+// first interval for polling it, seldom the longest one.
 const (
 	recheck = 2 * time.Second
 	seldom  = time.Minute
 )
 
-// unanswerable calls a person to a review that only another one can follow, unless that is
-// ordered already.
+// unanswerable calls a person about a review that only another review can resolve, unless one is ordered
+// already.
 func (s State) unanswerable(why string) Action {
 	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	for _, i := range s.Counting() {
@@ -101,8 +100,8 @@ func (s State) unanswerable(why string) Action {
 	return s.escalate(why)
 }
 
-// precedes reports whether an order came after a review had begun; where that cannot be
-// believed, after it was posted.
+// precedes reports whether an order came after the review had begun. If the review's record cannot be
+// believed, the time of the post counts instead.
 func (o Opinion) precedes(c verdict.Command) bool {
 	if o.void() {
 		return c.At.After(o.At)
@@ -110,7 +109,7 @@ func (o Opinion) precedes(c verdict.Command) bool {
 	return c.ID > o.Record.LastComment
 }
 
-// doubt is why a review of this head cannot be believed, as a sentence part.
+// doubt says why a review of this head is not believed, as a sentence fragment.
 func (s State) doubt() string {
 	for _, i := range s.Counting() {
 		switch o := s.Opinions[i]; {
@@ -123,8 +122,8 @@ func (s State) doubt() string {
 	return "the review of this head does not agree with itself"
 }
 
-// namesNothing reports whether there is nothing that a session could work on: no finding, no
-// hold, no failed check and no conflict.
+// namesNothing reports whether a session would have nothing to work on: no finding, no hold, no failed check
+// and no conflict.
 func (s State) namesNothing() bool {
 	for _, i := range s.Counting() {
 		if r := s.Opinions[i].Record; r != nil && (len(s.withOrders(*r).Outstanding()) > 0 || len(r.Holds) > 0) {
@@ -134,7 +133,7 @@ func (s State) namesNothing() bool {
 	return s.Checks != ChecksFailed && s.Mergeable != MergeableDirty
 }
 
-// approvalRecord is the latest record that approves this head.
+// approvalRecord is the newest record that approves this head.
 func (s State) approvalRecord() *verdict.Record {
 	var latest *verdict.Record
 	for _, i := range s.Counting() {
@@ -145,14 +144,14 @@ func (s State) approvalRecord() *verdict.Record {
 	return latest
 }
 
-// awaitAnswer waits until the author of an order that cannot be followed has been told how to write it: it may have
-// meant to stop.
+// awaitAnswer waits until somebody whose order cannot be followed was told how to write it: the order may
+// have been meant to stop the agents.
 func (s State) awaitAnswer() Action {
 	ordered := s.Unclear[0].By + " has ordered what nobody can follow"
 	return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
 }
 
-// Why a branch needs work.
+// Reasons why a branch needs work.
 const (
 	objected    = "the review requests changes"
 	conflicting = "it conflicts with its base"
@@ -160,11 +159,11 @@ const (
 	behind      = "it is behind its base, which is protected"
 )
 
-// sharedBranch is why a branch is left to people, and merging it as well.
+// sharedBranch is why a branch, and its merge, are left to people.
 const sharedBranch = "its branch is one that others build on"
 
-// fix has the author's agent work on the branch, unless that is left to people, one of them is
-// about to say something or works on it just now, or more of the same would bring nothing.
+// fix makes the author's agent work on the branch, with four exceptions: the branch is left to people,
+// somebody's order waits for an answer, a person is working on the branch, or more fixes would not help.
 func (s State) fix(reason string) Action {
 	switch {
 	case s.Fork:
@@ -186,8 +185,8 @@ func (s State) fix(reason string) Action {
 	return s.spend(Fix, reason, s.rounds(s.trusts))
 }
 
-// waitForPerson leaves what has the label to people, until one of them has the
-// agents go on.
+// waitForPerson leaves a pull request with the label to people, until one of them tells the agents to
+// continue.
 func (s State) waitForPerson() Action {
 	c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix)
 	if ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) && s.ofThisBase(c.At) {
@@ -199,7 +198,7 @@ func (s State) waitForPerson() Action {
 	return s.act(Wait, "it waits for a person"+s.called())
 }
 
-// called says for what it waits for a person, behind a colon, or "".
+// called says what a person was called for, after a colon, or "".
 func (s State) called() string {
 	if held := s.holds(); held != "" || s.CalledFor == "" {
 		return held
@@ -207,7 +206,7 @@ func (s State) called() string {
 	return ": " + s.CalledFor
 }
 
-// stopped says, as a sentence part, who has stopped the agents, or "".
+// stopped says, as a sentence fragment, who stopped the agents, or "".
 func (s State) stopped() string {
 	c, ok := verdict.LastOrder(s.Orders, verdict.Stop, verdict.Resume)
 	switch {
@@ -220,9 +219,9 @@ func (s State) stopped() string {
 	return c.By + " has stopped the agents here"
 }
 
-// rounds counts the heads that the logins chosen by by have reviewed since the
-// agents last began afresh. An approval that no model gave, such as one that was carried over, is no round: the base
-// may move often without any work on the change.
+// rounds counts the heads that the logins selected by by have reviewed since the agents last started over. An
+// approval without a model, such as one that was carried over, is no round: the base may move often without
+// any work on the change.
 func (s State) rounds(by func(login string) bool) int {
 	since := s.Since()
 	heads := map[string]bool{}
@@ -235,8 +234,8 @@ func (s State) rounds(by func(login string) bool) int {
 	return len(heads)
 }
 
-// Since is when the agents last began afresh: when a person was called, or gave the
-// order to go on. What failed before counts no more. It is zero if that never was.
+// Since is when the agents last started over: when a person was called, or ordered them to continue. Earlier
+// failures no longer count. It is zero if that never happened.
 func (s State) Since() time.Time {
 	since := s.EscalatedAt
 	if c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix); ok && c.At.After(since) {
@@ -245,8 +244,8 @@ func (s State) Since() time.Time {
 	return since
 }
 
-// spend is act for an action that can fail again and again: bounded in rounds,
-// attempts and costs, beyond which a person has to look.
+// spend is act for an action that can fail again and again. It is bounded in rounds, attempts and costs;
+// beyond them a person must look.
 func (s State) spend(k Kind, reason string, rounds int) Action {
 	var allowed limit
 	if k != Merge {
@@ -275,8 +274,8 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	return a
 }
 
-// leaveToAnother is to wait where another machine of this login has the session that an act would
-// take. What there is to show of the head is that machine's to tell.
+// leaveToAnother waits if another machine of this login already has the session that the act needs. That
+// machine also reports the status of the head.
 func (s State) leaveToAnother(a Action) (wait Action, left bool) {
 	lease := s.Elsewhere.Sub(s.Now)
 	if a.Kind != Review && a.Kind != Fix || lease <= 0 {
@@ -285,8 +284,8 @@ func (s State) leaveToAnother(a Action) (wait Action, left bool) {
 	return Action{Kind: Wait, SHA: s.Head, Reason: a.Reason + ", and another machine of " + s.Self + " is at it", Recheck: lease}, true
 }
 
-// over says, as a sentence part, why no more sessions are begun; tomorrow, that the next day
-// brings more.
+// over says, as a sentence fragment, why no more sessions are started. tomorrow says that the next day brings
+// a new budget.
 func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow bool) {
 	if k == Fix {
 		why = s.stalled()
@@ -300,9 +299,8 @@ func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow boo
 	return why, false
 }
 
-// needsNoModel reports whether an act mostly takes no session: to bring an approved head up
-// to date with its base, which asks for that or has mended a check, and to carry an approval
-// over that.
+// needsNoModel reports whether an act mostly needs no session: updating an approved head from its base,
+// because the base requires it or fixed a check; and carrying an approval over such an update.
 func (s State) needsNoModel(k Kind) bool {
 	if k == Fix {
 		old := s.Mergeable == MergeableBehind && s.Checks == ChecksGreen
@@ -319,10 +317,10 @@ func (s State) needsNoModel(k Kind) bool {
 		latest.Record.Lifted == nil
 }
 
-// escalate calls a person. It has no bound but its own waiting time: there is no other way to get help.
+// escalate calls a person. Only its own retry delay bounds it: there is no other way to get help.
 func (s State) escalate(reason string) Action { return s.retry(Escalate, reason) }
 
-// retry is act for an action that has to wait if it is the one that failed last.
+// retry is act, except that the action that failed last must wait before it is tried again.
 func (s State) retry(k Kind, reason string) Action {
 	if s.Failed == k && s.RetryIn > 0 {
 		return Action{Kind: Wait, SHA: s.Head, Reason: "the last attempt came to nothing; the next one waits", Recheck: s.RetryIn}

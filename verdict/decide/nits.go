@@ -7,11 +7,11 @@ import (
 	"touchstone/verdict"
 )
 
-// Unapplied is the topic of an approved head to which what its nits propose could not be applied.
+// Unapplied is the topic for an approved head to which the edits of its nits could not be applied.
 const Unapplied = "nits"
 
-// nitsApplied is for an approved head whose review proposes edits for its nits. Its author's agent
-// applies them once; what becomes of that never keeps the head from being merged.
+// nitsApplied is about an approved head whose review proposes edits for its nits. The author's agent applies
+// them once. Whatever comes of that never blocks the merge.
 func (s State) nitsApplied() outcome {
 	approval := s.solePlain()
 	if approval == nil || s.green().state != Met || !s.Nits || !s.mayApply() {
@@ -35,8 +35,8 @@ func (s State) nitsApplied() outcome {
 	})
 }
 
-// solePlain is the approval of this head where one reviewer's counts alone and is plain: another
-// reviewer would have to read again what that one proposed. Nil where that is not so.
+// solePlain is the approval of this head if it is plain and the only review that counts, else nil: another
+// reviewer would have to review again after the edits.
 func (s State) solePlain() *verdict.Record {
 	counting := s.Counting()
 	if s.stance() != approves || len(counting) != 1 {
@@ -48,9 +48,8 @@ func (s State) solePlain() *verdict.Record {
 	return nil
 }
 
-// mayApply reports whether an edit of this head can go on to its merge: the agent may push to the
-// branch and merge it, nothing has failed on this head, and no person's approval of this very
-// commit would be lost.
+// mayApply reports whether the head can still be merged after an edit: the agent may push to the branch and
+// merge it, nothing has failed on this head, and no person's approval of this very commit would be lost.
 func (s State) mayApply() bool {
 	switch {
 	case s.Manual.Why != "", s.Fork, s.Shared, s.SameBranch != "", s.InQueue:

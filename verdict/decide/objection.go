@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// deleted is the login that GitHub shows in the place of all accounts that were deleted
+// deleted is the login that GitHub shows for all deleted accounts
 // (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
 const deleted = "ghost"
 
-// objector is the login of one whose latest review asks for changes and who can take that back, or "". Overtaken says that no such review
-// is about this head and base.
+// objector is the login of somebody whose latest review requests changes and who can withdraw that, or "".
+// Overtaken says that no such review is about this head and base.
 func (s State) objector() (login string, overtaken bool) {
 	var now, before []string
 	for _, o := range s.Objections() {
@@ -32,8 +32,8 @@ func (s State) objector() (login string, overtaken bool) {
 	return "", false
 }
 
-// objected waits until an objection is taken back. GitHub and the agents send no reminder of one about another head or base, so the pull
-// request's author is told once.
+// objected waits until an objection is withdrawn. GitHub and the agents send no reminder of an objection to
+// another head or base, so the pull request's author is told once.
 func (s State) objected(objector string, overtaken bool) Action {
 	reason := objector + " still requests changes"
 	if !overtaken {
@@ -53,7 +53,7 @@ func (s State) objected(objector string, overtaken bool) Action {
 	}
 }
 
-// uncertainObjection is the oldest of the Objections that is uncertain, if one is.
+// uncertainObjection is the oldest of the Objections that is uncertain, if any is.
 func (s State) uncertainObjection() (Opinion, bool) {
 	for _, o := range s.Objections() {
 		if s.uncertain(o) {
@@ -63,13 +63,14 @@ func (s State) uncertainObjection() (Opinion, bool) {
 	return Opinion{}, false
 }
 
-// uncertain reports whether nothing tells if an objection is taken back: it is of a reviewer's
-// login, and was edited or cannot be believed.
+// uncertain reports whether nobody can tell if an objection was withdrawn: it is by a reviewer's login, and
+// was edited or cannot be believed.
 func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited || o.Doubt != "") }
 
-// objections are the latest reviews that ask for changes to any head, oldest first, by people who may write here and by agents. As on
-// GitHub itself, a mere comment takes nothing back, nor does dismissing a later one. A person and the agent under the same login are two:
-// neither takes back what the other said. All deleted accounts have one login, and may be as many people.
+// objections are the latest reviews that request changes to any head, oldest first, by people with write
+// access and by agents. As on GitHub, a plain comment does not withdraw an objection, nor does the dismissal
+// of a later review. A person and an agent under the same login count as two: neither withdraws the other's
+// objection. All deleted accounts share one login, and may be different people.
 func (s State) objections() []Opinion {
 	type voice struct {
 		login string
@@ -97,14 +98,13 @@ func (s State) objections() []Opinion {
 	return all
 }
 
-// Objections are the reviews that keep a head from being merged which its reviewers approve,
-// oldest first: of all reviewers, also those about another head.
+// Objections are the reviews, oldest first, that block the merge of a head although its reviewers approve it.
+// They are of all reviewers, and may be about another head.
 func (s State) Objections() []Opinion { return s.withoutOvertaken().objections() }
 
-// withoutOvertaken is the state without what a reviewing agent said of other heads, or of
-// this one against another base, if it approves this one. A push by force can bring an
-// approved head back after a later one was objected to, as pointing the pull request at its
-// former base can, and that objection would never be taken back.
+// withoutOvertaken is the state without a reviewing agent's opinions on other heads, or on this head against
+// another base, if that agent approves this head. A force push can restore an approved head after a later one
+// was objected to, and so can switching back to a former base. Such an objection would never be withdrawn.
 func (s State) withoutOvertaken() State {
 	approving := map[string]bool{}
 	for by, w := range s.words() {

@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict"
 )
 
-// stance is what a reviewer says of a head, from the mildest to what weighs most: of
-// several reviewers the weightiest decides.
+// stance is a reviewer's position on a head, ordered by weight. With several reviewers, the heaviest one
+// counts.
 type stance int
 
 const (
@@ -17,14 +17,13 @@ const (
 	approves                 // it may be merged
 	takenBack                // the last review was dismissed, and its reviewer has not reviewed again
 	passes                   // changes are requested, but a person lets it pass
-	disputes                 // changes are requested, and the reviewer is to judge again
-	waits                    // a person has to let it pass, and is yet to be called
+	disputes                 // changes are requested, and the reviewer must judge again
+	waits                    // a person must let it pass, and has not been called yet
 	objects                  // changes are requested
 	doubtful                 // a review was edited, cannot be believed, or its parts disagree
 )
 
-// stance is the weightiest of what the configured reviewers say of this very head against
-// this very base.
+// stance is the heaviest stance of the configured reviewers on this very head and base.
 func (s State) stance() stance {
 	most := unreviewed
 	for _, w := range s.words() {
@@ -33,14 +32,14 @@ func (s State) stance() stance {
 	return most
 }
 
-// word is what one reviewer says of this head: its review that counts, by its index, or
-// the one that was dismissed and left the reviewer without a word.
+// word is what one reviewer says about this head: the index of the review that counts or, if takenBack, of
+// the review whose dismissal left the reviewer without one.
 type word struct {
 	index     int
 	takenBack bool
 }
 
-// words are the words of the configured reviewers, by login in lower case.
+// words are the words of the configured reviewers, by lower-case login.
 func (s State) words() map[string]word {
 	words := map[string]word{}
 	for _, o := range s.Opinions {
@@ -55,9 +54,9 @@ func (s State) words() map[string]word {
 	return words
 }
 
-// wordOf is the word of a login on this head: its latest review, and of what two machines
-// of one login found in the same round, the weightier. A review that was dismissed, and one
-// that cannot be believed, takes all before it along.
+// wordOf is a login's word on this head: its latest review. If two machines of the login reviewed in the same
+// round, the heavier review counts. A dismissed review cancels the earlier ones too, and so does a review
+// that cannot be believed.
 func (s State) wordOf(login string) (w word, ok bool) {
 	for i, o := range s.Opinions {
 		if !verdict.SameLogin(o.By, login) || !s.concerns(o) {
@@ -99,8 +98,8 @@ func (s State) stanceOf(w word) stance {
 	return objects
 }
 
-// Counting are the indices of the opinions that count of this head, oldest first: of each
-// configured reviewer the latest. One of them may lack its record, which was taken out of it.
+// Counting are the indices of the opinions that count on this head, oldest first: the latest of each
+// configured reviewer. An opinion may lack its record, if somebody removed it.
 func (s State) Counting() []int {
 	var all []int
 	for w := range maps.Values(s.words()) {
@@ -112,8 +111,8 @@ func (s State) Counting() []int {
 	return all
 }
 
-// TakenBack are the indices of the dismissed reviews of this head that left their reviewers
-// without a word, oldest first. Each blocks until its reviewer reviews the head again.
+// TakenBack are the indices of the dismissed reviews of this head, oldest first, that left their reviewers
+// without an opinion. Each blocks until its reviewer reviews the head again.
 func (s State) TakenBack() []int {
 	var all []int
 	for w := range maps.Values(s.words()) {
@@ -125,12 +124,12 @@ func (s State) TakenBack() []int {
 	return all
 }
 
-// Approves reports whether the opinion at an index, one of Counting's, lets this head be
-// merged: by itself, or on a person's word that stands.
+// Approves reports whether the opinion at index i, one of Counting's, allows the merge of this head: by
+// itself, or on a person's word that still counts.
 func (s State) Approves(i int) bool { return s.stands(s.Opinions[i]) && s.approved(i) }
 
-// Objection is the index of the opinion that a fix answers, the newest of those that
-// count and request changes; -1 and false if there is none.
+// Objection is the index of the opinion that a fix answers: the newest that counts and requests changes. It
+// is -1 and false if there is none.
 func (s State) Objection() (int, bool) {
 	for _, i := range slices.Backward(s.Counting()) {
 		if o := s.Opinions[i]; s.stands(o) && o.Record.Verdict == verdict.RequestChanges {
@@ -140,8 +139,8 @@ func (s State) Objection() (int, bool) {
 	return -1, false
 }
 
-// Outstanding are the ids of the findings for which changes of this head are requested, as
-// people have left them.
+// Outstanding are the ids of the findings because of which changes of this head are requested, after people's
+// orders.
 func (s State) Outstanding() []string {
 	var ids []string
 	for _, i := range s.Counting() {
@@ -156,9 +155,8 @@ func (s State) Outstanding() []string {
 	return ids
 }
 
-// concurrent reports whether two reviews of one login are of the same round and came of the
-// same: each of a session, or of one person's word. Neither was given in the knowledge of
-// the other.
+// concurrent reports whether two reviews of one login belong to the same round and have the same origin: both
+// a session, or both the same person's word. Then neither was made in knowledge of the other.
 func (o Opinion) concurrent(p Opinion) bool {
 	if o.void() || p.void() {
 		return false
@@ -169,10 +167,10 @@ func (o Opinion) concurrent(p Opinion) bool {
 
 const dismissed = "DISMISSED"
 
-// supersedes reports whether a review, being dismissed, takes an earlier one of its login
-// with it: dismissing what came after an approval does not bring the approval back. Of two
-// at once, the one that weighs no more leaves the other one in force: the machine that came
-// second withdraws its own.
+// supersedes reports whether a review, when dismissed, also cancels an earlier one of its login: dismissing a
+// later review does not restore an earlier approval. The exception is two concurrent reviews: if the
+// dismissed one does not weigh more, the other stays in force, because the slower of two machines withdraws
+// its own review.
 func (o Opinion) supersedes(before Opinion) bool {
 	if !o.concurrent(before) {
 		return true
@@ -180,8 +178,8 @@ func (o Opinion) supersedes(before Opinion) bool {
 	return o.Record.Verdict == verdict.RequestChanges && before.Record.Verdict == verdict.Approve
 }
 
-// own is the index of this login's review of the head that counts, or of the one whose
-// dismissal left it without a word; -1 if it has not reviewed the head.
+// own is the index of this login's review of the head that counts, or of the one whose dismissal left the
+// login without an opinion. It is -1 if the login has not reviewed the head.
 func (s State) own() int {
 	if w, ok := s.wordOf(s.Self); ok {
 		return w.index
@@ -189,11 +187,11 @@ func (s State) own() int {
 	return -1
 }
 
-// void reports whether what a review says of itself cannot be believed.
+// void reports whether a review's record is missing or cannot be believed.
 func (o Opinion) void() bool { return o.Edited || o.Doubt != "" || o.Record == nil }
 
-// concerns reports whether a review of ours is about this head and base. What cannot be
-// believed does not say which base it is about, and so is about this one.
+// concerns reports whether a review by an agent is about this head and base. A review that cannot be believed
+// does not prove its base, so it counts for this one.
 func (s State) concerns(o Opinion) bool {
 	switch {
 	case o.SHA != s.Head:
@@ -204,7 +202,7 @@ func (s State) concerns(o Opinion) bool {
 	return o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated
 }
 
-// stands reports whether a review that concerns this head is as it was posted.
+// stands reports whether a review of this head is unchanged and agrees with its record.
 func (s State) stands(o Opinion) bool {
 	if o.void() {
 		return false
@@ -214,22 +212,22 @@ func (s State) stands(o Opinion) bool {
 	return agrees && o.Record.Head == s.Head
 }
 
-// approved reports whether the review at an index approves, and does so by itself or on a
-// person's word that stands.
+// approved reports whether the review at an index approves by itself, or on a person's word that still
+// counts.
 func (s State) approved(i int) bool {
 	r := s.Opinions[i].Record
 	return r.Verdict == verdict.Approve && s.upheld(i) && !s.expired(*r)
 }
 
-// held reports whether a person has to let pass what the review at an index says, and has
-// not been called to it. One who was, and took the label off, leaves it to be fixed.
+// held reports whether a person must let the review at an index pass and has not been called for it. If a
+// person was called and removed the label, the findings are to be fixed instead.
 func (s State) held(i int) bool {
 	o := s.Opinions[i]
 	person := len(o.Record.Holds) > 0 || o.Record.Verdict == verdict.Approve
 	return person && !s.approved(i) && (s.CalledAt.IsZero() || s.CalledAt.Before(o.At))
 }
 
-// disputed reports whether a finding of a review was disputed since.
+// disputed reports whether a finding of a review was disputed after it.
 func (s State) disputed(o Opinion) bool {
 	r := o.Record
 	return slices.ContainsFunc(s.Orders, func(c verdict.Command) bool {
@@ -238,8 +236,8 @@ func (s State) disputed(o Opinion) bool {
 	})
 }
 
-// again is why a review that requests changes is to be given anew, on the head as it is, before
-// its findings are worked on, as a sentence part; "" if it is not.
+// again says, as a sentence fragment, why a review that requests changes must be repeated on the same head
+// before its findings are worked on; "" if it need not be.
 func (s State) again(o Opinion) string {
 	ordered, ok := verdict.LastOrder(s.Orders, verdict.AskReview)
 	textual := func(e verdict.Entry) bool { return e.Path == "" && e.Stands() }
@@ -248,7 +246,7 @@ func (s State) again(o Opinion) string {
 		return "a finding is disputed"
 	case ok && o.precedes(ordered):
 		return ordered.By + " asks for a review"
-	case len(o.Record.Holds) > 0: // whose call is answered by leaving it to be fixed
+	case len(o.Record.Holds) > 0: // the person called for them chose to have them fixed
 	case !s.NeedsHuman && o.At.Before(s.CalledAt) && s.resumed():
 		return "a person has the agents go on"
 	case o.Restated && slices.ContainsFunc(s.withOrders(*o.Record), textual):
@@ -257,14 +255,14 @@ func (s State) again(o Opinion) string {
 	return ""
 }
 
-// resumed reports whether a person has ordered the agents to go on since they called one. Taking
-// the label off has them go on with what they were at.
+// resumed reports whether a person ordered the agents to continue after they called one. Removing the label
+// only lets them continue with what they were doing.
 func (s State) resumed() bool {
 	c, ok := verdict.LastOrder(s.Orders, verdict.Resume)
 	return ok && !c.At.Before(s.CalledAt)
 }
 
-// rejudged is why the review of this head is to be given anew.
+// rejudged says why the review of this head is repeated.
 func (s State) rejudged() string {
 	for _, i := range s.Counting() {
 		if why := s.again(s.Opinions[i]); s.stanceOf(word{index: i}) == disputes && why != "" {

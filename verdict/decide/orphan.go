@@ -7,11 +7,11 @@ import (
 	"touchstone/verdict"
 )
 
-// orphanPatience is how long after GitHub closed a pull request with its base a person is still
-// called to it: who left it closed for longer has seen that.
+// orphanPatience is how long a person is still called after GitHub closed a pull request because its base was
+// deleted. After that, somebody has seen it and left it closed.
 const orphanPatience = 7 * 24 * time.Hour
 
-// isOpen is for a pull request that is closed. If a person closed it, no person is called.
+// isOpen is unmet if the pull request is closed. If a person closed it, no person is called.
 func (s State) isOpen() outcome {
 	switch {
 	case s.Open:
@@ -25,8 +25,8 @@ func (s State) isOpen() outcome {
 	return unmet(verdict.TurnNobody, s.act(Done, "the pull request is closed"))
 }
 
-// orphan reports whether the author's agent has yet to call a person to a pull request that lost
-// its base, which it looked after until then.
+// orphan reports whether the author's agent must still call a person to a pull request that it looked after
+// until GitHub closed it for lack of a base.
 func (s State) orphan() bool {
 	looked := s.Role == Author && verdict.SameLogin(s.Author, s.Self) && s.Requested && !s.Held && s.stopped() == ""
 	return looked && s.EscalatedAt.Before(s.Orphaned) && s.Now.Sub(s.Orphaned) < orphanPatience

@@ -8,8 +8,9 @@ import (
 	"touchstone/verdict"
 )
 
-// How long what is to come by itself may take: what the base branch asks for and what a
-// reviewer is to do, the checks that have begun, the first sign of a check, and a merge queue.
+// How long to wait for what should happen by itself: for what the base branch requires and for reviewers
+// (rulePatience), for checks that have started (checkPatience), for the first report of a check
+// (signPatience), and for a merge queue (queuePatience).
 const (
 	rulePatience  = 3 * time.Hour
 	checkPatience = 24 * time.Hour
@@ -17,12 +18,12 @@ const (
 	queuePatience = 24 * time.Hour
 )
 
-// left is what is left of a patience; it is not positive when that is over.
+// left is the rest of a patience. It is zero or negative when the patience is over.
 func (s State) left(patience time.Duration) time.Duration { return patience - s.waited() }
 
-// waited is how long the head has been waited for: since a reviewer approved it or objected to it, a
-// check of it reported, the pull request began afresh, or the agents did. Comments do not count, or
-// a pull request that people talk on would be waited for without end.
+// waited is how long the agent has waited for the head: since the latest approval or objection, report of a
+// check, or new start of the pull request or of the agents. Comments do not count: otherwise a pull request
+// that people discuss would be waited for forever.
 func (s State) waited() time.Duration {
 	since := s.Since()
 	for _, at := range []time.Time{s.RenewedAt, s.ReportedAt} {
@@ -39,8 +40,8 @@ func (s State) waited() time.Duration {
 	return max(0, s.Now.Sub(since))
 }
 
-// compute waits for what GitHub computes in the background, and looks again the later the
-// longer it takes. GitHub begins when it is asked, so only what this machine saw counts.
+// compute waits for what GitHub computes in the background, at growing intervals. GitHub only starts when
+// asked, so the time counts from when this machine first saw it.
 func (s State) compute() Action {
 	waited := time.Duration(0)
 	if !s.UnknownSince.IsZero() {
@@ -53,9 +54,9 @@ func (s State) compute() Action {
 		Computing: true}
 }
 
-// awaitReviewer waits for the reviewing agent, which may be switched off or at a standstill,
-// and says so once for each head. No label does: that would keep it away when it is back. Nothing on
-// GitHub tells since when, so only what this machine saw counts.
+// awaitReviewer waits for the reviewing agent. That agent may be off or stuck; after a while the author is
+// told, once for each head. It sets no label, since a label would keep the reviewer away after its return.
+// GitHub shows no start of this wait, so the time counts from what this machine saw.
 func (s State) awaitReviewer(reason string) Action {
 	since := s.AwaitedSince
 	for _, at := range []time.Time{s.Since(), s.RenewedAt} {
@@ -78,7 +79,7 @@ func (s State) awaitReviewer(reason string) Action {
 	return a
 }
 
-// await waits for what comes by itself, and calls a person when that takes too long.
+// await waits for what should happen by itself, and calls a person when that takes too long.
 func (s State) await(patience time.Duration, reason, late string) Action {
 	left := s.left(patience)
 	if left <= 0 {
@@ -87,14 +88,13 @@ func (s State) await(patience time.Duration, reason, late string) Action {
 	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
 }
 
-// ExpectsChecks reports whether checks may still be about to report for the first time on a
-// head that is approved. A merge of the base alone is approved again within seconds, and CI
-// takes longer to begin.
+// ExpectsChecks reports whether the first report of checks may still be about to come after an approval. A
+// head that only merges the base is approved again within seconds, and CI takes longer to start.
 func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 
-// awaited waits for the first word of a check that reported on an earlier head or on the base.
-// One that never comes, as of a workflow that looks at some paths only, keeps nothing from
-// being merged that it did not fail before, if others of its source pass.
+// awaited waits for the first report of a check that reported on an earlier head or on the base. A check that
+// never comes, for instance of a workflow for certain paths, blocks the merge only if it failed before, or if no
+// other check of its source passes.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
 		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one",

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// tries is how many fixes may answer one finding that stands all the same.
+	// tries is how many fixes may answer one finding without settling it.
 	tries = 3
-	// growing is how many rounds may see the change grow while no finding goes.
+	// growing is how many rounds the change may grow without a finding being settled.
 	growing = 4
 )
 
-// stalled says, as a sentence part, by what it shows that more rounds would bring
-// nothing; empty if they may. It knows only what GitHub shows since the agents last
-// began afresh, so that every machine comes to the same.
+// stalled says, as a sentence fragment, what shows that more rounds would not help; empty if they may help.
+// It uses only what GitHub shows since the agents last started over, so every machine comes to the same
+// result.
 func (s State) stalled() string {
 	fixes := s.fixes()
 	if why := s.stuck(fixes); why != "" {
@@ -39,7 +39,7 @@ func (s State) stalled() string {
 	return swollen(reviewed)
 }
 
-// stuck finds a finding that stands although fix after fix answered it.
+// stuck finds a finding that still stands although several fixes answered it.
 func (s State) stuck(fixes []verdict.Repair) string {
 	reviewed := s.reviewed()
 	if len(reviewed) == 0 {
@@ -60,7 +60,7 @@ func (s State) stuck(fixes []verdict.Repair) string {
 	return ""
 }
 
-// returned finds the change as it is now in an earlier round, with another one between.
+// returned detects that the change is again what it was in an earlier round, after a different one.
 func returned(reviewed []verdict.Record) string {
 	if len(reviewed) == 0 {
 		return ""
@@ -79,8 +79,7 @@ func returned(reviewed []verdict.Record) string {
 	return ""
 }
 
-// swollen finds the change grow from round to round while its findings do not get
-// fewer.
+// swollen detects that the change grows from round to round while its findings do not become fewer.
 func swollen(reviewed []verdict.Record) string {
 	if len(reviewed) < growing {
 		return ""
@@ -96,8 +95,8 @@ func swollen(reviewed []verdict.Record) string {
 	return fmt.Sprintf("in %d rounds the change grew from %d to %d lines, and no fewer findings are open", growing, first.Lines, last.Lines)
 }
 
-// reviewed are the records of the heads that the reviewers have judged since the agents
-// last began afresh, oldest first, of each head the latest.
+// reviewed are the records of the heads that reviewers judged since the agents last started over, oldest
+// first, the latest one for each head.
 func (s State) reviewed() []verdict.Record {
 	since := s.Since()
 	var all []verdict.Record
@@ -111,9 +110,9 @@ func (s State) reviewed() []verdict.Record {
 	return all
 }
 
-// fixes are the fixes among the commits since the agents last began afresh, of each
-// review the last: one that took a second go has a commit for each. What answers a
-// review of since then is as new, however slow the clock of the machine that made it.
+// fixes are the fixes among the commits since the agents last started over, the last one for each review: a
+// fix that needed a second attempt has a commit for each. A fix also counts if it answers a review of that
+// time, even if the clock of the machine that committed it is slow.
 func (s State) fixes() (all []verdict.Repair) {
 	since := s.Since()
 	for _, c := range s.Commits {
@@ -133,26 +132,26 @@ func (s State) fixes() (all []verdict.Repair) {
 	return all
 }
 
-// mergedBranch matches the subject of a commit that brings another branch into one, as git
-// and GitHub's "update branch" write it.
+// mergedBranch matches the subject of a commit that merges another branch into this one, as git and GitHub's
+// "update branch" write it.
 var mergedBranch = regexp.MustCompile(`^Merge (remote-tracking )?branch '([^']+)'(?: of \S+)? into \S+$`)
 
-// mergesBase reports whether a commit brings the base in, by what it says.
+// mergesBase reports whether a commit's message says that it merges the base.
 func (s State) mergesBase(c verdict.Commit) bool {
 	subject, _, _ := strings.Cut(c.Message, "\n")
 	m := mergedBranch.FindStringSubmatch(subject)
 	return m != nil && (m[2] == s.BaseBranch || m[1] != "" && strings.HasSuffix(m[2], "/"+s.BaseBranch))
 }
 
-// ours reports whether an agent made a commit, and neither it nor what it stands on was
-// rewritten since: rewriting keeps the trailers.
+// ours reports whether an agent made a commit, and neither the commit nor the head it answers was rewritten
+// since: a rewrite keeps the trailers.
 func (s State) ours(c verdict.Commit) bool {
 	f, ok := verdict.ParseRepair(c.Message)
 	return ok && !c.Rewritten && slices.ContainsFunc(s.Commits, func(below verdict.Commit) bool { return below.SHA == f.Reviewed })
 }
 
-// pushed is who pushed to the branch last if that was a person, after the loop had
-// begun, and until when the author's agent waits for them.
+// pushed is the person who last pushed to the branch after the loop had begun, and until when the author's
+// agent waits for them. It is empty if the last push was not by a person.
 func (s State) pushed() (by string, until time.Time) {
 	n := len(s.Commits)
 	begun := slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.Record != nil && s.trusts(o.By) && o.SHA != s.Head })
@@ -166,8 +165,8 @@ func (s State) pushed() (by string, until time.Time) {
 		if s.ours(c) || c.Bot {
 			return "", time.Time{}
 		}
-		// The date of a commit is by its author's clock, which may be wrong: a date in the
-		// future is not when it was pushed.
+		// A commit's date comes from its author's clock, which may be wrong: a date in the future is not the
+		// time of the push.
 		at := c.At
 		if at.After(s.Now) {
 			at = time.Time{}

@@ -2,8 +2,8 @@ package decide
 
 import "fmt"
 
-// inQueue is why nothing is to be done with what waits in a merge queue, inQueueLong why a
-// person is called to it.
+// inQueue is why nothing is done about a pull request in a merge queue. inQueueLong is why a person is called
+// to it.
 const (
 	inQueue     = "it is in the merge queue"
 	inQueueLong = "it has been in the merge queue for a day"
@@ -25,9 +25,9 @@ func (s State) queued() Action {
 // refused reports whether the last attempt to put this head into the merge queue failed.
 func (s State) refused() bool { return s.Queue && s.Failed == Merge && s.Attempts > 0 }
 
-// waitForRules is for a head that is approved and green, and that the base branch's rules
-// do not let in: a required check may not even have begun to report. A merge queue judges
-// by itself, and is asked again now and then.
+// waitForRules is the action for an approved and green head that the rules of the base branch block: a
+// required check may not even have started. A merge queue decides for itself, so the agent asks it again from
+// time to time.
 func (s State) waitForRules() Action {
 	left := s.left(rulePatience)
 	switch {
@@ -42,7 +42,7 @@ func (s State) waitForRules() Action {
 		Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
 }
 
-// barring is what the base branch's rules may lack, as far as can be told: GitHub does not say.
+// barring says what the rules of the base branch may miss, as far as one can tell: GitHub does not say.
 func (s State) barring() string {
 	missing := "a required check or review is missing"
 	if s.Conversations > 0 {

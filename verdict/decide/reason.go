@@ -10,8 +10,8 @@ import (
 	"touchstone/verdict"
 )
 
-// noReview says why a head is not reviewed whose reviewers may have approved it all the same:
-// for another base, or for what merging it does no longer.
+// noReview says why a head does not count as reviewed, even though reviewers may have approved it: for
+// another base, or for a different result of the merge.
 func (s State) noReview() string {
 	for _, o := range slices.Backward(s.Opinions) {
 		if o.void() || !s.trusts(o.By) || o.SHA != s.Head || o.Record.Verdict != verdict.Approve || o.State == dismissed {
@@ -29,7 +29,7 @@ func (s State) noReview() string {
 	return fmt.Sprintf("no review that counts approved %.7s", s.Head)
 }
 
-// by are the logins of the reviews at some indices.
+// by are the logins of the reviews at the given indices.
 func (s State) by(indices []int) string {
 	var all []string
 	for _, i := range indices {
@@ -38,14 +38,14 @@ func (s State) by(indices []int) string {
 	return strings.Join(all, " and ")
 }
 
-// holdNames say what each kind of hold is about.
+// holdNames describe each kind of hold.
 var holdNames = map[verdict.HoldKind]string{
 	verdict.QualityBar:   "the quality bar is lowered",
 	verdict.HiddenText:   "it holds text that readers do not see",
 	verdict.Manipulation: "it tries to steer who reviews it",
 }
 
-// holds says for what reviews of this head hold it for a person, behind a colon, or "".
+// holds says, after a colon, why reviews of this head hold it for a person, or "".
 func (s State) holds() string {
 	var all []string
 	add := func(why string) {
@@ -71,8 +71,8 @@ func (s State) holds() string {
 	return ": " + strings.Join(all, ", ")
 }
 
-// counted are the indices of the reviews of this head that count: of a reviewer's agent also its
-// own, which may not be among the reviewers that its configuration lists.
+// counted are the indices of the reviews of this head that count. For a reviewer's agent they include its own
+// review, even if its configuration does not list it among the reviewers.
 func (s State) counted() []int {
 	all := s.Counting()
 	if i := s.own(); s.Role == Reviewer && i >= 0 && !slices.Contains(all, i) {
@@ -81,7 +81,7 @@ func (s State) counted() []int {
 	return all
 }
 
-// wordGone says, of an approval on a person's word that does not stand, whose word is missing.
+// wordGone says whose word is missing for an approval that rested on a person's word.
 func (s State) wordGone(r verdict.Record) string {
 	switch w := r.Lifted; {
 	case w == nil:
@@ -93,7 +93,7 @@ func (s State) wordGone(r verdict.Record) string {
 	}
 }
 
-// requested says who requests changes of this head, and what stands of it.
+// requested says who requests changes of this head, and which findings stand.
 func (s State) requested() string {
 	var all []string
 	for _, i := range s.Counting() {
@@ -116,7 +116,7 @@ func (s State) requested() string {
 	return cmp.Or(strings.Join(all, "; "), objected)
 }
 
-// Found counts findings by their severity, the gravest first: "1 critical, 2 major"; "" for none.
+// Found counts findings by severity, the worst first: "1 critical, 2 major"; "" for none.
 func Found(findings []verdict.Entry) string {
 	var parts []string
 	for _, severity := range verdict.Severities() {
@@ -145,7 +145,7 @@ func opposed(against []Opinion) string {
 // most is how many names a reason lists.
 const most = 3
 
-// named says something of checks by their names: of one, of several, or of those that have none.
+// named builds a phrase about checks from their names: for one, for several, or for none.
 func named(checks []string, one, several, none string) string {
 	switch len(checks) {
 	case 0:

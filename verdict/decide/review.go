@@ -6,7 +6,7 @@ import (
 	"touchstone/verdict"
 )
 
-// reviewerRules are the conditions by which a reviewer's agent goes.
+// reviewerRules are the conditions that a reviewer's agent checks.
 var reviewerRules = append(general[:len(general):len(general)],
 	rule{"another's", "it is not its reviewer's own", func(s State) outcome {
 		return metIf(!verdict.SameLogin(s.Author, s.Self), verdict.TurnNobody, func() Action {
@@ -69,17 +69,17 @@ var reviewerRules = append(general[:len(general):len(general)],
 	rule{Merged, "", func(s State) outcome { return unmet(verdict.TurnAuthor, s.act(Wait, "this head is reviewed")) }},
 )
 
-// askedAgain is the order for a review that this login's review of the head has not heard yet.
+// askedAgain is the order for a review that this login's review of the head has not taken into account.
 func (s State) askedAgain() (ordered verdict.Command, again bool) {
 	ordered, again = verdict.LastOrder(s.Orders, verdict.AskReview)
 	i := s.own()
 	return ordered, again && (i < 0 || s.Opinions[i].precedes(ordered))
 }
 
-// sound reports whether there is a review at an index, and it is as it was posted.
+// sound reports whether the review at an index exists and is unchanged.
 func (s State) sound(i int) bool { return i >= 0 && s.stands(s.Opinions[i]) }
 
-// ofSound is a condition that only a review as it was posted can meet or not.
+// ofSound is a condition that only applies to a review that exists and is unchanged.
 func (s State) ofSound(i int, ok func(Opinion) bool, act func() Action) outcome {
 	if !s.sound(i) {
 		return notApplicable
@@ -87,26 +87,25 @@ func (s State) ofSound(i int, ok func(Opinion) bool, act func() Action) outcome 
 	return metIf(ok(s.Opinions[i]), verdict.TurnReviewer, act)
 }
 
-// review has the reviewer's agent review the head, as long as that is bound to bring something.
+// review makes the reviewer's agent review the head, within the bounds of rounds, attempts and costs.
 func (s State) review(reason string) Action {
 	return s.spend(Review, reason, s.rounds(func(login string) bool { return verdict.SameLogin(login, s.Self) }))
 }
 
-// unreviewable is what an agent does in the place of what waits for what merging a head makes,
-// where the head conflicts with its base. The author's agent merges the base in, for which the
-// label of a call that a person has answered comes off; where no such agent is at work, its author is
-// told once.
+// unreviewable replaces an action that needs the result of the merge, if the head conflicts with its base.
+// The author's agent merges the base first. If a person was called and answered, the label is removed for
+// that. If no such agent is at work, the author is told once.
 func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	switch {
 	case s.Mergeable != MergeableDirty:
 		return Action{}, false
-	case s.Role == Author && a.Awaits != "": // no reviewer acts on it
+	case s.Role == Author && a.Awaits != "": // no reviewer acts on a conflicting head
 		return s.fix(conflicting), true
 	case s.Role != Reviewer || a.Kind != Review && a.Kind != Lift:
 		return Action{}, false
 	case s.NeedsHuman && s.CalledAt.IsZero():
 		return s.waitForPerson(), true
-	case s.NeedsHuman: // the call is answered, and its label would keep the author's agent away
+	case s.NeedsHuman: // the person has answered, and the label would keep the author's agent away
 		return s.retry(Release, fmt.Sprintf("a person lets it pass, and it conflicts with %s, which is merged in first", s.BaseBranch)), true
 	}
 	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)

@@ -11,25 +11,24 @@ import (
 // Signal is the state of a commit status, in GitHub's words.
 type Signal string
 
-// The signals that agents give.
+// The signals that agents set.
 const (
 	Pending Signal = "pending"
 	Success Signal = "success"
 	Failure Signal = "failure"
 )
 
-// Status is the one line that tells people where a head stands, as the agent of a role sees it:
-// what it does about the first unmet condition, or whom it waits for. Its zero value is no status.
+// Status is the line that tells people the state of a head, as the agent of a role sees it: what the agent
+// does about the first unmet condition, or who it waits for. The zero value is no status.
 type Status struct {
 	Signal Signal
-	// Text can quote names and words of others.
+	// Text can quote other people's names and words.
 	Text string
-	// Review is GitHub's number of the review that it is about; 0 for none.
+	// Review is GitHub's id of the review that it is about; 0 for none.
 	Review int64
 }
 
-// status tells of an action. A pull request that is closed, or none of the agent's business, has no
-// status.
+// status describes an action. A pull request that is closed, or none of the agent's business, has no status.
 func (s State) status(a Action) Status {
 	switch {
 	case !s.Open || !s.known() || a.Kind == Skip:
@@ -42,8 +41,7 @@ func (s State) status(a Action) Status {
 	return Status{}
 }
 
-// reviewStatus succeeds only as long as all reviewers' words on this head and base, as they are
-// now, are approvals.
+// reviewStatus is a success only while all reviewers' words on the present head and base are approvals.
 func (s State) reviewStatus(a Action) Status {
 	i := s.own()
 	status := Status{Signal: Pending}
@@ -67,7 +65,7 @@ func (s State) reviewStatus(a Action) Status {
 	return status
 }
 
-// found is the round of a record with what it found that stands.
+// found is the round of a record, with its findings that stand.
 func (s State) found(r verdict.Record) string {
 	text := fmt.Sprint(r.Round)
 	if counts := Found(s.withOrders(r).Outstanding()); counts != "" {
@@ -76,8 +74,7 @@ func (s State) found(r verdict.Record) string {
 	return text
 }
 
-// fixStatus succeeds as long as nothing is left to do but to merge the head, and fails as long as
-// a person is needed.
+// fixStatus is a success while only the merge is left to do, and a failure while a person is needed.
 func (s State) fixStatus(a Action) Status {
 	status := Status{Signal: Pending, Text: s.waiting(a)}
 	for _, i := range s.Counting() {
@@ -101,8 +98,8 @@ func (s State) waiting(a Action) string {
 	return verdict.Waiting(a.On, strings.TrimPrefix(strings.TrimPrefix(a.Reason, "it waits for a person"), ": "))
 }
 
-// party is whom an action waits for. Where a person is to let a head pass, those are the people whose review is asked for; GitHub
-// asks the owners of the code by itself
+// party says who an action waits for. If a person must let a head pass, those are the people whose review is
+// requested; GitHub requests the code owners by itself
 // (https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners).
 func (s State) party(a Action) verdict.Party {
 	on := verdict.Party{Turn: a.Turn}
@@ -128,7 +125,7 @@ func (s State) party(a Action) verdict.Party {
 	return on
 }
 
-// people are those of some logins that are neither the author's nor an agent's.
+// people are the given logins without the author's and the agents'.
 func (s State) people(logins ...string) []string {
 	return slices.DeleteFunc(slices.Clone(logins), func(login string) bool {
 		return login == "" || verdict.SameLogin(login, s.Author) || verdict.SameLogin(login, s.Self) || s.listed(login)
@@ -137,7 +134,7 @@ func (s State) people(logins ...string) []string {
 
 func (s State) listed(login string) bool { return verdict.ListsLogin(s.Reviewers, login) }
 
-// lastRound is the number of the last round that a reviewer's record tells of, 0 for none.
+// lastRound is the number of the last round in a reviewer's record, 0 for none.
 func (s State) lastRound() int {
 	last := 0
 	for _, o := range s.Opinions {

@@ -7,23 +7,22 @@ import (
 	"touchstone/verdict"
 )
 
-// Replacement is a push by force, which put another commit in the place of a head.
+// Replacement is a force push, which replaced the head with another commit.
 type Replacement struct {
 	At time.Time
-	// SHA is the commit that it left as the head, empty where that is not known.
+	// SHA is the head after the push, empty if not known.
 	SHA string
 }
 
-// ofThisBase reports whether what was said at a moment was said while the pull request had
-// its present base, neither rewritten nor another branch since. GitHub's times are cut off to
-// seconds: what was said in the same second may have been said before.
+// ofThisBase reports whether a statement was made while the pull request had its present base. It was not if
+// the base was rewritten, or another branch, since then. GitHub cuts times to seconds, so a statement in the
+// same second may have been made before, and does not count.
 func (s State) ofThisBase(at time.Time) bool {
 	return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced)
 }
 
-// ofThisHead reports whether the present head is known to have been the head at a moment and
-// ever since. After a push by force that left another commit, it is from when an agent found
-// it to be the head.
+// ofThisHead reports whether the present head is known to have been the head at a given time and ever since.
+// After a force push that left another commit, that is known only from when an agent saw the present head.
 func (s State) ofThisHead(at time.Time) bool {
 	switch {
 	case s.Forced.At.IsZero():
@@ -37,19 +36,19 @@ func (s State) ofThisHead(at time.Time) bool {
 	})
 }
 
-// current reports whether what was said at a moment, in a comment, was said of the present
-// head and base.
+// current reports whether a statement in a comment, made at a given time, was about the present head and
+// base.
 func (s State) current(at time.Time) bool { return s.ofThisBase(at) && s.ofThisHead(at) }
 
-// withOrders applies to a record's ledger the orders about its findings that people have given
-// since, for the present base.
+// withOrders is a record's ledger after the orders that people have given since about its findings, for the
+// present base.
 func (s State) withOrders(r verdict.Record) verdict.Ledger {
 	return r.Ledger.Renewed(s.BaseReplaced).WithOrders(s.Orders, r.LastComment, s.BaseReplaced)
 }
 
-// lifted reports whether people let pass what the review at an index requests changes for,
-// and gives the word of the one who does. Where there is none, at -1, or it does not stand,
-// the head can only be passed by breaking the glass.
+// lifted reports whether people let pass what the review at an index requests changes for, and returns the
+// word of the person who did. If there is no review (index -1), or it does not stand, only a break-glass
+// order can let the head pass.
 func (s State) lifted(i int) (*verdict.Word, bool) {
 	if i >= 0 && !s.stands(s.Opinions[i]) {
 		i = -1
@@ -75,9 +74,9 @@ func (s State) lifted(i int) (*verdict.Word, bool) {
 	return nil, before > 0
 }
 
-// approval is the record of an approval on a person's word, nil where waivers are
-// all that it takes, of what the review at an index says or, at -1, of the bare head. It
-// used no model, so it counts nothing of one.
+// approval is the record of an approval on a person's word, or with a nil word if waivers are enough. It is
+// based on the review at an index or, at -1, on the bare head. It has no model and no costs, since no model
+// was used.
 func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	r := verdict.Record{Head: s.Head, BaseBranch: s.BaseBranch}
 	for _, past := range s.Opinions {
@@ -96,9 +95,9 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	return &r
 }
 
-// glass is the order to let this head pass as it is. It counts only as an answer: to the
-// review of the head at an index, or to a person's having been called to it; it cannot have
-// meant a head or a base that came later, or a finding that was not there yet.
+// glass is the order to let this head pass as it is. It only counts as an answer: to the review of the head
+// at an index, or to a call for a person. Otherwise it could be meant for another head or base, or not know
+// of a later finding.
 func (s State) glass(i int) (*verdict.Word, bool) {
 	c, ok := verdict.LastOrder(s.Orders, verdict.BreakGlass)
 	if !ok || !s.answers(c, i) {
@@ -107,17 +106,17 @@ func (s State) glass(i int) (*verdict.Word, bool) {
 	return &verdict.Word{By: c.By, At: c.At, Why: c.Reason, BrokeGlass: true}, true
 }
 
-// answers reports whether an order is an answer to the review at an index, where there is
-// one, or to a call, and was given of the present head and base.
+// answers reports whether an order came after the review at an index, if there is one, or after a call for a
+// person, and is about the present head and base.
 func (s State) answers(c verdict.Command, i int) bool {
 	review := i >= 0 && c.ID > s.Opinions[i].Record.LastComment && !c.At.Before(s.Opinions[i].At)
 	call := !s.CalledAt.IsZero() && !c.At.Before(s.CalledAt)
 	return (review || call) && s.current(c.At)
 }
 
-// approvals are the words of the people who approve this very head, oldest first, and have
-// seen the review at an index: of others than its author and the agents, who may push and
-// wrote none of it, each their latest word.
+// approvals are the words of the people, oldest first, who approved this very head after the review at an
+// index. Each person has one word, the latest. The author, agents, people without push access and people who
+// wrote a part of it do not count.
 func (s State) approvals(seen int) []verdict.Word {
 	var all []verdict.Word
 	for i, o := range s.Opinions {
@@ -128,8 +127,8 @@ func (s State) approvals(seen int) []verdict.Word {
 	return all
 }
 
-// upheld reports whether the word stands on which the review at an index approves, if it
-// took one.
+// upheld reports whether the review at an index needs no person's word for its approval, or that word still
+// counts.
 func (s State) upheld(i int) bool {
 	r := s.Opinions[i].Record
 	switch {
@@ -143,8 +142,8 @@ func (s State) upheld(i int) bool {
 	return slices.ContainsFunc(s.approvals(s.answered(i)), func(w verdict.Word) bool { return verdict.SameLogin(w.By, r.Lifted.By) })
 }
 
-// answered is the index of the review whose holds the one at an index lifts: the last
-// before it of the same login and head that a session gave; -1 if there is none.
+// answered is the index of the review whose holds the review at an index lifts: the last earlier one of the
+// same login and head that a session made; -1 if there is none.
 func (s State) answered(i int) int {
 	for n := i - 1; n >= 0; n-- {
 		o := s.Opinions[n]
@@ -155,23 +154,22 @@ func (s State) answered(i int) int {
 	return -1
 }
 
-// expired reports whether a record goes without a finding that people waived for another
-// base than the present one.
+// expired reports whether a record's approval depends on a waiver that people gave for an earlier base.
 func (s State) expired(r verdict.Record) bool {
 	return slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.Severity.Blocks() && e.WaivedBefore(s.BaseReplaced) })
 }
 
-// Unheeded is an approval or an order of a person that does not count.
+// Unheeded is a person's approval or order that does not count.
 type Unheeded struct {
-	// By is whose it is, What it says, such as an approval or an order's verb.
+	// By is the person. What is an approval, or an order's verb.
 	By, What string
 	At       time.Time
-	// Why it does not count, as a sentence part about it.
+	// Why says, as a sentence fragment, why it does not count.
 	Why string
 }
 
-// Unheeded are the approvals of this head and the orders to let something pass that do not
-// count, although something waits for such a word, oldest first.
+// Unheeded are the approvals of this head, and the orders to let something pass, that do not count although
+// something waits for such a word, oldest first.
 func (s State) Unheeded() []Unheeded {
 	var all []Unheeded
 	add := func(by, what string, at time.Time, why string) {
@@ -198,8 +196,8 @@ func (s State) Unheeded() []Unheeded {
 	return all
 }
 
-// seen is the index of the review that a person has to have seen to lift what the one at an
-// index holds: itself, unless it stands on a person's word.
+// seen is the index of the review that a person must have seen to lift the holds of the review at an index:
+// that review itself, unless it rests on a person's word.
 func (s State) seen(i int) int {
 	if s.Opinions[i].Record.Lifted != nil {
 		return s.answered(i)
@@ -207,13 +205,13 @@ func (s State) seen(i int) int {
 	return i
 }
 
-// isAgent reports whether a review is an agent's, or of a login that an agent has.
+// isAgent reports whether a review is by an agent, or by a login that an agent uses.
 func (s State) isAgent(o Opinion) bool {
 	return o.Record != nil || o.Doubt != "" || verdict.SameLogin(o.By, s.Self) || s.trusts(o.By)
 }
 
-// unheeded is why the review at an index does not lift what the one at seen holds for a
-// person, as a sentence part; "" if it does.
+// unheeded says, as a sentence fragment, why the review at an index does not lift the holds of the review at
+// seen; "" if it does.
 func (s State) unheeded(i, seen int) string {
 	o := s.Opinions[i]
 	switch {
@@ -235,16 +233,15 @@ func (s State) unheeded(i, seen int) string {
 	return ""
 }
 
-// replaced reports whether the author of the review at an index, a person, has said something
-// else since.
+// replaced reports whether the person who wrote the review at an index has given another opinion since.
 func (s State) replaced(i int) bool {
 	return slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
 		return verdict.SameLogin(later.By, s.Opinions[i].By) && later.Record == nil && later.State != "COMMENTED"
 	})
 }
 
-// unheededOrder is why an order to let something pass does not count beside the review at an
-// index, as a sentence part; "" if it does, or is another order.
+// unheededOrder says, as a sentence fragment, why an order to let something pass does not count for the
+// review at an index; "" if it counts, or is another order.
 func (s State) unheededOrder(c verdict.Command, i int) string {
 	stands := slices.ContainsFunc(s.withOrders(*s.Opinions[i].Record), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	switch {
