@@ -11,18 +11,18 @@ import (
 	"touchstone/worktree"
 )
 
-// approval is an earlier one that still says all there is to say of a head.
+// approval is an earlier approval that still holds for a new head.
 type approval struct {
 	record verdict.Record
 	review forge.SubmittedReview
-	// edits are those of its own that were applied since; without any, the change is the same.
+	// edits are the approval's own edits that were applied since. If there are none, the change is the same.
 	edits []verdict.Edit
 }
 
-// carriesOver is the latest review's approval if it still says all there is to say: merging this
-// head makes the very change that was approved, or that with the suggestions of its nits, the rules
-// are the same, and code has nothing against it; nil otherwise. What a person let pass was let pass
-// for that one commit.
+// carriesOver returns the approval of the latest review if it still holds, else nil. It holds if merging this
+// head makes the very change that was approved, or that change plus the suggestions of its nits; if the rules
+// are the same; and if code finds nothing against the head. An approval on a person's word never carries
+// over: it was for that one commit.
 func (r *Reviewer) carriesOver(ctx context.Context, p *Prepared, pr forge.PullRequest, tree *worktree.Tree) (*approval, error) {
 	record, review := r.latest(pr)
 	same := review.State == forge.Approved && review.SHA == record.Head && record.Guidelines == p.criteria.version &&
@@ -47,9 +47,9 @@ func (r *Reviewer) carriesOver(ctx context.Context, p *Prepared, pr forge.PullRe
 	return approved, nil
 }
 
-// applied reports whether the head is what was reviewed with all of some edits, and nothing else.
+// applied reports whether the head is the reviewed change plus all of the edits, and nothing else.
 func applied(ctx context.Context, tree *worktree.Tree, reviewed worktree.Squash, edits []verdict.Edit) (bool, error) {
-	// The commits that the edits are for may be gone with a push by force.
+	// A force push may have removed the commit that the edits are for.
 	if ancestor, err := tree.Contains(ctx, reviewed.Head); err != nil || !ancestor || len(edits) == 0 {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func applied(ctx context.Context, tree *worktree.Tree, reviewed worktree.Squash,
 	return tree.MakesRewritten(ctx, reviewed, files)
 }
 
-// carry approves a head for what an earlier round found of its change.
+// carry approves a head on the strength of an earlier approval.
 func (p *Prepared) carry(from approval) (Outcome, error) {
 	was := from.record
 	carried := verdict.Record{
@@ -86,7 +86,7 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 	}, nil
 }
 
-// why says what makes an earlier approval hold for this head.
+// why says why an earlier approval holds for this head.
 func (from approval) why(baseBranch string) string {
 	of := fmt.Sprintf("[the approval of %s](%s)", verdict.Short(from.record.Head), from.review.URL)
 	if n := len(from.edits); n > 0 {

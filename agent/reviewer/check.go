@@ -23,25 +23,24 @@ import (
 )
 
 const (
-	// maxChecks bounds the findings that are checked in one review, the gravest first: what is
-	// beyond them stands unchecked. checksAtOnce is how many sessions run beside each other.
+	// maxChecks bounds the findings that are checked in one review, the most severe first. Findings beyond it
+	// stand unchecked. checksAtOnce is how many checks run concurrently.
 	maxChecks    = 8
 	checksAtOnce = 3
-	// checkTime bounds one check, or a third of engine.timeout where that is more. What is left of
-	// the review's budget is shared among them.
+	// checkTime bounds one check, or a third of engine.timeout if that is longer. The checks share what is
+	// left of the review's budget.
 	checkTime = 10 * time.Minute
 	// margin is how many lines before and after a finding are quoted.
 	margin = 40
-	// leastProof is the number of letters and digits that what is not upheld quotes at the least
-	// of what the program does.
+	// leastProof is how many letters and digits of executed code a quote must have at least to refute or
+	// lower a finding.
 	leastProof = 6
 )
 
-// checked are the findings that another session has to uphold: those of a severity that the
-// settings name, which this review's session alone stands for. What code suspected too has two
-// voices already, and what was upheld in an earlier round is not asked again unless it was
-// disputed since. Where code sees the change speak to its reader, or hide something, nothing in
-// it is refuted on a model's word.
+// checked are the findings that another session must uphold: those of the configured severity that only this
+// review's session vouches for. It leaves out findings that code suspected too, and findings that an earlier
+// round upheld, unless they were disputed since. If code sees the change address its reader, or hide text, no
+// finding is checked: then a model's word refutes nothing.
 func (p *Prepared) checked(j verdict.Judgement) (due []verdict.Finding) {
 	if p.criteria.settings.Review.Check == config.Off || p.scan.speaks() {
 		return nil
@@ -58,8 +57,8 @@ func (p *Prepared) checked(j verdict.Judgement) (due []verdict.Finding) {
 	return due[:min(len(due), maxChecks)]
 }
 
-// check has another session refute each finding that it is due for. One that does not finish
-// leaves its finding standing; the error is the context's alone.
+// check asks another session to refute each finding that needs a check. If a session does not finish, its
+// finding stands. The error is only ever the context's.
 func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engine.Progress), allowed verdict.Allowance) error {
 	due := p.checked(x.Judgement)
 	if len(due) == 0 {
@@ -103,7 +102,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 			return nil
 		})
 	}
-	_ = all.Wait() // each keeps its error
+	_ = all.Wait() // each answer keeps its own error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 	return nil
 }
 
-// oneByOne is a listener of several sessions for one that takes one at a time.
+// oneByOne serializes the progress of several sessions for a listener that takes one call at a time.
 func oneByOne(report func(engine.Progress)) func(engine.Progress) {
 	if report == nil {
 		return nil
@@ -136,7 +135,7 @@ func oneByOne(report func(engine.Progress)) func(engine.Progress) {
 	}
 }
 
-// once holds a session of one turn.
+// once runs a session of one turn.
 func once(ctx context.Context, e engine.Engine, req engine.Request, prompt string) (engine.Result, error) {
 	session, err := e.Open(ctx, req)
 	if err != nil {
@@ -149,7 +148,7 @@ func once(ctx context.Context, e engine.Engine, req engine.Request, prompt strin
 	return result, err
 }
 
-// spend adds the figures of a session beside the one that reviews.
+// spend adds the figures of an additional session.
 func (x *Examination) spend(r engine.Result) {
 	x.Result.Usage = x.Result.Usage.Plus(r.Usage)
 	x.Result.CostUSD += r.CostUSD
@@ -158,14 +157,15 @@ func (x *Examination) spend(r engine.Result) {
 	x.Result.Duration += r.Duration
 }
 
-// lowers reports whether another session can make a finding a nit: a row decides between that and
-// more by its reach, and the finding is not of the gravest. A critical one holds the merge, or is not true.
+// lowers reports whether another session may lower a finding to a nit: its rule's severity depends on its
+// reach and may be a nit, and the finding is not critical. A critical finding either blocks the merge or is
+// not true.
 func (m material) lowers(f verdict.Finding) bool {
 	return f.Severity != verdict.Critical && m.criteria.mildest(f.Rule) == verdict.Nit
 }
 
-// judgeCheck is what is believed of a session's word on a finding. What refutes or lowers one has
-// to be code: neither a comment nor a literal text nor a document, which say what their writer likes.
+// judgeCheck judges a session's answer about a finding. Only code can refute or lower a finding: comments,
+// literals and documents say whatever their author likes.
 func (p *Prepared) judgeCheck(ctx context.Context, f verdict.Finding, text, nonce string) (verdict.Check, error) {
 	g := p.grounds(ctx)
 	for _, file := range p.understood.Files {
@@ -195,8 +195,8 @@ func (p *Prepared) judgeCheck(ctx context.Context, f verdict.Finding, text, nonc
 	return c, nil
 }
 
-// refute asks to refute one finding: it shows that, its row and the code, and nothing of what the
-// pull request says of itself.
+// refute asks to refute one finding. It shows the finding, its row and the code, but none of the pull
+// request's own texts.
 func (m material) refute(ctx context.Context, f verdict.Finding, nonce string) Prompt {
 	law := ""
 	for _, a := range m.criteria.rules {
@@ -220,7 +220,7 @@ func (m material) refute(ctx context.Context, f verdict.Finding, nonce string) P
 	}
 }
 
-// codeOf quotes the code around a finding, and names the patches of its file.
+// codeOf quotes the code around a finding, and names the patch files of its file.
 func (m material) codeOf(ctx context.Context, f verdict.Finding) string {
 	var b strings.Builder
 	b.WriteString("\n# The code\n")
@@ -228,13 +228,13 @@ func (m material) codeOf(ctx context.Context, f verdict.Finding) string {
 		if change.Spell(file.Path) == f.Path && len(file.Patches) > 0 {
 			fmt.Fprintf(&b, "\nWhat the change does to the file, removed lines included, stands in %s.\n", strings.Join(file.Patches, ", "))
 			if line, ok := change.Removal(file.Patch, f.Quote); ok && f.Line == 0 {
-				f.Line = line // of what is gone: the nearest that is left
+				f.Line = line // for deleted code: the nearest remaining line
 			}
 		}
 	}
 	text, err := m.at(ctx, m.Diff.Head)(f.Path)
 	if err != nil || f.Path == "" {
-		return b.String() // a file that is deleted, or the change as a whole
+		return b.String() // a deleted file, or the change as a whole
 	}
 	lines := strings.Split(string(text), "\n")
 	from, to := max(1, cmp.Or(f.StartLine, f.Line)-margin), min(len(lines), f.Line+margin)
@@ -259,7 +259,7 @@ func checkClosing(nonce string, outcomes []verdict.Checked) string {
 		"it the outcome, one of these and no other: %s\n", verdict.RunLine(nonce), strings.Join(markers, " "))
 }
 
-// fixer is the engine and the model that the newest fix among the commits names as its own.
+// fixer is the engine and the model that the newest fix among the commits names.
 func (s Subject) fixer() string {
 	for _, message := range s.Commits {
 		if fix, ok := verdict.ParseRepair(message); ok && fix.Model != "" {

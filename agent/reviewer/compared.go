@@ -15,8 +15,8 @@ const (
 	maxCompared = 2_000
 )
 
-// compared shows the code of an earlier finding as the round that found it last saw it, and
-// what stands in its place now. It is empty where either cannot be read.
+// compared shows the code of an earlier finding as the last round that found it saw it, and what stands there
+// now. It is empty if either cannot be read.
 func (s Subject) compared(ctx context.Context, e verdict.Entry) string {
 	record, ok := s.Earlier[e.Last]
 	if !ok || e.Path == "" || e.Line == 0 {
@@ -36,9 +36,9 @@ func (s Subject) compared(ctx context.Context, e verdict.Entry) string {
 
 func lines(text []byte) []string { return strings.Split(strings.TrimRight(string(text), "\n"), "\n") }
 
-// sameRegion is the code of an entry in a file with what is around it, and what stands between
-// the same two lines in the file as it is now. Such a line is one that the new file has once;
-// where there is none, the file's beginning or end is meant.
+// sameRegion is the code of an entry in the old file with some lines around it, and the corresponding region
+// of the new file. The region is matched by the nearest lines before and after the code that occur exactly
+// once in the new file; if there is none, by the beginning or end of the file.
 func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
 	first, last := codeLines(then, e)
 	only := func(line string) int {
@@ -65,8 +65,8 @@ func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
 	return then[from:to], now[begin:max(begin, end)]
 }
 
-// codeLines are the first and the last line, from 0, of an entry's code in a file: those
-// nearest to its line.
+// codeLines are the first and the last line, from 0, of an entry's code in a file. If there are several
+// places, it is the one nearest to the entry's line.
 func codeLines(file []string, e verdict.Entry) (first, last int) {
 	code := strings.TrimSuffix(e.Code, "…")
 	begins := func(i int) bool {

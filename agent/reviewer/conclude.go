@@ -6,7 +6,7 @@ import (
 	"touchstone/verdict"
 )
 
-// review holds the session and concludes from it.
+// review runs the session and makes the outcome.
 func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
 	x, err := p.Examine(ctx, opts.Progress, opts.Allowance)
 	if err != nil {
@@ -15,8 +15,7 @@ func (p *Prepared) review(ctx context.Context, opts Options) (Outcome, error) {
 	return p.Conclude(ctx, x)
 }
 
-// Conclude makes a review of what a session answered and of what code found
-// without it.
+// Conclude makes a review from a session's answer and from what code found itself.
 func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error) {
 	j := x.Judgement
 	for _, f := range p.scan.found {
@@ -43,8 +42,8 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 	return out, err
 }
 
-// known reports whether a finding of code's needs no telling: the session found it
-// too, or a person waived it.
+// known reports whether a finding made by code needs no mention: the session found it too, or a person waived
+// it.
 func known(j verdict.Judgement, ledger verdict.Ledger, found verdict.Finding) bool {
 	for _, f := range j.Answer.Findings {
 		if f.Rule == found.Rule && (found.Path == "" || f.Path == found.Path && f.Line == found.Line) {

@@ -10,9 +10,9 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// edits are what the nits of an approval propose by suggestions that replace whole lines of the
-// head. Its author's agent may apply them, and the approval is then carried over to the result,
-// so only what a session would have nothing to say of is among them.
+// edits are the edits that the nits of an approval propose: suggestions that replace whole lines of the head.
+// The author's agent may apply them, and the approval is then carried over to the result without a session.
+// So they only include edits that would not need another review.
 func (s Subject) edits(ctx context.Context, j verdict.Judgement) []verdict.Edit {
 	if j.Verdict != verdict.Approve || s.Head == "" {
 		return nil
@@ -40,8 +40,8 @@ func (s Subject) edits(ctx context.Context, j verdict.Judgement) []verdict.Edit 
 	return all
 }
 
-// appliable reports whether a text may come into a file without another review: the guard does not
-// hold changes of that file, GitHub offers the text as a suggestion, and it is kept as it is.
+// appliable reports whether a text may be put into a file without another review: the guard does not check
+// that file, GitHub shows the text as a suggestion, and redaction leaves it unchanged.
 func (s Subject) appliable(path, text string) bool {
 	if change.Spell(path) != path || guard.Gates(path) || order.MatchString(text) {
 		return false

@@ -9,12 +9,12 @@ import (
 	"touchstone/verdict"
 )
 
-// maxEvidence bounds the pieces of evidence that a session has to answer. Of more, those of
-// a kind are one piece.
+// maxEvidence bounds the pieces of evidence that a session must answer. If there are more, all pieces of one
+// kind become one.
 const maxEvidence = 40
 
-// grouped makes one piece of evidence of all that is of a kind in a file, in the order in
-// which they come, and numbers the pieces.
+// grouped merges the evidence of each kind in each file into one piece, keeping the order, and numbers the
+// pieces.
 func grouped(all []verdict.Evidence) []verdict.Evidence {
 	by := func(key func(e verdict.Evidence) string) (groups []verdict.Evidence) {
 		at := map[string]int{}
@@ -39,8 +39,8 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 	return groups
 }
 
-// suspected is the evidence that the answer on a part of the change has to tell of: that in
-// its files, and in the last part what is in none of the change.
+// suspected is the evidence that the answer on one part of the change must cover: the evidence in the part's
+// files and, for the last part, the evidence in no changed file.
 func (m material) suspected(part int) (due []verdict.Evidence) {
 	at := m.partOf()
 	for _, e := range m.suspicions {
@@ -55,7 +55,7 @@ func (m material) suspected(part int) (due []verdict.Evidence) {
 	return due
 }
 
-// evidence lists what a part's answer has to tell of, one line each.
+// evidence lists the evidence that a part's answer must cover, one line each.
 func (m material) evidence(part int) string {
 	due := m.suspected(part)
 	if len(due) == 0 {
@@ -87,11 +87,11 @@ func describe(e verdict.Evidence) string {
 
 const suspectedHeading = "#### What code suspected\n\n"
 
-// answered lists the evidence with what the session said to it.
+// answered lists the evidence with the session's answers.
 func answered(all []verdict.Evidence) (lines []string) {
 	for _, e := range all {
 		if isCandidate(e) && e.Finding != "" {
-			continue // the finding tells of it
+			continue // the finding itself says it
 		}
 		said := "**unreviewed**: the session gave no answer"
 		switch {

@@ -21,35 +21,32 @@ import (
 	"touchstone/guidelines"
 )
 
-// Examiner examines changes with one engine and one set of guidelines. It knows
-// nothing of GitHub and acts on nothing. Its fields are set once; its methods may
-// be called from several goroutines at once.
+// Examiner examines changes with one engine and one set of guidelines. It knows nothing of GitHub and has no
+// effects outside its temporary files. Its fields are set once; its methods are safe for concurrent use.
 type Examiner struct {
 	Engine     engine.Engine
 	Guidelines guidelines.Set
-	// Layer gives the texts of an organisation's own guideline documents by their names,
-	// which lie between Guidelines and the repository's; nil for none.
+	// Layer returns the texts of an organisation's own guideline documents, by name. They override
+	// Guidelines, and the repository's documents override them. Nil means none.
 	Layer func(context.Context) (map[string]string, error)
-	// Settings gives those of the engine that are in force, of which a session takes its
-	// model and its bounds in time. Timeout is for each part of the change. Nil leaves all
-	// to the engine.
+	// Settings returns the present settings of the engine: a session takes its model and time limits from
+	// them. Timeout is per part of the change. Nil leaves everything to the engine.
 	Settings func() config.Engine
-	// TempDir is a directory for the files that a session reads besides the
-	// worktree; empty is the system's own. What is put there is removed again.
+	// TempDir is the directory for the files that a session reads besides the worktree; empty means the
+	// system's own. The files are removed afterwards.
 	TempDir string
 }
 
-// Prepared is a change made ready for a session: what can be known of it without
-// a model.
+// Prepared is a change made ready for a session: everything that can be known about it without a model.
 type Prepared struct {
 	material
 	scan     scan
 	examiner *Examiner
-	tokens   int    // an estimate of what there is to read
-	tempDir  string // of the files that are written for the session
+	tokens   int    // an estimate of how much there is to read
+	tempDir  string // of the files written for the session
 }
 
-// Prepare gets a change ready. Close removes what it wrote.
+// Prepare makes a change ready for a session. Close removes the files that it wrote.
 func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err error) {
 	tempDir, err := os.MkdirTemp(e.TempDir, "review-")
 	if err != nil {
@@ -62,7 +59,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 			p.Close(ctx)
 		}
 	}()
-	// None of the three needs anything of the others.
+	// The three steps are independent of each other.
 	var sheet sheet
 	work, inWork := errgroup.WithContext(ctx)
 	work.Go(func() error { sheet = draw(inWork, s); return nil })
@@ -84,7 +81,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	return p, nil
 }
 
-// gather reads what a change is judged by, and sorts and weighs it, with its patches in dir.
+// gather reads the criteria for a change, sorts and weighs the change, and writes its patches to dir.
 func (e *Examiner) gather(ctx context.Context, s Subject, dir string) (m material, err error) {
 	m = material{Subject: s, quoter: quoter{fencePrefix + rand.Text()}}
 	if m.criteria, err = e.criteria(ctx, s); err != nil {
@@ -104,14 +101,14 @@ func (e *Examiner) gather(ctx context.Context, s Subject, dir string) (m materia
 }
 
 const (
-	// window is what the models that review hold at least, in tokens, and perToken how
-	// many bytes of code and prose are about one of them.
+	// window is the smallest context window of the models that review, in tokens. perToken is about how many
+	// bytes of code and prose make one token.
 	window   = 200_000
 	perToken = 4
 )
 
-// reading estimates, in tokens, what the session is told and has to read of the change.
-// What it looks up besides is not in it.
+// reading estimates, in tokens, the prompts and the patches that the session must read. It leaves out what
+// the session looks up besides.
 func (m material) reading() int {
 	bytes := len(m.Instructions())
 	for _, prompt := range m.Prompts() {
@@ -123,7 +120,7 @@ func (m material) reading() int {
 	return bytes / perToken
 }
 
-// sheet is an impact sheet, or why there is none.
+// sheet is an impact sheet, or the error why there is none.
 type sheet struct {
 	impact.Sheet
 	err error
@@ -135,8 +132,8 @@ func draw(ctx context.Context, s Subject) sheet {
 	return sheet{made, err}
 }
 
-// writeImpact writes the impact sheet beside the patches and gives its name. A review does not need
-// one: where none can be made, the name is empty and the session looks for itself.
+// writeImpact writes the impact sheet next to the patches and returns its name. A review does not need a
+// sheet: if none could be made, the name is empty and the session searches by itself.
 func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, err error) {
 	if sheet.err != nil {
 		if ctx.Err() != nil {
@@ -156,7 +153,7 @@ func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, err
 // Close removes the files that were written for the session.
 func (p *Prepared) Close(ctx context.Context) {
 	if err := os.RemoveAll(p.tempDir); err != nil {
-		// The review is worth more than a directory left behind.
+		// A leftover directory is no reason to lose the review.
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's files could not be removed")
 	}
 }

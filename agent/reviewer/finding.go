@@ -23,13 +23,13 @@ type anchor struct {
 	path        string
 	start, line int    // start is 0 for a single line
 	side        string // of the diff, as in forge.ReviewComment
-	// exact says that the commented lines are those of the finding.
+	// exact says that the comment is on exactly the finding's lines.
 	exact bool
 }
 
-// anchorOf places a finding on the lines of the diff that GitHub takes comments
-// on: its own, all in one hunk; else the last of them; else those of its file that
-// are nearest. ok is false where only the review's body is left.
+// anchorOf places a finding on lines of the diff, since GitHub only takes comments there: on all of its own
+// lines if one hunk has them, else on the last of them, else on the nearest line of its file. Result ok is
+// false if only the review's body is left.
 func anchorOf(file diff.File, f verdict.Finding) (a anchor, ok bool) {
 	start := f.StartLine
 	if start == 0 {
@@ -58,26 +58,26 @@ func anchorOf(file diff.File, f verdict.Finding) (a anchor, ok bool) {
 	if nearest >= 0 {
 		return a, true
 	}
-	if len(file.Hunks) > 0 { // of a file that is deleted
+	if len(file.Hunks) > 0 { // the file is deleted
 		h := file.Hunks[0]
 		return anchor{path: file.Path, line: h.OldStart, side: "LEFT"}, h.OldLines > 0
 	}
 	return anchor{}, false
 }
 
-// place is where people find what a finding is about.
+// place is where people are shown a finding.
 type place struct {
 	anchor
-	// ok says that GitHub takes a comment there.
+	// ok says that GitHub accepts a comment there.
 	ok bool
-	// name is its path and line in the head, or in the merge where only that has it.
+	// name is the path and line in the head, or in the merge if only the merge has them.
 	name string
-	// removed says that it is about lines that are gone, and stands beside them.
+	// removed says that the finding is about deleted lines and is shown next to them.
 	removed bool
 }
 
-// places finds the places of findings. One about what the change takes away has no line, and
-// stands on the nearest one that is left.
+// places returns a function that finds the place of a finding. A finding about deleted code has no line; its
+// place is the nearest remaining one.
 func (s Subject) places(ctx context.Context) func(verdict.Finding) place {
 	merged := map[string]diff.File{}
 	for _, f := range s.Diff.Files {
@@ -95,8 +95,8 @@ func (s Subject) places(ctx context.Context) func(verdict.Finding) place {
 	}
 }
 
-// linesOfHead finds the lines of findings, which are those of the merge, in the head, on whose
-// lines GitHub takes comments. Where that cannot be told, no finding has a place there.
+// linesOfHead maps the lines of a finding, which are lines of the merge, to the head, since GitHub takes
+// comments on lines of the head. If the mapping fails, no finding gets a comment on a line.
 func (s Subject) linesOfHead(ctx context.Context, merged map[string]diff.File) func(verdict.Finding) place {
 	if s.Shown == nil || s.Head == s.Diff.Head {
 		return func(f verdict.Finding) place {
@@ -128,9 +128,8 @@ func (s Subject) linesOfHead(ctx context.Context, merged map[string]diff.File) f
 	}
 }
 
-// describe is one finding for its author: tag, severity and rule, then what,
-// why, the fix and how to check it. With replace, its suggestion stands in for
-// exactly the commented lines.
+// describe is the text of one finding for its author: tag, severity and rule, then the argument. With
+// replace, its suggestion replaces exactly the commented lines.
 func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
@@ -153,7 +152,7 @@ func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 	return b.String() + "\n\n" + w.argue(f, replace)
 }
 
-// argue is what a finding says, below what it is.
+// argue is the argument of a finding: the claim, why it matters, the fix, and how to verify it.
 func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	b.WriteString(prose(clip(strings.TrimSpace(f.Claim), maxField)))
@@ -182,7 +181,7 @@ func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 	return b.String()
 }
 
-// labelled is a text behind its label; where it begins with a code block, below it.
+// labelled is a text after its label, or below it if the text begins with a code block.
 func labelled(label, text string) string {
 	text = prose(clip(strings.TrimSpace(text), maxField))
 	if text == "" {
@@ -195,8 +194,9 @@ func labelled(label, text string) string {
 	return "\n\n**" + label + ":**" + space + text
 }
 
-// replacement is what a finding's suggestion puts in the place of exactly the lines that an anchor
-// shows; ok is false where it does not. Head gives files as the finding's lines are counted.
+// replacement is the text that a finding's suggestion puts in place of exactly the anchor's lines. Result ok
+// is false if it does not replace exactly those. Function head returns files with the lines that the
+// finding's numbers refer to.
 func replacement(f verdict.Finding, a anchor, head func(path string) ([]byte, error)) (text string, ok bool) {
 	if !a.exact {
 		return "", false
@@ -211,9 +211,8 @@ func replacement(f verdict.Finding, a anchor, head func(path string) ([]byte, er
 	return strings.Trim(f.Suggestion, "\r\n"), replaces(f, content)
 }
 
-// replaces reports whether the finding's suggestion can stand in for its lines: it
-// is code, and what it quotes is those lines to the letter. From a quote in which
-// the indentation is lost, a suggestion has lost it too.
+// replaces reports whether the finding's suggestion can replace its lines: it is code, and the finding quotes
+// those lines exactly. If the quote lost its indentation, the suggestion has lost it too.
 func replaces(f verdict.Finding, head []byte) bool {
 	if f.Line == 0 || f.Quote == "" || isDiff(f.Suggestion) || len(f.Suggestion) > 2*maxField {
 		return false
@@ -238,14 +237,14 @@ func replaces(f verdict.Finding, head []byte) bool {
 
 var (
 	diffLine = lazyregexp.New(`(?m)^(@@ |--- |\+\+\+ |diff --git )`)
-	// order begins a line, anywhere in a text, that a bot could take for a command.
+	// order matches a line, anywhere in a text, that a bot could take for a command.
 	order = lazyregexp.New(`(?m)^\s*/[A-Za-z]`)
 )
 
 func isDiff(text string) bool { return diffLine.MatchString(text) }
 
-// fenced puts text into a code block that it cannot end. Where one of its lines
-// could be an order to a bot, the block is quoted, and no suggestion.
+// fenced puts text into a code block that the text cannot close. If a line could be a command to a bot, the
+// block is quoted and is no suggestion.
 func fenced(language, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict"
 )
 
-// grounds are what the answers are held against.
+// grounds are what the answers are checked against.
 func (m material) grounds(ctx context.Context) verdict.Grounds {
 	rows := map[string]verdict.Severity{}
 	for _, a := range m.criteria.rules {
@@ -29,7 +29,7 @@ func (m material) grounds(ctx context.Context) verdict.Grounds {
 	return g
 }
 
-// at reads files of one commit by their paths as they are spelled to the session.
+// at reads the files of one commit, by their paths as spelled in the prompt.
 func (s Subject) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
 	real := map[string]string{}
 	for _, f := range s.Diff.Files {
@@ -56,7 +56,7 @@ func (s Subject) at(ctx context.Context, rev string) func(path string) ([]byte, 
 	}
 }
 
-// before reads files as they were before the change, under their present names.
+// before reads files as they were before the change, by their present names.
 func (s Subject) before(ctx context.Context) func(path string) ([]byte, error) {
 	was := map[string]string{}
 	for _, f := range s.Diff.Files {
@@ -73,9 +73,8 @@ func (s Subject) before(ctx context.Context) func(path string) ([]byte, error) {
 	}
 }
 
-// late reports whether a finding's code was there when the last round looked: it
-// could have been found then. What that round saw may be gone from this machine,
-// and then nothing is late.
+// late reports whether a finding's code already existed in the last round, which could have found it. If this
+// machine no longer has that commit, nothing is late.
 func (s Subject) late(ctx context.Context) func(verdict.Finding) bool {
 	then := s.at(ctx, s.PriorHead)
 	return func(f verdict.Finding) bool {
@@ -85,7 +84,7 @@ func (s Subject) late(ctx context.Context) func(verdict.Finding) bool {
 	}
 }
 
-// says is what the pull request says of itself, as it is shown to the session.
+// says are the pull request's own texts as the session is shown them.
 func (m material) says() map[string]string {
 	return map[string]string{
 		verdict.TitleText:       m.harmless(m.Title),
@@ -94,14 +93,14 @@ func (m material) says() map[string]string {
 	}
 }
 
-// stated is what the pull request says of itself, as a record has it.
+// stated are the pull request's own texts in the form of a record.
 func (s Subject) stated() verdict.Record {
 	var r verdict.Record
 	r.State(s.Title, s.Body, s.Commits)
 	return r
 }
 
-// restated reports whether a text is another one than in an earlier round.
+// restated reports whether a text differs from an earlier round.
 func (s Subject) restated(round int, text string) bool {
 	was, ok := s.Earlier[round]
 	is := s.stated()
@@ -116,8 +115,8 @@ func (s Subject) restated(round int, text string) bool {
 	return was.Messages != is.Messages
 }
 
-// touched reports whether a file or, with no path, anything is another one than in
-// an earlier round. Where what that round saw cannot be read any more, it may be.
+// touched reports whether a file, or with no path anything, differs from an earlier round. It is true if that
+// round's files can no longer be read.
 func (s Subject) touched(ctx context.Context) func(round int, path string) bool {
 	now := s.at(ctx, s.Head)
 	then := map[int]func(string) ([]byte, error){}

@@ -16,26 +16,25 @@ import (
 )
 
 const (
-	// maxGuides and maxGuide bound how many agents' guides are read, and what of each
-	// is looked at, in bytes.
+	// maxGuides bounds how many agents' guides are read, and maxGuide how many bytes of each.
 	maxGuides = 20
 	maxGuide  = 64 << 10
-	// maxMentions bounds what of them is pointed at.
+	// maxMentions bounds how many lines of the guides are pointed out.
 	maxMentions = 40
 )
 
-// guideNames are what the agents' guides are called.
+// guideNames are the file names of agents' guides.
 var guideNames = []string{"AGENTS.md", "CLAUDE.md"}
 
-// guide is an agents' guide of the repository.
+// guide is one of the repository's guides for agents.
 type guide struct {
 	path   string
 	before string // on the base; empty if it is new
-	after  string // at the head; empty if it is gone
+	after  string // at the head; empty if it was deleted
 }
 
-// readGuides reads the guides at the root and above the changed files, each where
-// it can be read.
+// readGuides reads the guides at the root and in the directories above the changed files. Guides that cannot
+// be read are left out.
 func readGuides(ctx context.Context, s Subject) ([]guide, error) {
 	checkout, err := os.OpenRoot(s.Dir)
 	if err != nil {
@@ -50,7 +49,7 @@ func readGuides(ctx context.Context, s Subject) ([]guide, error) {
 	for _, dir := range above(s) {
 		for _, name := range guideNames {
 			g := guide{path: path.Join(dir, name)}
-			// Most directories have none, and the checkout says so at once.
+			// Most directories have no guide, and the checkout tells that quickly.
 			if _, err := checkout.Lstat(g.path); err != nil && !changed[g.path] {
 				continue
 			}
@@ -72,7 +71,7 @@ func readGuides(ctx context.Context, s Subject) ([]guide, error) {
 	return guides, nil
 }
 
-// above are the directories with changed files and all above them, the root first.
+// above are the directories with changed files and all directories above them, the root first.
 func above(s Subject) []string {
 	seen := map[string]bool{"": true}
 	for _, f := range s.Diff.Files {
@@ -93,7 +92,7 @@ func above(s Subject) []string {
 	return dirs
 }
 
-// readGuide is empty for what is no file, such as a link to another guide.
+// readGuide is empty for anything but a file, such as a link to another guide.
 func readGuide(ctx context.Context, s Subject, rev, name string) (string, error) {
 	text, err := s.Files.ReadFile(ctx, rev, name)
 	if ctx.Err() != nil {
@@ -105,8 +104,8 @@ func readGuide(ctx context.Context, s Subject, rev, name string) (string, error)
 	return string(text[:min(len(text), maxGuide)]), nil
 }
 
-// guidance quotes the guides as they were before the change, and points at what
-// they say of it.
+// guidance quotes the guides as they were before the change, and points out what they say about the changed
+// files.
 func (m material) guidance() string {
 	var before []Passage
 	var list, changed strings.Builder
@@ -145,8 +144,8 @@ func (m material) guidance() string {
 	return text
 }
 
-// measure counts a guide's lines, and its code spans and blocks: a guide without any
-// tells an agent nothing that it could run.
+// measure counts a guide's lines and its code spans and blocks. A guide without code gives an agent nothing
+// to run.
 func measure(text string) (lines, commands int) {
 	blocks := 0
 	for line := range strings.Lines(text) {
@@ -160,14 +159,14 @@ func measure(text string) (lines, commands int) {
 	return lines, commands + (blocks+1)/2
 }
 
-// touch is how a change touches what a guide may name.
+// touch describes how a change affects something that a guide may name.
 type touch struct {
 	why string
-	// gone says that the file is no longer there under this path.
+	// gone says that the file no longer exists under this path.
 	gone bool
 }
 
-// tools are the commands whose meaning a file of such a name decides.
+// tools are the commands that are defined by files of these names.
 var tools = map[string][]string{
 	"makefile": {"make"}, "gnumakefile": {"make"}, "justfile": {"just"}, "package.json": {"npm", "pnpm", "yarn", "bun"},
 	"cargo.toml":     {"cargo"},
@@ -176,12 +175,12 @@ var tools = map[string][]string{
 	"build.gradle": {"gradle", "gradlew"}, "build.gradle.kts": {"gradle", "gradlew"}, "rakefile": {"rake"}, "composer.json": {"composer"},
 }
 
-// touched are the words by which a guide can name what the change touches: paths,
-// names of files that are unlike ordinary words, and commands.
+// touched are the words by which a guide can name something that the change affects: paths, distinctive file
+// names, and commands.
 func touched(s Subject) map[string]touch {
 	words := map[string]touch{}
 	put := func(word string, t touch) {
-		// What is gone says more than what is merely changed.
+		// A deleted file is more important than a changed one.
 		if old, ok := words[word]; !ok || t.gone && !old.gone {
 			words[word] = t
 		}
@@ -206,7 +205,7 @@ func touched(s Subject) map[string]touch {
 	return words
 }
 
-// mention is a line of a guide that names what the change touches.
+// mention is a line of a guide that names something that the change affects.
 type mention struct {
 	line  int // 1-based, at the head
 	text  string
@@ -215,11 +214,10 @@ type mention struct {
 	why   string
 }
 
-// word is what can be a path or a command in prose or code.
+// word matches what can be a path or a command in prose or code.
 var word = lazyregexp.New(`[\pL\pN_./@+-]+`)
 
-// mentions are the lines of a guide at the head that name what was touched, one
-// mention for a line.
+// mentions are the lines of a guide at the head that name something affected, with one mention per line.
 func mentions(g guide, touched map[string]touch) []mention {
 	var found []mention
 	dir := path.Dir(g.path)
@@ -230,7 +228,7 @@ func mentions(g guide, touched map[string]touch) []mention {
 			w = strings.TrimPrefix(strings.TrimRight(w, ".:"), "./")
 			t, ok := touched[w]
 			if !ok && w != "" {
-				// A guide names files from where it lies, too.
+				// A guide may also name files relative to its own directory.
 				w = path.Join(dir, w)
 				t, ok = touched[w]
 			}
@@ -243,8 +241,8 @@ func mentions(g guide, touched map[string]touch) []mention {
 	return found
 }
 
-// stale are the lines by which a guide names a file that this change takes away:
-// that needs no judgement.
+// stale are the lines of guides that name a file which this change deletes or renames: no model is needed to
+// see that.
 func stale(s Subject, l criteria, guides []guide) []verdict.Finding {
 	severity, ok := l.builtIn("doc/D9")
 	if !ok {
@@ -254,7 +252,7 @@ func stale(s Subject, l criteria, guides []guide) []verdict.Finding {
 	var found []verdict.Finding
 	for _, g := range guides {
 		for _, m := range mentions(g, touched) {
-			// What the change itself writes about the file, it writes knowingly.
+			// A line that the change itself adds is assumed to be deliberate.
 			old := strings.Contains("\n"+g.before+"\n", "\n"+m.text+"\n")
 			if old && m.touch.gone && strings.Contains(m.word, "/") && len(found) < maxMentions {
 				found = append(found, verdict.Finding{

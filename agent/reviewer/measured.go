@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// longFile and longGuide are up to how many lines a file of code and an agents' guide are
-	// read in one go.
+	// longFile and longGuide are the greatest numbers of lines at which a code file or an agents' guide is
+	// still read in one go.
 	longFile  = 500
 	longGuide = 200
-	// maxMeasured bounds the files that are measured, and maxMeasuredBytes what is read of one.
+	// maxMeasured bounds the number of files that are measured, and maxMeasuredBytes the size of one.
 	maxMeasured      = 300
 	maxMeasuredBytes = 1 << 20
 )
 
-// isCode is what architecture/A13 measures.
+// isCode is the scope of architecture/A13: what it measures.
 var isCode = func() guidelines.Scope {
 	scope, err := guidelines.Compile("code !tests")
 	if err != nil {
@@ -32,8 +32,8 @@ var isCode = func() guidelines.Scope {
 	return scope
 }()
 
-// long are the files of code that this change makes too long to be read in one go. One that was
-// so before is none of its business.
+// long are the code files that this change makes too long to be read in one go. A file that was too long
+// before is not reported.
 func long(dir string, l criteria, files []change.File) []verdict.Finding {
 	severity, ok := l.builtIn("architecture/A13")
 	if !ok {
@@ -68,7 +68,7 @@ func long(dir string, l criteria, files []change.File) []verdict.Finding {
 	return found
 }
 
-// count is how many lines a file has; 0 where it cannot be read or is too large to be code.
+// count is the number of lines of a file; 0 if it cannot be read or is too large to be code.
 func count(dir *os.Root, name string) int {
 	file, err := dir.Open(name)
 	if err != nil {
@@ -86,15 +86,14 @@ func count(dir *os.Root, name string) int {
 	return bytes.Count(text, []byte("\n"))
 }
 
-// filler are sentences of guides that tell an agent nothing to do: praise of virtues that it
-// knows already.
+// filler matches sentences that give an agent nothing to do: they praise virtues that it knows already.
 var filler = lazyregexp.New(`(?i)\b(?:(?:write|produce) (?:clean|readable|maintainable|high[- ]quality|good` +
 	`|elegant)\b[^.]{0,40}\bcode|follow (?:the )?(?:industry )?best practices|be (?:helpful|careful|thorough|professional|concise|polite)\b` +
 	`|you are an? (?:expert|senior|experienced|world[- ]class)|keep (?:it|things|the code) (?:simple|clean)|use meaningful names` +
 	`|think (?:carefully|step by step|before you)|strive for|ensure (?:high )?quality|double[- ]check your work)`)
 
-// unearned are the agents' guides that this change makes longer than they are read, leaves
-// without anything to run, or fills with virtues.
+// unearned are the agents' guides that this change makes too long to be read, leaves without anything to run,
+// or fills with virtues.
 func unearned(l criteria, guides []guide) []verdict.Finding {
 	severity, ok := l.builtIn("doc/D10")
 	if !ok {
@@ -128,7 +127,7 @@ func unearned(l criteria, guides []guide) []verdict.Finding {
 			if filler.MatchString(text) && !strings.Contains(old, "\n"+text+"\n") && !strings.Contains(text, "`") {
 				finding(i+1, text, "The line asks for a virtue, and says nothing that an agent could do or check.",
 					"Delete it, or write the rule that it stands for.")
-				break // one shows what is meant
+				break // one example is enough
 			}
 		}
 	}

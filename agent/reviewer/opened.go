@@ -15,19 +15,19 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// opened are the files that a session's tools were called for.
+// opened records the files that a session's tool calls named.
 type opened struct {
 	dir   string // in which they are
 	names map[string]bool
 }
 
-// within is what of the patches below a directory was opened: nothing so far.
+// within starts a record for the patches below a directory.
 func within(dir string) *opened {
 	return &opened{dir: filepath.Base(dir), names: map[string]bool{}}
 }
 
-// note remembers what a call of a tool names. A pattern of a shell opens what it matches, if it
-// stands with the directory.
+// note records the names in a tool call. A shell pattern counts as opening what it matches, if the call also
+// names the directory.
 func (o *opened) note(p engine.Progress) {
 	if p.Kind != engine.ProgressTool {
 		return
@@ -43,8 +43,7 @@ func (o *opened) note(p engine.Progress) {
 	}
 }
 
-// all reports whether every patch of a file was opened. One without any has nothing to
-// open.
+// all reports whether every patch of a file was opened. For a file without patches it is true.
 func (o *opened) all(f change.File) bool {
 	for _, patch := range f.Patches {
 		if !o.one(filepath.Base(patch)) {
@@ -54,12 +53,11 @@ func (o *opened) all(f change.File) bool {
 	return true
 }
 
-// pathLike is what can be a file's path in a sentence.
+// pathLike matches what can be a file's path in a sentence.
 var pathLike = lazyregexp.New(`[\pL\pN_@+-][\pL\pN_./@+-]*\.[\pL\pN]+`)
 
-// own adds to what a session says it examined the files of the checkout that it names there
-// and called no tool for: a claim that costs nothing is believed no further than that. The
-// changed files are not among them, which their patches show.
+// own marks, in what a session says it examined, the files of the checkout that it names but never opened
+// with a tool: such a claim costs nothing. Changed files are not marked, since their patches show them.
 func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []diff.File) {
 	root, err := os.OpenRoot(checkout)
 	if err != nil {
@@ -88,7 +86,7 @@ func (o *opened) one(name string) bool {
 	if o.names[name] {
 		return true
 	}
-	for pattern := range o.names { // as a shell matches, in one directory
+	for pattern := range o.names { // matches like a shell, within one directory
 		if matches, err := path.Match(pattern, name); err == nil && matches {
 			return true
 		}

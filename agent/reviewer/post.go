@@ -14,14 +14,14 @@ import (
 	"touchstone/verdict"
 )
 
-// post posts the review unless the pull request moved on meanwhile. When GitHub
-// does not like one of the comments, all of them move into the body.
+// post posts the review unless the pull request moved on meanwhile. If GitHub rejects one of the comments on
+// lines, all of them move into the body.
 func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, out *Outcome) error {
 	now, err := r.Read.PullRequest(ctx, pr.Ref)
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before posting: %w", err)
 	}
-	// Another review of the same head may have been ordered, but not two at once.
+	// Another review of the same head may have been ordered, but two must not run at once.
 	_, before, _ := Standing(pr)
 	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
 		return ErrOvertaken
@@ -57,11 +57,11 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 
 const twice = "Two reviewing agents of this login posted a review of this commit at the same time. The other one stands."
 
-// Withdrawn looks, after a review was posted, whether another agent of this login
-// posted one of the same head meanwhile. One of them stays: that which requests changes,
-// or else the earlier. It reports whether that is not this one. An agent that looks too early
-// sees no other review, but then the other agent sees its one. Should both fail at it, readers
-// of the reviews still count the weightier one.
+// Withdrawn checks, after a review was posted, whether another agent of this login posted a review of the
+// same head at the same time. One of them stays: the one that requests changes, else the earlier one.
+// Withdrawn reports whether this one is withdrawn. An agent that checks too early does not see the other
+// review, but then the other agent sees both. Should both fail to withdraw one, readers of the reviews still
+// count the heavier one.
 func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, posted forge.Posted, own verdict.Record) bool {
 	log := zerolog.Ctx(ctx)
 	after, err := r.Read.PullRequest(ctx, before.Ref)
@@ -102,8 +102,8 @@ func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, post
 	return rivals[0].id != posted.ID
 }
 
-// follow does what comes after the review stands. Its failures are told and not
-// returned: the verdict is given, and doing all of it again would give it twice.
+// follow does what is left to do after the review was posted. It logs its errors and does not return them:
+// the verdict stands, and a retry would post it twice.
 func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared, posted forge.Posted, out *Outcome) {
 	log := zerolog.Ctx(ctx)
 	more := out.More
@@ -145,7 +145,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 			if p.disputed(f.ID) {
 				lead = fmt.Sprintf("Still there in round %d: what was said against it does not hold.", out.Record.Round)
 			}
-			f.Rule = "" // which the thread begins with
+			f.Rule = "" // the thread begins with the rule
 			text := clipBlock(lead+"\n\n"+p.writer().argue(f, false), maxComment)
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
 				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is still there does not say how")
@@ -170,8 +170,8 @@ func (s Subject) disputed(id string) bool {
 	return slices.ContainsFunc(s.Ledger, func(e verdict.Entry) bool { return e.ID == id && e.Status == verdict.Disputed })
 }
 
-// anew are the earlier findings, by id, that a round finds again and of which it says something
-// else than the last one: of other code, as after half a repair, or why a dispute does not hold.
+// anew are the earlier findings, by id, that a round finds again with something new to say: about different
+// code, as after a partial fix, or about why a dispute does not hold.
 func (s Subject) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	all := map[string]verdict.Finding{}
 	for _, f := range findings {
@@ -187,7 +187,7 @@ func (s Subject) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	return all
 }
 
-// missing are the comments that GitHub did not keep, as one text.
+// missing are the comments that GitHub did not keep, as texts to post.
 func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Posted, review forge.Review) ([]string, error) {
 	kept, err := r.Read.ReviewRemarks(ctx, ref, posted.ID)
 	if err != nil {

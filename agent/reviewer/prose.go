@@ -7,11 +7,11 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// prose is a model's Markdown as it may stand amid ours: it holds no mentions and no orders, it suggests no change to lines that were not
-// compared, and it neither hides nor swallows what stands below it.
+// prose makes a model's Markdown safe amid ours: without mentions and commands, without suggestions for lines
+// that were not compared, and without an open block or tag that would hide the text below it.
 func prose(text string) string {
 	var b strings.Builder
-	open := "" // the fence of the code block that a line is in
+	open := "" // the fence of the open code block
 	for line := range strings.Lines(verdict.Prose(text)) {
 		if m := suggesting.FindStringSubmatch(line); m != nil {
 			line = m[1] + m[2] + "\n"
@@ -40,7 +40,7 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// closed ends the code block that is open at the end of a text.
+// closed closes the code block that is open at the end of a text.
 func closed(text, open string) string {
 	if open == "" {
 		return text
@@ -48,7 +48,7 @@ func closed(text, open string) string {
 	return strings.TrimRight(text, "\n") + "\n" + open
 }
 
-// clipBlock is clip for our own Markdown, which may be cut within a code block.
+// clipBlock is clip for our own Markdown, which may be cut inside a code block.
 func clipBlock(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -61,11 +61,11 @@ func clipBlock(text string, n int) string {
 	return closed(text, open)
 }
 
-// inline is a model's words within a line of ours.
+// inline is a model's text for use inside one of our lines.
 func inline(text string) string { return untagged(verdict.Prose(words(text))) }
 
 var (
-	// suggesting opens a block that GitHub offers to apply, however it is nested. See
+	// suggesting matches the start of a block that GitHub offers to apply, however deeply nested:
 	// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/incorporating-feedback-in-your-pull-request.
 	suggesting = lazyregexp.New("(?i)^([^`~\n]*)(`{3,}|~{3,})[ \t]*suggestion[^\n]*\n?$")
 	// fenceLine begins or ends a code block: https://spec.commonmark.org/0.31.2/#fenced-code-blocks.
@@ -73,8 +73,7 @@ var (
 	tag       = lazyregexp.New(`<([A-Za-z/])`)
 )
 
-// untagged is a line in which HTML shows as it is written, except in code spans,
-// where it does so anyway.
+// untagged is a line in which HTML tags are escaped, except in code spans, which show them literally anyway.
 func untagged(line string) string {
 	var b strings.Builder
 	for {
@@ -95,8 +94,8 @@ func untagged(line string) string {
 	return b.String() + tag.ReplaceAllString(line, "&lt;$1")
 }
 
-// spanEnd is where a code span that began with n backticks ends in the rest of its
-// line, or -1 if it does not.
+// spanEnd is where a code span that began with n backticks ends in the rest of its line, or -1 if it does not
+// end there.
 func spanEnd(rest string, n int) int {
 	for at := 0; at < len(rest); {
 		if rest[at] != '`' {

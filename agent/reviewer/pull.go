@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// maxRemarks bounds how many of the latest comments are quoted, maxOutside how many of
-	// them are by people who may not write here.
+	// maxRemarks bounds how many of the latest comments are quoted. maxOutside bounds how many of them are by
+	// people without write access.
 	maxRemarks = 20
 	maxOutside = 5
-	// How far back, and over how many pull requests, rules are looked for that
-	// tripped before.
+	// pastSpan and maxPast bound the search for rules that other pull requests broke: how far back, and how
+	// many pull requests.
 	pastSpan = 90 * 24 * time.Hour
 	maxPast  = 100
 )
 
-// subject is what there is to review of a pull request.
+// subject gathers what there is to review of a pull request.
 func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree, opts Options) (Subject, error) {
 	prior, _ := r.latest(pr)
 	outside, err := r.outsiders(ctx, pr)
@@ -69,7 +69,7 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	return s, nil
 }
 
-// pages is the address below which GitHub shows the files of the base.
+// pages is the URL below which GitHub shows the files of the base.
 func pages(pr forge.PullRequest) string {
 	repository, _, ok := strings.Cut(pr.URL, "/pull/")
 	if !ok {
@@ -78,7 +78,7 @@ func pages(pr forge.PullRequest) string {
 	return repository + "/blob/" + pr.Base.SHA
 }
 
-// labels are those of a pull request and of the issues that it closes.
+// labels are the labels of a pull request and of the issues that it closes.
 func labels(pr forge.PullRequest) []string {
 	all := slices.Clone(pr.Labels)
 	for _, issue := range pr.Issues {
@@ -87,8 +87,8 @@ func labels(pr forge.PullRequest) []string {
 	return all
 }
 
-// outsiders are people who talk on a pull request and may not write to its repository, as far
-// as GitHub tells.
+// outsiders are the people who commented on a pull request and, as far as GitHub says, have no write access
+// to its repository.
 type outsiders map[string]bool
 
 func (r *Reviewer) outsiders(ctx context.Context, pr forge.PullRequest) (outsiders, error) {
@@ -106,8 +106,8 @@ func (r *Reviewer) outsiders(ctx context.Context, pr forge.PullRequest) (outside
 	return all, nil
 }
 
-// passage is a comment as a session is shown it. An outsider's is marked as such, and left out
-// where it looks like an attempt to steer the session: an outsider cannot hold a change up with
+// passage is a comment as a session is shown it. An outsider's comment is labelled as such. It is left out if
+// it looks like an attempt to steer the session: outsiders must not be able to hold up a change with
 // comments.
 func (o outsiders) passage(what, login, text string) (Passage, bool) {
 	if !o[login] {
@@ -117,7 +117,7 @@ func (o outsiders) passage(what, login, text string) (Passage, bool) {
 	return Passage{what + login + ", who may not write to this repository", text}, len(holds)+len(evidence) == 0
 }
 
-// latest are the last of what was said, fewer of outsiders' than of others'.
+// latest are the latest comments, with a lower limit for those by outsiders.
 func (o outsiders) latest(comments []forge.Comment, what string) []Passage {
 	var all []Passage
 	outside := 0
@@ -135,8 +135,8 @@ func (o outsiders) latest(comments []forge.Comment, what string) []Passage {
 	return all
 }
 
-// statements is what people wrote about the change: the issues that it closes, and the
-// latest comments, without what agents say and what the ledger tells of them.
+// statements is what people wrote about the change: the issues that it closes, and the latest comments. It
+// leaves out what agents wrote and what the ledger already says.
 func statements(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Passage {
 	var all []Passage
 	for _, issue := range pr.Issues {
@@ -152,8 +152,8 @@ func statements(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Pas
 	return append(all, outside.latest(comments, "comment by ")...)
 }
 
-// withoutOrder is a comment without the order that it begins with, if that gives no reason or one that the ledger
-// tells of.
+// withoutOrder is a comment without the order at its beginning, if the order has no reason or the ledger has
+// the reason.
 func withoutOrder(text string, l verdict.Ledger) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	order, ok := verdict.ParseCommand(first)
@@ -166,7 +166,7 @@ func withoutOrder(text string, l verdict.Ledger) string {
 	return strings.TrimSpace(rest)
 }
 
-// reported is what CI says of the head.
+// reported is what CI reports about the head.
 func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passage, error) {
 	if len(pr.Checks) == 0 {
 		return nil, nil
@@ -191,8 +191,8 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 	return all, nil
 }
 
-// ci says what the checks of the head came to, where there are any: those that the base branch
-// requires, or else all.
+// ci sums up the checks of the head: those that the base branch requires, or else all. It is empty without
+// checks.
 func ci(pr forge.PullRequest) string {
 	checks := slices.Clone(pr.Checks)
 	if slices.ContainsFunc(checks, func(c forge.Check) bool { return c.Required }) {
@@ -213,8 +213,8 @@ func ci(pr forge.PullRequest) string {
 	return said
 }
 
-// raised are the texts in which this login raised the findings of its earlier rounds, by id, the
-// first of each, without those that were edited.
+// raised are the texts in which this login first raised the findings of its earlier rounds, by id. Edited
+// texts are left out.
 func raised(pr forge.PullRequest) map[string]string {
 	all := map[string]string{}
 	take := func(author forge.User, edited *time.Time, text string) {
@@ -235,14 +235,13 @@ func raised(pr forge.PullRequest) map[string]string {
 	for _, review := range pr.Reviews {
 		take(review.Author, review.EditedAt, review.Body)
 	}
-	for _, c := range pr.Comments { // which go on with a review that is too long
+	for _, c := range pr.Comments { // a review that is too long continues in comments
 		take(c.Author, c.EditedAt, c.Body)
 	}
 	return all
 }
 
-// ending is the end of a text too long to be quoted whole, where a log says what
-// went wrong.
+// ending is the end of a text that is too long to be quoted whole: that is where a log says what went wrong.
 func ending(text string) string {
 	const mark = "[the beginning is left out]\n"
 	if len(text) <= maxPassage {
@@ -277,8 +276,7 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 	return all
 }
 
-// tripped counts, by rule, the other pull requests in which this login found it
-// broken of late.
+// tripped counts, by rule, the other recent pull requests in which this login found the rule broken.
 func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[string]int, error) {
 	past, _, err := r.Read.History(ctx, pr.Ref.Repo, pr.UpdatedAt.Add(-pastSpan), maxPast)
 	if err != nil {
@@ -304,10 +302,9 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 	return count, nil
 }
 
-// latest is the record of this login's latest review, and the review itself; zero
-// before the first. A review that was edited counts where its signature shows that the record
-// was not. Of two reviews in one round, by two machines at once, it is the one that was not
-// withdrawn.
+// latest returns this login's latest review and its record; zero before the first review. An edited review
+// only counts if its signature proves that the record was not changed. If two machines posted a review in the
+// same round, it is the one that was not withdrawn.
 func (r *Reviewer) latest(pr forge.PullRequest) (record verdict.Record, review forge.SubmittedReview) {
 	for _, rev := range pr.Reviews {
 		if rec, ok := r.own(pr, rev); ok && (rec.Round > record.Round || rec.Round == record.Round && review.State == forge.Dismissed) {
@@ -317,7 +314,7 @@ func (r *Reviewer) latest(pr forge.PullRequest) (record verdict.Record, review f
 	return record, review
 }
 
-// latestOf is the record of a login's latest review of a pull request of which little is known.
+// latestOf is the record of a login's latest review, for pull requests of which only the reviews are known.
 func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Record) {
 	for _, rev := range reviews {
 		rec, err := verdict.ParseRecord(rev.Body)
@@ -328,7 +325,7 @@ func latestOf(reviews []forge.SubmittedReview, login string) (record verdict.Rec
 	return record
 }
 
-// own is the record of a review of this login's that only its agent can have written.
+// own is the record of a review that only this login's agent can have written.
 func (r *Reviewer) own(pr forge.PullRequest, rev forge.SubmittedReview) (verdict.Record, bool) {
 	sealed, err := verdict.ParseSealed(rev.Body)
 	if err != nil || !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.EditedAt != nil && sealed.Key == nil {
@@ -337,7 +334,7 @@ func (r *Reviewer) own(pr forge.PullRequest, rev forge.SubmittedReview) (verdict
 	return r.Trust.Record(pr, rev)
 }
 
-// earlier are the records of this login's reviews, by the round.
+// earlier are the records of this login's reviews, by round.
 func (r *Reviewer) earlier(pr forge.PullRequest) map[int]verdict.Record {
 	seen := map[int]verdict.Record{}
 	for _, rev := range pr.Reviews {
@@ -348,9 +345,8 @@ func (r *Reviewer) earlier(pr forge.PullRequest) map[int]verdict.Record {
 	return seen
 }
 
-// Standing is the verdict that this login has last given on the present head
-// against the present base branch, and where it can be seen. What was dismissed or
-// edited does not stand.
+// Standing is the latest verdict of this login on the present head and base branch, and the URL of the
+// review. Dismissed and edited reviews do not count.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
 	for _, rev := range slices.Backward(pr.Reviews) {
 		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {

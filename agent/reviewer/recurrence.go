@@ -12,14 +12,14 @@ import (
 	"touchstone/verdict"
 )
 
-// declared are the recurrence actions that a change declares, each once.
+// declared are the recurrence actions that a change declares, without repeats.
 func declared(s Subject) []string {
 	return slices.Sorted(maps.Keys(guidelines.Recurrence(append(slices.Clone(s.Commits), s.Body)...)))
 }
 
-// contradictory finds a bug fix that declares several actions. That one declares none is nothing:
-// of 18 changes of repositories that do not use the form, half would have been told so. What is
-// declared, and whether it is true, is the session's to judge.
+// contradictory finds a bug fix that declares several actions. It accepts a fix that declares none: of 18
+// changes in repositories that do not use the form, half would have been reported. The session judges what is
+// declared and whether it is true.
 func contradictory(s Subject, l criteria) []verdict.Finding {
 	severity, ok := l.builtIn("recurrence/R1")
 	actions := declared(s)
@@ -37,15 +37,14 @@ func contradictory(s Subject, l criteria) []verdict.Finding {
 	}}
 }
 
-// often is from how many other pull requests on a rule that trips again is told to the owners
-// of the guidelines.
+// often is the number of other pull requests from which on the owners of the guidelines are told that a rule
+// is broken again.
 const often = 3
 
-// recurred are the rules that other changes broke here often and that this answer cites again
-// with a severity that blocks, most often broken first. They are for the owners of the
-// guidelines: a review that finds the same again and again costs more than a lint rule or a
-// type, but the author of one more pull request is not who owes it. What changes documents
-// alone is left out, since no machine guards prose.
+// recurred are the rules, most often broken first, that many other changes broke and that this answer cites
+// again with a severity that blocks. They are reported to the owners of the guidelines: finding the same
+// defect again and again costs more than a lint rule or a type, but that is not the duty of the author of one
+// more pull request. Rules about recurrence declarations are left out, since no tool can check prose.
 func (t tripped) recurred(j verdict.Judgement) []string {
 	rules := map[string]bool{}
 	for _, f := range j.Answer.Findings {
@@ -63,8 +62,8 @@ func (t tripped) oftenFirst(rules map[string]bool) []string {
 	})
 }
 
-// decides reports whether an earlier finding is one that code makes or does not make
-// again, so that no session has to account for it.
+// decides reports whether code alone makes, or no longer makes, an earlier finding. Then no session must
+// account for it.
 func (l criteria) decides(e verdict.Entry) bool {
 	if e.Path != "" || e.Rule != "recurrence/R1" {
 		return false
@@ -76,7 +75,7 @@ func (l criteria) decides(e verdict.Entry) bool {
 // tripped counts, by rule, the other changes that broke it.
 type tripped map[string]int
 
-// pastOf asks which rules other changes broke of late, if a rule that applies builds on it.
+// pastOf looks up which rules other recent changes broke, if an applicable rule needs that.
 func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
 	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
 		return nil, nil
@@ -84,10 +83,10 @@ func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
 	return s.Past(ctx)
 }
 
-// maxTripped bounds the rules that the session is told of.
+// maxTripped bounds the number of rules that the session is told.
 const maxTripped = 30
 
-// recurring tells the session which rules other changes broke here often.
+// recurring tells the session which rules other changes often broke.
 func (m material) recurring() string {
 	rules := map[string]bool{}
 	for rule, n := range m.tripped {

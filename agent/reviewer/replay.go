@@ -11,14 +11,15 @@ import (
 	"touchstone/worktree"
 )
 
-// replayRole is that of the worktrees of replays, so that no agent at work is in their way.
+// replayRole is the role of the worktrees of replays. It keeps them apart from those of running agents.
 const replayRole = "replay"
 
-// Replay reviews again what an earlier round of pr reviewed, by the guidelines of today, posts nothing and
-// returns the new record: that head against that base under that title, without reviews and comments, so that
-// the session is not told what became of the round's findings. Own are the texts of the repository's own
-// guideline documents that are the law now, by name. The errors are those of Review, and [worktree.ErrHeadMoved]
-// where the commits can no longer be fetched; also with an error the record has what the sessions cost.
+// Replay repeats the review of an earlier round of pr with the present guidelines. It posts nothing and
+// returns the new record. The session sees that round's head, base and title, without reviews and comments,
+// so that it does not learn what became of the round's findings. Argument own holds the texts of the
+// repository's own guideline documents to use, by name. The errors are those of Review, and
+// [worktree.ErrHeadMoved] if the commits can no longer be fetched. With an error, the record still has the
+// cost of the sessions.
 func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string,
 	opts Options) (verdict.Record, error) {
 	pr = asOf(pr, round)
@@ -32,7 +33,7 @@ func (r *Reviewer) Replay(ctx context.Context, pr forge.PullRequest, round verdi
 		return verdict.Record{}, err
 	}
 	subject.Round, subject.Own = round.Round, own
-	subject.Past = nil // what other changes broke since then is no matter
+	subject.Past = nil // what other changes have broken since then does not matter
 	p, err := r.Prepare(ctx, subject)
 	if err != nil {
 		return verdict.Record{}, err
@@ -54,7 +55,7 @@ func asOf(pr forge.PullRequest, round verdict.Record) forge.PullRequest {
 	return pr
 }
 
-// giveUp removes a worktree that is not needed again.
+// giveUp removes a worktree that is no longer needed.
 func (r *Reviewer) giveUp(ctx context.Context, pr forge.PullRequest, tree *worktree.Tree) {
 	ctx = context.WithoutCancel(ctx)
 	err := tree.Release()

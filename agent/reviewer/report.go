@@ -13,25 +13,24 @@ import (
 	"touchstone/verdict"
 )
 
-// GitHub refuses bodies of more than 65,536 characters. Counting bytes stays on
-// the safe side.
+// GitHub refuses bodies of more than 65,536 characters. These bounds count bytes, which is on the safe side.
 const (
 	maxBody = 64_000
 	// maxComment bounds one comment, and one block of a body, in bytes.
 	maxComment = 20_000
 	// maxComments bounds the comments on lines; further findings go into the body.
 	maxComments = 60
-	// maxListed bounds the lines of one list, maxField one text of a finding, maxPlace
-	// the name of a place, in bytes.
+	// maxListed bounds the lines of one list. maxField bounds one text of a finding, and maxPlace the name of
+	// a place, in bytes.
 	maxListed = 100
 	maxField  = 4_000
 	maxPlace  = 160
 )
 
-// report is a review as it is to be posted.
+// report is a review ready to be posted.
 type report struct {
 	review forge.Review
-	// more is what did not fit into its body, as comments on the conversation.
+	// more is what did not fit into the body, as comments on the conversation.
 	more []string
 }
 
@@ -41,17 +40,16 @@ type reviewWriter struct {
 	criteria   criteria
 	understood change.Change
 	tripped    tripped
-	tokens     int // an estimate of what there was to read
+	tokens     int // an estimate of how much there was to read
 }
 
 func (p *Prepared) writer() reviewWriter {
 	return reviewWriter{Subject: p.Subject, criteria: p.criteria, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
 }
 
-// render writes a review. With inline, a finding that has a place in the diff
-// becomes a comment there; any other stands in the body, since GitHub refuses a
-// whole review for one line it does not know. What an earlier round posted is
-// listed and not posted again.
+// render writes a review. With inline, findings that have a place in the diff become comments there. The
+// others go into the body, since GitHub rejects a whole review if it does not know the line of one comment.
+// Findings that an earlier round posted are listed and not posted again.
 func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (report, error) {
 	j, record := out.Judgement, out.Record
 	seal, err := record.Seal(w.Signer)
@@ -92,8 +90,7 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 	return r, nil
 }
 
-// paginate puts as many blocks as fit above the foot of the review's body, and
-// the others into further texts.
+// paginate puts as many blocks as fit above the foot into the review's body, and the rest into further texts.
 func paginate(blocks []string, foot, head string) (body string, more []string) {
 	const continued = "\n\nThe rest is in the comments below."
 	pages := []string{""}
@@ -123,12 +120,12 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 	return body + "\n\n" + foot, more
 }
 
-// contradict says what a finding's id is good for, to those who never saw a review like this.
+// contradict tells people who never saw such a review what the id of a finding is for.
 const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A " +
 	"maintainer may `/touchstone waive ID REASON`.</sub>"
 
-// headline says what came out, in code's words and below in the session's own. What was found
-// before and is gone belongs to it, as does that files were left out: they were not read.
+// headline says the result: the verdict and counts as code words them, then the session's own summary. It
+// also counts the earlier findings that are gone and the files that were left out, which were not read.
 func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
@@ -156,7 +153,7 @@ func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 	return head
 }
 
-// andCI ends an approval's headline with what CI has said: the merge waits for it.
+// andCI ends an approval's headline with the state of CI, since the merge waits for it.
 func (s Subject) andCI() string {
 	if s.CI == "" {
 		return ""
@@ -164,7 +161,7 @@ func (s Subject) andCI() string {
 	return " · " + s.CI
 }
 
-// closed counts the findings that this round closed in one way.
+// closed counts the findings that this round closed with a given status.
 func (s Subject) closed(now verdict.Ledger, as verdict.Status) (n int) {
 	before := map[string]verdict.Status{}
 	for _, e := range s.Ledger {
@@ -178,7 +175,7 @@ func (s Subject) closed(now verdict.Ledger, as verdict.Status) (n int) {
 	return n
 }
 
-// listed is a list below a heading, in blocks that each fit into a text.
+// listed is a list below a heading, split into blocks that each fit into one text.
 func listed(heading string, lines []string) (blocks []string) {
 	if n := len(lines); n > maxListed {
 		lines = append(lines[:maxListed:maxListed], fmt.Sprintf("- %d more", n-maxListed))
@@ -195,7 +192,7 @@ func listed(heading string, lines []string) (blocks []string) {
 	return blocks
 }
 
-// doubts are why the verdict is not the session's own.
+// doubts say why the verdict differs from the session's own.
 func doubts(j verdict.Judgement) (lines []string) {
 	for _, d := range j.Doubts {
 		lines = append(lines, "> - "+inline(clip(d, maxField)))
@@ -220,7 +217,7 @@ func held(holds []verdict.Hold) (lines []string) {
 	return lines
 }
 
-// stillThere lists what earlier rounds found and this one finds again.
+// stillThere lists the findings of earlier rounds that this round found again.
 func (w reviewWriter) stillThere(findings []verdict.Finding, known map[string]bool, shown func(verdict.Finding) place) (lines []string) {
 	threads := map[string]Thread{}
 	for _, t := range w.Threads {
@@ -260,7 +257,7 @@ func (w reviewWriter) stillThere(findings []verdict.Finding, known map[string]bo
 	return lines
 }
 
-// notListed says what became of what the session reported and the review does not list.
+// notListed says what became of the findings that the session reported and the review does not list.
 func notListed(j verdict.Judgement) string {
 	var lines []string
 	line := func(f verdict.Finding, reason string) {
@@ -293,7 +290,7 @@ func notListed(j verdict.Judgement) string {
 	return details(summary, strings.Join(listed("", lines), "\n"))
 }
 
-// ended is a text that ends as a sentence does.
+// ended is a text with a full stop at its end.
 func ended(text string) string {
 	text = clip(strings.TrimSpace(text), maxField)
 	if strings.HasSuffix(text, ".") {
@@ -302,7 +299,7 @@ func ended(text string) string {
 	return text + "."
 }
 
-// forOwners tells the owners of the guidelines which of their rules trip again and again.
+// forOwners tells the owners of the guidelines which rules are broken again and again.
 func (w reviewWriter) forOwners(j verdict.Judgement) string {
 	rules := w.tripped.recurred(j)
 	if len(rules) == 0 {
@@ -318,7 +315,7 @@ func (w reviewWriter) forOwners(j verdict.Judgement) string {
 			"change owes nothing for it.\n\n"+strings.Join(lines, "\n"))
 }
 
-// details is a text that is shown on a click.
+// details is a text that is folded until clicked.
 func details(summary, text string) string {
 	return "<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
 }
@@ -340,7 +337,7 @@ func (w reviewWriter) leftOut() string {
 		strings.Join(lines, "\n"))
 }
 
-// footer says how the review came about.
+// footer says how the review was made.
 func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
@@ -388,7 +385,7 @@ func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engi
 	return small(parts)
 }
 
-// small writes facts below everything else, shown on a click.
+// small writes facts below everything else, folded until clicked.
 func small(parts []string) string {
 	return details("How this review came about", verdict.Prose(strings.Join(parts, " · ")))
 }

@@ -1,18 +1,17 @@
-// Package reviewer owns one review of one head: it gathers the change and the
-// rules, finds in code what needs no model, has a model walk the dimensions
-// in one session, judges the answer and posts the result. It stores nothing; what
-// it learns goes into the posted review's record.
+// Package reviewer owns one review of one head. It gathers the change and the rules, finds in code what needs no
+// model, has a model walk the dimensions in one session, judges the answer and posts the result. It stores
+// nothing: what it learns goes into the posted review's record.
 //
-// An [Examiner] knows changes, a [Reviewer] pull requests. A review is made in steps, each with
-// what it takes and what it gives:
+// An [Examiner] knows changes, a [Reviewer] knows pull requests. A review is made in steps, each with its input
+// and output:
 //
-//	pull.go       a pull request and its worktree  ->  Subject
-//	rules.go      Subject                          ->  law: the settings and the rules that apply
-//	scan.go       Subject                          ->  scan: what code finds without a model
-//	prompt.go     Subject, law, change.Change      ->  material: what a session is given to read
-//	session.go    material                         ->  Examination: what the session answered
-//	conclude.go   Examination, scan                ->  Outcome, by report.go's reviewWriter
-//	post.go       Outcome                          ->  the posted review
+//	pull.go       a pull request and its worktree     ->  Subject
+//	rules.go      Subject                             ->  criteria: the settings and the rules that apply
+//	scan.go       Subject                             ->  scan: what code finds without a model
+//	prompt.go     Subject, criteria, change.Change    ->  material: what a session is given to read
+//	session.go    material                            ->  Examination: what the session answered
+//	conclude.go   Examination, scan                   ->  Outcome, by report.go's reviewWriter
+//	post.go       Outcome                             ->  the posted review
 package reviewer
 
 import (
@@ -48,12 +47,12 @@ type Resolver interface {
 	ResolveThread(ctx context.Context, repo forge.Repo, thread string) error
 }
 
-// Withdrawer takes a review back, with a sentence why.
+// Withdrawer dismisses a review, with a sentence that says why.
 type Withdrawer interface {
 	DismissReview(ctx context.Context, ref forge.Ref, review int64, why string) error
 }
 
-// Reader reads what a review rests on.
+// Reader reads everything that a review is based on.
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
@@ -62,8 +61,7 @@ type Reader interface {
 	History(ctx context.Context, repo forge.Repo, since time.Time, most int) (past []forge.Past, more bool, err error)
 }
 
-// Reviewer reviews pull requests. Its fields are set once; its methods may be
-// called from several goroutines at once.
+// Reviewer reviews pull requests. Its fields are set once; its methods are safe for concurrent use.
 type Reviewer struct {
 	Examiner
 	Worktrees *worktree.Store
@@ -72,10 +70,10 @@ type Reviewer struct {
 	Withdraw  Withdrawer
 	Say       Speaker
 	Resolve   Resolver
-	// Trust says which records of this login's are its own, Key signs them.
+	// Trust decides which records under this login are its own. Key signs new ones.
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
-	// Remote gives the clone URL and the Authorization header for git.
+	// Remote returns the clone URL and the Authorization header for git.
 	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
 }
 
@@ -83,41 +81,39 @@ type Reviewer struct {
 type Outcome struct {
 	Judgement verdict.Judgement
 	Record    verdict.Record
-	// Review is what was, or with a dry run would have been, posted; More is what did
-	// not fit into it.
+	// Review is what was posted or, in a dry run, would have been. More is what did not fit into it.
 	Review forge.Review
 	More   []string
-	// URL is where the posted review can be seen; empty after a dry run.
+	// URL is where the posted review can be seen; empty in a dry run.
 	URL string
-	// Change is the change as it was understood: what was examined, what was left
-	// out and why.
+	// Change says what was examined, and what was left out and why.
 	Change change.Change
 	// Carried says that an earlier approval was carried over and no model was run.
 	Carried bool
-	// Started is when the model's process started; zero if none was needed.
+	// Started is when the model's process started; zero if no model was needed.
 	Started time.Time
 
 	session engine.Result // the sum of its turns
 }
 
-// ErrOvertaken says that the head moved, or was reviewed by this login elsewhere,
-// before the review could be posted: nothing was, or what was is withdrawn.
+// ErrOvertaken says that the head moved, or this login reviewed it elsewhere, before the review could be
+// posted. Then nothing was posted, or it was withdrawn.
 var ErrOvertaken = errors.New("the pull request moved on while it was reviewed")
 
 // Options vary one review.
 type Options struct {
 	// DryRun judges without posting.
 	DryRun bool
-	// Progress is told of the session as it goes.
+	// Progress is called with the session's progress.
 	Progress func(engine.Progress)
-	// Allowance is what the session may take.
+	// Allowance is what the session may cost.
 	Allowance verdict.Allowance
-	// Orders are what people with the right to it told the agents.
+	// Orders are the orders of people who may give them.
 	Orders []verdict.Command
 }
 
-// Review reviews the head of pr as it was read. An *engine.Error means that the
-// session did not finish: there is no verdict and nothing was posted.
+// Review reviews the head of pr as it was read. An *engine.Error means that the session did not finish: there
+// is no verdict, and nothing was posted.
 func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Options) (Outcome, error) {
 	p, tree, err := r.prepare(ctx, pr, opts)
 	if err != nil {
@@ -147,7 +143,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	return out, err
 }
 
-// Prompts are what a session over pr would be told and asked, were it reviewed now.
+// Prompts are the instructions and prompts of a session that would review pr now.
 func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) (instructions string, turns []Prompt, err error) {
 	p, tree, err := r.prepare(ctx, pr, Options{})
 	if err != nil {
@@ -158,7 +154,7 @@ func (r *Reviewer) Prompts(ctx context.Context, pr forge.PullRequest) (instructi
 	return p.Instructions(), p.Prompts(), nil
 }
 
-// prepare makes all ready for a session over pr, in a worktree that the caller releases.
+// prepare makes everything ready for a session that reviews pr, in a worktree that the caller must release.
 func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Options) (p *Prepared, tree *worktree.Tree, err error) {
 	ctx, prepared := telemetry.Step(ctx, "prepare")
 	defer func() { prepared(err) }()

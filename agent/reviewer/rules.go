@@ -15,17 +15,17 @@ import (
 	"touchstone/verdict"
 )
 
-// ErrRules says that guidelines laid over the embedded ones cannot be read. A
-// review without them would judge by the wrong law.
+// ErrRules says that guideline documents that override the embedded ones cannot be read. A review without
+// them would apply the wrong rules.
 var ErrRules = errors.New("the guidelines are broken; mend them where they are kept")
 
-// ErrSettings says that the repository's settings cannot be read. A review without them
-// would pass what they were meant to hold.
+// ErrSettings says that the repository's settings cannot be read. A review without them would approve what
+// they are meant to stop.
 var ErrSettings = errors.New("the repository's settings are broken")
 
-// rules are the embedded guidelines under the organisation's, under the
-// repository's own. The latter are read from the base, so that no change can
-// weaken the rules it is judged by. Own are the texts of these, by name.
+// rules are the embedded guidelines, overridden by the organisation's documents and then by the repository's
+// own. The latter are read from the base, so that no change can weaken the rules that it is judged by. Result
+// own holds their texts, by name.
 func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, own map[string]string, err error) {
 	set = e.Guidelines
 	if e.Layer != nil {
@@ -50,7 +50,7 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, ow
 	return set.Overlay(docs...), own, nil
 }
 
-// ownTexts are the texts of the documents that the subject names, else of those on the base, if it has any.
+// ownTexts are the texts of the subject's own documents if it sets them, else of those on the base, if any.
 func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
 	if s.Own != nil {
 		return s.Own, nil
@@ -77,7 +77,7 @@ func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
 	return texts, nil
 }
 
-// parse reads documents, in the order of their names.
+// parse parses documents, in the order of their names.
 func parse(texts map[string]string) ([]guidelines.Document, error) {
 	var docs []guidelines.Document
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -90,15 +90,15 @@ func parse(texts map[string]string) ([]guidelines.Document, error) {
 	return docs, nil
 }
 
-// criteria is what a change is judged by. All of it is read from the base.
+// criteria is what a change is judged by. Everything in it is read from the base.
 type criteria struct {
 	settings config.Repository // the repository's
 	version  string            // of the guidelines
 	rules    []guidelines.Applied
-	idle     []verdict.Dimension // those of which no row applies
+	idle     []verdict.Dimension // the dimensions without an applicable row
 	text     string              // the guidelines, the same for every change
 	own      map[string]string   // the texts of the repository's own documents, by name
-	pages    string              // as Subject has it
+	pages    string              // as in Subject
 	embedded guidelines.Set
 }
 
@@ -117,8 +117,8 @@ func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
 		pages: s.Pages, embedded: e.Guidelines}, nil
 }
 
-// builtIn is the severity of a row that applies, if it is the built-in one: what a
-// repository made of it in its own words is not for code to decide.
+// builtIn is the severity of an applicable row, if its text is the built-in one: code does not interpret a
+// text that a repository has changed.
 func (l criteria) builtIn(id string) (verdict.Severity, bool) {
 	built, ok := l.embedded.Row(id)
 	for _, a := range l.rules {
@@ -129,7 +129,7 @@ func (l criteria) builtIn(id string) (verdict.Severity, bool) {
 	return "", false
 }
 
-// mildest is the level below which no finding of a rule falls; "" where it does not apply.
+// mildest is the mildest severity that a finding of a rule may have; "" if the rule does not apply.
 func (l criteria) mildest(rule string) verdict.Severity {
 	for _, a := range l.rules {
 		if a.Row.ID == rule {
@@ -139,7 +139,7 @@ func (l criteria) mildest(rule string) verdict.Severity {
 	return ""
 }
 
-// criterion quotes the row that a finding cites, with the place where it can be read.
+// criterion quotes the row that a finding cites, with a link to it.
 func (l criteria) criterion(rule string) string {
 	for _, a := range l.rules {
 		row := a.Row
@@ -155,11 +155,11 @@ func (l criteria) criterion(rule string) string {
 	return ""
 }
 
-// maxCriterion bounds what is quoted of a row, in bytes.
+// maxCriterion bounds the quoted text of a row, in bytes.
 const maxCriterion = 600
 
-// settings are the repository's own, read from the base. Without them a review
-// would not know what it was told to be strict about.
+// settings are the repository's own, read from the base. Without them a review would not know what to be
+// strict about.
 func settings(ctx context.Context, s Subject) (config.Repository, error) {
 	text, err := s.Files.ReadFile(ctx, s.Base, config.RepositoryPath)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,9 +15,9 @@ import (
 const (
 	// maxPlaces bounds the places that a hold names.
 	maxPlaces = 5
-	// maxHoldDetail bounds what one hold says, in bytes.
+	// maxHoldDetail bounds the text of one hold, in bytes.
 	maxHoldDetail = 600
-	// maxHoldPlaces is how much of that is kept for further places.
+	// maxHoldPlaces is how many of these bytes are reserved for further places.
 	maxHoldPlaces = 250
 )
 
@@ -25,13 +25,13 @@ const (
 type scan struct {
 	// holds are the reasons why only a person can let the change pass.
 	holds []verdict.Hold
-	// evidence is what code suspects and the session has to answer.
+	// evidence is what code suspects; the session must answer it.
 	evidence []verdict.Evidence
-	// found is what is wrong.
+	// found are definite findings.
 	found []verdict.Finding
 }
 
-// scanned is a change as code sees it, apart from what its own rules find wrong.
+// scanned is what code finds in a change, except for the findings of rules that code checks itself.
 func scanned(ctx context.Context, s Subject) (scan, error) {
 	lowered, doubted, err := s.qualityBar(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func scanned(ctx context.Context, s Subject) (scan, error) {
 	return scan{holds: slices.Concat(lowered, held, unread), evidence: grouped(slices.Concat(doubted, suspected))}, nil
 }
 
-// speaks reports whether code found text in the change that is hidden, forged or reads like an
-// address to its reviewer.
+// speaks reports whether code found text in the change that is hidden, forged, or reads as if it addressed
+// the reviewer.
 func (s scan) speaks() bool {
 	return slices.ContainsFunc(s.holds, func(h verdict.Hold) bool {
 		return h.Kind == verdict.HiddenText || h.Kind == verdict.Manipulation
@@ -56,12 +56,11 @@ func (s scan) speaks() bool {
 // addressRule is the row behind what code suspects of texts.
 const addressRule = "security/S14"
 
-// maxBinary bounds the binary files that are looked into, in bytes.
+// maxBinary bounds the binary files that are searched, in bytes.
 const maxBinary = 32 << 20
 
-// binaries are the files of which git shows no lines, and which the session can
-// open all the same. What no session can read is for a person to look at: one that is
-// too large or a program, and a submodule, which is kept elsewhere.
+// binaries are the files whose lines git does not show but which the session can open. Files that no session
+// can read need a person: files that are too large, programs, and submodules, whose content is elsewhere.
 func (s Subject) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
 	var unread []verdict.Hold
 	binary, executable := map[string]bool{}, map[string]bool{}
@@ -91,8 +90,8 @@ func (s Subject) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, 
 	return all, unread, nil
 }
 
-// qualityBar is what the guard finds: checks that the change makes easier to pass, and what
-// may be such.
+// qualityBar is what the guard finds: checks that the change makes easier to pass, and changes that may do
+// so.
 func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
 	sides, err := s.Files.Sides(ctx, s.Diff, guard.Examines, guard.MaxFile)
 	if err != nil {
@@ -118,8 +117,8 @@ func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence
 	return holds, append(evidence, s.testsLost()...), nil
 }
 
-// testsLost is what the latest fix says of tests that do not run any more. It is a claim of that
-// commit's author: it adds to what has to be looked at, and takes nothing away.
+// testsLost is what the latest fix says about tests that no longer run. It is only a claim of the commit's
+// author: it adds something to check and takes nothing away.
 func (s Subject) testsLost() []verdict.Evidence {
 	for _, message := range s.Commits {
 		fix, ok := verdict.ParseRepair(message)
@@ -136,7 +135,7 @@ func (s Subject) testsLost() []verdict.Evidence {
 	return nil
 }
 
-// explained is what a finding of the guard's says, with what is compared.
+// explained is the text of a guard's finding, with the values that it compares.
 func explained(f guard.Finding) string {
 	if f.Before == "" && f.After == "" {
 		return f.Why
@@ -161,7 +160,7 @@ func lowered(g guard.Group) verdict.Hold {
 	return verdict.Hold{Kind: verdict.QualityBar, Rule: g.Kind.Row(), Path: first.Path, Line: first.Line, Detail: clip(detail, maxHoldDetail)}
 }
 
-// orNothing shows a line of code within a sentence.
+// orNothing shows a line of code inside a sentence.
 func orNothing(line string) string {
 	if line = words(line); line == "" {
 		return "nothing."
@@ -169,7 +168,7 @@ func orNothing(line string) string {
 	return code(line) + "."
 }
 
-// texts are all that strangers wrote and the session can come to read.
+// texts are all texts by strangers that the session may read.
 func (s Subject) texts() []suspect.Text {
 	all := []suspect.Text{
 		{Form: suspect.Name, What: "the title", Text: s.Title}, {Form: suspect.Markdown, What: "the description", Text: s.Body},
@@ -190,7 +189,7 @@ func (s Subject) texts() []suspect.Text {
 		all = append(all, suspect.Text{Form: suspect.Name, What: "a check's name", Text: r.What},
 			suspect.Text{Form: suspect.Output, What: r.What, Text: r.Text})
 	}
-	// Also files that are left out of the review: the session can open them.
+	// This includes files that are left out of the review: the session can open them.
 	for _, f := range s.Diff.Files {
 		all = append(all, suspect.Added(f.Path, f.Patch)...)
 		if f.Status == "renamed" {

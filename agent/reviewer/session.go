@@ -18,27 +18,26 @@ import (
 	"touchstone/verdict"
 )
 
-// Examination is what came of a session.
+// Examination is the result of a session.
 type Examination struct {
 	Judgement verdict.Judgement
 	// Result sums the figures of all turns; it has no text.
 	Result engine.Result
-	// Turns counts what the session was asked.
+	// Turns counts the turns of the session.
 	Turns int
-	// Checker is the engine and the model that were asked to refute findings; empty for none.
+	// Checker is the engine and the model that were asked to refute findings; empty if none.
 	Checker string
 }
 
-// Instructions are the standing orders of a session: its role, the form of its answer, and the
-// guidelines. They are the same for every change that is judged by the same guidelines, and an
-// engine puts them where a provider's cache holds them for the next review.
+// Instructions are the fixed instructions of a session: its role, the form of its answer, and the guidelines.
+// They are the same for every change under the same guidelines, and engines send them where the provider's
+// cache keeps them for the next review.
 func (m material) Instructions() string {
 	return guidelines.ReviewerInstructions() + answerFormat +
 		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + m.criteria.text
 }
 
-// Prompts are what a session over the change is asked, turn by turn, each with a
-// nonce of its own.
+// Prompts are the prompts of a session that reviews the change, one for each turn, each with its own nonce.
 func (m material) Prompts() []Prompt {
 	prompts := make([]Prompt, len(m.understood.Parts))
 	for i := range prompts {
@@ -47,8 +46,8 @@ func (m material) Prompts() []Prompt {
 	return prompts
 }
 
-// prompt asks for one part of the change. The session remembers from the first
-// turn what all of them need.
+// prompt asks about one part of the change. Only the first turn has what all parts need: the session
+// remembers it.
 func (m material) prompt(part int, nonce string) Prompt {
 	rest := Prompt{{"change", m.changed(part)}, {"evidence", m.evidence(part)}, {"closing", closing(nonce)}}
 	if part > 0 {
@@ -64,10 +63,9 @@ func (m material) prompt(part int, nonce string) Prompt {
 	}, rest...)
 }
 
-// Examine holds the session: one turn for each part of the change, and one more
-// where an answer lacks something. An *engine.Error means that it did not finish
-// and that there is no verdict; the Examination then has only its Result. What is allowed
-// bounds the session besides the engine's own settings.
+// Examine runs the session: one turn for each part of the change, and one more if an answer is incomplete. An
+// *engine.Error means that the session did not finish: there is no verdict, and the Examination only has its
+// Result. Argument allowed bounds the session in addition to the engine's settings.
 func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), allowed verdict.Allowance) (x Examination, err error) {
 	if len(p.understood.Parts) == 0 {
 		x.Judgement.Withhold("The change is empty: there is nothing to review.")
@@ -78,7 +76,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	if e.Settings != nil {
 		settings = e.Settings()
 	}
-	// Each part may take as long as a change of one.
+	// Each part gets as much time as a change with one part.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
 	opened, material := within(p.tempDir), p.material
 	if allowed.Time > 0 {
@@ -112,7 +110,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	defer func() {
 		if closing := session.Close(); closing != nil {
-			// The outcome is worth more than a directory left behind.
+			// A leftover directory is no reason to lose the outcome.
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
@@ -132,16 +130,16 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	return x, err
 }
 
-// talk is a session under way.
+// talk is a running session.
 type talk struct {
 	session  engine.Session
 	material material
 	grounds  verdict.Grounds
 	opened   *opened
 	x        *Examination
-	// again says that the session was asked once more for what an answer lacked.
+	// again says that the session was already asked once more about an incomplete answer.
 	again bool
-	// describe are the ids of earlier findings whose fate the session told.
+	// describe holds the ids of the earlier findings that the session has accounted for.
 	describe map[string]bool
 }
 
@@ -168,15 +166,15 @@ func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 	return mended(first, second), err
 }
 
-// listen takes note of the earlier findings that an answer told of.
+// listen records which earlier findings an answer accounted for.
 func (t *talk) listen(answer verdict.Judgement) {
 	for _, f := range answer.Answer.Findings {
 		t.describe[f.ID] = true
 	}
 }
 
-// due are the earlier findings that the answer on a part has to account for: those in
-// its files, and in the last part those in no file of the change as well.
+// due are the earlier findings that the answer on one part must account for: those in the part's files and,
+// for the last part, those in no changed file.
 func (m material) due(part int) []verdict.Entry {
 	at := m.partOf()
 	var due []verdict.Entry
@@ -195,7 +193,7 @@ func (m material) due(part int) []verdict.Entry {
 	return due
 }
 
-// partOf is the number of the part that a changed file is in, by the names that it has and had.
+// partOf maps the present and former names of the changed files to the numbers of their parts.
 func (m material) partOf() map[string]int {
 	at := map[string]int{}
 	for i, files := range m.understood.Parts {
@@ -213,7 +211,7 @@ func (m material) partOf() map[string]int {
 	return at
 }
 
-// ask holds one turn and judges its answer.
+// ask runs one turn and judges its answer.
 func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Judgement, error) {
 	result, err := t.session.Ask(ctx, prompt.String())
 	t.x.Turns++
@@ -234,7 +232,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	return verdict.Judge(result.Text, nonce, t.grounds), nil
 }
 
-// again asks once more for an answer that lacks something.
+// again asks once more after an incomplete answer.
 func (m material) again(ctx context.Context, answer verdict.Judgement, files []string, nonce string) Prompt {
 	lacks := slices.Clone(answer.Doubts)
 	for _, f := range files {
@@ -263,13 +261,13 @@ func (m material) again(ctx context.Context, answer verdict.Judgement, files []s
 	}
 }
 
-// mended is the second of two answers to the same question, without letting go of
-// what the first found. Only a second one that is complete can take its place.
+// mended combines two answers to the same question: the second one, and everything that the first one found.
+// The second replaces the first only if it is complete.
 func mended(first, second verdict.Judgement) verdict.Judgement {
 	if !second.Complete {
 		return verdict.Join(first, second)
 	}
-	// What only code kept, the second answer accounts for.
+	// The second answer accounts for findings that only code kept.
 	own := slices.DeleteFunc(slices.Clone(first.Answer.Findings), func(f verdict.Finding) bool { return f.Kept != "" })
 	found := verdict.Judgement{Verdict: verdict.Approve, Complete: true, Answer: verdict.Answer{Findings: own}}
 	if slices.ContainsFunc(own, verdict.Finding.Blocks) {
@@ -278,7 +276,7 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 	return verdict.Join(found, second)
 }
 
-// words is a text with any white space between its words written as one space.
+// words is a text in which all white space between words is one space.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // coverage counts the files that had to be examined, and those that were.
@@ -296,7 +294,7 @@ func coverage(understood change.Change, j verdict.Judgement) verdict.Coverage {
 	return c
 }
 
-// record is what the posted review keeps of all this.
+// record is the record for the posted review.
 func (p *Prepared) record(x Examination) verdict.Record {
 	r := verdict.Record{
 		Head: p.Head, Base: p.Base, BaseBranch: p.BaseBranch, Tree: p.Tree, PatchID: p.PatchID,

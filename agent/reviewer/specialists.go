@@ -15,22 +15,22 @@ import (
 	"touchstone/verdict"
 )
 
-// groups are the dimensions that one specialist walks.
+// groups are the dimensions that each specialist walks.
 var groups = [][]verdict.Dimension{
 	{verdict.Graph, verdict.Architecture, verdict.Impact},
 	{verdict.Security, verdict.Observability},
 	{verdict.Test, verdict.Doc, verdict.AIAntipattern, verdict.Recurrence},
 }
 
-// candidate is the kind of evidence that a specialist's finding is for the session that judges.
+// candidate is the evidence kind of a specialist's finding, for the session that judges.
 const candidate = "candidate"
 
-// specialists have sessions beside each other walk a group of dimensions each. What they find is
-// evidence for the session that reviews then, which reads the source again and answers each piece
-// by a finding or by the reason why it is none, so that nothing is lost on the way. One that does
-// not finish leaves its dimensions to that session alone; the error is the context's.
+// specialists runs one session for each group of dimensions, concurrently. Their findings become evidence for
+// the session that reviews afterwards. That session reads the source again and answers each piece, as a
+// finding or with the reason why it is none, so no finding is lost. If a specialist does not finish, only the
+// reviewing session covers its dimensions. The error is the context's.
 func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.Request) (candidates []verdict.Evidence, err error) {
-	req.Budget /= float64(len(groups) + 1) // an equal part is left for the judge
+	req.Budget /= float64(len(groups) + 1) // the reviewing session gets an equal share
 	found := make([][]verdict.Finding, len(groups))
 	spent := make([]engine.Result, len(groups))
 	var all errgroup.Group
@@ -44,7 +44,7 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 			return nil
 		})
 	}
-	_ = all.Wait() // each tells of its own error
+	_ = all.Wait() // each logs its own error
 	for i, findings := range found {
 		x.spend(spent[i])
 		for _, f := range findings {
@@ -57,7 +57,7 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 	return candidates, ctx.Err()
 }
 
-// specialist walks some dimensions of all parts of the change, and gives what it found that holds.
+// specialist walks some dimensions of all parts of the change, and returns its findings that hold.
 func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension,
 	spent *engine.Result) (found []verdict.Finding, err error) {
 	session, err := p.examiner.Engine.Open(ctx, req)
@@ -93,5 +93,5 @@ func names(group []verdict.Dimension) (all []string) {
 	return all
 }
 
-// isCandidate tells what a specialist found from what code suspects.
+// isCandidate reports whether a piece of evidence is a specialist's finding rather than a suspicion of code.
 func isCandidate(e verdict.Evidence) bool { return e.Kind == candidate }

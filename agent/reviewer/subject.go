@@ -10,8 +10,8 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// Files reads the files of a change and of what it is based on. A worktree.Tree
-// is one; rev is any commit, or the tree that is a diff's head. They may be called at the same time.
+// Files reads the files of a change and of its base. A worktree.Tree implements it. Argument rev is any
+// commit, or the tree that is a diff's head. The methods must be safe for concurrent use.
 type Files interface {
 	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
@@ -20,90 +20,85 @@ type Files interface {
 	Contents(ctx context.Context) *worktree.Contents
 }
 
-// Subject is a change under review, and what people and machines said of it. It
-// need not be a pull request. Its texts come from strangers.
+// Subject is a change under review, and what people and machines said about it. It need not be a pull
+// request. Its texts come from strangers.
 type Subject struct {
 	// Signer signs the review's record.
 	Signer verdict.Signer
-	// Name is how the prompt speaks of it, such as "pull request acme/app#12".
+	// Name is what the prompt calls it, such as "pull request acme/app#12".
 	Name string
-	// Title, Body, Branch and Labels are a pull request's; the labels are also those
-	// of the issues that it closes.
+	// Title, Body, Branch and Labels are those of the pull request. Labels also include those of the issues
+	// that it closes.
 	Title, Body, Branch string
 	Labels              []string
-	// Commits are the messages of its own commits, the newest first.
+	// Commits are the messages of its own commits, newest first.
 	Commits []string
-	// Base is the commit whose guidelines, settings and guides are the law, the tip
-	// of BaseBranch.
+	// Base is the commit whose guidelines, settings and guides apply: the tip of BaseBranch.
 	Base, BaseBranch string
-	// Own are the texts of the repository's own guideline documents, by name; nil for those of Base.
+	// Own are the texts of the repository's own guideline documents, by name; nil means those of Base.
 	Own map[string]string
-	// Pages is the address below which people see the files of Base; empty where they cannot.
+	// Pages is the URL below which people see the files of Base; empty if there is none.
 	Pages string
-	// Head is the commit under review; empty for that of Diff. Tree is what merging it into
-	// Base makes, and Diff the change from the one to the other.
+	// Head is the commit under review; empty means that of Diff. Tree is the result of merging Head into
+	// Base, and Diff is the change from Base to Tree.
 	Head, Tree string
 	Diff       diff.Diff
-	// Shown is what GitHub shows of the change, in lines of the head; nil where nothing is
-	// shown but Diff.
+	// Shown returns what GitHub shows of the change, in lines of the head; nil if only Diff is shown.
 	Shown func(context.Context) (worktree.Shown, error)
-	// Dir is a checkout of the merge, for the session to work in.
+	// Dir is a checkout of the merge, in which the session works.
 	Dir   string
 	Files Files
-	// Index is where what is learnt of the repository's files is kept for the next review;
-	// empty keeps nothing.
+	// Index is the file that keeps what was learnt about the repository's files for the next review; empty
+	// keeps nothing.
 	Index string
-	// LastComment is the newest comment that was there when the review began.
+	// LastComment is the newest comment that existed when the review began.
 	LastComment int64
-	// PatchID names the change itself; empty where it is not needed.
+	// PatchID identifies the change itself; empty if it is not needed.
 	PatchID string
-	// Said is what else people wrote of it: issues, comments. Reported is what
-	// machines did: the checks and their logs.
+	// Said is what else people wrote about it: issues and comments. Reported is what machines wrote: checks
+	// and their logs.
 	Said, Reported []Passage
-	// Round is the number of this review, 1 being the first. Ledger and Threads are
-	// what the earlier ones left, PriorHead the head that the last of them saw, Earlier
-	// the record of each by its round.
+	// Round is the number of this review, from 1. Ledger and Threads are the results of the earlier reviews.
+	// PriorHead is the head of the last of them, and Earlier holds the record of each by its round.
 	Round     int
 	Ledger    verdict.Ledger
 	Threads   []Thread
 	PriorHead string
 	Earlier   map[int]verdict.Record
-	// Raised are the texts in which the findings of earlier rounds were raised, by their ids.
+	// Raised are the texts in which the findings of earlier rounds were first raised, by id.
 	Raised map[string]string
-	// CI says what the checks of the head came to so far, as in "CI pending"; empty where there
-	// are none.
+	// CI says the state of the head's checks, such as "CI pending"; empty if there are none.
 	CI string
-	// Past counts, by rule, the other changes of late that broke it here. It is asked
-	// only if a rule wants to know, and nil where that is not known.
+	// Past counts, by rule, the other recent changes that broke it in this repository. It is only called if a
+	// rule needs it, and is nil if that is not known.
 	Past func(context.Context) (map[string]int, error)
 }
 
-// Passage is a text that is shown to a session with who or what wrote it.
+// Passage is a text that is shown to a session, labelled with who or what wrote it.
 type Passage struct {
 	What string // such as "issue 7"
 	Text string
 }
 
-// Thread is what became of the conversation about one finding of an earlier round.
+// Thread is the conversation about one finding of an earlier round.
 type Thread struct {
 	ID         string // on GitHub
-	Comment    int64  // the id of the comment that began it
-	Finding    string // its id in the ledger
+	Comment    int64  // the id of the first comment
+	Finding    string // the finding's id in the ledger
 	URL        string
 	Resolved   bool
-	ResolvedBy string // empty while open, and where the account is gone
-	// Replies are the answers to the finding, oldest first.
+	ResolvedBy string // empty while open, and if the account was deleted
+	// Replies are the replies to the finding, oldest first.
 	Replies []Passage
 }
 
-// ChangeOf is a pull request's change as the scopes of the rules are decided on it,
-// in its round-th review.
+// ChangeOf is a pull request's change in the form in which rule scopes are evaluated, for the given round.
 func ChangeOf(pr forge.PullRequest, diff diff.Diff, commits []string, round int) guidelines.Change {
 	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff,
 		Round: round}.change()
 }
 
-// change is the subject as the scopes of the rules are decided on it.
+// change is the subject in the form in which rule scopes are evaluated.
 func (s Subject) change() guidelines.Change {
 	change := guidelines.Change{Title: s.Title, Body: s.Body, Branch: s.Branch, Labels: s.Labels, Commits: s.Commits, Round: s.Round}
 	for _, f := range s.Diff.Files {

@@ -7,9 +7,9 @@ import (
 	"touchstone/verdict"
 )
 
-// patched is what the finding's lines become by a unified diff of one hunk, which
-// changes nothing but them and has what is around them right. Only that can stand
-// in a suggestion; ok is false for any other diff.
+// patched is the new text of the finding's lines according to a unified diff of one hunk. The diff must
+// change only these lines, and its context must match: only then can it become a GitHub suggestion. Result ok
+// is false for any other diff.
 func patched(f verdict.Finding, head []byte) (text string, ok bool) {
 	lines := strings.Split(string(head), "\n")
 	start := f.StartLine
@@ -37,8 +37,8 @@ func patched(f verdict.Finding, head []byte) (text string, ok bool) {
 	return "", false
 }
 
-// hunk is the only hunk of a unified diff: its lines before and after, and how many
-// of them are the same at its beginning and at its end. See
+// hunk is the only hunk of a unified diff: its lines before and after, and how many lines at its beginning
+// and at its end are equal in both. See
 // https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html.
 func hunk(diff string) (before, after []string, lead, trail int, ok bool) {
 	inside, changed := false, false
@@ -53,7 +53,7 @@ func hunk(diff string) (before, after []string, lead, trail int, ok bool) {
 				return nil, nil, 0, 0, false
 			}
 			inside = true
-		case !inside || sign == `\`: // the names of the files; a missing line end
+		case !inside || sign == `\`: // file names; a missing newline at the end
 		case sign == " ":
 			before, after = append(before, rest), append(after, rest)
 			if trail++; !changed {
