@@ -14,10 +14,9 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// Apply puts what the nits of an approval of pr's head propose in the place of the lines that they
-// are about, verifies that and pushes it, as one commit on top of that head with no other change. It
-// takes no session. What a fix may not change, no edit may; verdict.ErrNoFit says that they are not
-// for the files as they are.
+// Apply applies the edits that the nits of an approval of pr's head propose, verifies the result and pushes
+// it. The push is one commit on top of that head, with no other change. No session is used. Edits are bound
+// by the same prohibitions as a fix. Errors: verdict.ErrNoFit if an edit does not fit its file.
 func (a *Author) Apply(ctx context.Context, pr forge.PullRequest, edits []verdict.Edit) (Outcome, error) {
 	r := &repair{author: a, kind: decide.Apply, begun: pr, allowed: verdict.Allowance{NoModel: true}}
 	defer r.release()
@@ -31,7 +30,7 @@ func (a *Author) Apply(ctx context.Context, pr forge.PullRequest, edits []verdic
 	return r.out, err
 }
 
-// edit makes the commit of some edits in a worktree of the branch.
+// edit commits the edits in a worktree of the branch.
 func (r *repair) edit(ctx context.Context, pr forge.PullRequest, edits []verdict.Edit) (err error) {
 	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
 		return err
@@ -70,7 +69,7 @@ func (r *repair) edit(ctx context.Context, pr forge.PullRequest, edits []verdict
 	return err
 }
 
-// write puts contents into files that are there. None of them is one that the guard watches.
+// write writes the contents into existing files. It refuses files that the guard checks.
 func write(dir string, files map[string][]byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -88,7 +87,7 @@ func write(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// editing is the message of a commit that is made of edits alone.
+// editing is the message of a commit that consists of edits only.
 func editing(head string, edits []verdict.Edit, fix verdict.Repair) string {
 	var m strings.Builder
 	m.WriteString("Apply the review's suggestions\n\n")

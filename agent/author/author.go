@@ -1,7 +1,6 @@
-// Package author owns one fix of one pull request: it merges the base into a
-// worktree of the branch, has a model apply the review there, commits what the
-// model changed and pushes it, fast-forward only. It stores nothing; what it
-// did is in the commit.
+// Package author owns one fix of one pull request. It merges the base into a worktree of the branch, has a
+// model apply the review there, commits what the model changed, and pushes it, fast-forward only. It stores
+// nothing: the commit says what was done.
 package author
 
 import (
@@ -24,48 +23,49 @@ import (
 	"touchstone/worktree"
 )
 
-// Reader reads what a fix has to answer.
+// Reader reads what a fix must answer.
 type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 }
 
-// Author fixes pull requests with one engine. Its fields are set once; its
-// methods may be called from several goroutines at once.
+// Author fixes pull requests with one engine. Its fields are set once; its methods are safe for concurrent
+// use.
 type Author struct {
 	Worktrees *worktree.Store
 	Engine    engine.Engine
 	Read      Reader
-	// Remote gives the clone URL and the Authorization header for git.
+	// Remote returns the clone URL and the Authorization header for git.
 	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
 	// Identity is the author of the commits.
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
 	Reviewers []string
-	// Trust says whose records are believed; Key signs what a fix says that it cost.
+	// Trust decides whose records are believed. Key signs the costs that a fix reports.
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
-	// Orders, if set, gives what people have ordered: what they waived is not fixed.
+	// Orders, if set, returns people's orders: findings that they waived are not fixed.
 	Orders func(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error)
-	// Tried, if set, says what became of the last attempts that were not pushed.
+	// Tried, if set, says what became of the latest attempts that were not pushed.
 	Tried func(pr forge.PullRequest) []string
-	// Unwanted, if set, says why a pull request, as it was read now, does not need the act, a Fix
-	// or an Apply, any more that was begun when it was as it was read then; "" while it does. It
-	// is asked before each push.
+	// Unwanted, if set, is asked before each push whether the pull request still needs the act, a Fix or an
+	// Apply. Argument begun is the pull request when the act began, now is its present state. It returns why
+	// the act is no longer needed, or "".
 	Unwanted func(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (why string, err error)
-	// PushTimeout bounds one push; zero is two minutes. One that takes longer is an outage.
+	// PushTimeout bounds one push; zero means two minutes. A push that takes longer counts as an outage.
 	PushTimeout time.Duration
-	// Settings gives those of the engine that are in force, of which a session takes its
-	// model, the commands it may run and its bounds in time. Nil leaves all to the engine.
+	// Settings returns the present settings of the engine: a session takes its model, the commands that it
+	// may run and its time limits from them. Nil leaves everything to the engine.
 	Settings func() config.Engine
-	// TempDir is a directory for the homes of the repository's commands while they run, and for
-	// what a session reads besides its worktree; empty is the system's own for such things.
+	// TempDir is the directory for the home directories of the repository's commands while they run, and for
+	// what a session reads besides its worktree. Empty means the system's own.
 	TempDir string
-	// Alone runs the repository's commands without a network, and not at all where that cannot be had.
+	// Alone runs the repository's commands without network access. If that cannot be enforced, they do not
+	// run.
 	Alone bool
-	// Private are files and directories that the repository's commands cannot read where
-	// they run in a sandbox, but for the worktree among them.
+	// Private are files and directories that the repository's commands cannot read in their sandbox, except
+	// for the worktree inside them.
 	Private []string
 }
 
@@ -73,42 +73,39 @@ type Author struct {
 type Outcome struct {
 	// Head is the new head of the branch.
 	Head string
-	// Findings are the ids that the fix was asked to answer. Repaired, Disputed and Person are
-	// what the session says of them, by id: what it did, why it is wrong, and what a person has
-	// to do.
+	// Findings are the ids of the findings that the fix had to answer. Repaired, Disputed and Person are the
+	// session's words about them, by id: what it did, why the finding is wrong, and what a person must do.
 	Findings                   []string
 	Repaired, Disputed, Person map[string]string
-	// CostUSD is of all turns of the session.
+	// CostUSD is the cost of all turns of the session.
 	CostUSD float64
 	// Merged says that the base was merged in.
 	Merged bool
-	// Answer is what the session said of its work in its last turn.
+	// Answer is the text of the session's last turn.
 	Answer string
-	// Started is when the model's process started; zero if none was needed.
+	// Started is when the model's process started; zero if no model was needed.
 	Started time.Time
 }
 
-// Errors that a fix ends in without having pushed.
+// Errors of a fix that pushed nothing.
 var (
-	// ErrNothingToFix says that no review asks for changes, no check failed that passes on
-	// the base, and the base is merged in already. No model was run.
+	// ErrNothingToFix says that no review requests changes, no check failed that passes on the base, and the
+	// base is merged already. No model was run.
 	ErrNothingToFix = errors.New("there is nothing to fix: no configured reviewer requests changes on this head, none of its checks failed " +
 		"that does not fail on its base too, and it is up to date with its base")
 	// ErrNothingChanged says that the session ended without a change.
 	ErrNothingChanged = errors.New("the model changed nothing")
-	// ErrDisputed says that the session changed nothing, since it disputes what is open: the
-	// Outcome tells what, for the reviewer to judge once more.
+	// ErrDisputed says that the session changed nothing because it disputes what is open. The Outcome has the
+	// disputes, for the reviewer to judge once more.
 	ErrDisputed = errors.New("the model changed nothing, and disputes what is open")
-	// ErrNeedsPerson says that the session changed nothing, since what is open is for a person
-	// to settle: it says so, or disputes again what its reviewer has judged.
+	// ErrNeedsPerson says that the session changed nothing because only a person can settle what is open: the
+	// session says so, or it disputes again what the reviewer has already judged.
 	ErrNeedsPerson = errors.New("the model changed nothing, and leaves what is open to a person")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
-	// ErrUndecided says that the branch and its base conflict where no session can tell
-	// which side is right.
+	// ErrUndecided says that the branch and its base conflict in a way that no session can decide.
 	ErrUndecided = errors.New("a conflict with the base is for a person to decide")
-	// ErrForbidden says that the session changed what no model may change, or added
-	// what no model may add.
+	// ErrForbidden says that the session changed or added something that no model may change or add.
 	ErrForbidden = errors.New("the model changed what only a person may change")
 	// ErrRelaxed says that the session lowered the quality bar.
 	ErrRelaxed = errors.New("the model lowered the quality bar instead of meeting it")
@@ -116,26 +113,25 @@ var (
 	ErrDeferred = errors.New("the model left a note instead of a repair")
 	// ErrUnverified says that the repository's verify command failed on the fix.
 	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
-	// ErrFailsOnBase says besides that it fails on the base of the pull request too.
+	// ErrFailsOnBase adds to ErrUnverified that the command also fails on the base of the pull request.
 	ErrFailsOnBase = errors.New("it fails on the base as well, where it has to be mended first, or verify.command in .touchstone/config.yaml")
-	// ErrUncommittable says that the session left what git cannot record as the files that
-	// they are, such as a repository of its own.
+	// ErrUncommittable says that the session left files that git cannot record as they are, such as a nested
+	// repository.
 	ErrUncommittable = errors.New("what the model left cannot be committed")
-	// ErrNoVerify says that the repository's verify command cannot be run here.
+	// ErrNoVerify says that the repository's verify command cannot be run on this machine.
 	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or " +
 		"mend verify.command in .touchstone/config.yaml on the base branch")
-	// ErrUnpushable says that GitHub does not take the push, for a reason that merging
-	// again does not mend.
+	// ErrUnpushable says that GitHub rejects the push for a reason that another merge would not remove.
 	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection " +
 		"rules and by its token's permissions")
-	// ErrOvertaken says that the branch moved on GitHub while the fix was made, or that
-	// the pull request does not need that fix any more.
+	// ErrOvertaken says that the branch moved on GitHub during the fix, or that the pull request no longer
+	// needs that fix.
 	ErrOvertaken = errors.New("the pull request moved on while it was fixed")
 )
 
-// Fix applies the latest review of pr's head, as it was read, and pushes the
-// result. The session may take no more than allowed. An *engine.Error means that it
-// did not finish. Progress, if set, is told of the session as it goes.
+// Fix applies the latest review of pr's head, as it was read, and pushes the result. Argument allowed bounds
+// the session. An *engine.Error means that the session did not finish. Progress, if set, is called with the
+// session's progress.
 func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.Allowance,
 	progress func(engine.Progress)) (Outcome, error) {
 	r := &repair{author: a, kind: decide.Fix, begun: pr, allowed: allowed, progress: progress}
@@ -151,7 +147,7 @@ func (a *Author) Fix(ctx context.Context, pr forge.PullRequest, allowed verdict.
 	return r.out, step(ctx, "push", func(ctx context.Context) error { return r.push(ctx, pr) })
 }
 
-// step does a part of a fix in a span of its own.
+// step runs a part of a fix in its own trace span.
 func step(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, end := telemetry.Step(ctx, name)
 	err := do(ctx)
@@ -159,18 +155,17 @@ func step(ctx context.Context, name string, do func(context.Context) error) erro
 	return err
 }
 
-// maxConflicts is how many files a session is asked to merge. Where more conflict, both sides have
-// taken a way of their own, and the list alone would be a long prompt.
+// maxConflicts is how many conflicting files a session is asked to merge. With more, the two sides have
+// diverged too far, and their list alone would be a long prompt.
 const maxConflicts = 300
 
-// prepare merges the base into a worktree of the branch, and finds out what is left to
-// the session.
+// prepare merges the base into a worktree of the branch, and finds out what is left for the session to do.
 func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) {
 	if r.brief, err = r.author.gather(ctx, pr); err != nil {
 		return err
 	}
 	if r.allowed.NoModel {
-		r.brief.failed = nil // none that counts, or a session would be needed
+		r.brief.failed = nil // ignored, since a check that counts would need a session
 	}
 	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
 		return err
@@ -221,7 +216,7 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	return r.learn(ctx, pr)
 }
 
-// repositorySettings are what the repository says on its base branch.
+// repositorySettings are the repository's settings on its base branch.
 func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (config.Repository, error) {
 	text, err := tree.ReadFile(ctx, base, config.RepositoryPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,8 +228,8 @@ func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (
 	return config.ParseRepository(text)
 }
 
-// gather reads what the fix has to answer: the verdict on the head that counts, its
-// inline comments, and the checks that failed.
+// gather reads what the fix must answer: the verdict that counts for the head, its findings, and the failed
+// checks.
 func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error) {
 	b := brief{
 		ref: pr.Ref.String(), title: pr.Title, body: pr.Body, head: pr.Head.SHA, base: pr.Base.SHA, fence: "quoted-" + rand.Text(),
@@ -254,8 +249,8 @@ func (a *Author) gather(ctx context.Context, pr forge.PullRequest) (brief, error
 	return b, a.addChecks(ctx, &b, pr)
 }
 
-// addChecks adds the checks that failed, and tells from them those that failed on the base
-// too: no change of this pull request's made them fail, and none has to mend them.
+// addChecks adds the failed checks. It separates those that also fail on the base: this pull request did not
+// cause them, and need not fix them.
 func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) error {
 	failed, err := a.Read.FailedChecks(ctx, pr.Ref.Repo, pr.Head.SHA)
 	if err != nil || len(failed) == 0 || pr.Base.SHA == "" {
@@ -273,8 +268,8 @@ func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) 
 	return err
 }
 
-// objection is the review that requests changes of the head, with its record, as the
-// decision to fix has it: one that its reviewer has replaced since is no part of it.
+// objection is the review that requests changes of the head, with its record, chosen as in the decision to
+// fix. A review that its reviewer has replaced since does not count.
 func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
 	s := decide.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
 	for _, r := range pr.Reviews {
@@ -287,7 +282,7 @@ func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict
 	return pr.Reviews[i], *s.Opinions[i].Record, true
 }
 
-// needsModel tells whether there is anything to do beyond merging the base.
+// needsModel reports whether there is more to do than merging the base.
 func (b brief) needsModel() bool {
 	return b.review != "" || len(b.failed) > 0 || len(b.conflicts) > 0
 }

@@ -9,22 +9,21 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// baseRole is the role of the worktree in which the base is built, where no session ever is.
+// baseRole is the role of the worktree in which the base is built. No session ever runs in it.
 const baseRole = "base"
 
-// warm has builds in the worktree begin with what builds of the base have downloaded and made,
-// which it builds first if there are none, or only old ones. Where that fails, they begin with
-// nothing.
+// warm seeds the build caches of the worktree with those of the base. If the base has none, or only old ones,
+// it builds the base first. If that fails, the caches start empty.
 func (r *repair) warm(ctx context.Context, use session.Use) {
 	if len(r.verify.Command) == 0 {
-		return // nothing that would fill them
+		return // no command would fill the caches
 	}
 	var failed *failure
 	err := session.FillBaseCaches(r.tree.Dir(), func(caches string) error {
 		zerolog.Ctx(ctx).Info().Msg("the base is built once, so that what fixes of this repository build begins with that")
 		err := step(ctx, "build base", func(ctx context.Context) error { return r.buildBase(ctx, caches) })
 		if errors.As(err, &failed) {
-			return nil // what it compiled serves all the same
+			return nil // what was compiled before the failure is still of use
 		}
 		return err
 	})
@@ -33,8 +32,8 @@ func (r *repair) warm(ctx context.Context, use session.Use) {
 	}
 }
 
-// verifyBase says how the verify command fails on the base, where it does. Where that cannot be
-// told, it counts as passing there.
+// verifyBase returns how the verify command fails on the base, or nil. If that cannot be determined, it
+// counts as passing.
 func (r *repair) verifyBase(ctx context.Context) *failure {
 	zerolog.Ctx(ctx).Info().Msg("verify runs on the base, to tell whether it fails there as well")
 	failed, err := r.runOnBase(ctx)
@@ -44,7 +43,7 @@ func (r *repair) verifyBase(ctx context.Context) *failure {
 	return failed
 }
 
-// runOnBase runs the verify command on the base, and says how it failed, if it did.
+// runOnBase runs the verify command on the base, and returns how it failed, if it did.
 func (r *repair) runOnBase(ctx context.Context) (failed *failure, err error) {
 	err = step(ctx, "verify base", func(ctx context.Context) error {
 		return r.buildBase(ctx, session.Caches(r.tree.Dir(), session.ForVerify))
@@ -55,7 +54,7 @@ func (r *repair) runOnBase(ctx context.Context) (failed *failure, err error) {
 	return failed, err
 }
 
-// buildBase runs the verify command on the base branch, and keeps what its tests report.
+// buildBase runs the verify command on the base branch, and stores its test reports.
 func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	request, err := r.author.request(ctx, r.begun)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// names gives a change a name, and the change that would take it back. They depend on
-// the lines alone, not on their place in a file, so that work which is undone later
-// is recognised although the files have moved on.
+// names returns an identifier for a change, and one for the change that would revert it. They depend on the
+// changed lines only and not on their position, so that a revert is recognised even after other changes to
+// the files.
 func names(d diff.Diff) (change, undoes string) {
 	there, back := sha256.New(), sha256.New()
 	files := slices.SortedFunc(slices.Values(d.Files), func(a, b diff.File) int { return cmp.Compare(a.Path, b.Path) })
@@ -34,7 +34,7 @@ func describe(w io.Writer, from, to, removed, added string) {
 	fmt.Fprintf(w, "%q %q %q %q\n", from, to, removed, added)
 }
 
-// sides are the lines that a patch takes away, and those that it adds.
+// sides are the lines that a patch removes, and those that it adds.
 func sides(patch []byte) (removed, added string) {
 	var minus, plus strings.Builder
 	for l := range diff.Lines(patch) {

@@ -18,15 +18,15 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// maxCommandOutput bounds what is kept of the end of a command's output, in bytes.
+// maxCommandOutput bounds how much of the end of a command's output is kept, in bytes.
 const maxCommandOutput = 16 << 10
 
-// failure is a command of the repository's that did not succeed.
+// failure is a failed command of the repository.
 type failure struct {
-	kind   error // what that means for the fix
+	kind   error // what the failure means for the fix
 	what   string
-	output string // the end of what it printed, at most 20 KiB
-	// onBase is how it fails on the base of the pull request, if that is known.
+	output string // the end of the output, at most 20 KiB
+	// onBase is how the command fails on the base of the pull request, if that is known.
 	onBase *failure
 }
 
@@ -40,7 +40,7 @@ func (f *failure) Error() string {
 	return text
 }
 
-// Unwrap is what it means for the fix.
+// Unwrap is what the failure means for the fix.
 func (f *failure) Unwrap() []error {
 	if f.onBase != nil {
 		return []error{f.kind, ErrFailsOnBase}
@@ -48,8 +48,8 @@ func (f *failure) Unwrap() []error {
 	return []error{f.kind}
 }
 
-// inherited tells whether an error is that a command ends as it does on the base, in the same words, so
-// that nothing of the work makes it fail. Numbers may differ, as of times and lines.
+// inherited reports whether an error is a command that fails on the base with the same output, so that the
+// work on the branch did not cause it. Numbers may differ, for instance in times and line numbers.
 func inherited(err error) bool {
 	f := (*failure)(nil)
 	if !errors.As(err, &f) || f.onBase == nil || f.output == "" {
@@ -61,14 +61,13 @@ func inherited(err error) bool {
 
 var number = lazyregexp.New(`\d+`)
 
-// errNoProgram says that a command names a program that is not here.
+// errNoProgram says that the program of a command is not installed.
 var errNoProgram = errors.New("there is no such program")
 
-// execute runs one command in the worktree, with an empty home of its own, until it
-// and everything it started is gone. Where the platform has a sandbox and the settings
-// do not switch it off, it writes in the directory, its home and the caches that it is given
-// alone. One that does not succeed is a *failure of the
-// kind; other errors, such as one that wraps errNoProgram, say nothing about the code.
+// execute runs one command in the worktree, with an empty home directory of its own, until the command and
+// all its descendants have ended. If the platform has a sandbox and the settings do not disable it, the
+// command can only write to the directory, its home and the given caches. A command that fails returns a
+// *failure of the given kind. Other errors, such as one that wraps errNoProgram, say nothing about the code.
 func (a *Author) execute(ctx context.Context, kind error, dir, caches string, args []string, timeout time.Duration) error {
 	home, err := os.MkdirTemp(a.TempDir, "command-")
 	if err != nil {
@@ -99,7 +98,7 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 		return f
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", command, err)
-	// The classes of sessions mean something else of a command: an engine is not missing.
+	// The class Missing of a session means a missing engine; for a command it means a missing program.
 	case stopped != nil && stopped.Class == engine.Missing:
 		return fmt.Errorf("run %s: %w: %s", command, errNoProgram, stopped.Message)
 	case worktree.DiskFault(err):
@@ -116,9 +115,10 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	return nil
 }
 
-// noRoom is an error if a command that failed on the disk of a directory had no room there, which says
-// nothing about the code. One that says so itself may have made room since by removing what it had
-// written; another that says so, and has room, is not believed.
+// noRoom is an error if a failed command had no room on the disk of a directory, which says nothing about the
+// code. A command whose output says that the disk was full may have freed space since by deleting its files,
+// so for it the bound is higher (1 GiB instead of 1 MiB). If there is that much room, the output is not
+// believed.
 func noRoom(dir, output string) error {
 	if fullDisk.MatchString(output) {
 		return worktree.NoRoom(dir, 1<<30)
@@ -128,8 +128,8 @@ func noRoom(dir, output string) error {
 
 var fullDisk = lazyregexp.New(`(?i)no space left on device|disk quota exceeded`)
 
-// confined are the rules of the sandbox for a command; nil is without one. The error is that the
-// settings ask for one where there is none.
+// confined are the sandbox rules for a command; nil means no sandbox. It is an error if the settings require
+// a sandbox and there is none.
 func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error) {
 	if a.Settings != nil {
 		settings := a.Settings()
@@ -141,7 +141,7 @@ func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error
 			return nil, engine.Errorf(engine.Invalid, "%v", err)
 		}
 	}
-	// Without a home there is nothing in it to hide.
+	// Without a home directory there is nothing in it to hide.
 	user, _ := os.UserHomeDir()
 	rules := sandbox.Author([]string{dir}, home, env, user, a.Private)
 	if rules.Alone = a.Alone; a.Alone {
@@ -153,7 +153,7 @@ func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error
 	return &rules, nil
 }
 
-// tail keeps the end of what is printed.
+// tail keeps the end of the output.
 type tail struct{ lines bytes.Buffer }
 
 func (t *tail) add(line []byte) {

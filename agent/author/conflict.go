@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// maxSides bounds what is shown of the sides of all conflicts together, minSide is what of each
-	// side is shown at least while there is room, in bytes.
+	// maxSides bounds how much is shown of the sides of all conflicts together. minSide is how much of each
+	// side is shown at least, while there is room. Both are in bytes.
 	maxSides = 60_000
 	minSide  = 2_000
 )
 
-// conflict is a file that git could not merge, with what the branch and its base have changed in it
-// since they parted, as patches.
+// conflict is a file that git could not merge, with the changes of the branch and of the base since their
+// merge-base, as patches.
 type conflict struct {
 	path         string
 	branch, base []byte
-	// unmarked says that it holds no conflict markers.
+	// unmarked says that the file has no conflict markers.
 	unmarked bool
 }
 
-// parted are the conflicts in files with what both sides changed there.
+// parted are the conflicts in files, with what both sides changed there.
 func parted(ctx context.Context, tree *worktree.Tree, branch, base string, paths, unmarked []string) ([]conflict, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -75,7 +75,7 @@ func (b brief) askConflicts(p *strings.Builder) {
 	b.showSides(p)
 }
 
-// showSides shows what each side changed in the files in conflict, and says where the rest is.
+// showSides shows what each side changed in the conflicting files, and says where to find the rest.
 func (b brief) showSides(p *strings.Builder) {
 	p.WriteString("\nWhat the branch and its base have each changed in them since they parted:\n")
 	most := min(max(maxSides/(2*len(b.conflicts)), minSide), maxText)
@@ -107,11 +107,11 @@ type side struct {
 
 func (c conflict) sides() []side { return []side{{"branch", c.branch}, {"base", c.base}} }
 
-// file is the name of the file that holds a side of a conflict, by that one's place in the list.
+// file is the name of the file that holds this side of conflict i, counted from 0 in the list.
 func (s side) file(i int) string { return fmt.Sprintf("%d-%s.diff", i+1, s.whose) }
 
-// laySides writes the sides of the conflicts to a directory outside of the worktree, where the session
-// reads them and no search of its finds them in the tree. [repair.clear] removes it.
+// laySides writes the sides of the conflicts to a directory outside the worktree, so that the session can
+// read them but does not find them when it searches the worktree. [repair.clear] removes the directory.
 func (r *repair) laySides() error {
 	dir, err := os.MkdirTemp(r.author.TempDir, "conflicts-")
 	if err == nil {
@@ -130,7 +130,7 @@ func (r *repair) laySides() error {
 	return nil
 }
 
-// clear removes what was written for the session besides its worktree.
+// clear removes the files that were written for the session outside the worktree.
 func (r *repair) clear() {
 	if r.brief.sidesDir != "" {
 		os.RemoveAll(r.brief.sidesDir)

@@ -14,16 +14,15 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// secretFile matches names of files that hold credentials, of which a model has
-// nothing to write.
+// secretFile matches the names of files that hold credentials. A model has no reason to write them.
 var secretFile = lazyregexp.New(`(?i)(?:^|/)(?:\.env(?:\.[^/]+)?|[^/]+\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|dsa|ecdsa` +
 	`|ed25519)|\.npmrc|\.pypirc|\.netrc|credentials(?:\.[^/]+)?|secrets?\.(?:ya?ml|json|toml|env))$`)
 
-// exampleFile matches those that only show how such a file looks.
+// exampleFile matches files that only show what such a file looks like.
 var exampleFile = lazyregexp.New(`(?i)\.(?:example|sample|template|dist)$|(?:^|/)(?:testdata|fixtures)/`)
 
-// forbidden refuses changes of the rules that the session is judged by, files that hold
-// credentials, links that lead out of the repository, and new files that people cannot read.
+// forbidden rejects changes to the rules that the session is judged by, files that hold credentials, links
+// out of the repository, and new binary files.
 func forbidden(diffs []diff.Diff) error {
 	for _, f := range ownFiles(diffs) {
 		for _, name := range []string{f.Path, f.OldPath} {
@@ -43,11 +42,11 @@ func forbidden(diffs []diff.Diff) error {
 	return nil
 }
 
-// linkMode is git's mode of a symbolic link.
+// linkMode is git's file mode for symbolic links.
 const linkMode = "120000"
 
-// leadsOut reports whether a link that was added or changed points to a place outside of
-// the repository. Its target is the patch's added line.
+// leadsOut reports whether an added or changed link points outside the repository. A link's target is the
+// added line of its patch.
 func leadsOut(f diff.File) bool {
 	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool {
 		to := path.Join(path.Dir(f.Path), target)
@@ -55,7 +54,7 @@ func leadsOut(f diff.File) bool {
 	})
 }
 
-// binaries refuses a credential that the session put into a file in which git shows no lines.
+// binaries rejects credentials that the session put into files for which git shows no lines.
 func (c ownChange) binaries(ctx context.Context, diffs []diff.Diff) error {
 	changed := diff.Diff{Files: slices.DeleteFunc(ownFiles(diffs), func(f diff.File) bool { return !f.Binary })}
 	sides, err := c.tree.Sides(ctx, changed, func(string) bool { return true }, guard.MaxFile)
@@ -84,7 +83,7 @@ func touches(d diff.Diff, name string) bool {
 	return slices.ContainsFunc(d.Files, func(f diff.File) bool { return f.Path == name || f.OldPath == name })
 }
 
-// pipelineFile matches the names of what the usual CI systems run of a repository.
+// pipelineFile matches the names of files that common CI systems run from a repository.
 var pipelineFile = lazyregexp.New(`(?i)(?:^|/)(?:\.(?:github|gitea|forgejo|gitlab|circleci|buildkite)/` +
 	`|\.woodpecker(?:/|\.ya?ml$)|\.(?:gitlab-ci|drone|travis|cirrus)\.ya?ml$|appveyor\.ya?ml$|action\.ya?ml$` +
 	`|jenkinsfile[^/]*$|azure-pipelines[^/]*\.ya?ml$|bitbucket-pipelines\.ya?ml$)`)
@@ -93,8 +92,8 @@ func isPipeline(name string) bool {
 	return pipelineFile.MatchString(name) && !strings.EqualFold(path.Ext(name), ".md")
 }
 
-// renamed refuses a file that becomes a pipeline by its new name and gets at credentials:
-// it need not have a new line for that.
+// renamed rejects a file whose new name makes it a pipeline and that uses credentials: no line needs to be
+// new for that.
 func (c ownChange) renamed(ctx context.Context, diffs []diff.Diff) error {
 	var become diff.Diff
 	for _, f := range diffs[0].Files {

@@ -17,21 +17,21 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// repeated is the part of a review that lists earlier findings, each of which is told by itself.
+// repeated matches the part of a review that lists earlier findings. Each of those is quoted on its own.
 var repeated = lazyregexp.New(`(?s)\n#### Still there from earlier rounds\n.*?(\n#### |\n---\n|\z)`)
 
-// summary is what a review says besides its findings.
+// summary is the text of a review without its findings.
 func summary(body string) string {
 	body = repeated.ReplaceAllString(verdict.Plain(body), "$1")
 	body, _, _ = strings.Cut(body, "\n---\n")
 	return strings.TrimSpace(body)
 }
 
-// again matches what a later review says of a finding that it finds once more.
+// again matches the line in a later review about a finding that it finds again.
 var again = lazyregexp.New("(?m)^- (\\*\\*\\[[A-Za-z-]+\\] [a-z]+\\*\\* \\[?finding `([0-9a-f]{8})`.*)$")
 
-// statements is what was said of each finding: its text when it was raised, what later reviews say of
-// it, and what others answered in its thread.
+// statements are what was said about each finding: its text when it was raised, the lines of later reviews
+// about it, and the replies in its thread.
 func (a *Author) statements(pr forge.PullRequest, l verdict.Ledger) map[string][]quotation {
 	said := map[string][]quotation{}
 	raised := func(id, text string) {
@@ -52,7 +52,7 @@ func (a *Author) statements(pr forge.PullRequest, l verdict.Ledger) map[string][
 			said[id] = append(said[id], quotation{fmt.Sprintf("answer to finding %s by %s", id, c.Author.Login), verdict.Plain(c.Body)})
 		}
 	}
-	// What had no place on a line stands in a review, or in a comment that goes on with it.
+	// A finding without a place on a line is in a review, or in a comment that continues one.
 	for _, text := range a.reviewed(pr) {
 		for id, described := range verdict.Raised(text) {
 			raised(id, described)
@@ -78,7 +78,7 @@ func (a *Author) statements(pr forge.PullRequest, l verdict.Ledger) map[string][
 	return said
 }
 
-// reviewed are the texts in which the reviewers' findings stand, the oldest first.
+// reviewed are the texts that contain the reviewers' findings, oldest first.
 func (a *Author) reviewed(pr forge.PullRequest) (texts []string) {
 	for _, r := range pr.Reviews {
 		if verdict.ListsLogin(a.Reviewers, r.Author.Login) && r.EditedAt == nil {
@@ -100,14 +100,14 @@ var convention = lazyregexp.New(`(?i)^(contributing(\.\w+)?|agents\.md|claude\.m
 	`|\.pre-commit-config\.yaml|makefile)$`)
 
 const (
-	// maxConventions bounds the files of conventions that a session is told of, maxConvention what it
-	// is told to read whole of one, in bytes.
+	// maxConventions bounds the number of convention files that a session is told about. maxConvention is the
+	// size, in bytes, up to which it is told to read a file completely.
 	maxConventions = 30
 	maxConvention  = 64 << 10
 )
 
-// conventions are the files of the base that say how code is written there, and those of them that
-// are too long to be read whole. The session reads them itself.
+// conventions are the files of the base that say how code is written there, and those of them that are too
+// long to be read completely. The session reads them itself.
 func conventions(ctx context.Context, tree *worktree.Tree, base string) (files, long []string, err error) {
 	for _, dir := range []string{".", ".github", "docs"} {
 		names, err := tree.ReadDir(ctx, base, dir)
@@ -123,11 +123,11 @@ func conventions(ctx context.Context, tree *worktree.Tree, base string) (files, 
 			}
 		}
 	}
-	// What is written for people comes before settings.
+	// Files for people come before settings.
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	files = files[:min(len(files), maxConventions)]
 	for _, name := range files {
-		content, err := tree.ReadFile(ctx, base, name) // a link is named all the same
+		content, err := tree.ReadFile(ctx, base, name) // a link that cannot be read is still listed
 		if len(content) > maxConvention || errors.Is(err, worktree.ErrTooLarge) {
 			long = append(long, name)
 		}
@@ -142,10 +142,10 @@ func rank(convention string) int {
 	return 1
 }
 
-// maxTried bounds how many earlier fixes are told of.
+// maxTried bounds how many earlier fixes are quoted.
 const maxTried = 3
 
-// learn adds to the brief what the worktree and the settings tell.
+// learn adds to the brief what the worktree and the settings say.
 func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 	b := &r.brief
 	if r.author.Settings != nil {
@@ -175,8 +175,8 @@ func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 	return err
 }
 
-// changes is the pull request's diff, with the whole functions that it touches unless that is
-// too long. What conflicts with the base has none.
+// changes is the pull request's diff, with whole functions around the changes unless that is too long. It is
+// empty if the branch conflicts with the base.
 func changes(ctx context.Context, tree *worktree.Tree) (string, error) {
 	text := ""
 	for _, read := range []func(context.Context) (diff.Diff, error){tree.DiffFunctions, tree.Diff} {

@@ -14,28 +14,28 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// ownChange is what a session changed: what differs from the tree that it began with.
-// In files with conflicts, which it resolved, that is what differs from the branch and
-// from the base as well, since what one of them has is not the session's.
+// ownChange is what a session changed: the difference from the tree that it started with. In files whose
+// conflicts it resolved, only what also differs from both the branch and the base counts, since everything
+// else comes from one of them.
 type ownChange struct {
 	tree *worktree.Tree
-	// since is the commit or tree that the session began with.
+	// since is the commit or tree that the session started with.
 	since string
-	// conflicts are the files that git could not merge, sides the commits they came from.
+	// conflicts are the files that git could not merge. sides are the commits they come from.
 	conflicts, sides []string
-	// head is where this program left HEAD.
+	// head is the commit to which this program last set HEAD.
 	head string
-	// byRuns is to judge whether the quality bar was lowered once it is known what ran, by runs, nil
-	// while that is not known.
+	// byRuns says that whether the quality bar was lowered is judged later, from the test runs. runs are
+	// those test runs, nil until they are known.
 	byRuns bool
 	runs   *junit.Runs
-	// open are the findings that the session is asked to repair.
+	// open are the findings that the session must fix.
 	open verdict.Ledger
 }
 
-// inspect says why what the session left in the tree must not be pushed. It fails
-// closed: a change that cannot be read is not pushed either. Where the change is all
-// the session's, it gives it a name, and the one that would take it back.
+// inspect says why what the session left in the tree must not be pushed. It fails closed: a change that
+// cannot be read is not pushed either. If the session alone made the change, it returns identifiers for the
+// change and for its revert.
 func (c ownChange) inspect(ctx context.Context) (change, undoes string, err error) {
 	head, err := c.tree.Head(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	return change, undoes, written(diffs)
 }
 
-// lowered refuses a change that lowers the quality bar, by what ran as far as that is known.
+// lowered rejects a change that lowers the quality bar, judged by the test runs as far as they are known.
 func (c ownChange) lowered(ctx context.Context) error {
 	snapshot, err := c.tree.Snapshot(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (c ownChange) lowered(ctx context.Context) error {
 	return c.relaxed(ctx, diffs)
 }
 
-// uncommittable is git's complaint about what is in the tree, unless it was only stopped, or
-// the disk takes nothing: that is nothing that a session could mend.
+// uncommittable wraps git's error about the content of the tree, which a session could repair. A cancelled
+// context and a disk fault are returned as they are.
 func uncommittable(ctx context.Context, err error) error {
 	if ctx.Err() != nil || worktree.DiskFault(err) {
 		return err
@@ -96,8 +96,8 @@ func uncommittable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUncommittable, err)
 }
 
-// diffs are what the session changed, as seen from each commit that it may be seen from:
-// what is in all of them is its own.
+// diffs are the session's changes, as seen from each commit that they can be compared with: what is in all of
+// the diffs is the session's own.
 func (c ownChange) diffs(ctx context.Context, snapshot string) ([]diff.Diff, error) {
 	own, err := c.diff(ctx, c.since, snapshot)
 	if err != nil || len(c.conflicts) == 0 {
@@ -130,8 +130,8 @@ func (c ownChange) diff(ctx context.Context, since, snapshot string) (diff.Diff,
 	return diff, nil
 }
 
-// relaxed refuses a change that lowers the quality bar: who repairs a finding by
-// silencing what found it has repaired nothing.
+// relaxed rejects a change that lowers the quality bar: silencing the check that found a defect does not fix
+// the defect.
 func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 	var own []guard.Finding
 	for i, diff := range diffs {
@@ -161,10 +161,9 @@ func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 	return fmt.Errorf("%w: %s", ErrRelaxed, strings.Join(lines, "; "))
 }
 
-// allowed tells what a repair may well do: rework tests, which the next review has to answer
-// for. What silences a check is refused also where it is only suspected. That a test does not run any
-// more is refused unless a finding is about its file: the review has asked for that, and the
-// commit says so.
+// allowed reports whether a fix may do what the guard found. It may rework tests, since the next review
+// judges that. Silencing a check is rejected even if it is only suspected. That a test no longer runs is
+// rejected, unless a finding is about its file: then the review asked for it, and the commit says so.
 func (c ownChange) allowed(f guard.Finding) bool {
 	if guard.ByRuns(f) {
 		return slices.ContainsFunc(c.open.Outstanding(), func(e verdict.Entry) bool { return e.Path == f.Path })
@@ -172,8 +171,7 @@ func (c ownChange) allowed(f guard.Finding) bool {
 	return f.Tier == guard.Evidence && (f.Kind == guard.Test || f.Kind == guard.Assertion || f.Kind == guard.Unexamined)
 }
 
-// refused reports whether an error is about what the session left, so that telling
-// it can help.
+// refused reports whether an error is about what the session left, so that it helps to tell the session.
 func refused(err error) bool {
 	return slices.ContainsFunc([]error{ErrForbidden, ErrConflicts, ErrRelaxed, ErrDeferred, ErrUnverified, ErrUncommittable,
 		ErrNothingChanged},

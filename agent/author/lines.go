@@ -10,30 +10,30 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// deferral is a note that something is left for later: one of the words that are kept for
-// that, in capitals or at the beginning of a comment, or what people write instead.
+// deferral matches a note that something is left for later: one of the usual words, in capitals or at the
+// beginning of a comment, or a phrase that people write instead.
 var deferral = lazyregexp.New(`\b(?:TODO|FIXME|XXX|HACK|TBD)\b` +
 	`|(?i:(?:#|//|/\*|--|<!--|;|%|^\s*\*)\s*@?(?:todo|fixme|xxx|hack|tbd)\b)` +
 	`|(?i:\b(?:follow-?up|separate|later|future) (?:pr|pull request|mr|merge request)\b)` +
 	`|(?i:\b(?:fix|fixed|handle|handled|do|done|address|addressed|implement|implemented|clean up) (?:this |it |that |these )?later\b)`)
 
-// marker is a line of conflict markers that was indented. Those at the beginning of a
-// line are found by worktree.
+// marker matches an indented line of conflict markers. Package worktree finds those at the beginning of a
+// line.
 var marker = lazyregexp.New(`^\s+(?:<{7}|>{7}) `)
 
-// secretUse is a line by which a pipeline gets at credentials, or at more of them. It
-// errs on the side of a person: a word is enough, in any context, since there are too
-// many ways to write the same in YAML and in expressions, which have no case
+// secretUse matches a line by which a pipeline gets access to credentials, or to more of them. When in doubt
+// it matches, so that a person decides: a word is enough, in any context, since YAML and expressions have too
+// many ways to write the same, and expressions ignore case
 // (https://docs.github.com/actions/reference/workflows-and-actions/contexts).
 var secretUse = lazyregexp.New(`(?i)secret|credential|access_?token` +
 	`|\bgithub\s*(?:\.\s*(?:token\b|\*)|[\[)]|$)` + // github.token, github['token'], toJSON(github)
 	`|\b(?:pull_request_target|workflow_run)\b` +
 	`|(?:^|[\s{,?-])["']?(?:permissions|environment)["']?\s*:` +
 	`|:\s*["']?write(?:-all)?["']?\s*(?:[#,}]|$)` +
-	`|\\[xu][0-9a-f]{2}`) // any of them, spelled in numbers
+	`|\\[xu][0-9a-f]{2}`) // any of these, written as character escapes
 
-// written refuses lines that the session added although no repair needs them: notes
-// that defer the work, credentials, and pipelines that use them.
+// written rejects added lines that no fix needs: notes that defer the work, credentials, and pipelines that
+// use them.
 func written(diffs []diff.Diff) error {
 	for _, f := range diffs[0].Files {
 		for _, line := range ownLines(diffs, f.Path) {
@@ -52,8 +52,7 @@ func written(diffs []diff.Diff) error {
 	return nil
 }
 
-// ownLines are the lines of a file that every diff adds and that were not merely
-// moved within it.
+// ownLines are the lines of a file that every diff adds and that were not only moved within the file.
 func ownLines(diffs []diff.Diff, name string) []string {
 	var own []string
 	for i, d := range diffs {
@@ -72,7 +71,7 @@ func ownLines(diffs []diff.Diff, name string) []string {
 	return own
 }
 
-// addedLines are the lines that a patch adds and does not take away elsewhere.
+// addedLines are the lines that a patch adds, except for those that it removes elsewhere.
 func addedLines(patch []byte) []string {
 	var added []string
 	removed := map[string]int{}

@@ -19,20 +19,20 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// lockTimeout bounds the making of one lock file: it may have to ask the network about
-// every dependency.
+// lockTimeout bounds the generation of one lock file: the tool may have to ask the network about every
+// dependency.
 const lockTimeout = 5 * time.Minute
 
-// lockTool makes one kind of lock file anew from the manifest beside it, as far as
-// the tool allows with nothing installed and no script of a package run.
+// lockTool generates one kind of lock file from the manifest next to it. As far as the tool allows, nothing
+// is installed and no package script runs.
 type lockTool struct {
 	lock string
-	// mark is a text in those lock files that are this tool's; empty is in all.
+	// mark is a text in the lock files of this tool; empty matches all.
 	mark    string
 	command string
 }
 
-// lockTools are the kinds of lock files that can be made anew; the first that fits.
+// lockTools are the kinds of lock files that can be generated; the first match counts.
 var lockTools = []lockTool{
 	{"package-lock.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
 	{"npm-shrinkwrap.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
@@ -52,28 +52,27 @@ var lockTools = []lockTool{
 var lockFile = lazyregexp.New(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved` +
 	`|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
 
-// staleLock is a lock file that has the base's version and is to be made anew.
+// staleLock is a lock file that has the base's content and must be generated again.
 type staleLock struct {
 	name    string
 	command []string
 }
 
-// locks are the conflicts of a merge, by who settles them.
+// locks are the conflicts of a merge, by who resolves them.
 type locks struct {
 	stale []staleLock
 	// left are the conflicts that the session resolves.
 	left []string
-	// made says that the stale ones were made anew, and no session has been at work since.
+	// made says that the stale lock files were generated, and that no session has worked since.
 	made bool
 }
 
-// errStale says that a lock file's tool failed on what it was made from.
+// errStale says that a lock file's tool failed on its manifest.
 var errStale = fmt.Errorf("%w: a lock file cannot be made anew; where its tool wants a login or a network that a fix does not have, "+
 	"merge the base by hand", ErrConflicts)
 
-// settleLocks takes the base's version of each lock file in conflict whose tool is
-// here: two versions of a generated file have no meaning between them. One whose tool
-// is missing stays in conflict.
+// settleLocks takes the base's version of each conflicting lock file whose tool is installed: a mix of two
+// versions of a generated file has no meaning. A lock file whose tool is missing stays in conflict.
 func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, base string, conflicts []string) (locks, error) {
 	var l locks
 	for _, name := range conflicts {
@@ -93,8 +92,8 @@ func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, base stri
 	return l, nil
 }
 
-// lockCommand is how a lock file of the base is made anew on this machine; nil when it
-// is none, is gone from the base, or its tool is not here.
+// lockCommand is the command that generates a lock file of the base on this machine. It is nil if the file is
+// no lock file, is not on the base, or its tool is not installed.
 func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([]string, error) {
 	if !lockFile.MatchString(name) {
 		return nil, nil
@@ -118,12 +117,12 @@ func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([
 	return nil, nil
 }
 
-// tryLocks makes the stale lock files anew where nothing else is in conflict. Those whose
-// tool fails, as without a private registry's login, are put back into conflict and left
-// to the session, like those whose tool is missing.
+// tryLocks generates the stale lock files, unless other files are in conflict too. If a tool fails, for
+// instance because it lacks the login of a private registry, its lock file becomes a conflict again and is
+// left to the session, like one whose tool is missing.
 func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) error {
 	if slices.ContainsFunc(l.left, func(name string) bool { return !lockFile.MatchString(name) }) {
-		return nil // what the lock files are made from may be in conflict itself
+		return nil // the manifests of the lock files may be in conflict themselves
 	}
 	var stale []staleLock
 	for _, lock := range l.stale {
@@ -145,8 +144,8 @@ func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) er
 	return nil
 }
 
-// regenerate makes the stale lock files anew, once the manifests beside them are
-// resolved, and again after each turn that may have changed those.
+// regenerate generates the stale lock files, once the manifests next to them are resolved, and again after
+// each turn that may have changed the manifests.
 func (a *Author) regenerate(ctx context.Context, tree *worktree.Tree, l locks) error {
 	for _, lock := range l.stale {
 		dir := filepath.Join(tree.Dir(), filepath.FromSlash(path.Dir(lock.name)))

@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict"
 )
 
-// recurrence is the line by which a session declares what keeps a defect from coming back; ""
-// unless it declares one action. It cannot write commit messages itself.
+// recurrence is the line in which a session declares what prevents a defect from coming back; "" unless it
+// declares exactly one action. The session cannot write commit messages itself.
 func recurrence(answer string) string {
 	declared := slices.Collect(maps.Values(guidelines.Recurrence(answer)))
 	if len(declared) != 1 {

@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict"
 )
 
-// brief is everything that one fix's prompt says.
+// brief is everything that the prompt of one fix says.
 type brief struct {
 	ref       string
 	title     string
@@ -18,27 +18,28 @@ type brief struct {
 	base      string
 	review    string // the latest review, without its record
 	ledger    verdict.Ledger
-	history   map[string][]quotation // by finding: what was said of it
+	history   map[string][]quotation // what was said about each finding, by id
 	failed    []forge.FailedCheck
-	inherited []string // failed checks that fail on the base too
+	inherited []string // failed checks that also fail on the base
 	conflicts []conflict
-	// sidesDir is the directory in which the sides of the conflicts stand whole; empty without any.
+	// sidesDir is the directory with the complete sides of the conflicts; empty if there are none.
 	sidesDir string
 	// changes is the pull request's diff, shortened if it is long.
 	changes string
-	// subjects are those of the latest commits of the base, tried what the last attempts came to.
+	// subjects are the subjects of the latest commits of the base. tried are the results of the latest
+	// attempts.
 	subjects, tried []string
-	// allow are the patterns of the commands that the session may run, verify the command that
-	// is run on its work, conventions the files that tell of the repository's, and long those of
-	// them that are not to be read whole.
+	// allow are the patterns of the commands that the session may run. verify is the command that checks its
+	// work. conventions are the files with the repository's conventions, and long are those of them that are
+	// too long to be read completely.
 	allow, verify, conventions, long []string
-	// fence delimits text that the product did not write; it is unguessable.
+	// fence delimits foreign text; it is unguessable.
 	fence string
-	// signer signs what the fix says that it cost.
+	// signer signs the costs that the fix reports.
 	signer verdict.Signer
 }
 
-// quotation is a text that the prompt quotes, with what it is.
+// quotation is a text that the prompt quotes, and what the text is.
 type quotation struct{ what, text string }
 
 func (b brief) prompt() string {
@@ -72,7 +73,7 @@ func (b brief) prompt() string {
 	return p.String()
 }
 
-// answerLines asks for what a report reads.
+// answerLines asks for the lines that a report reads.
 const answerLines = `
 Give each open finding exactly one line, with its id. The words in front stay as they are, whatever language you write in:
 
@@ -81,7 +82,7 @@ Disputed ID: the evidence from the code that it is wrong, path and line included
 Needs a person ID: what only a person can do, such as a decision or an edit of the title or description
 `
 
-// checkLines asks for the same of failed checks.
+// checkLines asks for the same lines about failed checks.
 const checkLines = `
 Give each failed check exactly one line, with its number. The words in front stay as they are here too:
 
@@ -89,7 +90,7 @@ Repaired check N: what made it fail, and what you changed
 Needs a person check N: what only a person can do, such as running it again where nothing in this repository made it fail
 `
 
-// askLines asks for a line for each open finding and each failed check.
+// askLines asks for a line about each open finding and each failed check.
 func (b brief) askLines(p *strings.Builder) {
 	if len(b.ledger.Outstanding()) > 0 {
 		p.WriteString(answerLines)
@@ -99,7 +100,7 @@ func (b brief) askLines(p *strings.Builder) {
 	}
 }
 
-// askFindings tells of each open finding all that was said of it.
+// askFindings lists each open finding with everything that was said about it.
 func (b brief) askFindings(p *strings.Builder) {
 	if b.review != "" {
 		p.WriteString("\n# The review\n")
@@ -112,7 +113,7 @@ func (b brief) askFindings(p *strings.Builder) {
 	for _, e := range outstanding {
 		text := fmt.Sprintf("%s [%s] %s at %s", e.Rule, e.Dimension, e.Severity, verdict.Place(e.Path, e.Line))
 		if e.Last > e.First || len(b.history[e.ID]) == 0 {
-			text += ": " + e.Claim // as the last round has it; else it is told below
+			text += ": " + e.Claim // as the last round worded it; otherwise it is quoted below
 		}
 		if e.Last > e.First {
 			text += fmt.Sprintf("\nFound in round %d, and again in round %d.", e.First, e.Last)
@@ -128,7 +129,7 @@ func (b brief) askFindings(p *strings.Builder) {
 	}
 }
 
-// writeHow tells of what helps with the work.
+// writeHow adds what helps with the work.
 func (b brief) writeHow(p *strings.Builder) {
 	if len(b.tried) > 0 {
 		p.WriteString("\n# What was tried before\n")
@@ -159,8 +160,8 @@ func (b brief) writeHow(p *strings.Builder) {
 	}
 }
 
-// again tells the session what is wrong with its work, of which findings it said nothing, and
-// which of its lines say nothing.
+// again tells the session what is wrong with its work, which findings it did not mention, and which of its
+// lines cannot be used.
 func (b brief) again(err error, missing, wrong []string) string {
 	var p strings.Builder
 	p.WriteString("\n# Not yet\n")
@@ -193,10 +194,10 @@ func (b brief) again(err error, missing, wrong []string) string {
 	return p.String()
 }
 
-// maxQuotes bounds all quoted texts of a kind together, in bytes, but for the last of them.
+// maxQuotes bounds all quoted texts of one kind together, in bytes, not counting the last one.
 const maxQuotes = 200_000
 
-// quoteAll quotes as many of a number of texts as fit into so many bytes, and says how many do not.
+// quoteAll quotes texts until they fill the given number of bytes, and says how many are left out.
 func (b brief) quoteAll(p *strings.Builder, kind string, n, room int, nth func(i int) (what, text string)) {
 	before := p.Len()
 	for i := range n {
@@ -215,7 +216,7 @@ const (
 	maxChanges = 60_000
 )
 
-// quote writes untrusted text between delimiters that it cannot form itself.
+// quote writes untrusted text between delimiters that the text cannot contain.
 func (b brief) quote(p *strings.Builder, what, text string, most int) {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "\n[shortened]"

@@ -12,16 +12,15 @@ import (
 	"touchstone/worktree"
 )
 
-// pushes bounds how often one fix is pushed: once, and again each time that the base
-// was merged into the branch meanwhile.
+// pushes bounds how often one fix is pushed: once, and again after each time that somebody merged the base
+// into the branch meanwhile.
 const pushes = 3
 
-// pushTimeout bounds one push where the Author sets no other time.
+// pushTimeout bounds one push if the Author sets no other timeout.
 const pushTimeout = 2 * time.Minute
 
-// push brings the fix to the branch, as a fast-forward. What came to the branch
-// meanwhile stays: if it is nothing but the base, the fix goes on top of it, otherwise
-// the fix is set aside.
+// push pushes the fix to the branch as a fast-forward. Commits that came to the branch meanwhile stay: if
+// they only merge the base, the fix is put on top of them, otherwise the fix is set aside.
 func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 	begun := pr
 	for try := 1; ; try++ {
@@ -46,8 +45,8 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 	}
 }
 
-// refused is the end of a push that GitHub does not take. What keeps it from being read as
-// well, such as a token that has expired, is why.
+// refused is the error of a push that GitHub rejected. If reading from GitHub fails too, for instance because
+// the token expired, that is the reason.
 func (r *repair) refused(ctx context.Context, pr forge.PullRequest, err error) error {
 	if _, why := r.author.Read.PullRequest(ctx, pr.Ref); why != nil {
 		return fmt.Errorf("push the fix: %w; nor does GitHub let itself be read: %w", err, why)
@@ -55,8 +54,8 @@ func (r *repair) refused(ctx context.Context, pr forge.PullRequest, err error) e
 	return fmt.Errorf("%w: %w", ErrUnpushable, err)
 }
 
-// wanted looks whether the pull request still needs what it needed when the fix began, into
-// the same base: people may have said otherwise meanwhile.
+// wanted checks whether the pull request still needs the fix, into the same base: people may have decided
+// otherwise meanwhile.
 func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 	now, err := r.author.Read.PullRequest(ctx, begun.Ref)
 	if err != nil {
@@ -77,8 +76,8 @@ func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 	return err
 }
 
-// send pushes once. The push is not cancelled: GitHub reports it before git ends here, and
-// this agent must not take its own push for another's.
+// send pushes once. The push cannot be cancelled: GitHub announces it before git ends here, and this agent
+// must not take its own push for somebody else's.
 func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -87,14 +86,14 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
 	err := r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
-	if err != nil && ctx.Err() != nil { // the network is slow, or GitHub is; the push was not refused
+	if err != nil && ctx.Err() != nil { // the network or GitHub is slow; the push was not rejected
 		return fmt.Errorf("%w: the push was not done after %s", worktree.ErrUnavailable, most)
 	}
 	return err
 }
 
-// catchUp puts the fix on top of the branch as it is now, and verifies it there. The commit
-// that it returns replaces the one that the fix was made on.
+// catchUp puts the fix on top of the branch as it is now, and verifies the result. The pull request that it
+// returns replaces the one that the fix was made for.
 func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullRequest, error) {
 	now, err := r.author.Read.PullRequest(ctx, pr.Ref)
 	if err != nil {
@@ -103,14 +102,14 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 	if !now.Open || now.Head.SHA == pr.Head.SHA || now.Head.Name != pr.Head.Name || now.Base.Name != pr.Base.Name {
 		return now, ErrOvertaken
 	}
-	// Taking the worktree over sets aside what is in it.
+	// Acquiring the worktree again sets aside what is in it.
 	if err := r.release(); err != nil {
 		return now, err
 	}
 	if r.tree, err = r.author.acquire(ctx, now); err != nil {
 		return now, err
 	}
-	// What was rebased or squashed away must not come back with the fix.
+	// Commits that were rebased or squashed away must not come back with the fix.
 	kept, err := r.tree.Contains(ctx, pr.Head.SHA)
 	only := false
 	if err == nil && kept {
@@ -135,13 +134,13 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 	return now, err
 }
 
-// mergeMessage is that of a merge of the base, in git's own words, which tell it from work
-// on the branch.
+// mergeMessage is the message of a merge of the base. It uses git's own words, by which such a merge is told
+// from work on the branch.
 func mergeMessage(pr forge.PullRequest) string {
 	return fmt.Sprintf("Merge branch '%s' into %s", pr.Base.Name, pr.Head.Name)
 }
 
-// acquire takes the worktree of the branch at its head.
+// acquire acquires the worktree of the branch at its head.
 func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.Tree, error) {
 	request, err := a.request(ctx, pr)
 	if err != nil {
@@ -157,7 +156,7 @@ func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.T
 	return tree, nil
 }
 
-// request is for the worktree of the branch at its head.
+// request is the request for the worktree of the branch at its head.
 func (a *Author) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
 	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
 	return worktree.Request{
@@ -168,7 +167,7 @@ func (a *Author) request(ctx context.Context, pr forge.PullRequest) (worktree.Re
 	}, err
 }
 
-// release gives the worktree back, once.
+// release releases the worktree, once.
 func (r *repair) release() error {
 	if r.tree == nil {
 		return nil

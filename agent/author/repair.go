@@ -20,15 +20,14 @@ import (
 	"touchstone/worktree"
 )
 
-// maxTurns is how often a session is asked for a repair: once, and once more with what was
-// wrong about it. What it says nothing of is asked for once besides.
+// maxTurns is how often a session is asked for a fix: once, and once more with what was wrong with it. It is
+// also asked once about findings that it did not mention.
 const maxTurns = 2
 
-// repair is one fix in its worktree, from the merged base to a commit that may be
-// pushed.
+// repair is one fix in its worktree, from the merged base to a commit that may be pushed.
 type repair struct {
 	author *Author
-	// kind is the act that it is.
+	// kind is the act: a fix, or applying edits.
 	kind     decide.Kind
 	tree     *worktree.Tree
 	brief    brief
@@ -42,22 +41,22 @@ type repair struct {
 	out      Outcome
 
 	session engine.Session
-	// took is the time of the session's turns, model the engine and the model that answered last.
+	// took is the total time of the session's turns. model is the engine and the model that answered last.
 	took  time.Duration
 	model string
-	// change names what the session changed, unverified what verify failed on last, onBase is how
-	// verify fails on the base, if it does.
+	// change identifies what the session changed. unverified is the change on which verify last failed.
+	// onBase is how verify fails on the base, if it does.
 	change, unverified string
 	onBase             *failure
-	// lost says which tests ran on the base and do not on the fix, before is what ran before the
-	// session; nil while that is not known.
+	// lost says which tests ran on the base and do not run on the fix. before is the result of the tests
+	// before the session; nil if not known.
 	lost   string
 	before *tested
 	// begun is the pull request as it was when the fix began.
 	begun forge.PullRequest
 }
 
-// run makes the commit, with as many turns of the session as it takes and is allowed.
+// run makes the commit, with as many turns of the session as are needed and allowed.
 func (r *repair) run(ctx context.Context) (err error) {
 	defer func() {
 		if r.session != nil {
@@ -69,7 +68,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 		ask = r.brief.prompt()
 	}
 	var before error
-	asked := false // for the findings that it had said nothing of
+	asked := false // about the findings that the session had not mentioned
 	for turn := 0; ; {
 		if ask != "" {
 			if err := r.ask(ctx, ask); err != nil {
@@ -84,7 +83,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 			err = r.tested(ctx)
 		}
 		if errors.Is(err, ErrNothingChanged) && before != nil {
-			err = before // which still is what is wrong
+			err = before // the earlier error still holds
 		}
 		var missing []string
 		if turn > 0 && !asked {
@@ -104,13 +103,13 @@ func (r *repair) run(ctx context.Context) (err error) {
 		sent.Msg("the session is sent back to its work")
 		ask = r.brief.again(err, missing, r.report.wrong)
 		if turn == 0 {
-			// Nothing but a merge was made, and it does not hold.
+			// There is only a merge so far, and it was rejected.
 			ask = r.brief.prompt() + ask
 		}
 	}
 }
 
-// open begins the session.
+// open starts the session.
 func (r *repair) open(ctx context.Context) (err error) {
 	if r.allowed.NoModel {
 		return errors.New("the base cannot be merged in without a session, and none may be begun")
@@ -163,13 +162,13 @@ func (r *repair) ask(ctx context.Context, prompt string) (err error) {
 	return err
 }
 
-// commit turns what is in the tree into the one commit on top of the branch, or says why it
-// must not become one.
+// commit turns the content of the tree into the one commit on top of the branch, or says why it must not be
+// committed.
 func (r *repair) commit(ctx context.Context) error {
 	change, undoes, err := r.own.inspect(ctx)
 	if err == nil && len(r.locks.stale) > 0 && !r.locks.made {
-		// The tools read, and some of them run, what the session wrote: what they leave
-		// beside the lock files is looked through like its own work.
+		// The tools read what the session wrote, and some of them run it. So what they leave next to the lock
+		// files is inspected like the session's own work.
 		if err = r.author.regenerate(ctx, r.tree, r.locks); err == nil {
 			change, undoes, err = r.own.inspect(ctx)
 		}
@@ -198,9 +197,8 @@ func (r *repair) commit(ctx context.Context) error {
 	return nil
 }
 
-// tested runs the repository's own check on what is committed and, where it reports what ran,
-// judges by that whether the session lowered the quality bar. What tests are lost besides is said in
-// the commit.
+// tested runs the repository's own check on the commit. If the check reports which tests ran, tested also
+// judges by that whether the session lowered the quality bar. Other lost tests are mentioned in the commit.
 func (r *repair) tested(ctx context.Context) error {
 	head, err := r.verified(ctx)
 	if !r.own.byRuns || r.out.Head == r.merge.Commit || err != nil && !refused(err) {
@@ -222,9 +220,8 @@ func (r *repair) tested(ctx context.Context) error {
 	return nil
 }
 
-// verified runs the repository's own check on what is committed: a file that the session
-// made and git ignores is not there. What the command leaves in the tree, or commits, is no
-// part of the fix.
+// verified runs the repository's own check on the commit, without files that the session made and git
+// ignores. What the command leaves in the tree, or commits, does not become part of the fix.
 func (r *repair) verified(ctx context.Context) (head tested, err error) {
 	if len(r.verify.Command) == 0 {
 		return head, nil

@@ -11,7 +11,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// word is what a session says of one finding: the form, and the text behind it.
+// word is what a session says about one finding: the form, and the text after it.
 type word struct{ form, text string }
 
 // The forms of a word.
@@ -21,14 +21,14 @@ const (
 	person   = "Needs a person"
 )
 
-// report is what a session says of the open findings, by id, and of the failed checks, by number, in
-// the lines that it is asked for, and the subject that it gives its commit. What it says last of one
-// counts.
+// report is what a session says about the open findings, by id, and about the failed checks, by number, in
+// the lines that it is asked for. It also has the subject for the commit. The latest word about a finding or
+// check counts.
 type report struct {
 	words   map[string]word
 	subject string
-	// wrong are lines that say nothing: of what is no open finding or failed check, or of one in two
-	// forms at once.
+	// wrong are lines that cannot be used: they are about something that is no open finding or failed check,
+	// or they put one in two forms at once.
 	wrong []string
 }
 
@@ -36,18 +36,17 @@ var (
 	wordLine = lazyregexp.New(`(?m)^[-*> \t]*(Repaired|Disputed|Needs a person)[ \t*]+` + "`?(check [0-9]{1,3}|[0-9a-zA-Z]{1,40})`?" +
 		`[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
 	subjectLine = lazyregexp.New(`(?m)^[-*> \t]*Commit[ \t*]*:[ \t*]*(\S[^\r\n]*)$`)
-	// unfit are subjects by which git, CI or this program would take the commit for something
-	// else.
+	// unfit matches subjects that git, CI or this program would misinterpret.
 	unfit = lazyregexp.New(`(?i)^(?:touchstone-|merge |revert |fixup! |squash! |amend! |skip-checks)`)
 )
 
 const (
-	// maxEvidence bounds what is repeated of a word, in bytes, maxSubject a commit's subject.
+	// maxEvidence bounds, in bytes, how much of a word is repeated. maxSubject bounds a commit's subject.
 	maxEvidence = 400
 	maxSubject  = 100
 )
 
-// read takes in an answer to a brief.
+// read reads an answer to a brief.
 func (r *report) read(answer string, b brief) {
 	said := map[string]word{}
 	r.wrong = nil
@@ -75,7 +74,7 @@ func (r *report) read(answer string, b brief) {
 	}
 }
 
-// of are the words of one form, by id.
+// of are the texts of the words of one form, by id.
 func (r report) of(form string) map[string]string {
 	texts := map[string]string{}
 	for id, w := range r.words {
@@ -86,10 +85,10 @@ func (r report) of(form string) map[string]string {
 	return texts
 }
 
-// checkID is by what a report speaks of the nth of the failed checks.
+// checkID is the id of the failed check with index n in a report.
 func checkID(n int) string { return fmt.Sprintf("check %d", n+1) }
 
-// asks reports whether a session is asked about a finding or a check, by what a report calls it.
+// asks reports whether the session was asked about a finding or a check with this id.
 func (b brief) asks(id string) bool { return slices.Contains(ids(b.ledger), id) || b.asksCheck(id) }
 
 func (b brief) asksCheck(id string) bool {
@@ -106,21 +105,20 @@ func (r report) missing(open verdict.Ledger) []string {
 	return slices.DeleteFunc(ids(open), func(id string) bool { return r.words[id].form != "" })
 }
 
-// brackets are those by which a commit message keeps CI from running
+// brackets replaces the brackets by which a commit message can keep CI from running
 // (https://docs.github.com/actions/managing-workflow-runs/skipping-workflow-runs).
 var brackets = strings.NewReplacer("[", "(", "]", ")")
 
-// line is what a model wrote as it may stand in a commit message: a mention notifies from
-// there as well, a line break could forge a trailer, brackets could skip CI, and a credential
-// cannot be taken back.
+// line makes a model's text safe in a commit message: a mention there notifies people, a line break could
+// forge a trailer, brackets could skip CI, and a leaked credential cannot be taken back.
 func line(s string) string {
 	redacted := "[redacted]"
 	s = strings.Join(strings.Fields(verdict.Prose(forge.Redact(s))), " ")
 	return strings.ReplaceAll(brackets.Replace(s), brackets.Replace(redacted), redacted)
 }
 
-// nothingChanged is why a session that changed nothing is to go on, or why its work ends there:
-// all that is open is disputed, or for a person.
+// nothingChanged is the error for a session that changed nothing. It says whether the session must go on, or
+// whether its work ends because everything open is disputed or left to a person.
 func (b brief) nothingChanged(r report) error {
 	outstanding := b.ledger.Outstanding()
 	disputes, people := r.of(disputed), r.of(person)
@@ -149,8 +147,8 @@ func (b brief) nothingChanged(r report) error {
 
 const needsPerson = " needs a person: "
 
-// LeftToPerson is what the session left to a person of the only finding or check that it did nothing about,
-// by the text of the error in which its fix ended; "" for any other.
+// LeftToPerson reads from the error text of a fix what the session left to a person. It is "" unless exactly
+// one finding or check is in that text.
 func LeftToPerson(ended string) string {
 	before, todo, ok := strings.Cut(ended, needsPerson)
 	if !ok || strings.Count(before, "; ") != 1 || strings.Contains(todo, needsPerson) {
@@ -159,12 +157,11 @@ func LeftToPerson(ended string) string {
 	return todo
 }
 
-// FailsOnBase tells whether verify failed on the base as well, by the text of the error in which a fix
-// ended.
+// FailsOnBase reads from the error text of a fix whether verify also failed on the base.
 func FailsOnBase(ended string) bool { return strings.Contains(ended, ErrFailsOnBase.Error()) }
 
-// disputable reports whether one of these disputes is the first of its finding: the reviewer has
-// judged no objection to that finding yet.
+// disputable reports whether one of these disputes is the first about its finding, so that the reviewer has
+// not judged an objection to it yet.
 func (b brief) disputable(disputes map[string]string) bool {
 	return slices.ContainsFunc(b.ledger.Outstanding(), func(e verdict.Entry) bool {
 		_, ok := disputes[e.ID]
@@ -172,9 +169,8 @@ func (b brief) disputable(disputes map[string]string) bool {
 	})
 }
 
-// message is the commit's, in the session's words: what it changed, and which findings it
-// repairs, disputes or leaves to a person. Its trailers, with what else the repair says of
-// itself, are read in the next rounds.
+// message is the commit message, in the session's words: what it changed, and which findings it fixes,
+// disputes or leaves to a person. The next rounds read its trailers.
 func (b brief) message(answer string, r report, fix verdict.Repair) string {
 	var m strings.Builder
 	reviewed := b.head[:min(7, len(b.head))]

@@ -23,17 +23,17 @@ import (
 const (
 	// maxReports bounds the test reports of one commit.
 	maxReports = 5_000
-	// maxKept bounds the commits of a repository's base whose reports are kept.
+	// maxKept bounds for how many base commits of a repository the reports are kept.
 	maxKept = 8
 )
 
-// tested are the reports of one run of the verify command, or why they cannot be read.
+// tested are the reports of one run of the verify command, or the reason why they cannot be read.
 type tested struct {
 	reports [][]byte
 	unread  error
 }
 
-// unusable is why the reports can be compared with none.
+// unusable says why the reports cannot be compared, or is nil.
 func (t tested) unusable() error {
 	if t.unread == nil && len(t.reports) == 0 {
 		return errors.New("the verify command writes none")
@@ -45,14 +45,14 @@ func (t tested) unusable() error {
 	return err
 }
 
-// keptReports is the directory of the reports of the base's commit. It lies beside the caches of
-// the base, where no command of a repository's can write in its sandbox.
+// keptReports is the directory of the reports of the base commit. It is next to the base's caches, where the
+// repository's commands cannot write from their sandbox.
 func (r *repair) keptReports() string {
 	return filepath.Join(session.BaseCaches(r.tree.Dir())+"-reports", r.begun.Base.SHA)
 }
 
-// keepReports keeps what a run on the base has reported, and forgets the oldest. What cannot be
-// read is kept as nothing, since it would be no better another time.
+// keepReports stores the reports of a run on the base, and deletes the oldest ones. Unreadable reports are
+// stored as none, since another run would not make them readable.
 func (r *repair) keepReports(ctx context.Context, t tested) (err error) {
 	if t.unread != nil {
 		zerolog.Ctx(ctx).Warn().Err(t.unread).Msg("the base's test reports are not kept")
@@ -71,7 +71,7 @@ func (r *repair) keepReports(ctx context.Context, t tested) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(part) // renamed, it is not there
+	defer os.RemoveAll(part) // does nothing after the rename
 	for i, report := range t.reports {
 		if err := os.WriteFile(filepath.Join(part, strconv.Itoa(i)), report, 0o600); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (r *repair) keepReports(ctx context.Context, t tested) (err error) {
 	return errors.Join(os.RemoveAll(kept), os.Rename(part, kept), forgetOldest(all))
 }
 
-// forgetOldest deletes the entries of a directory but for the maxKept newest.
+// forgetOldest deletes all but the maxKept newest entries of a directory.
 func forgetOldest(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) <= maxKept {
@@ -89,7 +89,7 @@ func forgetOldest(dir string) error {
 	made := func(e fs.DirEntry) time.Time {
 		info, err := e.Info()
 		if err != nil {
-			return time.Time{} // gone already
+			return time.Time{} // already deleted
 		}
 		return info.ModTime()
 	}
@@ -102,8 +102,7 @@ func forgetOldest(dir string) error {
 	return err
 }
 
-// findReports calls do for each regular file below a directory that a pattern names. No link is
-// followed.
+// findReports calls do for each regular file below a directory that matches a pattern. It follows no links.
 func findReports(dir string, patterns []string, do func(root *os.Root, name string) error) error {
 	if len(patterns) == 0 {
 		return nil

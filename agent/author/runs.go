@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// maxNamed bounds the tests that a commit's message names, maxTest each name in bytes.
+	// maxNamed bounds how many tests a commit message names. maxTest bounds each name, in bytes.
 	maxNamed = 5
 	maxTest  = 100
 )
 
-// compareRuns compares what the test runners report of the fix with what they report of the base,
-// and, where a test is lost on the way, with what they report of the branch before the session: what
-// was lost there already is not the session's. Where nothing can be compared, the code alone tells.
+// compareRuns compares the test reports of the fix with those of the base. If a test is lost in between, it
+// also compares them with the reports of the branch before the session, since tests that were lost there are
+// not the session's fault. If nothing can be compared, only the code is judged.
 func (r *repair) compareRuns(ctx context.Context, head tested) error {
 	base, err := r.baseReports(ctx)
 	if err = cmp.Or(err, base.unusable()); err != nil {
@@ -60,13 +60,13 @@ func (r *repair) compareRuns(ctx context.Context, head tested) error {
 	case broken != nil:
 		return r.uncompared(ctx, fmt.Errorf("of the fix: %w", broken))
 	case unknown != nil:
-		before.reports = nil // what is lost may be the branch's own; what passes is known all the same
+		before.reports = nil // the branch itself may have lost the tests; which tests pass is still known
 	}
 	r.own.runs, err = junit.Read(before.reports, head.reports)
 	return err
 }
 
-// uncompared tells the log why no runs are compared.
+// uncompared logs why no test runs are compared.
 func (r *repair) uncompared(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return why
@@ -76,8 +76,8 @@ func (r *repair) uncompared(ctx context.Context, why error) error {
 	return nil
 }
 
-// lost are the tests that passed before and do not now, a phrase for each way. One that passes in
-// another class or file has moved.
+// lost are the tests that passed before and do not pass now, as one phrase for each way. A test that passes
+// in another class or file was moved, and is not lost.
 func lost(runs *junit.Runs) (phrases []string) {
 	gone := slices.DeleteFunc(runs.Missing(), func(c junit.Case) bool { return runs.Passed(c.Name, []string{c.Class}) })
 	for _, way := range []struct {
@@ -98,7 +98,7 @@ func lost(runs *junit.Runs) (phrases []string) {
 	return phrases
 }
 
-// baseReports are those of the base, for which its verify command runs once for each commit.
+// baseReports are the reports of the base. Its verify command runs once for each base commit.
 func (r *repair) baseReports(ctx context.Context) (tested, error) {
 	kept := r.keptReports()
 	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
@@ -110,8 +110,8 @@ func (r *repair) baseReports(ctx context.Context) (tested, error) {
 	return readReports(kept, []string{"*"}), nil
 }
 
-// testedBefore runs the verify command in the worktree on what the session began with. The fix is
-// in it again afterwards.
+// testedBefore runs the verify command in the worktree on what the session started with. Afterwards the
+// worktree has the fix again.
 func (r *repair) testedBefore(ctx context.Context) (t tested, err error) {
 	zerolog.Ctx(ctx).Info().Msg("verify runs on what the session began with: the fix lacks test runs of the base")
 	if err := r.tree.Discard(ctx, cmp.Or(r.merge.Commit, r.begun.Head.SHA)); err != nil {
@@ -122,13 +122,13 @@ func (r *repair) testedBefore(ctx context.Context) (t tested, err error) {
 		return err
 	})
 	if f := (*failure)(nil); errors.As(err, &f) {
-		err = nil // what it ran is reported all the same
+		err = nil // the tests that ran are reported nevertheless
 	}
 	return t, errors.Join(err, r.tree.Discard(context.WithoutCancel(ctx), r.out.Head))
 }
 
-// verifyIn runs the verify command in a directory, for reports of its own: earlier ones are deleted
-// first.
+// verifyIn runs the verify command in a directory. It deletes earlier reports first, so that the reports are
+// from this run.
 func (r *repair) verifyIn(ctx context.Context, dir, caches string) (tested, error) {
 	if err := clearReports(dir, r.verify.Reports); err != nil {
 		return tested{}, err
