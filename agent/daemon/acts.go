@@ -22,8 +22,8 @@ import (
 	"touchstone/worktree"
 )
 
-// overtaken reports whether an act ended because the pull request moved on, so
-// that looking again is all there is to do.
+// overtaken reports whether an act ended because the pull request moved on, so that all there is to do is to
+// look again.
 func overtaken(err error) bool {
 	return errors.Is(err, errMovedOn) || errors.Is(err, reviewer.ErrOvertaken) || errors.Is(err, author.ErrOvertaken) ||
 		errors.Is(err, merger.ErrOvertaken)
@@ -37,7 +37,7 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders, Allowance: a.allowance(step.Action)})
 	step.EngineStarted = out.Started
 	if errors.Is(err, worktree.ErrUnmergeable) && step.PR.Mergeable == forge.MergeableUnknown {
-		return fmt.Errorf("%w: %w", errMovedOn, err) // which GitHub is about to find, too
+		return fmt.Errorf("%w: %w", errMovedOn, err) // GitHub is about to find that, too
 	}
 	if err == nil {
 		step.Verdict, step.URL = out.Record.Verdict, out.URL
@@ -59,8 +59,8 @@ func (a *Agent) fix(ctx context.Context, step *Step) error {
 	return err
 }
 
-// disputed reports whether this login has disputed the review of the present head already: its
-// reviewer judges that once.
+// disputed reports whether this login has already disputed the review of the present head: the reviewer
+// judges disputes once.
 func (a *Agent) disputed(pr forge.PullRequest) bool {
 	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
 		return verdict.SameLogin(c.Author.Login, pr.Viewer) && verdict.HasDisputed(c.Body, pr.Head.SHA)
@@ -71,13 +71,13 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 	sha, err := a.Merger.Merge(ctx, step.PR.Ref, step.Action.SHA)
 	step.Head = sha
 	if sha != "" {
-		// It is merged, even if this check fails; an agent with a journal repeats the check at its
-		// next look.
+		// It is merged even if this check fails. An agent with a journal repeats the check when it next looks
+		// at the pull request.
 		if err := a.checked(ctx, step.PR, step.Action.SHA, sha); err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, and whether that is what was approved is not known yet")
 		}
 	}
-	// Behind what it finds merged, an agent with a journal tidies up anyway.
+	// An agent with a journal deletes the branch when it sees that the pull request is merged.
 	if sha == "" || a.Journal != nil || !a.Config().Merge.DeleteBranch {
 		return err
 	}
@@ -87,14 +87,14 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// dequeue takes a pull request back out of the merge queue.
+// dequeue takes a pull request out of the merge queue.
 func (a *Agent) dequeue(ctx context.Context, step *Step) error {
 	return a.Merger.Withdraw(ctx, step.PR)
 }
 
-// giveUp hands the worktree of a closed pull request back, whose files make the next new
-// pull request start fast, and deletes the branch of what this machine merged or put into
-// a merge queue. What goes wrong is no more than left behind.
+// giveUp releases the worktree of a closed pull request, whose files make the next new pull request start
+// fast. It also deletes the branch if this machine merged the pull request or put it into a merge queue. On
+// errors, things are left behind and logged.
 func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	log := zerolog.Ctx(ctx)
 	a.heads.forget(pr.Ref)
@@ -103,7 +103,7 @@ func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 		log.Debug().Err(err).Msg("the worktree is kept")
 	}
 	a.made.Delete(pr.Ref)
-	if pr.Merged { // what is closed may be opened again
+	if pr.Merged { // a pull request that was closed without a merge may be reopened
 		if err := a.Trust.Forget(pr.DatabaseID); err != nil {
 			log.Debug().Err(err).Msg("whose orders did not count there is still noted")
 		}
@@ -127,11 +127,11 @@ func (a *Agent) giveUp(ctx context.Context, pr forge.PullRequest) {
 	}
 }
 
-// tidying is the act of deleting the branch behind a merge.
+// tidying is the act of deleting the branch after a merge.
 const tidying = "tidy"
 
-// tidies reports whether this agent has a branch to delete: of what it merged or put into
-// a merge queue, once.
+// tidies reports whether this agent must delete the branch: once, if it merged the pull request or put it
+// into a merge queue.
 func (a *Agent) tidies(pr forge.PullRequest) bool {
 	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || !a.Config().Merge.DeleteBranch {
 		return false
@@ -139,9 +139,9 @@ func (a *Agent) tidies(pr forge.PullRequest) bool {
 	return a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt})
 }
 
-// merged reports whether this machine merged the present head or put it into a merge queue,
-// and has neither taken it back nor tidied up behind it. Where the answer to that was lost,
-// what GitHub has seen of it tells.
+// merged reports whether this machine merged the present head or put it into a merge queue, and has neither
+// taken it out again nor deleted its branch. If GitHub's answer to the request was lost, the merge that
+// GitHub shows decides.
 func (a *Agent) merged(pr forge.PullRequest, seen forge.Enqueuing) bool {
 	merged := false
 	a.entries(pr, func(e journal.Entry) {
@@ -151,14 +151,14 @@ func (a *Agent) merged(pr forge.PullRequest, seen forge.Enqueuing) bool {
 	return merged
 }
 
-// did reports whether this machine did what GitHub has seen be done.
+// did reports whether this machine did what GitHub shows.
 func (a *Agent) did(pr forge.PullRequest, kind decide.Kind, seen forge.Enqueuing) bool {
 	did := false
 	a.entries(pr, func(e journal.Entry) { did = did || e.Act == string(kind) && own(pr, e, seen) })
 	return did
 }
 
-// entries calls each with all acts of this machine on the present head.
+// entries calls each for all acts of this machine on the present head.
 func (a *Agent) entries(pr forge.PullRequest, each func(journal.Entry)) {
 	if a.Journal == nil {
 		return
@@ -170,17 +170,17 @@ func (a *Agent) entries(pr forge.PullRequest, each func(journal.Entry)) {
 	})
 }
 
-// atOnce is how far an act's beginning and GitHub's time for it lie apart at the most: by
-// what a request may wait for.
+// atOnce is the largest difference between the start of an act and GitHub's time for it: as long as a request
+// may take.
 const atOnce = 5 * time.Minute
 
-// own reports whether an act is what GitHub has seen, by login and time. The login is its
-// owner's too, who may have done the same by hand within those minutes.
+// own reports whether an act is the one that GitHub shows, by login and time. The login's owner may have done
+// the same by hand within those minutes; that is not told apart.
 func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
 	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Sub(e.Begun).Abs() < atOnce
 }
 
-// note writes down what the agent waits for, for touchstone status.
+// note stores what the agent waits for, for touchstone status.
 func (a *Agent) note(ctx context.Context, ref forge.Ref, action decide.Action) {
 	if a.Journal == nil {
 		return
@@ -199,14 +199,13 @@ func (a *Agent) prepare(ctx context.Context, repo forge.Repo) error {
 	return a.Worktrees.Prepare(ctx, worktree.Remote{URL: url, Authorization: authorization}, repo.String(), "HEAD")
 }
 
-// counts tells whether a failed act counts against the bounded attempts on its
-// head. What says nothing about the pull request is waited out, but not with a session
-// that has to be paid for at each try.
+// counts reports whether a failed act counts against the bounded attempts on its head. Failures that say
+// nothing about the pull request are retried without a bound, except if each attempt costs a session.
 func counts(err error, step Step) bool {
 	switch {
 	case err == nil, overtaken(err):
 		return false
-	case errors.Is(err, fallback.ErrResting), errors.Is(err, forge.ErrUnauthorized): // the agent ends over that
+	case errors.Is(err, fallback.ErrResting), errors.Is(err, forge.ErrUnauthorized): // the agent ends because of this
 		return false
 	case hindrance(err) != "":
 		return step.Paid
@@ -217,8 +216,8 @@ func counts(err error, step Step) bool {
 	return true
 }
 
-// permanent tells whether an act that failed would fail again, until a person changes something.
-// Where no session was held, trying again costs nothing.
+// permanent reports whether a failed act would fail again until a person changes something. If no session
+// ran, it returns false for missing permissions, since another attempt costs nothing.
 func permanent(err error, step Step) bool {
 	var stopped *engine.Error
 	switch {
@@ -231,7 +230,7 @@ func permanent(err error, step Step) bool {
 	return errors.Is(err, forge.ErrForbidden) && !step.EngineStarted.IsZero()
 }
 
-// allowance is what an act may take: of one that is asked for by hand, a round's budget.
+// allowance is what an act may cost. For an act that was ordered by hand it is the budget of one round.
 func (a *Agent) allowance(action decide.Action) verdict.Allowance {
 	if action.Allowance != (verdict.Allowance{}) {
 		return action.Allowance

@@ -39,17 +39,17 @@ type Reader interface {
 // once, but not for the same pull request.
 type Agent struct {
 	Role decide.Role
-	// Login is who it acts as.
+	// Login is the login that the agent acts as.
 	Login string
-	// Config gives the settings in force.
+	// Config returns the present settings.
 	Config func() config.Config
 	Read   Reader
-	// Now is the present by GitHub's clock; nil is this machine's.
+	// Now returns the present time by GitHub's clock; nil means this machine's clock.
 	Now func() time.Time
-	// Journal is nil for a single command: what becomes of that, its caller sees.
+	// Journal is nil for a single command: its caller sees the result itself.
 	Journal *journal.Journal
-	// Charge, if set, books what a single command took, in US dollars, to the day of the agent
-	// whose role it takes on this machine.
+	// Charge, if set, charges the cost of a single command, in US dollars, to the daily budget of the agent
+	// with the same role on this machine.
 	Charge   func(usd float64) error
 	Reviewer *reviewer.Reviewer
 	Author   *author.Author
@@ -59,47 +59,48 @@ type Agent struct {
 	// Report writes commit statuses; nil writes none.
 	Report    Reporter
 	Worktrees *worktree.Store
-	// Trust says whose records are believed; nil believes all that a reviewer's login posted. Key
-	// signs those of a reviewer's agent, where there is one.
+	// Trust decides whose records are believed; nil believes everything that a reviewer's login posted. Key
+	// signs the records of a reviewer's agent, if there is one.
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
-	// Remote gives the clone URL and the Authorization header for git.
+	// Remote returns the clone URL and the Authorization header for git.
 	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
-	// ByHand says that its author merges: nothing that leaves merging to them counts.
+	// ByHand says that the author runs the merge by hand: reasons to leave the merge to the author do not
+	// count.
 	ByHand bool
 
-	// onlooks says that the agent only watches: it gathers the facts for all conditions, up to
-	// the last, and writes nothing down.
+	// onlooks says that the agent only watches: it gathers the facts for all conditions, up to the last, and
+	// stores nothing.
 	onlooks bool
-	// blind are the repositories of which the log was told that rights cannot be seen there.
+	// blind holds the repositories for which the log already says that permissions cannot be seen there.
 	blind sync.Map
-	// made is what the last comparison of each pull request came to.
+	// made holds the result of the last comparison for each pull request.
 	made         sync.Map
 	heads        heads
 	statuses     statuses
 	reservations reservations
 }
 
-// Step is what one look at a pull request came to.
+// Step is the result of one look at a pull request.
 type Step struct {
 	PR     forge.PullRequest
 	Action decide.Action
 	// Verdict is set after a finished review.
 	Verdict verdict.Verdict
-	// URL is what the step left on GitHub, if anything.
+	// URL is where the step's result is on GitHub, if anywhere.
 	URL string
-	// Head is the new head after a fix, the merge commit after a merge.
+	// Head is the new head after a fix, or the merge commit after a merge.
 	Head string
 	// Findings counts the findings of a finished review.
 	Findings int
 	CostUSD  float64
-	// Paid says that a model answered something, even if the step failed.
+	// Paid says that a model answered, even if the step failed.
 	Paid bool
-	// EngineStarted is when the model's process started, Ended when all was done.
+	// EngineStarted is when the model's process started. Ended is when the step was finished.
 	EngineStarted, Ended time.Time
 }
 
-// log adds what a step came to.
+// log adds the step's result to a log event.
 func (s Step) log(e *zerolog.Event) *zerolog.Event {
 	if s.Verdict != "" {
 		e.Str("verdict", string(s.Verdict)).Int("findings", s.Findings)
@@ -116,9 +117,9 @@ func (s Step) log(e *zerolog.Event) *zerolog.Event {
 	return e
 }
 
-// Look reads a pull request, decides what it needs of this agent, and takes note of since when
-// that is so. An error that is a forge.ErrUnreadable comes with a decision all the same: to leave
-// it to people, having called one.
+// Look reads a pull request, decides what it needs from this agent, and notes since when that is so. With an
+// error that is a forge.ErrUnreadable there is still a decision: to call a person and leave the pull request
+// to people.
 func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, decide.Action, error) {
 	pr, err := a.Read.PullRequest(ctx, ref)
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
@@ -131,11 +132,11 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, dec
 	return pr, action, err
 }
 
-// soon is the longest pause between two looks at what GitHub computes in the background,
-// while a decision waits for it.
+// soon is the longest interval between two polls for what GitHub computes in the background, while a decision
+// waits for it.
 const soon = 2 * time.Second
 
-// Settled is Decide, having waited for what GitHub computes in the background.
+// Settled is Decide after waiting for what GitHub computes in the background.
 func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	action, err := a.Decide(ctx, pr)
 	for patience := 10; err == nil && action.Computing && patience > 0; patience-- {
@@ -147,15 +148,15 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Actio
 	return action, err
 }
 
-// Decide is the decision on a pull request as it was read. It reads what else the
-// decision takes; without that there is none, but for what Look says of an error.
+// Decide is the decision on a pull request as it was read. It reads what else the decision needs; if that
+// fails there is no decision, except as Look describes.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	_, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, nil)
 	return action, err
 }
 
-// decide is Decide for a pull request that an error may have kept from being read whole, with the
-// state that it rests on.
+// decide is Decide for a pull request that an error may have kept from being read completely. It also returns
+// the state behind the decision.
 func (a *Agent) decide(ctx context.Context, read pull.Knowledge, pr forge.PullRequest, unread error) (decide.State, decide.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
@@ -167,7 +168,7 @@ func (a *Agent) decide(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 	if action.Kind != decide.Review && action.Kind != decide.Fix {
 		return s, action, unread
 	}
-	// Only what takes a session takes the commits.
+	// Only acts that use a session need the commits.
 	if f.Commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return decide.State{}, decide.Action{}, err
 	}
@@ -214,8 +215,8 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 		}
 		defer release()
 	}
-	// The intent is durable before anything happens that others can see. After a
-	// crash GitHub tells whether it happened.
+	// The intent is durable before anything happens that others can see. After a crash, GitHub shows whether
+	// it happened.
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind), Paid: paid})
 	if err != nil {
 		return step, fmt.Errorf("write down what is about to be done: %w", err)
@@ -236,11 +237,11 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	return step, errors.Join(err, a.Journal.End(id, outcome))
 }
 
-// booking is how often it is written down what an act under way has spent.
+// booking is the interval at which the spending of a running act is stored.
 const booking = 10 * time.Second
 
-// book writes down what an act spends while it goes on, so that a machine that dies
-// remembers it. The returned function ends that.
+// book stores the spending of an act while it runs, so that a crash does not lose it. The returned function
+// stops that.
 func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var writing sync.WaitGroup

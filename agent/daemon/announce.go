@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// announceEvery is how often an agent says what it does where nothing changes: three times
-	// within what the relay remembers.
+	// announceEvery is how often an agent announces its activity while nothing changes: three times within
+	// the period that the relay remembers.
 	announceEvery = 30 * time.Second
-	// announceAfter is the shortest time between two changes that are told.
+	// announceAfter is the shortest time between two announced changes.
 	announceAfter = time.Second
-	// announcePatience is how long the relay may take to listen.
+	// announcePatience is the timeout of one announcement to the relay.
 	announcePatience = 5 * time.Second
 )
 
-// announce tells what the agent does, now and at each change: those who ask on this machine
-// through the journal, the others through the relay. That the relay is away, or too old to listen,
-// is no error: following it tells of that.
+// announce publishes what the agent does, at the start and after each change: on this machine through the
+// journal, elsewhere through the relay. It is no error if the relay is down or too old: following the relay
+// reports that.
 func (d *Daemon) announce(ctx context.Context) {
 	for {
 		b := d.beacon()
@@ -46,7 +46,7 @@ func (d *Daemon) announce(ctx context.Context) {
 	}
 }
 
-// beacon is what the agent does now, as much of it as a relay takes.
+// beacon describes what the agent does now, within the size that a relay accepts.
 func (d *Daemon) beacon() event.Beacon {
 	b := d.Self
 	engine := d.Agent.Config().Engine
@@ -62,14 +62,14 @@ func (d *Daemon) beacon() event.Beacon {
 		if text, err := json.Marshal(b); err != nil || len(text) <= event.MaxBeaconBytes {
 			return b
 		}
-		// What rests is left out first, then the newest work.
+		// Resting models are left out first, then the newest work.
 		switch {
 		case len(b.Resting) > 0:
 			b.Resting = b.Resting[:len(b.Resting)-1]
 		case len(b.Work) > 0:
 			b.Work = b.Work[:len(b.Work)-1]
 		default:
-			return b // of a login that no relay takes
+			return b // the login is too long for any relay
 		}
 	}
 }

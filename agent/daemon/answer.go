@@ -14,8 +14,9 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// answer tells in the threads of findings, by id, what was done about them. What cannot be told
-// there is in the commit. That the agent's own push is a new head breaks off the act, but not this.
+// answer replies in the threads of findings, by id, with what was done about them. What cannot be posted
+// there is in the commit. It is not cancelled when the agent's own push makes a new head, although the act
+// is.
 func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -30,7 +31,7 @@ func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[st
 	}
 }
 
-// answersOf are what to tell in the threads of the findings that a fix answers.
+// answersOf are the replies for the threads of the findings that a fix answers.
 func answersOf(out author.Outcome) map[string]string {
 	answers := map[string]string{}
 	for lead, words := range map[string]map[string]string{
@@ -45,8 +46,8 @@ func answersOf(out author.Outcome) map[string]string {
 	return answers
 }
 
-// apply pushes what the nits of an approval propose. Where that comes to nothing, the threads and
-// the log say so, and the pull request is merged as it is: it is no failure, and not tried again.
+// apply pushes the edits that the nits of an approval propose. If that fails, it says so in the threads and
+// the log, and the pull request is merged as it is: this is no failure and is not retried.
 func (a *Agent) apply(ctx context.Context, step *Step) error {
 	out, err := a.Author.Apply(ctx, step.PR, step.Action.Record.Edits)
 	switch {

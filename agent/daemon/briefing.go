@@ -14,15 +14,15 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// The most that a briefing lists, so that it can be read in two minutes.
+// Bounds of the lists in a briefing, so that it can be read in two minutes.
 const (
 	maxRounds   = 8
 	maxFailures = 5
 	maxOpen     = 15
 )
 
-// briefing is what a person needs to act on in two minutes: why the agents stopped, what
-// is held or stays open, how to go on, and then what was tried and what it cost.
+// briefing is a comment by which a person can act within two minutes: why the agents stopped, what is held or
+// open, how to continue, and then what was tried and what it cost.
 func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Action) string {
 	var b strings.Builder
 	latest, url := a.latest(pr)
@@ -57,7 +57,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	return b.String() + "\n" + mark
 }
 
-// wanted is what a person has to do, in one short sentence.
+// wanted is what a person must do, in one short sentence.
 func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, failed []journal.Entry) string {
 	left := len(latest.Ledger.Outstanding())
 	objects := latest.Verdict == verdict.RequestChanges && latest.Head == action.SHA
@@ -80,10 +80,10 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 	return "look into why the agents stopped, then comment `/touchstone resume`"
 }
 
-// maxTodo bounds what a session leaves to a person, as the first line of a call says it, in bytes.
+// maxTodo bounds, in bytes, how much of what a session leaves to a person is in the first line of a call.
 const maxTodo = 160
 
-// leftToPerson is what the last of some acts left to a person if it was on the head, or "".
+// leftToPerson is what the last of the failed acts left to a person, if that act was on the head, or "".
 func leftToPerson(failed []journal.Entry, head string) string {
 	if len(failed) == 0 || failed[len(failed)-1].SHA != head {
 		return ""
@@ -92,8 +92,8 @@ func leftToPerson(failed []journal.Entry, head string) string {
 	return verdict.Clip(verdict.Prose(oneLine(todo)), maxTodo)
 }
 
-// open is what the latest review holds for a person and what it leaves open, with how to
-// settle either.
+// open lists what the latest review holds for a person and what it leaves open, and says how to settle
+// either.
 func open(latest verdict.Record, url, head string) string {
 	var b strings.Builder
 	left := latest.Ledger.Outstanding()
@@ -122,7 +122,7 @@ func open(latest verdict.Record, url, head string) string {
 	return b.String()
 }
 
-// rounds tells of each round what was found, what the fix of it said, and what both cost.
+// rounds lists for each round what was found, what its fix said, and what both cost.
 func rounds(pr forge.PullRequest, s decide.State) string {
 	fixes := map[string]verdict.Repair{}
 	for _, c := range s.Commits {
@@ -153,7 +153,7 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 		fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
 }
 
-// did is what a fix says of the findings that it answers.
+// did sums up what a fix says about the findings that it answers.
 func did(fix verdict.Repair) string {
 	var parts []string
 	if n := len(fix.Findings); n > 0 {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// claimRenewal is how often the holder of a claim renews it: other machines of its login know by that that it lives, and take
-	// over soon after it has died.
+	// claimRenewal is the interval at which the holder of a claim renews it. The renewals show other machines
+	// of its login that it is alive, so that they can take over soon after it has died.
 	claimRenewal = 3 * time.Minute
-	// maxRenewals is how often it does so at most, for twelve hours. With maxShown, three attempts at a head stay below the 1,000
-	// statuses of one commit and context that GitHub takes.
+	// maxRenewals is the greatest number of renewals, enough for twelve hours. With maxShown, three attempts
+	// on a head stay below GitHub's limit of 1,000 statuses per commit and context.
 	maxRenewals = 240
 )
 
-// machine marks this machine among those of its login, by the key that it signs with; empty if it
-// claims nothing, as a single command does.
+// machine identifies this machine among those of its login, by the key that it signs with. It is empty if
+// this process claims nothing, as a single command does.
 func (a *Agent) machine() string {
 	if a.Journal == nil || a.Report == nil || a.Key == nil {
 		return ""
@@ -37,8 +37,8 @@ func (a *Agent) machine() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// elsewhere is until when another machine has the session on the head, as far as the last status
-// tells; zero if none has.
+// elsewhere is until when another machine holds the session on the head, according to the last status; zero
+// if none does.
 func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 	own := a.machine()
 	for _, c := range pr.Statuses {
@@ -49,8 +49,8 @@ func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 	return until
 }
 
-// holder is the machine that claimed a head first, of those whose claims hold. The statuses of this
-// login are in their order; one that is no claim ends the claim before it.
+// holder is the machine that claimed a head first, among the claims that are valid. The statuses are in the
+// order in which they were written. A status of this login that is no claim ends the claim before it.
 func holder(pr forge.PullRequest, statuses []forge.Check, context string, now time.Time) (mark string) {
 	var last time.Time
 	for _, c := range statuses {
@@ -70,9 +70,9 @@ func holder(pr forge.PullRequest, statuses []forge.Check, context string, now ti
 	return mark
 }
 
-// claim has this machine alone hold a session on the head, until the returned function is called.
-// The error, errMovedOn, is that another one does. Where statuses cannot be written or read, this
-// machine goes on: two sessions cost more than one, and none costs the review.
+// claim makes this machine the only one with a session on the head, until the returned function is called.
+// The error is errMovedOn if another machine has one. If statuses cannot be written or read, this machine
+// goes on: two sessions cost more than one, but no session would mean no review.
 func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.Action) (release func(), err error) {
 	own := a.machine()
 	if own == "" {
@@ -94,7 +94,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 		zerolog.Ctx(ctx).Debug().Err(err).Msg("another machine of this login does not know that this one is at work")
 	}
 	if err == nil && mark != "" && mark != own {
-		// What is seen last is whose session it is.
+		// The latest status shows who holds the session.
 		if err := write(mark); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("the claim of another machine of this login is not shown")
 		}
@@ -115,7 +115,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 	return func() { cancel(); renewing.Wait() }, nil
 }
 
-// holder asks GitHub for the machine that holds the head.
+// holder asks GitHub which machine holds the head.
 func (a *Agent) holder(ctx context.Context, pr forge.PullRequest) (mark string, err error) {
 	statuses, err := a.Report.Reported(ctx, pr.Ref.Repo, pr.Head.SHA)
 	return holder(pr, statuses, contexts[a.Role], a.now()), err

@@ -9,7 +9,7 @@ import (
 	"touchstone/worktree"
 )
 
-// clearing is the time between two looks at what the worktrees take.
+// clearing is the interval between two checks of how much space the worktrees use.
 const clearing = 6 * time.Hour
 
 // clear keeps the worktrees of this machine within their limits.

@@ -1,8 +1,6 @@
-// Package daemon owns the loop on one machine: it takes events from the relay
-// as hints, keeps one worker per pull request, and lets each of them look at
-// GitHub, decide and act until there is nothing left to do. A sweep at the start
-// and every few minutes makes up for any hint that was lost. The journal is the
-// only thing it keeps.
+// Package daemon owns the loop on one machine. It takes events from the relay as hints, keeps one worker per
+// pull request, and each worker looks at GitHub, decides and acts until there is nothing left to do. A sweep
+// at the start and every few minutes makes up for lost hints. The daemon stores nothing but the journal.
 package daemon
 
 import (
@@ -22,40 +20,39 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Follower follows the relay: it calls handle for each event until the context
-// ends, reconnecting by itself.
+// Follower follows the relay. It calls hint for each event until the context ends, and reconnects by itself.
 type Follower interface {
 	Follow(ctx context.Context, hint func(Hint)) error
 }
 
-// Hint says that something happened: to one pull request; with number 0, to any
-// of a repository's; with nothing set, to any at all.
+// Hint says that something happened: to one pull request; with number 0, to any pull request of a repository;
+// as the zero value, to any at all.
 type Hint struct {
 	Repo   forge.Repo
 	Number int
 }
 
-// Daemon keeps an agent at work.
+// Daemon keeps an agent working.
 type Daemon struct {
 	Agent *Agent
-	// Settings are the agent's. Reload, if set, reads them anew where the file has changed.
+	// Settings are the agent's settings. Reload, if set, reads them again when their file has changed.
 	Settings *config.Live
 	Reload   func() (config.Config, error)
 	Follow   Follower
 	Repos    []forge.Repo
-	// Only, if set, is the one pull request that is looked after, and Ends has Run end with an
-	// *Ended once there is nothing left to wait for but people.
+	// Only, if set, is the only pull request to look after. Ends makes Run end with an *Ended as soon as only
+	// people are awaited.
 	Only forge.Ref
 	Ends bool
-	// Sweep is the time between two looks at everything that is open.
+	// Sweep is the interval between two looks at everything that is open.
 	Sweep time.Duration
-	// Concurrency bounds the acts that run at the same time.
+	// Concurrency bounds the acts that run concurrently.
 	Concurrency int
-	// Self is what the agent says of itself to Announce, at each change and every half minute,
-	// but for what it does at the moment. A nil Announce is told nothing.
+	// Self is what Announce is told about the agent, at each change and every half minute, without the
+	// present activity, which is added. If Announce is nil, nothing is announced.
 	Self     event.Beacon
 	Announce func(ctx context.Context, b event.Beacon) error
-	// Stepped, if set, is told of every act that was carried out, with its error.
+	// Stepped, if set, is called after each act, with its error.
 	Stepped func(Step, error)
 
 	// Activity is what the agent does at the moment.
@@ -66,31 +63,30 @@ type Daemon struct {
 	workers  map[forge.Ref]*worker
 	wg       sync.WaitGroup
 	slots    chan struct{}
-	// all holds at most one request to look at everything, spare one to have a
-	// worktree ready for the next new pull request.
+	// all holds at most one request to look at everything. spare holds at most one request to prepare a
+	// worktree for the next new pull request.
 	all, spare chan struct{}
 }
 
-// Ended is why a daemon that looks after one pull request has ended.
+// Ended says why a daemon that looks after one pull request has ended.
 type Ended struct {
-	// Done says that the pull request is merged or closed, or is nothing to this agent; otherwise
-	// it needs a person.
+	// Done says that the pull request is merged or closed, or is none of this agent's business; otherwise it
+	// needs a person.
 	Done   bool
 	Reason string
 }
 
-// Error says why.
+// Error is the reason.
 func (e *Ended) Error() string { return e.Reason }
 
-// worker is the one goroutine that handles one pull request.
+// worker is the goroutine that handles one pull request.
 type worker struct {
-	// wake holds at most one hint: any number of them ask for one more look.
+	// wake holds at most one hint: any number of hints ask for one more look.
 	wake chan struct{}
 }
 
-// Run works until the context ends and every worker has stopped. It returns an
-// error only when going on is useless: when GitHub or the relay does not know the
-// token.
+// Run works until the context ends and every worker has stopped. It only returns an error when it is useless
+// to go on: GitHub or the relay rejects the token.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -124,7 +120,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return err
 }
 
-// hint wakes the worker of a pull request, or those of a whole repository.
+// hint wakes the worker of a pull request, or the workers of a whole repository.
 func (d *Daemon) hint(ctx context.Context, h Hint) {
 	if h == (Hint{}) {
 		poke(d.all)
@@ -156,7 +152,7 @@ func (d *Daemon) wakeLocked(ctx context.Context, ref forge.Ref) {
 	poke(w.wake)
 }
 
-// poke leaves a signal unless one is there already.
+// poke sends a signal unless one is pending.
 func poke(signal chan<- struct{}) {
 	select {
 	case signal <- struct{}{}:
@@ -164,7 +160,7 @@ func poke(signal chan<- struct{}) {
 	}
 }
 
-// retire ends a worker unless a hint came in meanwhile.
+// retire ends a worker unless a hint arrived meanwhile.
 func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,8 +171,7 @@ func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
 	return true
 }
 
-// sweep looks at every pull request that is listed at the start, now and then, and when
-// hints may have been missed.
+// sweep looks at every listed pull request: at the start, at intervals, and when hints may have been lost.
 func (d *Daemon) sweep(ctx context.Context) {
 	listing := trouble{what: "cannot list the open pull requests"}
 	for {
@@ -198,7 +193,7 @@ func (d *Daemon) sweep(ctx context.Context) {
 	}
 }
 
-// list are the pull requests to look at, and what kept some from being found.
+// list returns the pull requests to look at, and the error that may have hidden some.
 func (d *Daemon) list(ctx context.Context) (all []forge.Ref, failed error) {
 	if d.Only != (forge.Ref{}) {
 		return []forge.Ref{d.Only}, nil
@@ -216,8 +211,8 @@ func (d *Daemon) list(ctx context.Context) (all []forge.Ref, failed error) {
 	return all, failed
 }
 
-// list are the numbers of a repository's pull requests about which the agent may have something to
-// do: those that are open, and of its author's agent those that GitHub closed with their base.
+// list returns the numbers of a repository's pull requests that the agent may have to act on: the open ones
+// and, for the author's agent, those that GitHub closed because their base was deleted.
 func (a *Agent) list(ctx context.Context, repo forge.Repo) (numbers []int, err error) {
 	open, err := a.Read.OpenPullRequests(ctx, repo)
 	if err == nil && a.Role == decide.Author {
@@ -229,9 +224,8 @@ func (a *Agent) list(ctx context.Context, repo forge.Repo) (numbers []int, err e
 	return numbers, err
 }
 
-// waitOut waits after an error that lies outside any pull request; false means that
-// the daemon ends, as it does over a token that GitHub does not know. A hint ends the
-// wait, but not one that GitHub asked for.
+// waitOut waits after an error that is not about one pull request. It returns false if the daemon ends, as it
+// does when GitHub rejects the token. A hint ends the wait early, except a wait that GitHub asked for.
 func (d *Daemon) waitOut(ctx context.Context, t *trouble, err error, wake <-chan struct{}) bool {
 	switch {
 	case errors.Is(err, forge.ErrUnauthorized):
@@ -243,9 +237,8 @@ func (d *Daemon) waitOut(ctx context.Context, t *trouble, err error, wake <-chan
 	return sleep(ctx, t.met(ctx, err), wake)
 }
 
-// prepare has a worktree ready for each repository's next new pull request. It
-// saves time and nothing else, so what goes wrong here is seen again, and told,
-// where it matters.
+// prepare keeps a worktree ready for each repository's next new pull request. That only saves time, so errors
+// are logged at debug level: they occur again where they matter.
 func (d *Daemon) prepare(ctx context.Context) {
 	for sleep(ctx, 0, d.spare) {
 		for _, repo := range d.Repos {
@@ -256,14 +249,14 @@ func (d *Daemon) prepare(ctx context.Context) {
 	}
 }
 
-// work looks at one pull request and does what it needs, again and again, until
-// there is nothing left to do for this agent.
+// work looks at one pull request and does what it needs, again and again, until there is nothing left to do
+// for this agent.
 func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
 	held := trouble{what: "this machine is at a standstill", held: true}
-	var said [3]string // kind, head and reason of what the log was told
+	var said [3]string // kind, head and reason of the last log line
 	for {
 		select {
 		case <-w.wake:
@@ -329,7 +322,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	}
 }
 
-// ended is why there is nothing left to do about a pull request but for people; nil if there is.
+// ended is non-nil if there is nothing left to do about a pull request except for people.
 func ended(role decide.Role, pr forge.PullRequest, action decide.Action) error {
 	switch {
 	case action.Kind == decide.Done && pr.Merged:
@@ -338,15 +331,15 @@ func ended(role decide.Role, pr forge.PullRequest, action decide.Action) error {
 		return &Ended{Done: true, Reason: action.Reason}
 	case action.Kind == decide.Wait && (action.Turn == verdict.TurnPerson ||
 		role == decide.Author && action.Turn == verdict.TurnAuthor && action.Recheck == 0):
-		// What the author's agent itself waits for, and for no time, is its author's to do.
+		// What the author's agent waits for without a time limit is up to its author.
 		return &Ended{Reason: action.Reason}
 	}
 	return nil
 }
 
-// act carries out an action while it listens for hints: one that turns out to
-// make it useless cancels it. The error is one that lies outside the pull request;
-// of anything else the journal knows, and the next look decides.
+// act carries out an action while it listens for hints: a hint that shows that the action has become useless
+// cancels it. It only returns errors that are not about the pull request. The journal has all others, and the
+// next look decides about them.
 func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Action, w *worker) error {
 	log := zerolog.Ctx(ctx).With().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Logger()
 	if !d.slot(ctx, w) {
@@ -386,7 +379,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	return nil
 }
 
-// slot takes one of the places for acts; false says that something came before there was one.
+// slot takes one of the slots for acts. It returns false if a hint or the context's end came first.
 func (d *Daemon) slot(ctx context.Context, w *worker) bool {
 	select {
 	case d.slots <- struct{}{}:
@@ -403,9 +396,8 @@ func (d *Daemon) slot(ctx context.Context, w *worker) bool {
 	return false
 }
 
-// watch cancels an act when a hint turns out to mean that the head has moved or, of one
-// that holds a session, that it is not wanted any more. What else a hint may mean is seen
-// at the next look.
+// watch cancels an act when a hint turns out to mean that the head has moved or, for an act with a session,
+// that it is no longer wanted. Anything else that a hint may mean is found at the next look.
 func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Kind, w *worker, cancel context.CancelCauseFunc) {
 	for {
 		select {
@@ -413,7 +405,7 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Ki
 			return
 		case <-w.wake:
 		}
-		// What cannot be read now is found out before anything leaves.
+		// On a read error the act goes on: it checks again before it pushes or posts anything.
 		if why, err := d.Agent.overtaken(ctx, pr, kind); err == nil && why != "" {
 			cancel(fmt.Errorf("%w: %s", errMovedOn, why))
 			return
@@ -421,8 +413,8 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Ki
 	}
 }
 
-// sleep waits for d (without end when d is 0), a wake-up or the context's end;
-// only the last makes it false.
+// sleep waits for d (forever if d is 0), a wake-up or the end of the context. It returns false only for the
+// latter.
 func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	var timeout <-chan time.Time
 	if d > 0 {

@@ -9,8 +9,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Decider makes the decisions of one attempt to merge. What they take besides the pull request is read once: what
-// depends on a head or a base is asked for by its commit, and so is read again when that changes.
+// Decider makes the decisions of one attempt to merge. What they need besides the pull request is read once.
+// Facts that depend on a head or a base are looked up by its commit, so they are read again when it changes.
 func (a *Agent) Decider() merger.Decide {
 	facts := &pull.Remembered{Read: knowledge{a.Read, a}, Answers: map[string]any{}}
 	return func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error) {

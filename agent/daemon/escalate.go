@@ -15,7 +15,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Caller calls a person to a pull request, and answers there.
+// Caller calls a person to a pull request, and replies there.
 type Caller interface {
 	Comment(ctx context.Context, ref forge.Ref, body string) (url string, err error)
 	Reply(ctx context.Context, ref forge.Ref, comment int64, body string) error
@@ -23,10 +23,9 @@ type Caller interface {
 	RemoveLabel(ctx context.Context, ref forge.Ref, name string) error
 }
 
-// escalate hands a pull request to a person. The label is the queue and comes last, so that
-// every pull request in it has its briefing. An agent that dies before that does the rest
-// at its next look: it notifies twice rather than never. If only the label could not be
-// set, it does not notify again.
+// escalate calls a person to a pull request. The label is the queue and is set last, so that every pull
+// request in the queue has its briefing. If the agent dies before that, its next look does the rest: it then
+// notifies twice rather than never. If only setting the label failed, it does not notify again.
 func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	pr := step.PR
 	label := a.Config().Labels.NeedsHuman
@@ -36,7 +35,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		if err != nil {
 			return fmt.Errorf("call a person: %w", err)
 		}
-		// Without the commits, the briefing says as much as can be said.
+		// Without the commits, the briefing contains what is known.
 		if f.Commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("the briefing says nothing of what the fixes did")
 		}
@@ -55,15 +54,15 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// notify tells people of what a comment says.
+// notify sends people the message of a comment.
 func (a *Agent) notify(ctx context.Context, message string) {
 	if err := (notifier{url: string(a.Config().Notify.SlackWebhook)}).send(ctx, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
 	}
 }
 
-// failedToCall reports whether this machine got as far as the label before when it called a
-// person to the present head: it was not cut off, and so has notified people.
+// failedToCall reports whether this machine failed to set the label in an earlier call of a person to the
+// present head. In that case it was not interrupted, so people were notified.
 func (a *Agent) failedToCall(pr forge.PullRequest) bool {
 	failed := false
 	a.entries(pr, func(e journal.Entry) {
@@ -72,7 +71,7 @@ func (a *Agent) failedToCall(pr forge.PullRequest) bool {
 	return failed
 }
 
-// heldLine is a hold, openLine a finding, as a list shows it.
+// heldLine is the list entry for a hold, openLine the one for a finding.
 func heldLine(h verdict.Hold) string {
 	return fmt.Sprintf("- %s %s %s\n", h.Kind, place(h.Path, h.Line), verdict.Prose(oneLine(h.Detail)))
 }
@@ -81,7 +80,7 @@ func openLine(e verdict.Entry) string {
 	return fmt.Sprintf("- %s [%s] %s %s %s\n", e.ID, e.Dimension, e.Severity, place(e.Path, e.Line), verdict.Prose(oneLine(e.Claim)))
 }
 
-// place is where something is, in a code span that no path can end.
+// place is a location as a code span that the path cannot end.
 func place(path string, line int) string {
 	if path == "" {
 		return "`the whole change`"
@@ -91,7 +90,7 @@ func place(path string, line int) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// latest is the record of the newest review that counts, or a blank one, and its page.
+// latest is the record of the newest review that counts, or an empty one, and the review's URL.
 func (a *Agent) latest(pr forge.PullRequest) (verdict.Record, string) {
 	for _, r := range slices.Backward(pr.Reviews) {
 		if r.EditedAt != nil || !a.counts(pr, r.Author.Login) {

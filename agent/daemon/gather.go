@@ -32,7 +32,7 @@ func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 	if err := a.refuse(pr, &f); err != nil {
 		return f, err
 	}
-	if !pr.Open { // all that is left to do is to call a person
+	if !pr.Open { // the only thing left to do is to call a person
 		f.Past = a.past(pr, pull.StateOf(pr, a.Role, a.Config(), f).Since())
 		return f, nil
 	}
@@ -94,9 +94,9 @@ func (a *Agent) earlier(pr forge.PullRequest) (sha string) {
 	return sha
 }
 
-// takenOut is the person who took what was approved at a moment out of a merge queue, and
-// has not had the agents begin afresh since; "" if no person did. This login is a person's too:
-// what this machine's agent took out itself is in its journal.
+// takenOut is the person who took a head out of a merge queue after its approval, if nobody has ordered the
+// agents to go on since; "" if no person did. This login may also be used by a person: what this machine's
+// agent took out itself is in its journal.
 func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string {
 	for _, out := range pr.Dequeued {
 		if pull.ByPerson(out.By) && !out.At.Before(approved) && out.At.After(since) && !a.did(pr, decide.Dequeue, out) {
@@ -106,7 +106,7 @@ func (a *Agent) takenOut(pr forge.PullRequest, approved, since time.Time) string
 	return ""
 }
 
-// Orders are what people have ordered, as far as they may.
+// Orders are people's orders, as far as they may give them.
 func (a *Agent) Orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Command, error) {
 	f := pull.NewFacts()
 	err := f.Ask(ctx, a.Read, pr)
@@ -116,8 +116,8 @@ func (a *Agent) Orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 	return verdict.Orders(pull.CommentsOf(pr, a.Config(), f), a.Config().Reviewers), err
 }
 
-// warnBlind tells the log, once for each repository, that orders are not followed there since
-// GitHub does not show who may give them.
+// warnBlind logs, once for each repository, that orders are not followed there because GitHub does not show
+// who may give them.
 func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Facts) {
 	for login, may := range f.May {
 		if may != forge.Unseen {
@@ -131,14 +131,14 @@ func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Fact
 	}
 }
 
-// counts reports whether the records of a login are the agents' own.
+// counts reports whether the records under a login are the agents'.
 func (a *Agent) counts(pr forge.PullRequest, login string) bool {
 	return verdict.SameLogin(login, pr.Viewer) || verdict.ListsLogin(a.Config().Reviewers, login)
 }
 
-// manual says why an approved pull request of this login's is its author's to
-// merge, as the configuration, the base branch and the person who took it out of a merge
-// queue have it, or nothing. Left says so where the repository's settings cannot be read.
+// manual says why the author must merge an approved pull request of this login, according to the
+// configuration, the base branch, and the person who took it out of a merge queue. It is empty if the agent
+// merges. Argument left is the reason if the repository's settings cannot be read.
 func (a *Agent) manual(ctx context.Context, read pull.Source, pr forge.PullRequest, repository config.Repository, left decide.Left,
 	takenOutBy string) (decide.Left, error) {
 	switch {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// notifier notifies people through a Slack-compatible webhook. The label on the pull
-// request is the queue, so a lost message loses nothing.
+// notifier notifies people through a Slack-compatible webhook. The label on the pull request is the queue, so
+// a lost message loses nothing.
 type notifier struct {
-	// url is a secret, since it alone allows posting; empty for no notifications.
+	// url is a secret, since it alone allows posting. If it is empty, there are no notifications.
 	url string
 }
 
@@ -28,7 +28,7 @@ func (n notifier) send(ctx context.Context, text string) error {
 	if err != nil {
 		return fmt.Errorf("write the message: %w", err)
 	}
-	// The errors of net/http repeat the address, so they stay here.
+	// The errors of net/http contain the URL, so they must not be returned.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the webhook's address cannot be read; mend the file that notify.slack_webhook_file names")

@@ -13,23 +13,23 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Onlooker tells those who only look at a pull request where it stands: as its author's agent sees
-// it, from GitHub alone. What agents remember, and what takes a clone, an onlooker does not know.
+// Onlooker works out the state of a pull request for people who only look at it: as its author's agent sees
+// it, from GitHub alone. It does not know what agents remember, nor what needs a clone.
 type Onlooker struct {
 	Read   Reader
 	Config config.Config
 	Trust  *trust.Book
 }
 
-// State is all that is true of a pull request, or an error. Of one that is merged it is what was
-// true then, as far as GitHub keeps that: a condition of which GitHub keeps nothing counts as met.
+// State is the state of a pull request. For a merged one it is the state at the time of the merge, as far as
+// GitHub still has it: a condition whose facts GitHub no longer has counts as met.
 func (o Onlooker) State(ctx context.Context, pr forge.PullRequest) (decide.State, error) {
 	open := pr.Open || pr.Merged
 	if pr.Merged {
 		pr = asMerged(pr)
 	}
 	pr.Open = true
-	pr.Viewer, pr.ViewerPermission = pr.Author.Login, "" // what the onlooker may do is no matter
+	pr.Viewer, pr.ViewerPermission = pr.Author.Login, "" // the onlooker's own permissions do not matter
 	a := &Agent{
 		Role: decide.Author, Config: func() config.Config { return o.Config }, Read: o.Read, Trust: o.Trust, ByHand: pr.Merged, onlooks: true,
 	}
@@ -42,8 +42,8 @@ func (o Onlooker) State(ctx context.Context, pr forge.PullRequest) (decide.State
 	return s, nil
 }
 
-// asMerged is a merged pull request as it was when that was done: without what was said since, and
-// onto the merge itself.
+// asMerged is a merged pull request as it was when it was merged: without what was said later, and with the
+// merge commit as its base.
 func asMerged(pr forge.PullRequest) forge.PullRequest {
 	late := func(at time.Time) bool { return pr.MergedAt != nil && at.After(*pr.MergedAt) }
 	pr.Reviews = slices.DeleteFunc(slices.Clone(pr.Reviews), func(r forge.SubmittedReview) bool { return late(r.SubmittedAt) })
@@ -55,10 +55,10 @@ func asMerged(pr forge.PullRequest) forge.PullRequest {
 	return pr
 }
 
-// onlooking knows what GitHub does.
+// onlooking knows what GitHub knows.
 type onlooking struct{ pull.Source }
 
-// Makes is true: what merging a head makes takes a clone.
+// Makes returns true: to find out what merging a head makes, a clone would be needed.
 func (onlooking) Makes(context.Context, forge.PullRequest, verdict.Record) (bool, error) {
 	return true, nil
 }

@@ -14,8 +14,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// past is what this machine remembers of a pull request since a moment of GitHub's, and what it
-// has spent today. Orders do not reset the latter.
+// past is what this machine remembers about a pull request since a time on GitHub's clock, and what it has
+// spent today. Orders do not reset today's spending.
 func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 	var h decide.History
 	head := a.heads.recall(pr, a.now())
@@ -32,7 +32,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 		h.RetryIn = min(wait, max(0, last.Ended.Add(wait).Sub(a.now()))) // the clock may have been ahead
 	}
 	a.Journal.Each(func(e journal.Entry) {
-		// What says nothing about the pull request, such as an outage, takes nothing of its time.
+		// Failures that say nothing about the pull request, such as an outage, do not use up its time budget.
 		telling := e.Outcome.Counts || e.Outcome.Spent.CostUSD > 0
 		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && telling && e.Begun.After(since) {
 			h.Wasted.USD += e.Outcome.Spent.CostUSD
@@ -44,8 +44,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 	return h
 }
 
-// today is what all acts cost that began today and have ended, in US dollars, those by hand
-// among them.
+// today is the cost, in US dollars, of all finished acts that began today, including those by hand.
 func (a *Agent) today() (usd float64) {
 	now := a.now()
 	midnight := startOfDay(now)
@@ -58,8 +57,8 @@ func (a *Agent) today() (usd float64) {
 	return usd
 }
 
-// now is the present by GitHub's clock, by which the journal's times are too: a person who sets this
-// machine's changes nothing that is decided.
+// now is the present time by GitHub's clock. The journal's times use that clock too, so changing this
+// machine's clock does not affect decisions.
 func (a *Agent) now() time.Time {
 	if a.Now == nil {
 		return time.Now()
@@ -67,7 +66,7 @@ func (a *Agent) now() time.Time {
 	return a.Now()
 }
 
-// after is surely past a moment of GitHub's, whose times are cut off to seconds. Zero stays zero.
+// after is certainly later than a given time of GitHub's, whose times are cut to seconds. Zero stays zero.
 func after(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
@@ -75,8 +74,8 @@ func after(t time.Time) time.Time {
 	return t.Add(time.Second)
 }
 
-// failures are the latest acts on a pull request that came to nothing since a moment of
-// GitHub's, the oldest first, some at most.
+// failures are the latest failed acts on a pull request since a time on GitHub's clock, oldest first. Argument
+// most bounds their number.
 func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (failed []journal.Entry) {
 	if a.Journal == nil {
 		return nil
@@ -90,10 +89,10 @@ func (a *Agent) failures(pr forge.PullRequest, since time.Time, most int) (faile
 	return slices.Clone(failed[max(0, len(failed)-most):])
 }
 
-// maxTold bounds the failed attempts that a fix is told of.
+// maxTold bounds how many failed attempts a fix is told about.
 const maxTold = 3
 
-// Tried says what the latest fixes came to that were not pushed.
+// Tried describes the latest fixes that were not pushed.
 func (a *Agent) Tried(pr forge.PullRequest) (all []string) {
 	for _, e := range a.failures(pr, time.Time{}, maxTold) {
 		if e.Act == string(decide.Fix) {
@@ -103,22 +102,21 @@ func (a *Agent) Tried(pr forge.PullRequest) (all []string) {
 	return all
 }
 
-// startOfDay is the midnight before a moment, where this machine is.
+// startOfDay is the midnight before a time, in this machine's time zone.
 func startOfDay(t time.Time) time.Time {
 	year, month, day := t.Local().Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.Local)
 }
 
-// heads remembers which head each open pull request had when it was looked at last.
+// heads remembers which head each open pull request had at the last look.
 type heads struct {
 	mu   sync.Mutex
 	last map[forge.Ref]sighting
 }
 
-// sighting is a head, and when it came in the place of another; zero for the first. Unknown
-// is since when GitHub has been computing whether it merges, zero once it has. Awaits is what
-// it waits for its reviewer to do, awaited since when. Given is what was given up there just
-// before.
+// sighting is a head, and when it replaced another one (at, zero for the first head). unknown is since when
+// GitHub has been computing whether it merges, zero once it has. awaits is what the head waits for its
+// reviewer to do, awaited since when. given is the act on it that was given up last.
 type sighting struct {
 	sha                  string
 	at, unknown, awaited time.Time
@@ -126,8 +124,8 @@ type sighting struct {
 	given                decide.Kind
 }
 
-// recall is what is known of the present head, seen now if it was not before; all times are by
-// GitHub's clock.
+// recall is what is known about the present head. A new head counts as seen now. All times are by GitHub's
+// clock.
 func (h *heads) recall(pr forge.PullRequest, now time.Time) sighting {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,9 +149,8 @@ func (h *heads) recallLocked(pr forge.PullRequest, now time.Time) sighting {
 	return last
 }
 
-// note takes note of the present head of an open pull request, and of what was decided on it: what
-// it waits for its reviewer to do, and what comes next. Anything but what was given up shows that
-// the pull request has moved on.
+// note stores the present head of an open pull request and the decision on it: what it waits for its reviewer
+// to do, and the next act. If that act differs from the one that was given up, the pull request has moved on.
 func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action) {
 	if !pr.Open {
 		return
@@ -176,8 +173,8 @@ func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action)
 	h.last[pr.Ref] = last
 }
 
-// gaveUp takes note that an act was overtaken, and reports whether the one just before it
-// was the same and was so too: then the pull request did not move on, as far as GitHub shows.
+// gaveUp records that an act was overtaken. It reports whether the act just before was of the same kind and
+// was overtaken too: then, as far as GitHub shows, the pull request did not move on.
 func (h *heads) gaveUp(pr forge.PullRequest, kind decide.Kind) (again bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,12 +188,12 @@ func (h *heads) gaveUp(pr forge.PullRequest, kind decide.Kind) (again bool) {
 	return again
 }
 
-// forget is for a pull request that is closed.
+// forget drops a closed pull request.
 func (h *heads) forget(ref forge.Ref) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.last, ref)
 }
 
-// Round is what one review or one fix may take by the settings.
+// Round is the budget of one review or one fix in the settings.
 func Round(cfg config.Config) verdict.Allowance { return pull.BudgetsOf(cfg).Round }

@@ -11,13 +11,12 @@ import (
 	"touchstone/agent/engine"
 )
 
-// toolEvery is how often a call of a tool is told at the most; the others are logged at debug
-// level.
+// toolEvery is the shortest time between two logged tool calls; the others are logged at debug level.
 const toolEvery = 30 * time.Second
 
-// Progress logs a session as it goes: each dimension that it begins, what it does if nothing
-// was told for a while, and that it is silent. Each line has how many tools were called, how
-// many tokens were used and what time has passed in the turn.
+// Progress logs a session while it runs: each dimension that it begins, a tool call if nothing was logged for
+// a while, and heartbeats while it is silent. Each line has the number of tool calls, the tokens used, and
+// the time since the turn began.
 func Progress(ctx context.Context) func(engine.Progress) {
 	log := zerolog.Ctx(ctx)
 	tools, told := 0, time.Duration(0)

@@ -6,10 +6,10 @@ import (
 	"touchstone/agent/trust"
 )
 
-// refuse writes down which orders and approvals their authors may not give now, and finds out of
-// which that was written down before. A word counts by the right that its author had when it was
-// given: GitHub does not tell when a login got a right, but an agent that reads a word before
-// knows. Rights that cannot be seen say nothing.
+// refuse records the orders and approvals that their authors may not give now, and returns those that were
+// recorded before. An order or approval counts by the permission that its author had when it was given.
+// GitHub does not say when a login got a permission, but an agent that read the word before that knows.
+// Permissions that cannot be seen prove nothing.
 func (a *Agent) refuse(pr forge.PullRequest, f *pull.Facts) (err error) {
 	var words []string
 	for _, c := range pull.CommentsOf(pr, a.Config(), *f) {

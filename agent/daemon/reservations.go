@@ -2,26 +2,26 @@ package daemon
 
 import "sync"
 
-// reservations keep what sessions under way may take of the day's budget, in US dollars.
+// reservations hold how much of the day's budget running sessions may still spend, in US dollars.
 type reservations struct {
 	mu       sync.Mutex
 	promised float64
 	sessions int
 }
 
-// look tells how much is promised.
+// look returns how much is promised.
 func (r *reservations) look() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.promised
 }
 
-// promise sets so much aside for a session, until it is over. It fails if others have been
-// promised too much of what is left for that.
+// promise reserves an amount for a session until over is called. It fails if too little is left besides what
+// others have reserved.
 func (r *reservations) promise(usd, left float64) (over func(), ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.promised+usd > left+0.005 { // rounding is no reason
+	if r.promised+usd > left+0.005 { // tolerate rounding
 		return nil, false
 	}
 	r.promised, r.sessions = r.promised+usd, r.sessions+1

@@ -16,7 +16,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Reporter writes commit statuses, and reads all that were written of a commit, oldest first.
+// Reporter writes commit statuses, and reads all statuses of a commit, oldest first.
 type Reporter interface {
 	Reported(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 	Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error
@@ -25,18 +25,18 @@ type Reporter interface {
 // contexts are the names of the statuses that the agents of each role write.
 var contexts = map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext}
 
-// maxShown bounds the statuses that one process writes of one head, far below the 1,000 of one
-// commit and context that GitHub takes (https://docs.github.com/rest/commits/statuses).
+// maxShown bounds the statuses that one process writes on one head. It is far below GitHub's limit of 1,000
+// per commit and context (https://docs.github.com/rest/commits/statuses).
 const maxShown = 100
 
-// maxTakenBack bounds how often one process writes a status of one head again because another login
-// posted a success under its name.
+// maxTakenBack bounds how often one process rewrites a status of one head because another login posted a
+// success under its name.
 const maxTakenBack = 10
 
-// settling is how long what another machine of this login told of a head is left as it is.
+// settling is how long a status by another machine of this login is left as it is.
 const settling = time.Minute
 
-// shown is what this machine has told of a head in its status.
+// shown is what this machine has written in the status of a head.
 type shown struct {
 	sha       string
 	last      forge.CommitStatus
@@ -44,17 +44,16 @@ type shown struct {
 	takenBack int
 }
 
-// statuses remembers the status of each open pull request, and of which repositories the log was
-// told that none can be written there.
+// statuses remembers the status of each open pull request, and the repositories for which the log already
+// says that statuses cannot be written there.
 type statuses struct {
 	mu      sync.Mutex
 	last    map[forge.Ref]shown
 	refused map[forge.Repo]bool
 }
 
-// Show tells people on the pull request what was decided, in a commit status of its head. It writes
-// once for each change of what there is to tell. What cannot be written is told to the log, and
-// keeps nothing from going on.
+// Show shows people a decision on the pull request, in a commit status of its head. It writes once for each
+// change. If the status cannot be written, that is logged, and the agent goes on.
 func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Action) {
 	if a.Report == nil || action.Status == (decide.Status{}) || action.SHA != pr.Head.SHA {
 		return
@@ -78,7 +77,7 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	}
 }
 
-// status is what there is to tell of a decision. That of a session is a claim.
+// status is the commit status for a decision. For an act with a session it is also a claim.
 func (a *Agent) status(pr forge.PullRequest, action decide.Action) forge.CommitStatus {
 	status := forge.CommitStatus{
 		Context: contexts[a.Role], State: forge.CheckState(action.Status.Signal), Description: forge.OneLine(action.Status.Text),
@@ -95,7 +94,7 @@ func (a *Agent) status(pr forge.PullRequest, action decide.Action) forge.CommitS
 	return status
 }
 
-// page is the pull request's page on the relay, if others can reach one there; else GitHub's.
+// page is the pull request's page on the relay, if others can reach the relay; otherwise it is GitHub's page.
 func (a *Agent) page(pr forge.PullRequest) string {
 	relay, err := url.Parse(a.Config().Relay.URL)
 	if err != nil || relay.Scheme != "https" {
@@ -104,10 +103,9 @@ func (a *Agent) page(pr forge.PullRequest) string {
 	return relay.JoinPath("pulls", pr.Ref.Repo.Owner, pr.Ref.Repo.Name, strconv.Itoa(pr.Ref.Number)).String()
 }
 
-// news reports whether a status is another one than this login has told of a head last, and takes
-// note of it. A status other than success is also news if GitHub shows a success in its place by a
-// login that is no reviewer: a rule of the base may require that status. All other reports of others
-// under the name are left alone.
+// news reports whether a status differs from the last one of this login on the head, and records it. A status
+// other than success is also news if GitHub shows a success in its place by a login that is no reviewer: a
+// rule of the base may require that status. Other statuses of others under the name are ignored.
 func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +129,7 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewe
 			}
 			continue
 		}
-		// Another machine of this login may have told it, or something else and have gone.
+		// Another machine of this login may have written it, or have written something else and be gone.
 		there := c.State == status.State && c.Summary == status.Description
 		told = there || told && now.Sub(c.At) < settling
 	}
@@ -143,7 +141,7 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewe
 	return news
 }
 
-// failed takes note that the last status was not written, and is to be told again.
+// failed records that the last status was not written and must be written again.
 func (s *statuses) failed(ref forge.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,8 +150,7 @@ func (s *statuses) failed(ref forge.Ref) {
 	s.last[ref] = head
 }
 
-// refuses takes note that a repository takes no statuses of this token, and reports whether that is
-// new.
+// refuses records that a repository rejects statuses by this token, and reports whether that is new.
 func (s *statuses) refuses(repo forge.Repo) (first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +159,7 @@ func (s *statuses) refuses(repo forge.Repo) (first bool) {
 	return first
 }
 
-// forget is for a pull request that is closed.
+// forget drops a closed pull request.
 func (s *statuses) forget(ref forge.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,13 +18,11 @@ type Approver interface {
 	PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (forge.Posted, error)
 }
 
-// errMovedOn says that a pull request, read afresh, no longer needs what was
-// decided. Nothing was done.
+// errMovedOn says that a pull request, when read again, no longer needs what was decided. Nothing was done.
 var errMovedOn = errors.New("the pull request moved on")
 
-// lift approves a head on a person's word. The label goes first: it is no use
-// once the approval is there, and if only that much gets done, the next look does
-// the rest.
+// lift approves a head on a person's word. It removes the label first: the label is useless once the approval
+// exists, and if the approval then fails, the next look posts it.
 func (a *Agent) lift(ctx context.Context, step *Step) error {
 	pr, action, err := a.Look(ctx, step.PR.Ref)
 	if err != nil {
@@ -34,7 +32,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 		return fmt.Errorf("%w: %s", errMovedOn, action.Reason)
 	}
 	record := *action.Record
-	if record.Tree == "" { // of a head that was not reviewed
+	if record.Tree == "" { // the head was not reviewed
 		request, err := a.request(ctx, pr)
 		if err != nil {
 			return err
@@ -67,7 +65,7 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 	return nil
 }
 
-// passed says who let a head pass, and what.
+// passed says who let a head pass, and what they let pass.
 func passed(r verdict.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", verdict.Short(r.Head))
@@ -92,9 +90,10 @@ func passed(r verdict.Record) string {
 	return b.String()
 }
 
-// postNotice says that a pull request waits for its author, to merge it, to work on its branch or to edit what it
-// says of itself, or that its reviewer does not answer. The last two also notify people: the author's
-// own comment tells its author nothing, and nothing else goes on.
+// postNotice says that a pull request waits for its author (to merge it, to work on its branch, or to edit
+// its texts), or that its reviewer does not respond. The last two topics also notify people: the author's
+// agent comments under the author's own login, of which GitHub does not notify the author, and nothing else
+// would go on.
 func (a *Agent) postNotice(ctx context.Context, step *Step) error {
 	reason, stands := strings.CutPrefix(step.Action.Reason, "it ")
 	subject := verdict.Short(step.Action.SHA)
@@ -114,7 +113,7 @@ func (a *Agent) postNotice(ctx context.Context, step *Step) error {
 	return err
 }
 
-// remedy is what the author may do about what they are told.
+// remedy says what the author can do about it.
 func remedy(step *Step) string {
 	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
 	switch {
@@ -140,8 +139,7 @@ func remedy(step *Step) string {
 	return "Its page on GitHub says what is missing."
 }
 
-// release takes the label off with which a person was called, since one of them
-// has the agents go on.
+// release removes the label by which a person was called, since a person tells the agents to go on.
 func (a *Agent) release(ctx context.Context, step *Step) error {
 	return a.Caller.RemoveLabel(ctx, step.PR.Ref, a.Config().Labels.NeedsHuman)
 }

@@ -23,8 +23,8 @@ type knowledge struct {
 	agent *Agent
 }
 
-// Makes reports whether merging the head into the base's present tip makes the change that a
-// review saw, file for file. It is computed once for each head and base.
+// Makes reports whether merging the head into the present tip of the base makes the change that a review saw,
+// file for file. It is computed once for each head and base.
 func (k knowledge) Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error) {
 	key := fmt.Sprint(pr.Ref, pr.Head.SHA, pr.Base.SHA, r.Base, r.Tree)
 	if last, ok := k.agent.made.Load(pr.Ref); ok && last.(comparison).key == key {
@@ -44,7 +44,7 @@ func (k knowledge) Makes(ctx context.Context, pr forge.PullRequest, r verdict.Re
 	return same, err
 }
 
-// comparison is what the last one of a pull request came to.
+// comparison is the result of the last comparison for a pull request.
 type comparison struct {
 	key  string
 	same bool
@@ -55,7 +55,7 @@ func reviewed(r verdict.Record) worktree.Squash {
 	return worktree.Squash{Base: r.Base, Head: r.Head, Tree: r.Tree}
 }
 
-// request names the commits of a pull request to git.
+// request names the commits of a pull request for git.
 func (a *Agent) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
 	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
 	return worktree.Request{
@@ -66,7 +66,7 @@ func (a *Agent) request(ctx context.Context, pr forge.PullRequest) (worktree.Req
 	}, err
 }
 
-// approvals are the records on which a head is merged: of each reviewer the latest approval.
+// approvals are the records that a head is merged on: the latest approval of each reviewer.
 func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
 	latest := map[string]verdict.Record{}
 	for _, r := range pr.Reviews {
@@ -85,15 +85,17 @@ func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
 // checking is the act of comparing a merge with what was approved.
 const checking = "check-merge"
 
-// How often, and at first how soon again, a merge commit is looked for on its branch.
+// sights is how often a merge commit is looked for on its branch. firstSight is the first pause; it doubles
+// each time.
 const (
 	sights     = 5
 	firstSight = 200 * time.Millisecond
 )
 
-// checkMerge compares a merge commit with what was approved: that it is on the branch that was
-// decided on, with the history that was reviewed, and changes it as the reviews saw. People are called at once if it does not: GitHub
-// merges what is there when it merges, and that may have moved since the last look.
+// checkMerge compares a merge commit with what was approved: it must be on the branch that was decided on,
+// contain the history that was reviewed, and change the branch as the reviews saw it. If it does not, people
+// are called at once: GitHub merges what exists at that moment, and that may have changed since the last
+// look.
 func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merge string) error {
 	now, err := a.Read.PullRequest(ctx, pr.Ref)
 	if err != nil {
@@ -128,8 +130,8 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 	return nil
 }
 
-// madeAs reports whether a merge commit makes the change that a review saw. Git may see it a
-// moment after the API does; a commit that stays away from its branch is not what was approved.
+// madeAs reports whether a merge commit makes the change that a review saw. Git may see the commit a moment
+// later than the API. A commit that does not appear on its branch is not what was approved.
 func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Record, merge string) (same bool, err error) {
 	request, err := a.request(ctx, pr)
 	if err != nil {
@@ -148,8 +150,8 @@ func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Reco
 	return false, nil
 }
 
-// revert calls people to a merge that differs from what was approved, with all that it takes to
-// take it back: the comment first, then the label, as for any other call.
+// revert calls people to a merge that differs from what was approved, with the commands to revert it. As in
+// any other call, the comment comes first, then the label.
 func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, why string) error {
 	mark := fmt.Sprintf("<!-- touchstone:merge v1 %s -->", merge)
 	for _, c := range pr.Comments {
@@ -175,8 +177,8 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 	return nil
 }
 
-// recheck compares what this machine merged, or put into a merge queue, with what was approved,
-// where that was not done right behind the merge. What goes wrong is done again at the next look.
+// recheck compares what this machine merged, or put into a merge queue, with what was approved, unless that
+// was done right after the merge. A failed check is repeated at the next look.
 func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
 	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" ||
 		!a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
@@ -192,7 +194,7 @@ func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
 	}
 }
 
-// checked is checkMerge, written down where there is a journal.
+// checked is checkMerge, recorded in the journal if there is one.
 func (a *Agent) checked(ctx context.Context, pr forge.PullRequest, head, merge string) error {
 	if a.Journal == nil {
 		return a.checkMerge(ctx, pr, head, merge)

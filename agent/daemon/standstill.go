@@ -22,28 +22,28 @@ import (
 )
 
 const (
-	// notifyAfter is how long a standstill lasts before its owner is told.
+	// notifyAfter is how long a standstill lasts before the owner is notified.
 	notifyAfter = 3 * time.Hour
-	// settingsEvery is the time between two looks at whether the settings have changed, that
-	// a standstill may have come of.
+	// settingsEvery is the interval between two checks whether the settings that may have caused a standstill
+	// have changed.
 	settingsEvery = 2 * time.Second
 	// maxListed is how many pull requests the notification names.
 	maxListed = 5
 )
 
-// onDisk is the hindrance of a disk that takes nothing, switchedOff that of a session whose
-// model was switched off while it was at work.
+// onDisk is the hindrance of a full or failing disk. switchedOff is that of a session whose model was
+// switched off while it ran.
 const onDisk, switchedOff = "disk", "off"
 
-// elsewhere are the classes of failures that lie with this machine, the account or the
-// provider, and say nothing about a pull request.
+// elsewhere are the classes of failures that are caused by this machine, the account or the provider, and say
+// nothing about a pull request.
 var elsewhere = []engine.Class{
 	engine.Missing, engine.Invalid, engine.Auth, engine.Billing, engine.UnknownModel,
 	engine.RateLimited, engine.Overloaded, engine.Server, engine.Network,
 }
 
-// hindrance names what an act failed of, if that lies neither with the pull request nor with
-// GitHub: the disk, or the class of an engine's failure; else it is empty.
+// hindrance names the cause of a failed act if it is neither the pull request nor GitHub: the disk, or the
+// class of an engine's failure. Otherwise it is empty.
 func hindrance(err error) string {
 	if errors.Is(err, journal.ErrUnwritten) || worktree.DiskFault(err) {
 		return onDisk
@@ -58,22 +58,22 @@ func hindrance(err error) string {
 	return ""
 }
 
-// standstill is what keeps the acts of this machine from being done, from the first pull
-// request that it holds up to when the last one goes on. It is told once for each hindrance,
-// and not for each pull request. Its zero value is none.
+// standstill is a period in which this machine cannot act, from the first pull request that is held up until
+// the last one goes on. It is logged once for each hindrance, not for each pull request. The zero value is no
+// standstill.
 type standstill struct {
 	mu    sync.Mutex
 	since time.Time
 	why   string
 	// held are the workers that wait for its end.
 	held map[forge.Ref]*worker
-	// told are the hindrances that the log has told of; notified says that the owner was told.
+	// told are the hindrances that are logged already. notified says that the owner was notified.
 	told     map[string]bool
 	notified bool
 }
 
-// holdUp takes note that a pull request is held up, and tells of it as far as that is new.
-// notify says that the owner is to be notified now.
+// holdUp records that a pull request is held up, and logs what is new. Result notify says that the owner must
+// be notified now.
 func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *worker) (now journal.Standstill, notify bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +91,8 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *wo
 	return s.now(), notify
 }
 
-// goesOn takes note that a pull request is held up no more, and gives the workers of those
-// that still are. Held is false if it was not.
+// goesOn records that a pull request is no longer held up, and returns the workers of those that still are.
+// Result held is false if it was not held up.
 func (s *standstill) goesOn(ctx context.Context, ref forge.Ref) (waiting []*worker, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,9 +119,8 @@ func (s *standstill) now() journal.Standstill {
 	return journal.Standstill{Since: s.since.UTC().Round(0), Why: s.why, Refs: refs}
 }
 
-// standStill waits out what keeps this machine from acting on a pull request; false means that
-// the daemon ends. A hint ends the wait, other settings do, and the first pull request that
-// goes on again.
+// standStill waits out a hindrance. It returns false if the daemon ends. The wait ends early on a hint, a
+// change of the settings, or when the first pull request goes on again.
 func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err error, w *worker) bool {
 	before := d.Agent.Config().Engine
 	now, notify := d.still.holdUp(ctx, ref, err, w)
@@ -146,8 +145,8 @@ func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err 
 	return ctx.Err() == nil
 }
 
-// goesOn takes note that nothing holds a pull request up, and has some that something still
-// does try at once.
+// goesOn records that nothing holds a pull request up, and lets some of those that are still held up retry at
+// once.
 func (d *Daemon) goesOn(ctx context.Context, ref forge.Ref) {
 	waiting, held := d.still.goesOn(ctx, ref)
 	if !held {
@@ -159,20 +158,20 @@ func (d *Daemon) goesOn(ctx context.Context, ref forge.Ref) {
 	}
 }
 
-// show writes down what keeps the machine from going on, for `touchstone status`.
+// show stores the standstill for `touchstone status`.
 func (d *Daemon) show(ctx context.Context) {
 	if d.Agent.Journal == nil {
 		return
 	}
 	d.still.mu.Lock()
 	defer d.still.mu.Unlock()
-	// A disk that takes nothing takes this neither.
+	// A disk that rejects writes rejects this one, too.
 	if err := d.Agent.Journal.SetStandstill(d.still.now()); err != nil {
 		zerolog.Ctx(ctx).Debug().Err(err).Msg("touchstone status will not tell of the standstill")
 	}
 }
 
-// notify tells the owner of a standstill that lasts.
+// notify notifies the owner of a long standstill.
 func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 	listed := strings.Join(now.Refs[:min(len(now.Refs), maxListed)], ", ")
 	if more := len(now.Refs) - maxListed; more > 0 {
@@ -186,8 +185,8 @@ func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 		Msg("this machine is still at a standstill")
 }
 
-// ringEnd notifies the owner that the agent has ended by itself, since it could not go on: on
-// an unattended machine the owner would not notice.
+// ringEnd notifies the owner that the agent has ended by itself because it could not go on: nobody would
+// notice on an unattended machine.
 func (d *Daemon) ringEnd(ctx context.Context, why error) {
 	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
 	if err := (notifier{url: string(d.Agent.Config().Notify.SlackWebhook)}).send(context.WithoutCancel(ctx), message); err != nil {

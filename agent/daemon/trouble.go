@@ -11,30 +11,29 @@ import (
 	"touchstone/agent/forge"
 )
 
-// The time to wait after trouble that lies outside any pull request: GitHub or the
-// way to it is down, or it asks to be left alone. It doubles from one to the next.
+// How long to wait after an error that is not about one pull request: GitHub or the network is down, or
+// GitHub asks to wait. The wait doubles with each error in a row, from firstWait to longWait.
 const (
 	firstWait = 5 * time.Second
 	longWait  = 5 * time.Minute
-	// longHeld is the longest of them at a standstill, which other pull requests and new
-	// settings end early.
+	// longHeld is the longest wait in a standstill, which other pull requests and new settings end early.
 	longHeld = 15 * time.Minute
 )
 
-// longestWait bounds what a model's provider can ask for.
+// longestWait bounds the wait that a model's provider can ask for.
 const longestWait = time.Hour
 
-// trouble is a run of errors of one kind. The first is logged, and the end of the run;
-// those in between are logged at debug level.
+// trouble is a series of errors of one kind. The first error and the end of the series are logged; the errors
+// in between are logged at debug level.
 type trouble struct {
 	what string
 	n    int
-	// held says that it is of a standstill, which is told elsewhere.
+	// held says that the errors belong to a standstill, which is logged elsewhere.
 	held bool
 }
 
-// met takes note of one more error and says how long to wait, at the least as long
-// as GitHub or a model's provider asks for.
+// met records one more error and returns how long to wait: at least as long as GitHub or a model's provider
+// asks for.
 func (t *trouble) met(ctx context.Context, err error) time.Duration {
 	longest := longWait
 	if t.held {
@@ -56,7 +55,7 @@ func (t *trouble) met(ctx context.Context, err error) time.Duration {
 	return wait
 }
 
-// over ends the run.
+// over ends the series.
 func (t *trouble) over(ctx context.Context) {
 	if t.n > 0 && !t.held {
 		zerolog.Ctx(ctx).Info().Int("errors", t.n).Msg("it goes on")

@@ -10,12 +10,11 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// long are the kinds of act that take long enough for people to turn against them meanwhile.
+// long are the kinds of act that take so long that people may change their minds meanwhile.
 var long = []decide.Kind{decide.Review, decide.Fix, decide.Apply}
 
-// overtaken is why an act of a kind has become useless that is under way on a pull request,
-// as it was read when that was decided on; empty while it has not. It reads no more of
-// GitHub than the act takes.
+// overtaken says why a running act has become useless, or is empty. Argument begun is the pull request as it
+// was read for the decision. It reads only as much from GitHub as the kind of act needs.
 func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind decide.Kind) (string, error) {
 	now, head := forge.PullRequest{}, ""
 	var err error
@@ -36,15 +35,15 @@ func (a *Agent) overtaken(ctx context.Context, begun forge.PullRequest, kind dec
 	return a.Unwanted(ctx, kind, begun, now)
 }
 
-// Unwanted is why an act on a pull request, as it was when that began, is not what it needs as it
-// was read now; empty while it is. It is the decision, made once more. One that was
-// started by hand goes on while nothing new speaks against it.
+// Unwanted says why a pull request no longer needs an act, or is empty. Argument begun is the pull request
+// when the act began, and now its present state. It makes the decision once more. An act that was started by
+// hand goes on unless something new speaks against it.
 func (a *Agent) Unwanted(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (string, error) {
 	switch {
 	case now.Base.Name != begun.Base.Name:
 		return "its base branch is " + now.Base.Name + " now", nil
 	case kind == decide.Review && posted(begun, now):
-		return "", nil // by this very session, as far as is known
+		return "", nil // this very session posted it, as far as is known
 	}
 	now = asOf(begun, now)
 	f, err := a.gather(ctx, knowledge{a.Read, a}, now)
@@ -75,9 +74,9 @@ func posted(begun, now forge.PullRequest) bool {
 	})
 }
 
-// asOf is now as far as people have a say in it, and begun in what GitHub has yet to find
-// out: whether the head merges, and, where the base was merged into the branch since, all
-// about the new head. A push that does not fit that one is not taken.
+// asOf combines two states of a pull request: everything that people decide is from now. Where GitHub still
+// computes whether the head merges, and for the head itself if the base was merged into the branch since, it
+// is from begun. A push that does not fit the new head is rejected anyway.
 func asOf(begun, now forge.PullRequest) forge.PullRequest {
 	moved := now.Head.SHA != begun.Head.SHA
 	if moved {
@@ -89,8 +88,8 @@ func asOf(begun, now forge.PullRequest) forge.PullRequest {
 	return now
 }
 
-// underWay is what is true of a pull request about which a session has begun: no bound on
-// beginning one holds any more. Nor does an order that is yet to be answered keep a review.
+// underWay is the state of a pull request on which a session is already running: the bounds on starting one
+// do not apply, nor does an unanswered order stop a review.
 func (a *Agent) underWay(pr forge.PullRequest, f pull.Facts) decide.State {
 	f.Past, f.Commits = decide.History{}, nil
 	s := pull.StateOf(pr, a.Role, a.Config(), f)
