@@ -2,11 +2,10 @@ package process
 
 import "touchstone/agent/engine/sandbox"
 
-// Bootstrap is the first call of every program that runs a Command, before it reads its
-// arguments or opens a file. Where the program was started by itself, as the reaper over a
-// session or to confine what it then becomes, Bootstrap does that and does not return.
-// Otherwise it keeps the descriptors that this program was started with, beyond the standard
-// three, from all its children. Without it, no Command starts.
+// Bootstrap must be the first call in main of every program that runs a Command, before it reads its
+// arguments or opens a file. If the program was started by itself, as the reaper of a session or to enter a
+// sandbox, Bootstrap does that and does not return. Otherwise it makes sure that no child inherits the file
+// descriptors, beyond the standard three, that this program was started with. Without it, no Command starts.
 func Bootstrap() {
 	reap()
 	sandbox.Bootstrap()
@@ -14,6 +13,6 @@ func Bootstrap() {
 	bootstrapped = true
 }
 
-// bootstrapped says that main has called Bootstrap: a program that has not would run anew where
-// a reaper is meant.
+// bootstrapped says that main has called Bootstrap. A program that has not would run its own main where the
+// reaper should run.
 var bootstrapped bool

@@ -2,19 +2,19 @@ package process
 
 import "fmt"
 
-// Bounds are what a child and all that it starts may use together. Beyond, they are killed, and
-// Report.Exit says so. They hold on Linux alone; see Holder.
+// Bounds are the limits for a child and all its descendants together. When they exceed a bound they are
+// killed, and Report.Exit says so. Bounds are only enforced on Linux; see Holder.
 type Bounds struct {
-	// Memory is what they have in bytes; zero is three quarters of this machine's.
+	// Memory is in bytes; zero means three quarters of this machine's memory.
 	Memory int64
-	// Processes is how many processes and threads there are at once; zero is DefaultProcesses.
+	// Processes is the number of concurrent processes and threads; zero means DefaultProcesses.
 	Processes int
 }
 
-// DefaultProcesses is far more than builds have that start several on each of many processors.
+// DefaultProcesses is far above what builds need that start several processes on each of many processors.
 const DefaultProcesses = 5000
 
-// Or gives the bounds with the defaults for those that are zero. The error says why there are none.
+// Or returns the bounds with defaults in place of zeros. The error says why no bounds can be enforced.
 func (b Bounds) Or() (Bounds, error) {
 	memory, err := installed()
 	if err != nil {
@@ -33,7 +33,7 @@ func (b Bounds) String() string {
 	return fmt.Sprintf("%.1f GB of memory and %d processes and threads", float64(b.Memory)/1e9, b.Processes)
 }
 
-// tooMuchMemory and tooManyProcesses say what the bounds were exceeded by.
+// tooMuchMemory and tooManyProcesses say which bound was exceeded.
 func (b Bounds) tooMuchMemory() string {
 	return fmt.Sprintf("it and what it started wanted more memory than the %.1f GB that they may have", float64(b.Memory)/1e9)
 }

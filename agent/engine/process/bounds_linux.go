@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundsInterval is how often the reaper looks what its tree uses.
+// boundsInterval is how often the reaper polls what its tree uses.
 const boundsInterval = 500 * time.Millisecond
 
 // installed is this machine's memory in bytes.
@@ -22,7 +22,7 @@ func installed() (int64, error) {
 	return int64(info.Totalram) * int64(info.Unit), nil
 }
 
-// Holder says what holds the bounds on this machine. The error is that nothing does.
+// Holder says how bounds are enforced on this machine. The error says why they are not.
 func Holder() (string, error) {
 	if _, err := installed(); err != nil {
 		return "", err
@@ -34,9 +34,9 @@ func Holder() (string, error) {
 	return "by the kernel, in control groups below " + dir, nil
 }
 
-// hold kills all there are once they use more than they may, which the kernel tells of their
-// group. Without one it is looked for: what grows faster than that is seen, the kernel kills
-// before it kills anything else.
+// hold kills the whole tree as soon as it exceeds its bounds. The kernel reports that for a control group.
+// Without a group, hold polls; if memory grows faster than it polls, the kernel kills this tree before other
+// processes.
 func (g *reaper) hold() {
 	if g.bounds == (Bounds{}) {
 		return
@@ -60,14 +60,14 @@ func (g *reaper) hold() {
 	}
 }
 
-// exceed ends all there are for a reason.
+// exceed kills the whole tree for a reason.
 func (g *reaper) exceed(why string) {
 	g.exceeded.Store(&why)
 	g.killAll()
 }
 
-// why says by what the bounds were exceeded, if they were: a child that the kernel has killed for
-// it may be known to have ended before that is known.
+// why says which bound was exceeded, if any. It also asks the group directly: the end of a child that the
+// kernel killed for it may be known before the event is.
 func (g *reaper) why() string {
 	if why := g.exceeded.Load(); why != nil {
 		return *why
@@ -78,14 +78,14 @@ func (g *reaper) why() string {
 	return ""
 }
 
-// holdUser keeps a child from making far more processes than it may between two looks. It counts
-// all of this user's, others of which come too, and does not hold for root, who has no such limit.
+// holdUser keeps a child from starting far more processes than allowed between two polls. The limit counts
+// all processes of the user, so there is room for others, and it has no effect for root.
 func holdUser(child int, bounds Bounds) {
 	if bounds == (Bounds{}) || os.Getuid() == 0 {
 		return
 	}
 	most := uint64(tasksOf(os.Getuid()) + 4*bounds.Processes)
-	// Where it is refused, the looks hold.
+	// If it is refused, the polls still enforce the bound.
 	_ = unix.Prlimit(child, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: most}, nil)
 }
 
@@ -101,15 +101,15 @@ func tasksOf(uid int) (n int) {
 	return n
 }
 
-// wholeLook says how many looks there are to one at all processes of the machine.
+// wholeLook is how many polls there are for each poll of all the machine's processes.
 const wholeLook = 10
 
-// looks tell what the descendants of a process use, time and again. What is not among them never comes
-// to be, so that nearly all of the machine's processes are looked at once; and now and then anew, since
-// a process that has ended leaves its number to another one.
+// looks polls what the descendants of a process use. A process that is no descendant never becomes one, so
+// nearly all of the machine's processes are skipped after the first poll. They are checked again from time to
+// time, since a process id can be reused after its process ended.
 type looks struct {
 	root   int
-	others map[int]bool // that are not descendants
+	others map[int]bool // processes that are not descendants
 	made   int
 }
 
@@ -133,17 +133,17 @@ func (l *looks) used() (memory int64, processes int) {
 		case above == l.root && pid != l.root:
 			processes += threads[pid]
 			memory += private(pid)
-		case above == 0 || l.others[above]: // and not one that has just ended, whose children are another's by now
+		case above == 0 || l.others[above]: // not if the process above has just ended: its children have another parent by now
 			l.others[pid] = true
 		}
 	}
 	return memory, processes
 }
 
-// parentAndThreads are a process's parent and the number of its threads; zero once it has ended.
+// parentAndThreads returns a process's parent and its number of threads; zero if it has ended.
 func parentAndThreads(pid int) (parent, threads int) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The name before it may hold anything (proc_pid_stat(5)).
+	// The process name before that may contain anything (proc_pid_stat(5)).
 	if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); err == nil && len(fields) > 17 {
 		parent, _ = strconv.Atoi(string(fields[1]))
 		threads, _ = strconv.Atoi(string(fields[17]))
@@ -151,14 +151,15 @@ func parentAndThreads(pid int) (parent, threads int) {
 	return parent, threads
 }
 
-// private is the memory of a process that no file holds, in bytes; zero once it has ended.
+// private is the memory of a process, in bytes, that is not backed by a file; zero if it has ended.
 func private(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	fields := bytes.Fields(text)
 	if err != nil || len(fields) < 3 {
 		return 0
 	}
-	// Of what is resident, the second, the third is shared with files (proc_pid_statm(5)).
+	// The second field is the resident memory; the third is the part of it that is shared with files
+	// (proc_pid_statm(5)).
 	resident, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 	shared, _ := strconv.ParseInt(string(fields[2]), 10, 64)
 	return (resident - shared) * int64(os.Getpagesize())

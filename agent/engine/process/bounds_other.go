@@ -8,7 +8,7 @@ func installed() (int64, error) {
 	return 0, errors.New("what a session and a verify command use together is bounded on Linux alone")
 }
 
-// Holder says what holds the bounds on this machine. The error is that nothing does.
+// Holder says how bounds are enforced on this machine. The error says why they are not.
 func Holder() (string, error) {
 	_, err := installed()
 	return "", err

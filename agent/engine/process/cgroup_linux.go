@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cgroupRoot is where the tree of control groups is (https://docs.kernel.org/admin-guide/cgroup-v2.html).
+// cgroupRoot is the root of the control groups (https://docs.kernel.org/admin-guide/cgroup-v2.html).
 const cgroupRoot = "/sys/fs/cgroup"
 
-// cgroup is a control group of its own for a child and all that it starts: the kernel itself
-// holds the bounds, and ends all in it at once.
+// cgroup is a control group for one child and its descendants: the kernel itself enforces the bounds, and can
+// kill the whole group at once.
 type cgroup struct{ dir string }
 
-// delegated is the group below which this program may make others that have bounds: one that
-// systemd has delegated to it, as Delegate= in a unit says, or the root of all. When that group ends,
-// these end too. Other groups belong to the machine's own managers.
+// delegated is the control group below which this program may create groups with bounds: a group that systemd
+// delegated to it (Delegate= in a unit), or the root group. When that group ends, the groups below it end
+// too. All other groups belong to the machine's own managers.
 func delegated() (string, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(cgroupRoot, &stat); err != nil || stat.Type != unix.CGROUP2_SUPER_MAGIC {
@@ -45,7 +45,7 @@ func delegated() (string, error) {
 	return "", fmt.Errorf("none is delegated where this program was started (%s); `touchstone service install` has systemd delegate one", own)
 }
 
-// isDelegated reports systemd's mark of groups that it leaves to others
+// isDelegated reports whether a group has systemd's mark for groups that it leaves to others
 // (https://systemd.io/CGROUP_DELEGATION).
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
@@ -57,14 +57,14 @@ func isDelegated(dir string) bool {
 	return false
 }
 
-// moveDown puts all that runs in a delegated group into one of its own below it: the kernel gives
-// bounds to groups only beside which nothing runs.
+// moveDown moves all processes of a delegated group into a new group below it: the kernel only enforces
+// bounds on groups whose parent has no processes.
 func moveDown(dir string) error {
 	leaf := filepath.Join(dir, "agent")
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	for range 10 { // while others start
+	for range 10 { // others may start meanwhile
 		text, err := os.ReadFile(dir + "/cgroup.procs")
 		if err != nil || len(text) == 0 {
 			return err
@@ -78,8 +78,7 @@ func moveDown(dir string) error {
 	return fmt.Errorf("%s does not become empty", dir)
 }
 
-// divides reports whether groups that are made in a group can have bounds, and has it so if this
-// user may.
+// divides reports whether groups created below a group can have bounds, and enables that if this user may.
 func divides(dir string) bool {
 	if unix.Access(dir, unix.W_OK) != nil || unix.Access(dir+"/cgroup.procs", unix.W_OK) != nil {
 		return false
@@ -93,7 +92,7 @@ func divides(dir string) bool {
 	return has() || set(given, "+memory +pids") == nil && has()
 }
 
-// newCgroup makes a group in one that is delegated, with these bounds.
+// newCgroup creates a group with these bounds below the delegated group.
 func newCgroup(bounds Bounds) (_ *cgroup, err error) {
 	parent, err := delegated()
 	if err != nil {
@@ -110,21 +109,21 @@ func newCgroup(bounds Bounds) (_ *cgroup, err error) {
 	}()
 	for name, value := range map[string]string{
 		"memory.max": strconv.FormatInt(bounds.Memory, 10), "pids.max": strconv.Itoa(bounds.Processes),
-		// All or nothing: the result of a half-killed build means nothing.
+		// All or nothing: the result of a build with some processes killed means nothing.
 		"memory.oom.group": "1",
 	} {
 		if err := set(filepath.Join(dir, name), value); err != nil {
 			return nil, err
 		}
 	}
-	// What does not fit is not to go to the disk, where there is one for that.
+	// Without this, memory beyond the bound would be swapped out, if there is swap.
 	if err := set(dir+"/memory.swap.max", "0"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return &cgroup{dir}, nil
 }
 
-// set writes into a file of a group, which is there.
+// set writes to an existing file of a group.
 func set(path, value string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -145,10 +144,10 @@ func (c *cgroup) forkExec(path string, args []string, attributes *syscall.ProcAt
 	return syscall.ForkExec(path, args, attributes)
 }
 
-// kill ends all in the group at once, which Linux can since 5.14.
+// kill kills the whole group at once (Linux 5.14 or later).
 func (c *cgroup) kill() error { return set(c.dir+"/cgroup.kill", "1") }
 
-// exceeded says by what the bounds were, and nothing while they are not.
+// exceeded says which bound was exceeded, or "".
 func (c *cgroup) exceeded(bounds Bounds) string {
 	switch {
 	case c.count("memory.events", "oom_kill") > 0:
@@ -159,7 +158,7 @@ func (c *cgroup) exceeded(bounds Bounds) string {
 	return ""
 }
 
-// count is the number of one kind of event.
+// count is the number of events of one kind.
 func (c *cgroup) count(file, event string) int {
 	text, _ := os.ReadFile(filepath.Join(c.dir, file))
 	for line := range strings.Lines(string(text)) {
@@ -171,7 +170,7 @@ func (c *cgroup) count(file, event string) int {
 	return 0
 }
 
-// await returns what exceeded says once it says something, as soon as the kernel knows.
+// await waits until a bound is exceeded and returns what exceeded says. The kernel wakes it up at once.
 func (c *cgroup) await(bounds Bounds) (string, error) {
 	var events []unix.PollFd
 	for _, name := range []string{"memory.events", "pids.events"} {
@@ -184,7 +183,7 @@ func (c *cgroup) await(bounds Bounds) (string, error) {
 	}
 	for {
 		for _, file := range events {
-			// What was read is not told again.
+			// The kernel does not report again what was read.
 			if _, err := unix.Pread(int(file.Fd), make([]byte, 1<<10), 0); err != nil {
 				return "", err
 			}
@@ -198,5 +197,5 @@ func (c *cgroup) await(bounds Bounds) (string, error) {
 	}
 }
 
-// remove removes the group, in which nothing is left.
+// remove removes the empty group.
 func (c *cgroup) remove() { _ = os.Remove(c.dir) }

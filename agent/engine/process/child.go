@@ -6,15 +6,15 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// child is a started command that is being waited for.
+// child is a started command that somebody waits for.
 type child struct {
 	cmd    *exec.Cmd
 	tree   *tree
 	exited chan struct{}
 }
 
-// launch starts cmd and waits for it in the background, on Linux until all that it started is
-// gone, also when Run no longer does.
+// launch starts cmd and waits for it in the background, even after Run has returned. On Linux the wait ends
+// when all descendants have ended.
 func launch(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*child, error) {
 	tree, err := start(cmd, mark, confine, bounds)
 	if err != nil {
@@ -22,7 +22,7 @@ func launch(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (
 	}
 	c := &child{cmd: cmd, tree: tree, exited: make(chan struct{})}
 	go func() {
-		// How it exited is in cmd.ProcessState, also when Wait has an error.
+		// Even if Wait has an error, cmd.ProcessState says how the command exited.
 		_ = cmd.Wait()
 		close(c.exited)
 	}()

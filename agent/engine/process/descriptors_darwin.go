@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepDescriptors keeps the descriptors from a number on from the programs that this process
-// starts: files, sockets and pipes, also those it inherited.
+// keepDescriptors sets close-on-exec on all file descriptors from first on, inherited ones included, so that
+// the programs that this process starts do not get them.
 func keepDescriptors(first int) {
-	entries, _ := os.ReadDir("/dev/fd") // without which there is no way to know
+	entries, _ := os.ReadDir("/dev/fd") // if that fails, the descriptors cannot be known
 	for _, entry := range entries {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
 			unix.CloseOnExec(fd)
@@ -18,5 +18,5 @@ func keepDescriptors(first int) {
 	}
 }
 
-// reap does nothing: the reaper is a shell here.
+// reap does nothing: here the reaper is a shell.
 func reap() {}

@@ -1,7 +1,7 @@
 package process
 
-// keepDescriptors does nothing: a child gets only the handles that are named to it.
+// keepDescriptors does nothing: on Windows a child only inherits the handles that it is given.
 func keepDescriptors(int) {}
 
-// reap does nothing: the reaper is a job object here.
+// reap does nothing: here the reaper is a job object.
 func reap() {}

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// maxInput is how much may wait for a child that does not read, in bytes.
+// maxInput is how many bytes may be buffered for a child that does not read.
 const maxInput = 64 << 20
 
-// Input is the standard input of a child that is spoken to while it runs. What is written waits
-// in memory until the child reads it, so that Command.Line can answer what the child has printed.
-// It is for one Command.
+// Input is the standard input of a child that gets more input while it runs. Written data is buffered in
+// memory until the child reads it, so Command.Line can answer what the child printed. An Input is for one
+// Command.
 type Input struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -21,15 +21,15 @@ type Input struct {
 	closed  bool
 }
 
-// NewInput gives an input with nothing in it.
+// NewInput returns an empty input.
 func NewInput() *Input {
 	i := &Input{}
 	i.changed = sync.NewCond(&i.mu)
 	return i
 }
 
-// Write adds to what the child can read. It fails once the child has ended, or when 64 MiB wait for
-// it already.
+// Write adds to what the child can read. It fails after the child has ended, or if 64 MiB are already
+// buffered.
 func (i *Input) Write(p []byte) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -44,7 +44,7 @@ func (i *Input) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take waits for what was written; it is empty once the input is closed.
+// take waits for written data; it is empty once the input is closed.
 func (i *Input) take() []byte {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,7 +56,7 @@ func (i *Input) take() []byte {
 	return p
 }
 
-// feed writes to the child until the input is closed or the child no longer reads.
+// feed writes to the child until the input is closed or the child stops reading.
 func (i *Input) feed(file *os.File) {
 	defer i.close()
 	for p := i.take(); len(p) > 0; p = i.take() {
@@ -73,8 +73,8 @@ func (i *Input) close() {
 	i.changed.Signal()
 }
 
-// supply gives cmd its standard input. begun is called when the child has been started, or could
-// not be; ended when it is gone.
+// supply gives cmd its standard input. The caller calls begun when the child was started, or could not be,
+// and ended when the child has ended.
 func (c Command) supply(cmd *exec.Cmd) (begun, ended func(), err error) {
 	if c.Input == nil {
 		cmd.Stdin = strings.NewReader(c.Stdin)
@@ -95,7 +95,7 @@ func (c Command) supply(cmd *exec.Cmd) (begun, ended func(), err error) {
 	}
 	ended = func() {
 		c.Input.close()
-		_ = writer.Close() // which ends a write that nobody reads
+		_ = writer.Close() // ends a write that nobody reads
 		<-fed
 	}
 	return begun, ended, nil

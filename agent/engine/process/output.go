@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// output carries what a child prints to the watch, piece by piece.
+// output passes what a child prints to the watch, piece by piece.
 type output struct {
 	pieces  chan piece
 	readers [2]*os.File
@@ -21,8 +21,7 @@ type piece struct {
 	stderr bool
 }
 
-// capture gives cmd pipes of ours. Those of os/exec would be closed by Wait
-// with output still in them.
+// capture gives cmd our own pipes. Wait would close the pipes of os/exec while they still contain output.
 func capture(cmd *exec.Cmd) (*output, error) {
 	o := &output{pieces: make(chan piece)}
 	for i := range o.readers {
@@ -58,11 +57,10 @@ func (o *output) read(file *os.File, stderr bool) {
 	}
 }
 
-// expire ends the reading after a while even if some process keeps a pipe open.
+// expire ends the reading after a while, even if some process keeps a pipe open.
 func (o *output) expire(after time.Duration) {
 	for _, reader := range o.readers {
-		// Pipes of Windows have no deadlines; there the job has closed every
-		// other end by now.
+		// Pipes on Windows have no deadlines. There, ending the job has closed all other ends by now.
 		_ = reader.SetReadDeadline(time.Now().Add(after))
 	}
 }
@@ -79,7 +77,7 @@ func closeAll(files [2]*os.File) {
 	}
 }
 
-// lines cuts a stream into lines in bounded memory.
+// lines splits a stream into lines with bounded memory.
 type lines struct {
 	partial []byte
 	skip    bool
@@ -106,7 +104,7 @@ func (l *lines) add(data []byte, emit func([]byte) error) error {
 	}
 }
 
-// end emits a last line that was not ended.
+// end emits a last line without a newline.
 func (l *lines) end(emit func([]byte) error) error {
 	return l.finish(nil, emit)
 }

@@ -1,7 +1,6 @@
-// Package process runs a model CLI as a supervised child: prompt in, lines
-// out, never longer or quieter than allowed, and gone with all its descendants
-// when Run returns. It owns that child and nothing else; what the lines mean
-// is the engine's business.
+// Package process runs a model CLI as a supervised child: prompt in, lines out, never longer or more quiet
+// than allowed. When Run returns, the child and all its descendants have ended. The package knows nothing
+// about the meaning of the lines: that is up to the engine.
 package process
 
 import (
@@ -23,61 +22,59 @@ import (
 )
 
 const (
-	// MaxLine is the longest line of output in bytes; a longer one is left
-	// out and counted in Report.LongLines.
+	// MaxLine is the longest line of output, in bytes. A longer line is dropped and counted in
+	// Report.LongLines.
 	MaxLine = 16 << 20
 	// MaxStderr is how much of the end of standard error is kept, in bytes.
 	MaxStderr = 4 << 10
 	// HeartbeatInterval is the silence between two calls of Command.Silence.
 	HeartbeatInterval = 30 * time.Second
-	// grace is the time between asking the child to end and killing it. It is short, so that
-	// a new push does not wait: a child that needs longer to end its tools' processes, as
-	// claude does, leaves that to the kill, which finds them all.
+	// grace is the time between asking the child to end and killing it. It is short, so that a new push does
+	// not wait. A child such as claude that needs longer to end its tools' processes leaves that to the kill,
+	// which finds all of them.
 	grace = 500 * time.Millisecond
-	// drain bounds the wait for the last output once every process is dead.
+	// drain bounds the wait for the last output after every process has ended.
 	drain = time.Second
-	// markVariable marks every descendant: tools start sessions of their own, out of reach
-	// of a signal to the group.
+	// markVariable marks every descendant: tools start sessions of their own, which a signal to the group
+	// does not reach.
 	markVariable = "TOUCHSTONE_SESSION"
 )
 
 // Command is one child to run.
 type Command struct {
-	// Args is the program and its arguments. A program without a slash is
-	// looked for on this process's PATH, never in the working directory.
+	// Args is the program and its arguments. A program without a slash is searched on this process's PATH,
+	// never in the working directory.
 	Args []string
 	Dir  string
 	// Env is the child's whole environment.
 	Env   []string
 	Stdin string
-	// Input, if set, takes the place of Stdin.
+	// Input, if set, replaces Stdin.
 	Input *Input
-	// Confine, if set, are the rules of a sandbox for the child, where the platform has
-	// one.
+	// Confine, if set, is the sandbox for the child, on platforms that have one.
 	Confine *sandbox.Rules
-	// Bounds are what the child and all that it starts may use.
+	// Bounds are the limits for the child and its descendants.
 	Bounds Bounds
 	// Inherit become the child's descriptors 3, 4 …; not on Windows.
 	Inherit []*os.File
-	// Timeout bounds the run, IdleTimeout the time without a byte on standard
-	// output or error and without a sign from Alive.
+	// Timeout bounds the run. IdleTimeout bounds the time without a byte on standard output or error and
+	// without a signal from Alive.
 	Timeout, IdleTimeout time.Duration
-	// Alive, if set, says by what is in it that the child is not idle although it
-	// prints nothing.
+	// Alive, if set, receives a value whenever the child is known to be working although it prints nothing.
 	Alive <-chan struct{}
-	// Working, if set, says whether the child waits for a program of its own just now: then it may
-	// be idle for ToolTimeout. What ends that is to show by a byte or by Alive.
+	// Working, if set, reports whether the child is waiting for a program that it runs. Then it may be idle
+	// for ToolTimeout. The end of that program must show by a byte or by Alive.
 	Working     func() bool
 	ToolTimeout time.Duration
-	// Line is called for each line of output, without its end, which is valid
-	// only during the call. An error from it stops the child and is returned.
+	// Line is called for each line of output, without its newline. The slice is only valid during the call.
+	// An error stops the child and is returned by Run.
 	Line func(line []byte) error
-	// Silence, if set, is called after each HeartbeatInterval without a byte.
-	// Line and Silence are never called at once.
+	// Silence, if set, is called after each HeartbeatInterval without a byte. Line and Silence are never
+	// called concurrently.
 	Silence func(since time.Duration)
 }
 
-// Report is how a child ran, complete as far as it came.
+// Report describes a run, as far as it came.
 type Report struct {
 	Started time.Time
 	// FirstByte and Duration count from Started.
@@ -90,11 +87,10 @@ type Report struct {
 	LongLines int
 }
 
-// Run starts the child and waits until it and all its descendants are gone.
-// The error is nil if the child ended by itself, however it exited; otherwise
-// it is what Line returned or an *engine.Error of the classes Missing, Invalid,
-// Idle, Timeout or Cancelled; or Crash, if some may still be there although they
-// were killed.
+// Run starts the child and waits until it and all its descendants have ended. The error is nil if the child
+// ended by itself, whatever its exit status. Otherwise it is the error of Line, or an *engine.Error of class
+// Missing, Invalid, Idle, Timeout or Cancelled, or of class Crash if some descendants may still exist
+// although they were killed.
 func (c Command) Run(ctx context.Context) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, cancelled(ctx)
@@ -126,7 +122,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	}
 	defer ended()
 	cmd.ExtraFiles = c.Inherit
-	// A descendant that keeps standard input open must not hold up Wait.
+	// A descendant that keeps standard input open must not delay Wait.
 	cmd.WaitDelay = drain
 
 	output, err := capture(cmd)
@@ -134,13 +130,13 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		begun()
 		return Report{}, startError(c.Args[0], err)
 	}
-	bounds, _ := c.Bounds.Or() // doctor says where there are none
+	bounds, _ := c.Bounds.Or() // doctor reports if there are none
 	child, err := launch(cmd, mark, c.Confine, bounds)
 	begun()
 	output.closeWriters()
 	if err != nil {
 		output.closeReaders()
-		// That there may be no more namespaces is said as if of a disk (clone(2)).
+		// The kernel reports a lack of namespaces with the error of a full disk (clone(2)).
 		if c.Confine != nil && c.Confine.Alone && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EPERM)) {
 			return Report{}, engine.Errorf(engine.Invalid, "%s cannot be started in a network of its own: this user may make no namespaces here; "+
 				"allow them (sysctl user.max_user_namespaces), or set author.network to full", c.Args[0])
@@ -154,8 +150,8 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	return w.report, err
 }
 
-// LookPath finds a program as Run does and gives its absolute path; the error
-// is an *engine.Error of class Missing.
+// LookPath finds a program in the same way as Run and returns its absolute path. The error is an
+// *engine.Error of class Missing.
 func LookPath(program string) (string, error) {
 	path, err := exec.LookPath(program)
 	if err == nil {
@@ -171,8 +167,8 @@ func LookPath(program string) (string, error) {
 	return path, nil
 }
 
-// startError is Missing also when a script is there and its interpreter is not, or a program
-// is another system's.
+// startError has class Missing also if a script's interpreter is missing, or if a program is for another
+// platform.
 func startError(program string, err error) error {
 	if errors.Is(err, syscall.ENOEXEC) {
 		return &engine.Error{

@@ -20,26 +20,26 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// reaperName is the name under which this program starts itself to be the reaper over a
-// tree: the parent of the child, and as a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER)
-// of every descendant whose own parent has ended. So none gets away, and that none is left
-// is what wait(2) says. It ends with the last of them, also when its supervisor was killed,
-// which it knows by the socket between the two, which the system closes then.
+// reaperName is the name under which this program starts itself as the reaper of a tree. The reaper is the
+// parent of the child and, as a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), of every descendant whose own
+// parent has ended. So no descendant can escape, and wait(2) says when none is left. The reaper ends with the
+// last of them. It also ends them all if its supervisor is killed: it notices that because the system closes
+// the socket between the two.
 //
-// Its first line on the socket is the number of the error that kept the child from starting,
-// or 0; its second is how the child ended, and its third that none is left.
+// The first line that it writes to the socket is the errno that kept the child from starting, or 0. The
+// second says how the child ended, and the third that no descendant is left.
 const reaperName = "touchstone-reaper"
 
-// noneLeft is the reaper's last word.
+// noneLeft is the reaper's last line.
 const noneLeft = "none is left"
 
-// What a reaper is told.
+// Requests to a reaper.
 const (
 	askToEnd = 'e' // the child's group
-	killNow  = 'k' // all there are
+	killNow  = 'k' // the whole tree
 )
 
-// reap becomes the reaper and ends with it, if this program was started as one.
+// reap runs the reaper and exits, if this program was started as one.
 func reap() {
 	if len(os.Args) < 8 || os.Args[0] != reaperName {
 		return
@@ -52,48 +52,49 @@ func reap() {
 	}
 	g := reaper{fd: fd, confined: os.Args[2] == "true", alone: os.Args[3] == "true", bounds: Bounds{memory, processes},
 		stop: make(chan struct{}), gone: make(chan struct{})}
-	// Where there is not enough memory, its tree ends before others. Without it, the kernel chooses as it does for all.
+	// If memory runs out, the kernel should kill this tree before others. If this fails, the kernel chooses
+	// as for any process.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	g.over(os.Args[6], os.Args[7:])
 	syscall.Exit(0) // at once: the parent waits, and there is nothing to flush
 }
 
-// reaper is the parent of a session's processes: the program that was started under reaperName.
+// reaper is the parent of a session's processes: this program, started under reaperName.
 type reaper struct {
-	// fd is the socket's descriptor, the last of those that the child does not get.
+	// fd is the socket's file descriptor. The child gets the descriptors below it.
 	fd       int
 	confined bool
-	// alone says that the child gets a network of its own.
+	// alone says that the child gets a network namespace of its own.
 	alone  bool
 	bounds Bounds
-	// group is that of its tree; nil where none can be had.
+	// group is the control group of the tree; nil if there is none.
 	group *cgroup
-	// child is the one that was started; all others come from it.
+	// child is the child that was started; all other processes descend from it.
 	child int
 	// say writes a line to the supervisor.
 	say func(line any)
-	// stop is closed when all are to end, and gone when they have.
+	// stop is closed when all processes must end, and gone when they have ended.
 	stop, gone chan struct{}
 	once       sync.Once
-	// waiting is held by who waits for children: a number that was waited for may be another process's.
+	// waiting is held while waiting for children: after the wait, a process id may belong to another process.
 	waiting sync.Mutex
-	// killed are those that the last strike of killChildren was at.
+	// killed are the processes that the last call of killChildren killed.
 	killed map[int]bool
-	// exceeded, if set, says by what the bounds were exceeded.
+	// exceeded, if set, says which bound was exceeded.
 	exceeded atomic.Pointer[string]
 }
 
-// over starts a program, with the descriptors below that of the socket, and returns
-// when it and all that it started are gone.
+// over starts a program with the file descriptors below the socket's, and returns when it and all its
+// descendants have ended.
 func (g *reaper) over(path string, args []string) {
 	keepDescriptors(g.fd)
 	socket := os.NewFile(uintptr(g.fd), "supervisor")
 	g.say = func(line any) { fmt.Fprintln(socket, line) }
-	// Caught, and not ignored, which the child would inherit.
+	// Caught and not ignored, since the child would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	if g.bounds != (Bounds{}) {
-		g.group, _ = newCgroup(g.bounds) // doctor says where there is none
+		g.group, _ = newCgroup(g.bounds) // doctor reports if there is none
 	}
 	if err == nil {
 		err = g.startChild(path, args)
@@ -113,15 +114,15 @@ func (g *reaper) over(path string, args []string) {
 	g.reap()
 }
 
-// startChild starts the child on a thread that waits to end it, and all others.
+// startChild starts the child on a thread that then waits to kill it and all other processes.
 //
-// The thread of a confined child is in a domain of its own, which no signal leaves. A signal that
-// it sends to all processes, as kill(2) does for -1, reaches the session's processes and no
-// others, all at once: also those that fork faster than they could be listed.
+// If the child is confined, the thread enters a Landlock domain of its own, which no signal leaves. A signal
+// to all processes (kill(2) with -1) then reaches exactly the session's processes, all at once, even those
+// that fork faster than they could be listed.
 func (g *reaper) startChild(path string, args []string) (err error) {
 	started := make(chan struct{})
 	go func() {
-		// It is never unlocked, so that nothing else runs in the domain.
+		// The thread is never unlocked, so that nothing else runs in the domain.
 		runtime.LockOSThread()
 		strike := g.killChildren
 		if g.confined && sandbox.Enclose() == nil {
@@ -134,7 +135,7 @@ func (g *reaper) startChild(path string, args []string) (err error) {
 		g.child, err = g.begin(path, args)
 		close(started)
 		<-g.stop
-		g.waiting.Lock() // for good
+		g.waiting.Lock() // never released
 		for g.collect() {
 			if more := strike(); !more {
 				time.Sleep(sweepInterval)
@@ -147,18 +148,18 @@ func (g *reaper) startChild(path string, args []string) (err error) {
 	return err
 }
 
-// killAll has all there are killed, and theirs as they become this process's own, until none is
-// left to wait for and it ends, however long that takes.
+// killAll has all processes killed, and their descendants as they become this process's children, until none
+// is left to wait for, however long that takes.
 func (g *reaper) killAll() { g.once.Do(func() { close(g.stop) }) }
 
-// begin starts the child, in its group if there is one, and keeps none of what it was given.
+// begin starts the child, in its control group if there is one, and closes the descriptors that it passed on.
 func (g *reaper) begin(path string, args []string) (child int, err error) {
 	files := make([]uintptr, g.fd)
 	for i := range files {
 		files[i] = uintptr(i)
 	}
-	// A session of its own is a group of its own as well. It has no terminal, into which
-	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+	// A new session is also a new process group. It has no terminal, into which a command could type what the
+	// user's shell would then read (ioctl_tty(2), TIOCSTI).
 	attributes := &syscall.ProcAttr{Env: os.Environ(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}}
 	if g.alone {
 		ownNetwork(attributes.Sys)
@@ -180,8 +181,8 @@ func (g *reaper) begin(path string, args []string) (child int, err error) {
 	return child, nil
 }
 
-// ownNetwork has a process start in a network of its own. A plain user may have that among users
-// of its own as well, of which it is the only one; it can then set its network up.
+// ownNetwork makes a process start in a network namespace of its own. Without root that also needs a user
+// namespace, with only this user in it, in which the process may configure its network.
 func ownNetwork(attributes *syscall.SysProcAttr) {
 	attributes.Cloneflags = syscall.CLONE_NEWNET
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
@@ -192,7 +193,7 @@ func ownNetwork(attributes *syscall.SysProcAttr) {
 	}
 }
 
-// serve does what the supervisor tells, and ends everything once there is none.
+// serve follows the supervisor's requests, and ends the tree when the supervisor is gone.
 func (g *reaper) serve(socket *os.File) {
 	told := make([]byte, 1)
 	for {
@@ -211,11 +212,11 @@ func (g *reaper) serve(socket *os.File) {
 	}
 }
 
-// reap waits for children until all are to end, as they are when the child has; then the thread that
-// kills them waits for them as well, and the two are never done at once.
+// reap waits for children until all must end, which is also the case when the child has ended. Then the
+// thread that kills them waits for them as well; the lock keeps both from doing so at once.
 func (g *reaper) reap() {
 	for !g.stopped() {
-		// This only looks: it returns at once while one that has ended was not waited for.
+		// This only checks: it returns at once while there is an ended child that nobody has waited for.
 		_ = unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if g.waiting.TryLock() {
 			g.collect()
@@ -256,9 +257,9 @@ func (g *reaper) collect() bool {
 	}
 }
 
-// killChildren kills this process's children, and reports whether one of them was not there the
-// last time: of those that begin others and end, as fast as they can, each round finds some in
-// time, and a pause would find none.
+// killChildren kills this process's children, and reports whether it found one that was not there the last
+// time. If so, the caller must not pause: of processes that start others and end as fast as they can, only
+// rounds without a pause find some in time.
 func (g *reaper) killChildren() bool {
 	killed, more := make(map[int]bool), false
 	for _, pid := range children() {
@@ -270,10 +271,11 @@ func (g *reaper) killChildren() bool {
 	return more
 }
 
-// children finds children of this process: those of the thread that started the child, which asks, and
-// of the first, whose children all become whose parent has ended; if they have none, those of all threads.
-// One that swarms is gone sooner than all parts of the kernel's list can be read. A kernel without
-// the list (proc_tid_children(5)) leaves no other way than to look at all processes.
+// children finds children of this process. It reads the lists of two threads first: the one that started the
+// child, which calls this, and the main thread, which gets all children whose parent has ended. If both are
+// empty, it reads the lists of all threads. This order matters, since a process that forks fast is gone
+// before all lists are read. A kernel without these lists (proc_tid_children(5)) leaves only a scan of all
+// processes.
 func children() []int {
 	pids := listed("/proc/thread-self/children", fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	if len(pids) > 0 {
@@ -290,7 +292,7 @@ func children() []int {
 func listed(parts ...string) []int {
 	var pids []int
 	for _, part := range parts {
-		list, _ := os.ReadFile(part) // of a thread that has just ended there is none
+		list, _ := os.ReadFile(part) // a thread that has just ended has none
 		for _, field := range strings.Fields(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)
@@ -300,18 +302,18 @@ func listed(parts ...string) []int {
 	return pids
 }
 
-// childrenOf finds, among all processes, those whose parent is the one given.
+// childrenOf scans all processes for those with the given parent.
 func childrenOf(parent int) []int {
 	of := []byte(strconv.Itoa(parent))
 	return processes(func(dir string) bool {
 		stat, err := os.ReadFile(dir + "/stat")
-		// The name before it may hold anything (proc_pid_stat(5)).
+		// The process name before that may contain anything (proc_pid_stat(5)).
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		return err == nil && len(fields) > 1 && bytes.Equal(fields[1], of)
 	})
 }
 
-// describe says how a process ended, as os.ProcessState does.
+// describe says how a process ended, in the words of os.ProcessState.
 func describe(status syscall.WaitStatus) string {
 	if status.Signaled() {
 		return "signal: " + status.Signal().String()

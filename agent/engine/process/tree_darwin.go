@@ -12,23 +12,22 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// tree is the child with all its descendants: a process group, and those
-// that left it but still carry the mark in their environment. One that also
-// cleared its environment is out of reach.
+// tree is the child with all its descendants: a process group, and the processes that left it but still have
+// the mark in their environment. A process that also cleared its environment cannot be found.
 type tree struct {
 	group  int
 	mark   string
 	reaper *reaper
 }
 
-// start starts cmd, whose environment has the mark, with its reaper.
+// start starts cmd, whose environment has the mark, and its reaper.
 func start(cmd *exec.Cmd, mark string, _ *sandbox.Rules, _ Bounds) (*tree, error) {
 	reaper, err := startReaper()
 	if err != nil {
 		return nil, err
 	}
-	// A session of its own is a group of its own as well. It has no terminal, into which
-	// a command could type what the user's shell then reads (ioctl_tty(2), TIOCSTI).
+	// A new session is also a new process group. It has no terminal, into which a command could type what the
+	// user's shell would then read (ioctl_tty(2), TIOCSTI).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		reaper.watch(0)
@@ -42,7 +41,7 @@ func start(cmd *exec.Cmd, mark string, _ *sandbox.Rules, _ Bounds) (*tree, error
 // terminate asks the group to end; claude then ends its tools' processes.
 func (t *tree) terminate() { send(-t.group, syscall.SIGTERM) }
 
-// kill ends everything at once and returns when it is gone; the error says that it is not.
+// kill kills everything and waits until it has ended. The error says that something has not.
 func (t *tree) kill() error {
 	send(-t.group, syscall.SIGKILL)
 	if !sweep(t.mark) {
@@ -54,10 +53,10 @@ func (t *tree) kill() error {
 // exit says how the child ended.
 func (t *tree) exit(state *os.ProcessState) string { return state.String() }
 
-// release lets go of a tree that is gone.
+// release frees what belongs to a tree that has ended.
 func (t *tree) release() { t.reaper.dismiss() }
 
-// marked finds this user's live processes that have the mark in their environment.
+// marked finds this user's live processes with the mark in their environment.
 func marked(mark string) []int {
 	processes, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
 	if err != nil {

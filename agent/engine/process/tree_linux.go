@@ -18,24 +18,24 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// tree is the child with all its descendants, below a reaper that becomes their parent once
-// theirs has ended, even if they changed their session or cleared their environment. If one of
-// them has killed the reaper, the mark still finds most of them.
+// tree is the child with all its descendants, below a reaper. The reaper becomes the parent of each
+// descendant whose parent has ended, even if it changed its session or cleared its environment. If one of
+// them kills the reaper, the mark still finds most of them.
 type tree struct {
 	mark   string
 	reaper *os.File
 	said   *bufio.Reader
-	// how is how the child ended; gone, that all others have as well.
+	// how says how the child ended. gone says that all others have ended too.
 	how  string
 	gone bool
 }
 
-// start starts cmd, whose environment has the mark, below its reaper; cmd becomes the reaper. All
-// processes of a confined one can be ended at once.
+// start starts cmd, whose environment has the mark, below its reaper; cmd itself becomes the reaper. All
+// processes of a confined child can be killed at once.
 func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*tree, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
-		err = unix.SetNonblock(ends[0], true) // so that there are deadlines
+		err = unix.SetNonblock(ends[0], true) // needed for deadlines
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the reaper of the session: %w", err)
@@ -47,7 +47,7 @@ func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*
 		strconv.FormatBool(confine != nil && confine.Alone),
 		strconv.FormatInt(bounds.Memory, 10), strconv.Itoa(bounds.Processes), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
-	// What ends this program's group or terminal must not end the reaper.
+	// A signal to this program's group or terminal must not end the reaper.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		ours.Close()
@@ -77,11 +77,11 @@ func (t *tree) started() error {
 // terminate asks the child's group to end; claude then ends its tools' processes.
 func (t *tree) terminate() { t.send(askToEnd) }
 
-// killTimeout is how long kill waits for all to be gone; the reaper goes on after it.
+// killTimeout is how long kill waits for all processes to end. The reaper continues after it.
 const killTimeout = 5 * time.Second
 
-// kill ends everything at once and returns when it is gone, by the reaper's word; the error says
-// that it is not.
+// kill kills everything and waits until the reaper says that it has ended. The error says that something has
+// not.
 func (t *tree) kill() error {
 	t.send(killNow)
 	_ = t.reaper.SetReadDeadline(time.Now().Add(killTimeout))
@@ -102,7 +102,7 @@ func (t *tree) kill() error {
 	return nil
 }
 
-// exit says how the child ended; state is how its reaper did.
+// exit says how the child ended. Argument state says how its reaper ended.
 func (t *tree) exit(state *os.ProcessState) string {
 	if t.how == "" {
 		return "its reaper ended, " + state.String()
@@ -110,17 +110,17 @@ func (t *tree) exit(state *os.ProcessState) string {
 	return t.how
 }
 
-// release lets go of a tree that is gone.
+// release frees what belongs to a tree that has ended.
 func (t *tree) release() { _ = t.reaper.Close() }
 
-// send ignores its error, which says that the reaper is gone already.
+// send ignores the error: it means that the reaper has already ended.
 func (t *tree) send(what byte) { _, _ = t.reaper.Write([]byte{what}) }
 
-// marked finds the live processes that have the mark in their environment.
+// marked finds the live processes with the mark in their environment.
 func marked(mark string) []int {
 	return processes(func(dir string) bool {
-		// Another user's process, or one that has just ended, cannot be read;
-		// neither is of the tree. A zombie's environment is empty.
+		// A process of another user, or one that has just ended, cannot be read. Neither belongs to the tree.
+		// A zombie's environment is empty.
 		environ, err := os.ReadFile(dir + "/environ")
 		return err == nil && bytes.Contains(environ, []byte(mark))
 	})
@@ -131,7 +131,7 @@ func processes(test func(dir string) bool) []int {
 	return slices.DeleteFunc(allProcesses(), func(pid int) bool { return !test("/proc/" + strconv.Itoa(pid)) })
 }
 
-// allProcesses are those that this one can see.
+// allProcesses are the processes that this process can see.
 func allProcesses() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// The time within which killed processes have to be gone, and how often that
-// is looked at.
+// How long killed processes may take to end, and how often that is checked.
 const (
 	sweepTimeout  = 2 * time.Second
 	sweepInterval = 5 * time.Millisecond
 )
 
-// sweep kills all processes that carry a mark, and reports whether they are gone.
-// Processes may start others while they are being looked for, hence the repetition.
+// sweep kills all processes with a mark, and reports whether they have ended. It repeats the search, since
+// processes may start others meanwhile.
 func sweep(mark string) bool {
 	for deadline := time.Now().Add(sweepTimeout); time.Now().Before(deadline); time.Sleep(sweepInterval) {
 		members := marked(mark)
@@ -29,5 +28,5 @@ func sweep(mark string) bool {
 	return false
 }
 
-// send ignores its error, which says that the process is gone already.
+// send ignores the error: it means that the process has already ended.
 func send(pid int, signal syscall.Signal) { _ = syscall.Kill(pid, signal) }

@@ -11,8 +11,8 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// tree is the child with all its descendants: a job object, which Windows
-// ends when its last handle is closed, so also when this program is killed.
+// tree is the child with all its descendants, in a job object. Windows ends the job when its last handle is
+// closed, so also when this program is killed.
 type tree struct{ job windows.Handle }
 
 // start starts cmd and puts it into a job object of its own.
@@ -22,7 +22,7 @@ func start(cmd *exec.Cmd, _ string, _ *sandbox.Rules, _ Bounds) (*tree, error) {
 	}
 	t, err := adopt(cmd)
 	if err != nil {
-		// Nothing may run that could not be ended.
+		// A process that could not be ended later must not run.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
@@ -57,11 +57,11 @@ func adopt(cmd *exec.Cmd) (*tree, error) {
 	return t, nil
 }
 
-// terminate kills at once: Windows has no request to end that a program
-// without a console window would hear.
+// terminate kills at once: Windows has no request to end that a program without a console window would
+// receive.
 func (t *tree) terminate() { _ = t.kill() }
 
-// kill ignores its error, which says that nothing is left to kill.
+// kill ignores the error: it means that nothing is left to kill.
 func (t *tree) kill() error {
 	_ = windows.TerminateJobObject(t.job, 1)
 	return nil

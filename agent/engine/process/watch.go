@@ -8,8 +8,7 @@ import (
 	"touchstone/agent/engine"
 )
 
-// watch is one run from start to end. All of it happens on one goroutine, so
-// that the callbacks need no locks.
+// watch is one run from start to end. It runs on one goroutine, so the callbacks need no locks.
 type watch struct {
 	Command
 	child  *child
@@ -19,9 +18,9 @@ type watch struct {
 	lines  lines
 	stderr tail
 	last   time.Time
-	// alive is when the child was last not idle.
+	// alive is when the child was last known to be working.
 	alive time.Time
-	// broken is what Line returned; after it, output is only read away.
+	// broken is the error of Line. After it, output is read and discarded.
 	broken error
 }
 
@@ -33,7 +32,7 @@ func (w *watch) run(ctx context.Context) error {
 		left = w.stop()
 	}
 	if left == nil {
-		// The child has ended; what it left behind has not, and may hold the pipes.
+		// The child has ended, but its descendants have not and may hold the pipes open.
 		left = w.child.tree.kill()
 	}
 	w.rest()
@@ -49,8 +48,8 @@ func (w *watch) run(ctx context.Context) error {
 	return stopped
 }
 
-// outlived is why a run whose processes are not gone is over. It is a crash however it ended
-// otherwise: nothing may be made of what these may still be writing.
+// outlived is the error of a run whose processes have not all ended. It is a crash, however the run ended
+// otherwise: nothing may use what these processes may still be writing.
 func (w *watch) outlived(stopped, left error) error {
 	how := w.Args[0] + " ended"
 	if stopped != nil {
@@ -59,7 +58,7 @@ func (w *watch) outlived(stopped, left error) error {
 	return &engine.Error{Class: engine.Crash, Message: fmt.Sprintf("%s, but %v", how, left), Err: stopped}
 }
 
-// listen takes what the child writes, until it ends (nil) or has to be stopped.
+// listen reads what the child writes until it ends (nil) or must be stopped.
 func (w *watch) listen(ctx context.Context) error {
 	w.last, w.alive = w.report.Started, w.report.Started
 	deadline := time.NewTimer(w.Timeout)
@@ -72,7 +71,7 @@ func (w *watch) listen(ctx context.Context) error {
 	for {
 		select {
 		case piece, more := <-pieces:
-			if !more { // it has let go of its output
+			if !more { // the child closed its output
 				pieces = nil
 				continue
 			}
@@ -101,7 +100,7 @@ func (w *watch) listen(ctx context.Context) error {
 				continue
 			}
 			select {
-			case <-w.Alive: // which this process was too busy to notice
+			case <-w.Alive: // this process was too busy to notice it
 				w.alive = time.Now()
 				idle.Reset(w.IdleTimeout)
 				continue
@@ -116,8 +115,8 @@ func (w *watch) listen(ctx context.Context) error {
 	}
 }
 
-// stop asks the child to end, and kills it with all its descendants if it
-// takes longer than the grace; the error says that not even that has ended them.
+// stop asks the child to end, and kills it with all its descendants if it takes longer than grace. The error
+// says that not even that ended them.
 func (w *watch) stop() error {
 	w.child.tree.terminate()
 	patience := time.NewTimer(grace)
@@ -130,7 +129,7 @@ func (w *watch) stop() error {
 				pieces = nil
 				continue
 			}
-			// A result printed on the way out still counts for the books.
+			// A result that is printed on the way out still counts for the costs.
 			w.take(piece)
 		case <-w.child.exited:
 			return nil
@@ -142,7 +141,7 @@ func (w *watch) stop() error {
 	}
 }
 
-// rest takes what is still in the pipes of a dead child.
+// rest reads what is left in the pipes of a dead child.
 func (w *watch) rest() {
 	w.output.expire(drain)
 	for piece := range w.output.pieces {
