@@ -28,20 +28,20 @@ func newAppCreate(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make the reviewer's GitHub App in the browser",
-		Long: `create opens a page on this machine that takes your browser to GitHub, where you
-agree to the App as it is described: its permissions, events and webhook. Then
-you choose its repositories, which this waits for. The private key stays on this
-machine, in a file beside agent.yaml that only you can read; agent.yaml is told
-to act as the App from then on.
+		Long: `create opens a page on this machine that sends your browser to GitHub. There you
+confirm the App as described: its permissions, events and webhook. Then you
+choose its repositories; create waits for that. The private key stays on this
+machine, in a file next to agent.yaml that only you can read. create then sets
+agent.yaml to act as the App.
 
-With a relay, the App's webhook leads there, in place of touchstone-relay hook
-install, and the relay is given its secret. That takes an administrator's token
-in RELAY_TOKEN, which is not kept.
+With a relay, the App's webhook points to the relay, instead of one that
+touchstone-relay hook install makes, and the relay is given the webhook's
+secret. That needs an administrator's token in RELAY_TOKEN, which is not stored.
 
-It can be broken off at any time and begun again: it goes on from where it was.
-Nobody can ask an App for its review, so that it reviews every pull request of
-its repositories. Whether its approvals count for a repository's rules is told
-by touchstone doctor.`,
+You can stop it at any time and start it again: it continues where it was.
+GitHub cannot request a review from an App, so the App reviews every pull
+request of its repositories. touchstone doctor says whether its approvals count
+for a repository's rules.`,
 		Example: `  touchstone app create --organization acme --repo acme/app
   RELAY_TOKEN=rly_… touchstone app create --organization acme`,
 		Args: cobra.NoArgs,
@@ -59,9 +59,9 @@ by touchstone doctor.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.Organization, "organization", "", "the organization whose App it is to be (default: who is signed in to GitHub)")
-	flags.StringVar(&a.Name, "name", "", "what the App is called on GitHub, which has each name once (default touchstone of the organization)")
-	flags.BoolVar(&a.NoBrowser, "no-browser", false, "only print the page's address, and open no browser")
+	flags.StringVar(&a.Organization, "organization", "", "the organization that owns the App (default: whoever is signed in to GitHub)")
+	flags.StringVar(&a.Name, "name", "", "the App's name, which must be unique on GitHub (default touchstone of the organization)")
+	flags.BoolVar(&a.NoBrowser, "no-browser", false, "print the page's address and open no browser")
 	a.Wait = cli.Span(15 * time.Minute)
 	flags.Var(&a.Wait, "wait", "how long to wait for what you do in the browser")
 	return cmd

@@ -14,16 +14,16 @@ func newCI(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ci guard|review",
 		Short: "Run the guard or a review as a job of GitHub Actions",
-		Long: `ci is what the action of this project runs. It reads of the pull request from
-the workflow's event, prints annotations, adds to the job's summary, sets the
-step's outputs (verdict, findings, sarif) and writes a SARIF file where --sarif
-says.
+		Long: `ci is the command behind this project's GitHub action. It reads the pull request
+from the workflow's event, prints annotations, adds to the job's summary, sets
+the step's outputs (verdict, findings, sarif) and, with --sarif, writes a SARIF
+file.
 
-guard takes a clone that has the base and the change, and no secret. review
-takes a model and GITHUB_TOKEN to read with; it posts nothing, so that the job's
-own check is what counts. A pull request from a fork is not reviewed, since
-GitHub gives it no secrets, and neither runs on pull_request_target, which would
-give it some.
+guard needs a clone that has the base and the change, and no secret. review
+needs a model, and GITHUB_TOKEN to read with; it posts nothing, so only the
+job's own check counts. A pull request from a fork is not reviewed, since GitHub
+gives it no secrets. Neither runs on pull_request_target, which would give a
+fork secrets.
 
 Exit codes: 0 approved, nothing held, or a fork's review skipped, 10 changes
 requested or something held, 20 the model did not finish, 2 the workflow or the
@@ -44,6 +44,6 @@ configuration is wrong, 1 anything else.`,
 	}
 	cmd.Flags().StringVar(&w.Base, "base", "", "with guard: branch or commit to compare with (default: the base of the event)")
 	cmd.Flags().BoolVar(&w.All, "all", false, "with guard: show evidence as well as holds")
-	cmd.Flags().StringVar(&w.SARIF, "sarif", "", "write what is found as SARIF to this `file`")
+	cmd.Flags().StringVar(&w.SARIF, "sarif", "", "write the findings as SARIF to this `file`")
 	return cmd
 }

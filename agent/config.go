@@ -12,10 +12,10 @@ func newConfig() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "Print an agent.yaml that explains every key",
-		Long: `config prints a configuration file with every key there is, what it does and
-what holds where it is left out. Write it to ~/.config/touchstone/agent.yaml (on
-Windows %APPDATA%\touchstone\agent.yaml), name your repositories and reviewers,
-and keep what you change of the rest.`,
+		Long: `config prints a configuration file with every key, what it does and its default.
+Write it to ~/.config/touchstone/agent.yaml (on Windows
+%APPDATA%\touchstone\agent.yaml), name your repositories and reviewers, and
+delete the keys that you do not change.`,
 		Example: "  touchstone config >~/.config/touchstone/agent.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

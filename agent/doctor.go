@@ -15,20 +15,20 @@ func newDoctor(s *cli.Settings) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check all that an agent needs, and say what to do about it",
-		Long: `doctor checks the configuration, the token and whose it is, each repository,
-what the token may do there, its settings, whether its rules let the agents
-merge, whose approvals they count and what GitHub itself checks, the relay, git,
+		Short: "Check everything that an agent needs, and say what to do",
+		Long: `doctor checks the configuration, the token and its login, each repository, what
+the token may do there, its settings, whether its rules let the agents merge,
+whose approvals those rules count and what GitHub itself checks, the relay, git,
 the model CLIs with their providers, prices and sandbox, the guidelines and the
-state directory, and shows the reviewers' accounts and keys. It changes nothing
-but for keeping the accounts, and making a reviewer's key, that it finds
-missing. It exits 1 if anything is wrong.
+state directory. It shows the reviewers' accounts and keys. It changes nothing,
+except that it stores the accounts and makes a missing reviewer's key. It exits
+1 if anything is wrong.
 
-With --fix it first mends, on this machine alone, what can be mended without a
-choice of yours, and says what it did: other users' rights to files of secrets,
-a missing state directory, what commands that were killed left behind, a service
-that an older version installed, and a model CLI that is not here while another
-one is. Repeating it changes nothing.`,
+With --fix it first repairs, on this machine only, what needs no decision by
+you, and says what it did: other users' access to files of secrets, a missing
+state directory, what killed commands left behind, a service that an older
+version installed, and a configured model CLI that is not installed while
+another one is. A second run changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,7 +40,7 @@ one is. Repeating it changes nothing.`,
 			switch {
 			case err != nil && mode != "":
 				return err
-			case err != nil: // which a check tells; most machines are an author's
+			case err != nil: // a check reports the error; most machines are an author's
 				role = decide.Author
 			}
 			d := doctor.Doctor{Config: cfg, Role: role, Report: func(doctor.Result) {}}
@@ -67,7 +67,7 @@ one is. Repeating it changes nothing.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author (default what the token's login is)")
-	cmd.Flags().BoolVar(&fix, "fix", false, "first mend on this machine what can be mended without a choice of yours")
+	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author (default: the role of the token's login)")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first repair on this machine what needs no decision by you")
 	return cmd
 }

@@ -17,10 +17,10 @@ func newFix(s *cli.Settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "fix PR",
 		Short: "Apply the review of one of your pull requests and push the result",
-		Long: `fix does what the author agent does, on one pull request of this login, now: it
+		Long: `fix does now, for one pull request of this login, what the author agent does: it
 merges the base into a worktree of the branch, has the model apply the review
-and mend failed checks, commits, and pushes, fast-forward only. Drafts and pull
-requests with a label that holds them are included.`,
+and fix failed checks, commits, and pushes, fast-forward only. It also works on
+drafts and on pull requests that a label holds.`,
 		Example: "  touchstone fix 12 --repo acme/app",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {

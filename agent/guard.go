@@ -22,33 +22,32 @@ func newGuard() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guard",
 		Short: "Find where a change lowers the quality bar, without a model",
-		Long: `guard looks at what merging the clone in the current directory into --base
-would change, and names what lowers the quality bar, in two tiers:
+		Long: `guard examines what merging the clone in the current directory into --base would
+change. It reports what lowers the quality bar, in two tiers:
 
-  hold      what code is certain of; a person has to approve it
-  evidence  what code only suspects; a review has to answer it (with --all)
+  hold      what code is certain of; a person must approve it
+  evidence  what code only suspects; a review must answer it (with --all)
 
 and of these kinds:
 
   threshold    coverage and other limits that are easier to meet
-  strictness   lint, type-check and compiler rules gone, off or milder
-  suppression  code that tells a tool to look away
-  test         tests deleted, skipped or emptied whose subject is still there
+  strictness   lint, type-check and compiler rules removed, off or milder
+  suppression  code that tells a tool to ignore something
+  test         tests deleted, skipped or emptied whose subject still exists
   assertion    tests that more results pass, or that check less
   ci           checks that no longer run, or can no longer fail
   policy       guidelines, ownership files and contributor rules weakened
-  unexamined   files that cannot be read, which a person has to look at
+  unexamined   files that cannot be read, which a person must look at
 
-What moved, was renamed, got stricter, is written differently or went together
-with the code it tests is no finding. Vendored and generated files are left out.
-The working tree is examined, untracked files included and ignored ones left
-out; with --committed it is HEAD. Nothing in the clone is changed or run, hooks
-and filters included.
+It reports nothing that was moved, renamed, made stricter, rewritten without a
+change of meaning, or removed together with the code that it tests. It skips
+vendored and generated files. It examines the working tree with untracked files
+and without ignored ones, or, with --committed, HEAD. It changes nothing in the
+clone and runs nothing of it, hooks and filters included.
 
-With --junit-base and --junit-head what the test runners reported of both
-commits overrules what the code lets expect: a test that ran and passed is not
-gone, and one that passed before and is missing, skipped or retried now is found
-in every language.
+With --junit-base and --junit-head the test reports of both commits overrule
+what the code suggests: a test that ran and passed is not lost, and a test that
+passed before and is now missing, skipped or retried is found in every language.
 
 Exit codes: 0 nothing is held, 10 something is, 20 somebody stopped it, 2 the
 command line is wrong, 1 anything else.`,
@@ -99,7 +98,7 @@ command line is wrong, 1 anything else.`,
 		"`REV` that the change would be merged into (default origin's default branch, else main or master)")
 	cmd.Flags().StringVar(&format, "format", "text",
 		"text, json for programs, sarif for code scanning, or github for a workflow's annotations")
-	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD and not the working tree")
+	cmd.Flags().BoolVar(&committed, "committed", false, "examine HEAD instead of the working tree")
 	cmd.Flags().StringSliceVar(&junitBase, "junit-base", nil,
 		"JUnit reports of the tests at the base; may be patterns, and given more than once")
 	cmd.Flags().StringSliceVar(&junitHead, "junit-head", nil, "JUnit reports of the tests at the head")
@@ -107,7 +106,7 @@ command line is wrong, 1 anything else.`,
 	return cmd
 }
 
-// readReports reads what the test runners reported; nil without reports.
+// readReports reads test reports; it returns nil without reports.
 func readReports(base, head []string) (*junit.Runs, error) {
 	if len(base) == 0 {
 		return nil, nil
@@ -123,8 +122,8 @@ func readReports(base, head []string) (*junit.Runs, error) {
 	return junit.Read(before, after)
 }
 
-// readPatterns reads the files that patterns name, in the grammar of `reports` in the settings. A pattern that names none is an error:
-// a report that was not written must not look like tests that are gone.
+// readPatterns reads the files that match patterns, in the syntax of `reports` in the settings. A pattern
+// without a match is an error: a report that was not written must not look like lost tests.
 func readPatterns(patterns []string) ([][]byte, error) {
 	var out [][]byte
 	for _, pattern := range patterns {

@@ -14,12 +14,12 @@ func newGuidelines(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "guidelines",
 		Short: "Check guideline documents, and see which rules judge a change",
-		Long: `guidelines works on the rules that every finding of a review cites. They are
-rows of tables in Markdown documents: built-in ones, under an organisation's,
-under those that a repository keeps in ` + guidelineDir + ` on its base
-branch. A document of the same name replaces one as a whole; a row with the id
-of another document's row replaces that row or, with the severity off, switches
-it off.`,
+		Long: `guidelines works on the rules that every finding of a review cites. The rules
+are rows of tables in Markdown documents, in three layers: built-in ones, those
+of an organisation, and those that a repository has in ` + guidelineDir + `
+on its base branch. A later layer wins: a document replaces one of the same name
+completely; a row with the id of another document's row replaces that row or,
+with the severity off, disables it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

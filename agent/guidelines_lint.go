@@ -15,15 +15,15 @@ import (
 func newGuidelinesLint() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint [DIR...]",
-		Short: "Say what is wrong with guideline documents",
-		Long: `lint reads the documents of each directory, the farthest layer first, lays them
-over the built-in ones and prints what is wrong, each as file:line: sentence:
-rows that cannot be read, scopes that cannot be decided or that nothing meets,
-missing severities, ids that are taken, rows that contradict or repeat each
-other, amendments of rows that are not there, rules hidden in prose.
+		Short: "Find problems in guideline documents",
+		Long: `lint reads the documents of each directory, the outermost layer first, puts them
+over the built-in ones and prints each problem as file:line: sentence: rows that
+cannot be read, scopes that cannot be decided or match nothing, missing
+severities, duplicate ids, rows that contradict or repeat each other, changes of
+rows that do not exist, and rules hidden in prose.
 
-Without a directory it reads ` + guidelineDir + ` here. It exits 1 if anything
-is wrong.`,
+Without a directory it reads ` + guidelineDir + ` here. It exits 1 if it
+finds a problem.`,
 		Example: "  touchstone guidelines lint\n  touchstone guidelines lint ../acme-guidelines .touchstone/guidelines",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {

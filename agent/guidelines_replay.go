@@ -20,7 +20,7 @@ import (
 	"touchstone/guidelines"
 )
 
-// replay is what the flags of guidelines replay say.
+// replay holds the flags of guidelines replay.
 type replay struct {
 	with   string
 	budget float64
@@ -36,18 +36,18 @@ func newGuidelinesReplay(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Try changed guidelines on rounds that were reviewed before",
-		Long: `replay reviews again what earlier rounds reviewed, by the guidelines of today
-and, with --with, by those in a directory in place of the repository's own
-documents of the same name, and says which findings appear, vanish and stay, by
-rule, and what had become of those that vanish and stay. Nothing is posted. The
-rounds are read from the signed records on GitHub; each is reviewed as if nobody
-had looked at it before. A session's answers vary, so few findings more or less
-prove little.
+		Long: `replay repeats the reviews of earlier rounds with the present guidelines and,
+with --with, with the documents of a directory in place of the repository's own
+documents of the same name. It says, by rule, which findings appear, vanish and
+stay, and what had become of those that vanish or stay. It posts nothing. It
+reads the rounds from the signed records on GitHub and reviews each as if nobody
+had reviewed it before. The answers of a session vary, so a few findings more or
+less prove little.
 
-It says how many rounds there are and what they may cost, and asks, unless --yes
-is given. The sessions together cost --budget at most, but for the one request
-by which the last of them may go beyond it; where the price of a model is not
-known, --rounds is the only bound.`,
+It says how many rounds there are and what they may cost, and asks before it
+starts, unless --yes is given. All sessions together cost at most --budget, plus
+the last request of the last session. If the price of a model is not known, only
+--rounds bounds the cost.`,
 		Example: "  touchstone guidelines replay --with .touchstone/guidelines --budget 5\n" +
 			"  touchstone guidelines replay --yes --format json --repo acme/app",
 		Args: cobra.NoArgs,
@@ -68,9 +68,9 @@ known, --rounds is the only bound.`,
 	flags := cmd.Flags()
 	flags.Var(&since, "since", "how far to look back, such as 7d or 36h")
 	flags.StringVar(&r.with, "with", "", "directory `DIR` of documents to try in place of the repository's own")
-	flags.Float64Var(&r.budget, "budget", 10, "what the sessions may cost together, in `USD`")
-	flags.IntVar(&r.rounds, "rounds", 50, "how many rounds to replay at most, the latest first")
-	flags.BoolVar(&r.yes, "yes", false, "begin without asking")
+	flags.Float64Var(&r.budget, "budget", 10, "what all sessions together may cost, in `USD`")
+	flags.IntVar(&r.rounds, "rounds", 50, "how many rounds to replay at most, latest first")
+	flags.BoolVar(&r.yes, "yes", false, "start without asking")
 	return cmd
 }
 
@@ -113,7 +113,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	if err != nil {
 		return err
 	}
-	// It cannot post: it has nothing to post with.
+	// It has no Poster, so it cannot post.
 	rounds := &reviewer.Reviewer{
 		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
 		Worktrees: compose.Trees(h.Config),
@@ -122,7 +122,8 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	return cli.Print(cmd.OutOrStdout(), format, result)
 }
 
-// documentsOfToday reads the documents that a repository has of its own today, once for each base branch, and lays others over them.
+// documentsOfToday reads a repository's present own documents, once for each base branch, and overrides them
+// with others.
 func documentsOfToday(client *forge.Client, with map[string]string) learn.Documents {
 	known := map[string]map[string]string{}
 	return func(ctx context.Context, pr forge.PullRequest) (map[string]string, error) {

@@ -30,15 +30,15 @@ func newGuidelinesShow(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show (--pr PR | --base REV)",
 		Short: "Print the rules that apply to a change, and why",
-		Long: `show prints exactly the rules that a review of a change would be told, in the
-order of the walk, each with its severity, its scope, what decided that it
-applies, and what has to hold.
+		Long: `show prints exactly the rules that a review of a change would be given, in the
+review's order. Each has its severity, its scope, the reason why it applies, and
+its criterion.
 
-With --pr the change is a pull request's. With --base it is what is committed on
-HEAD of the clone in the working directory since it left REV; nothing is sent or
-fetched. Either way a repository's own documents are read from the base, and an
-organisation's from the directory or the repository that the configuration names
-as guidelines.`,
+With --pr the change is that of a pull request. With --base it is what is
+committed on HEAD of the clone in the working directory since it branched off
+REV; nothing is sent or fetched. In both cases a repository's own documents are
+read from the base, and an organisation's from the directory or the repository
+that guidelines in the configuration names.`,
 		Example: "  touchstone guidelines show --base origin/main\n  touchstone guidelines show --pr 12 --repo acme/app",
 		Args: func(cmd *cobra.Command, args []string) error {
 			err := cobra.NoArgs(cmd, args)
@@ -130,7 +130,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 	if err != nil {
 		return fail(err)
 	}
-	const role = "show" // a tree of its own, so that no agent at work is in the way
+	const role = "show" // a worktree of its own, out of the way of running agents
 	trees := compose.Trees(cfg)
 	tree, err := trees.Acquire(ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
@@ -144,7 +144,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 	return change, own, err
 }
 
-// tree is a checkout and the commits around it: of a pull request, or borrowed from a clone.
+// tree is a checkout with its commits: of a pull request, or borrowed from a clone.
 type tree interface {
 	Diff(ctx context.Context) (diff.Diff, error)
 	Log(ctx context.Context) ([]string, error)
@@ -181,9 +181,8 @@ func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guid
 	return change, own, err
 }
 
-// committedSince reads what is committed on HEAD of the clone in the current
-// directory since it left base, and the repository's own guideline documents as
-// they are on base.
+// committedSince reads what is committed on HEAD of the clone in the current directory since it branched off
+// base, and the repository's own guideline documents on base.
 func committedSince(ctx context.Context, base string) (change guidelines.Change, own map[string]string, err error) {
 	c, err := clone.Open(ctx)
 	if err != nil {
@@ -196,7 +195,7 @@ func committedSince(ctx context.Context, base string) (change guidelines.Change,
 	defer func() { err = errors.Join(err, b.Close()) }()
 	var pr forge.PullRequest
 	pr.Base.SHA, pr.Head.Name = b.Base, b.Branch
-	if commits, err := b.Log(ctx); err == nil && len(commits) == 1 { // which is what GitHub makes the title
+	if commits, err := b.Log(ctx); err == nil && len(commits) == 1 { // GitHub makes it the title
 		pr.Title, _, _ = strings.Cut(commits[0], "\n")
 	}
 	return changeOf(ctx, pr, b)

@@ -13,14 +13,14 @@ func newGuidelinesStats(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the findings of each rule",
-		Long: `stats reads the records of the reviews on GitHub and counts for each rule its
-findings and what became of them: how many held (they were repaired, or a
-dispute did not take them back), how many were wrong (refuted by a second
-session, withdrawn, or waived), which part that is, how many were upheld against
-a dispute, came back after a repair, or could have been found earlier; the
-thumbs up and down on their comments; the reviews in which they stood, and their
-part of what these cost. Where there are several repositories or models, each
-has a line. Reviews count as in touchstone why.`,
+		Long: `stats reads the records of the reviews on GitHub and counts, for each rule, its
+findings and what became of them: how many held (they were fixed, or survived a
+dispute), how many were wrong (refuted by a second session, withdrawn, or
+waived) and their share, how many were upheld against a dispute, came back after
+a fix, or could have been found earlier. It also counts the thumbs up and down
+on their comments, the reviews that contain them, and their share of the cost of
+these. With several repositories or models, each has a line. Reviews count as in
+touchstone why.`,
 		Example: "  touchstone guidelines stats --since 90d\n  touchstone guidelines stats --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

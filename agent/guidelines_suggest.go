@@ -18,7 +18,7 @@ import (
 	"touchstone/agent/tempdir"
 )
 
-// drafting is what the flags of guidelines suggest say.
+// drafting holds the flags of guidelines suggest.
 type drafting struct {
 	rule, dir string
 	write     bool
@@ -32,17 +32,17 @@ func newGuidelinesSuggest(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Draft a change of a rule whose findings were mostly wrong",
-		Long: `suggest takes the rule with the most findings that were refuted by a second
-session, withdrawn after a dispute, or waived, or the one that --rule names, and
-has one session of a model reword it. It prints the draft as a unified diff,
-with the numbers and the reason, for a person to decide. A rule is taken only if
-it is known of at least five of its findings whether they held, and most were
-wrong.
+		Long: `suggest takes a rule and has one session of a model reword it. The rule is the
+one that --rule names, or the one with the most findings that were refuted by a
+second session, withdrawn after a dispute, or waived. It prints the draft as a
+unified diff, with the numbers and the reason, for a person to decide. It only
+takes a rule if for at least five of its findings it is known whether they held,
+and most were wrong.
 
-The diff is of the document in --dir that the rule is written in, or of
-amendments.md there, which replaces a rule of another layer. A draft that
-guidelines lint finds fault with is shown as rejected, and the exit code is 1.
-Nothing is written without --write.`,
+The diff changes the document in --dir that contains the rule, or amendments.md
+there, which replaces a rule of another layer. A draft in which guidelines lint
+finds a problem is shown as rejected, and the exit code is 1. Nothing is written
+without --write.`,
 		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +63,7 @@ Nothing is written without --write.`,
 	return cmd
 }
 
-// run has a row reworded, and prints the draft.
+// run has a rule reworded, and prints the draft.
 func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err error) {
 	ctx := cmd.Context()
 	rows, err := h.Rows(cmd)
@@ -116,7 +116,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 	return fmt.Errorf("the draft of %s is rejected, and nothing is written; run it again for another one", s.Rule)
 }
 
-// request is the session: it works in an empty directory, with the model that reviews.
+// request is the request for the session: it works in an empty directory, with the model that reviews.
 func (drafting) request(e config.Engine, cfg config.Config, tempDir string) (engine.Request, error) {
 	empty := filepath.Join(tempDir, "draft")
 	allowed := daemon.Round(cfg)

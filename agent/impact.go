@@ -14,7 +14,7 @@ import (
 	"touchstone/agent/tempdir"
 )
 
-// impactFormats are the forms of a sheet.
+// impactFormats are the output formats of a sheet.
 var impactFormats = map[string]func(impact.Sheet) (string, error){
 	"text": func(s impact.Sheet) (string, error) {
 		same := func(text string) string { return text }
@@ -33,19 +33,19 @@ func newImpact(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "impact",
 		Short: "List who uses what a change touches, without a model",
-		Long: `impact looks at what merging the clone around the current directory into --base
-would change, and lists for each name that it touches (a function, a field, a
-setting, a route, a file) the places outside of the change that use it: callers,
-overrides, tests, documents, configuration, CI; and of what is removed or
-renamed, what still refers to it. So does it for fields that the changed lines
-read or write: who else does. Below stand code written like a removed line, and
-the imports and definitions of what the changed lines use. A review's session is
-given the same list.
+		Long: `impact examines what merging the clone around the current directory into --base
+would change. For each name that the change touches (a function, a field, a
+setting, a route, a file) it lists the places outside the change that use it:
+callers, overrides, tests, documents, configuration, CI. For what is removed or
+renamed it lists what still refers to it, and for fields that the changed lines
+read or write, who else does. Below it lists code that is written like a removed
+line, and the imports and definitions of what the changed lines use. A review's
+session is given the same list.
 
-In Go the types of the repository's own sources tell which field or method a
-name means. All else is found by names, in the working tree, untracked files
-included and ignored ones left out: a list of places to look at, and no proof
-that there are no others. Nothing of the clone is run.`,
+In Go, the types in the repository's own sources determine which field or method
+a name means. Everything else is found by name, in the working tree with
+untracked files and without ignored ones: a list of places to look at, and no
+proof that there are no others. It runs nothing of the clone.`,
 		Example: `  touchstone impact
   touchstone impact --base origin/main --format mermaid`,
 		Args: cobra.NoArgs,

@@ -15,18 +15,18 @@ func newInit(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init --mode reviewer|author",
 		Short: "Set this machine up without a relay, and a repository's rules",
-		Long: `init writes agent.yaml for work without a relay: pull requests are then looked
-at every five minutes. In a clone it also makes .touchstone/ with the first
-guideline document and settings of the repository's own, for you to edit and
-commit. What is there already stays.
+		Long: `init writes agent.yaml for work without a relay: agents then look at pull
+requests every five minutes. In a clone it also creates .touchstone/ with the
+repository's first own guideline document and settings, for you to edit and
+commit. It keeps what exists already.
 
-GitHub's login is found as touchstone join finds it.`,
+It finds the GitHub login in the same way as touchstone join.`,
 		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			if mode == "" {
-				mode, _ = start.Ask("Is this machine to act as reviewer or as author? ") // without an answer the flag is asked for
+				mode, _ = start.Ask("Is this machine to act as reviewer or as author? ") // without an answer, cli.Role asks for the flag
 			}
 			role, err := cli.Role(cmd, mode)
 			if err != nil {

@@ -20,13 +20,13 @@ func newJoin(s *cli.Settings) *cobra.Command {
 		Use:   "join LINK",
 		Short: "Join a team's relay with an invitation",
 		Long: `join exchanges an invitation, which works once, for this machine's access to the
-relay, writes agent.yaml and the files beside it, and checks all of it as doctor
-does. Repeating it with another invitation changes what that one says, keeps all
-else, and says what it changed.
+relay, writes agent.yaml and the files next to it, and checks everything as
+doctor does. With another invitation, it changes what that one specifies, keeps
+everything else, and says what it changed.
 
-GitHub's login is, in this order, what agent.yaml names already,
---github-token-file, GITHUB_TOKEN, that of gh, and on a terminal a token that
-you paste. Nothing is asked where there is no terminal.`,
+It takes the GitHub login from the first of these: agent.yaml,
+--github-token-file, GITHUB_TOKEN, gh's login, and on a terminal a token that
+you paste. It asks nothing where there is no terminal.`,
 		Example: `  touchstone join 'https://relay.example.com/join#inv_…'
   touchstone join "$LINK" --github-token-file ~/reviewer.token --service
   touchstone join "$LINK" --app`,
@@ -42,7 +42,7 @@ you paste. Nothing is asked where there is no terminal.`,
 				return cli.Usage(cmd, err)
 			}
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
-			// All that can fail does so while the invitation is still good.
+			// Everything that can fail is tried while the invitation is still unused.
 			if _, err := s.Load(cmd); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ you paste. Nothing is asked where there is no terminal.`,
 			}
 			admin := member.Role == "admin"
 			name := "relay-token"
-			if admin { // who may join as author too, and keeps both
+			if admin { // an administrator may also join as author, and then has both tokens
 				name = config.AdminTokenFile
 			}
 			token := filepath.Join(filepath.Dir(cfg.Path()), name)

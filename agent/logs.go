@@ -6,7 +6,7 @@ import (
 	"touchstone/agent/cli"
 )
 
-// newLogs is touchstone service logs, which people look for here.
+// newLogs is touchstone service logs under a name where people look for it.
 func newLogs(s *cli.Settings) *cobra.Command {
 	var mode string
 	var follow bool

@@ -1,8 +1,8 @@
 // Command touchstone reviews, fixes and merges pull requests without anyone waiting.
 //
-// One program, two modes: `touchstone run --mode reviewer` on a machine that is
-// always on, `touchstone run --mode author` on the laptop of the pull requests'
-// author. The single steps are commands of their own.
+// It is one program with two modes: `touchstone run --mode reviewer` on a machine that is always on, and
+// `touchstone run --mode author` on the laptop of the pull requests' author. The single steps are commands of
+// their own.
 package main
 
 import (
@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) int {
 	cmd.SetArgs(args)
 	flush, err := telemetry.Export(ctx, os.Getenv, version.String())
 	if err != nil {
-		// There is no log yet, and no reason not to work.
+		// There is no logger yet, and no reason to stop.
 		fmt.Fprintln(os.Stderr, "touchstone: traces are not what they could be: "+err.Error())
 	}
 	err = cmd.ExecuteContext(ctx)
@@ -53,27 +53,27 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "touchstone",
 		Short: "Review, fix and merge pull requests without anyone waiting",
-		Long: `touchstone closes the loop on pull requests: it reviews every new commit against
-written guidelines, applies the review, and merges what is approved and green.
+		Long: `touchstone reviews every new commit of a pull request against written
+guidelines, applies the review, and merges what is approved and green.
 
 Set this machine up, once:
 
   touchstone join LINK              with an invitation to a team's relay
   touchstone init --mode author     without a relay
-  touchstone doctor                 tells what is missing, and what to do
+  touchstone doctor                 says what is missing, and what to do
 
 From then on the agents work by themselves:
 
   touchstone run --mode reviewer    always on, with a login of its own
   touchstone run --mode author      in the background, for your pull requests
 
-Or have one thing done now: review, fix and merge take a pull request, given as
-12, owner/name#12 or its URL; review --local takes your clone's working tree,
+Or do one thing now: review, fix and merge take a pull request, given as 12,
+owner/name#12 or its URL; review --local takes the working tree of your clone,
 without GitHub.
 
 GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's
-access token. What else can be set stands in agent.yaml, which touchstone config
-prints.
+access token. All other settings are in agent.yaml; touchstone config prints an
+example.
 
 Exit codes: 0 done or approved, 10 changes requested, 20 the model did not
 finish or somebody stopped it, 2 the command line or the configuration is wrong,
@@ -90,7 +90,7 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 		return cli.Usage(cmd, err)
 	})
 	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
-	group(root, "At work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
+	group(root, "Work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
 	group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
 	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
 	root.AddCommand(newVersion(), manual.Command("Touchstone", version.String()))
@@ -101,7 +101,8 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 	return root
 }
 
-// checkArguments has a command and all below it refuse arguments and values of flags that cannot be understood.
+// checkArguments makes a command and its subcommands reject arguments and flag values that cannot be
+// understood.
 func checkArguments(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -133,15 +134,15 @@ func group(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// suggest adds to an error about an unknown command the one that is probably meant.
+// suggest adds the probably intended command to an error about an unknown command.
 func suggest(cmd *cobra.Command, args []string, err error) error {
 	if len(args) == 0 {
 		return err
 	}
-	if !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command ") { // as cobra.NoArgs says it
+	if !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command ") { // the wording of cobra.NoArgs
 		return fmt.Errorf("%q is one argument too many", args[0])
 	}
-	cmd.SuggestionsMinimumDistance = 2 // letters that differ
+	cmd.SuggestionsMinimumDistance = 2 // differing letters
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}

@@ -19,12 +19,12 @@ func newMerge(s *cli.Settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge PR",
 		Short: "Squash-merge one of your pull requests if it is approved and green",
-		Long: `merge does what the author agent does with a pull request that is ready, also
-where automatic merging is off: it squash-merges the head if a configured
-reviewer approved that very commit, its checks are green and it merges cleanly.
-Where the base branch has a merge queue, it puts the pull request there, and the
-queue merges it in its own way when its turn has come. It needs no model on this
-machine. Anything else is refused with the reason.`,
+		Long: `merge does what the author agent does with a pull request that is ready, even if
+automatic merging is off: it squash-merges the head if a configured reviewer
+approved that very commit, its checks are green and it merges cleanly. If the
+base branch has a merge queue, it adds the pull request to the queue, which
+merges it in its own way when its turn comes. It needs no model on this machine.
+In any other case it refuses and says why.`,
 		Example: "  touchstone merge 12 --repo acme/app",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +49,7 @@ machine. Anything else is refused with the reason.`,
 	}
 }
 
-// merged tells what a merge came to: a merge queue gives no commit yet.
+// merged describes the result of a merge. A merge queue returns no commit yet.
 func merged(step daemon.Step) string {
 	if step.Head == "" {
 		return fmt.Sprintf("%s: put into the merge queue of %s at %s", step.PR.Ref, step.PR.Base.Name, verdict.Short(step.Action.SHA))

@@ -16,7 +16,8 @@ func newPS(s *cli.Settings) *cobra.Command {
 		Use:   "ps",
 		Short: "Show which agents run on this machine, and what each does now",
 		Long: `ps prints a line for each agent of this machine: whether it runs, what it does
-now and how much waits. What they did last is told by touchstone status.`,
+now and how many pull requests wait. For what they did last, see touchstone
+status.`,
 		Example: "  touchstone ps\n  touchstone ps --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,11 +15,11 @@ func newQueue(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "queue",
 		Short: "Show what waits for you",
-		Long: `queue lists the open pull requests that wait for you, your own others with whose
+		Long: `queue lists the open pull requests that wait for you, your other ones with whose
 turn it is and why, and those that need any person.
 
-The relay knows them all. Without one, or where it does not answer, they are
-read from GitHub, the last changed first and at most 100.`,
+It asks the relay, which knows all of them. Without a relay, or if it does not
+answer, it reads at most 100 from GitHub, the last changed first.`,
 		Example: "  touchstone queue\n  touchstone queue --login octocat --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,15 +22,17 @@ func newReview(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review PR | review --local",
 		Short: "Review the head of one pull request, or what a clone holds",
-		Long: `review does what the reviewer agent does, on one pull request, now: drafts and
-pull requests that nobody asked this login to review included. A head that this
-login has reviewed already is not reviewed again; its verdict is repeated.
+		Long: `review does now, for one pull request, what the reviewer agent does. It also
+reviews drafts and pull requests that nobody asked this login to review. If this
+login has already reviewed the head, it does not review it again and prints the
+verdict.
 
 With --local it reviews the working tree of the clone around the current
-directory, untracked files included and ignored ones left out, or with --staged
-what is staged, against where it left --base: with the same guidelines, prompts
-and guard, without GitHub, and without changing anything in the clone. The
-review is printed. On a terminal it tells how far it is.
+directory, with untracked files and without ignored ones, or, with --staged,
+what is staged. It compares that with the commit at which it branched off
+--base. It uses the same guidelines, prompts and guard, without GitHub, and
+changes nothing in the clone. It prints the review, and on a terminal its
+progress.
 
 It exits 0 on APPROVE, 10 on REQUEST_CHANGES, 20 when the model did not finish
 or somebody stopped it.`,
@@ -38,7 +40,7 @@ or somebody stopped it.`,
   touchstone review https://github.com/acme/app/pull/12 --dry-run
   touchstone review --local --base origin/main
   touchstone review --local --staged --format sarif > review.sarif
-  touchstone review --local --show-prompt           # what a model would be told`,
+  touchstone review --local --show-prompt           # only print the prompts`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case here && len(args) > 0:
@@ -75,8 +77,8 @@ or somebody stopped it.`,
 	flags.BoolVar(&here, "local", false, "review the clone around the current directory")
 	flags.StringVar(&l.Base, "base", "", "with --local: `REV` to compare with (default origin's default branch, else main or master)")
 	flags.BoolVar(&l.Staged, "staged", false, "with --local: review what is staged")
-	flags.StringVar(&l.Format, "format", "text", "of a review that is printed: text, json, sarif or markdown")
-	flags.BoolVar(&l.Prompts, "show-prompt", false, "with --local or --dry-run: print what a model would be told, and run none")
+	flags.StringVar(&l.Format, "format", "text", "the format of a printed review: text, json, sarif or markdown")
+	flags.BoolVar(&l.Prompts, "show-prompt", false, "with --local or --dry-run: print the prompts, and run no model")
 	return cmd
 }
 

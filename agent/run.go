@@ -22,24 +22,24 @@ func newRun(s *cli.Settings) *cobra.Command {
 	var one cli.Single
 	cmd := &cobra.Command{
 		Use:   "run --mode reviewer|author | --pr PR",
-		Short: "Stay on and do what open pull requests need",
-		Long: `run follows the relay and keeps at work until it is stopped.
+		Short: "Keep running and do what open pull requests need",
+		Long: `run follows the relay and works until it is stopped.
 
 As reviewer it reviews each new commit of the pull requests that its login is
 asked to review. As author it applies the reviews of its own login's pull
 requests, pushes the fixes, and squash-merges what is approved and green; with
 --auto-merge=false it says once that a pull request waits for its author. The
-two need different logins, since GitHub lets nobody approve their own pull
+two modes need different logins, since GitHub lets nobody approve their own pull
 request.
 
-With --pr it looks after that one pull request until it is merged, closed or
-needs a person, whatever others are open. Its role is that of the login that
-GITHUB_TOKEN belongs to, unless --mode says it; --with names the agent.yaml of
-another login, so that both roles are taken at once.
+With --pr it looks after that one pull request until it is merged or closed, or
+needs a person, and ignores all others. Its role is that of the login that
+GITHUB_TOKEN belongs to, unless --mode says otherwise. --with names the
+agent.yaml of another login, and then one process takes both roles.
 
-It can be stopped and started at any time: what is to be done is read from
-GitHub. While it runs it takes over what changes in agent.yaml, and says what it
-cannot.`,
+You can stop and start it at any time: it reads from GitHub what is to be done.
+While it runs, it applies changes in agent.yaml, and says which ones it cannot
+apply.`,
 		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with " +
 			"reviewer.yaml",
 		Args: cobra.NoArgs,
@@ -80,14 +80,14 @@ cannot.`,
 		},
 	}
 	cmd.Flags().StringVar(&mode, "mode", "", "reviewer or author")
-	cmd.Flags().StringVar(&one.PR, "pr", "", "look after this pull request alone, and end with it")
+	cmd.Flags().StringVar(&one.PR, "pr", "", "look after this pull request only, and end with it")
 	cmd.Flags().StringVar(&one.With, "with", "", "with --pr, the configuration `file` of the login that takes the other role")
 	cmd.Flags().BoolVar(&autoMerge, "auto-merge", true,
-		"as author, merge what is approved and green, where the configuration does not leave that to people")
+		"as author, merge what is approved and green, unless the configuration leaves that to people")
 	return cmd
 }
 
-// together runs the daemon and, if it is given an address, shows its metrics there.
+// together runs the daemon and, if an address is given, serves its metrics there.
 func together(ctx context.Context, address string, d *daemon.Daemon) error {
 	if address == "" {
 		return d.Run(ctx)

@@ -16,18 +16,18 @@ import (
 func newService(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
-		Short: "Have the system run an agent: install, uninstall, status, logs",
-		Long: `service has the operating system run an agent in your own session: started when
-you log in and again when it fails, its log kept where the platform keeps logs.
-It is a systemd user unit on Linux, a launchd agent on macOS and a scheduled
-task on Windows.
+		Short: "Run an agent as a service: install, uninstall, status, logs",
+		Long: `service makes the operating system run an agent in your own session: it starts
+when you log in and restarts when it fails, and its log is where the platform
+keeps logs. It is a systemd user unit on Linux, a launchd agent on macOS and a
+scheduled task on Windows.
 
-A key of the model's provider that only this shell has, such as
-ANTHROPIC_API_KEY, is kept for the service in the file model-keys beside
-agent.yaml, which only you can read; the environment wins over it.
+If only this shell has a key of the model's provider, such as ANTHROPIC_API_KEY,
+the key is stored for the service in the file model-keys next to agent.yaml,
+which only you can read. The environment overrides the file.
 
 On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
-user whose agent it is.`,
+user who runs the agent.`,
 		Example: "  touchstone service install --mode author\n  touchstone service logs --mode author -f",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -52,14 +52,14 @@ user whose agent it is.`,
 	})
 	bindFollow(logs, &follow)
 	cmd.AddCommand(
-		about("install", "Start the agent now and at each login; again to take up changes",
+		about("install", "Start the agent now and at each login; repeat to apply changes",
 			func(cmd *cobra.Command, found setup.Service) error {
 				return wizard.InstallService(cmd.Context(), cmd.OutOrStdout(), found)
 			}),
 		about("uninstall", "Stop the agent and remove the service", func(cmd *cobra.Command, found setup.Service) error {
 			return found.Uninstall(cmd.Context())
 		}),
-		about("status", "Tell whether the agent runs; exits 1 if it does not", func(cmd *cobra.Command, found setup.Service) error {
+		about("status", "Say whether the agent runs; exits 1 if it does not", func(cmd *cobra.Command, found setup.Service) error {
 			status, err := found.Status(cmd.Context())
 			if err != nil {
 				return err
@@ -75,10 +75,10 @@ user whose agent it is.`,
 	return cmd
 }
 
-// modeHelp says what --mode of the commands about a service takes.
+// modeHelp describes --mode for the commands about services.
 const modeHelp = "reviewer or author (default the one whose service is installed here)"
 
-// serviceOf is the service of a mode, or, without one, the only one that is installed.
+// serviceOf is the service of a mode or, without a mode, the only one that is installed.
 func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (setup.Service, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
@@ -108,10 +108,10 @@ func serviceOf(s *cli.Settings, cmd *cobra.Command, mode string) (setup.Service,
 }
 
 func bindFollow(cmd *cobra.Command, follow *bool) {
-	cmd.Flags().BoolVarP(follow, "follow", "f", false, "go on showing it, until you stop this")
+	cmd.Flags().BoolVarP(follow, "follow", "f", false, "keep showing new lines until interrupted")
 }
 
-// showLogs prints what a service has logged.
+// showLogs prints the log of a service.
 func showLogs(cmd *cobra.Command, found setup.Service, follow bool) error {
 	if there, err := found.Installed(); err != nil || !there {
 		return cmp.Or(err, fmt.Errorf("the %s's agent is not installed as a service, whose log this shows; run `touchstone service install "+

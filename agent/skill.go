@@ -18,11 +18,11 @@ func newSkill() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
 		Short: "Teach a coding session to ask for reviews",
-		Long: `skill gives the model CLI that you code with a document that it reads when it is
-asked for a review: how to have the working tree reviewed, what to do about
+		Long: `skill gives the model CLI that you code with a document that it reads when you
+ask it for a review: how to have the working tree reviewed, what to do about
 findings, how to contradict one, and what to leave to you. It is a file in the
-Agent Skills format below your home directory. It has no say in the reviews of
-pull requests, which never load skills.`,
+Agent Skills format below your home directory. It has no effect on the reviews
+of pull requests, which never load skills.`,
 		Example: "  touchstone skill install                  # for every model CLI that is here\n" +
 			"  touchstone skill install --for claude\n  touchstone skill print > .agents/skills/touchstone/SKILL.md",
 		Args: cobra.NoArgs,
@@ -51,7 +51,7 @@ pull requests, which never load skills.`,
 		}
 		slices.Sort(paths)
 		var failed []error
-		for _, path := range slices.Compact(paths) { // two programs may share one
+		for _, path := range slices.Compact(paths) { // two programs may share a path
 			failed = append(failed, do(path))
 		}
 		return errors.Join(failed...)

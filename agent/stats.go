@@ -16,12 +16,12 @@ func newStats(s *cli.Settings) *cobra.Command {
 		Short: "Count what became of the pull requests, and what it cost",
 		Long: `stats reads from GitHub what became of the pull requests of the configured
 repositories: how many were merged and how fast, in how many rounds of review,
-what the reviews cost, what they found in which dimension and what became of it,
-and how often a person was needed. Reviews count as in touchstone why.
+what the reviews cost, what they found in which dimension and what became of
+that, and how often a person was needed. Reviews count as in touchstone why.
 
-With --by it tells the same apart: by the rule of the findings, the model or the
-tier of the reviews, or the repository. A pull request may count in several
-lines; the cost of a rule is its part of the reviews in which it fired, as in
+With --by it splits the numbers by the rule of the findings, by the model or the
+tier of the reviews, or by the repository. A pull request may count in several
+lines. The cost of a rule is its share of the reviews that cite it, as in
 touchstone guidelines stats.`,
 		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --by model --format json",
 		Args:    cobra.NoArgs,
@@ -43,6 +43,6 @@ touchstone guidelines stats.`,
 	}
 	cli.BindOnlooker(cmd, &reviewers, &format)
 	cmd.Flags().Var(&since, "since", "how far to look back, such as 7d or 36h")
-	cmd.Flags().StringVar(&by, "by", "", "tell the numbers apart by rule, model, tier or repo")
+	cmd.Flags().StringVar(&by, "by", "", "split the numbers by rule, model, tier or repo")
 	return cmd
 }

@@ -18,13 +18,14 @@ func newStatus(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what the agents of this machine did last and are doing now",
-		Long: `status reads the journals of this machine's agents, running or not, and prints
-what each does now, its newest entries, which models a running one leaves alone
-for a while, since they did not answer, and what keeps it from going on at all,
-such as a full disk. It asks the relay which models are chosen for all agents.
+		Long: `status reads the journals of this machine's agents, running or not. It prints
+what each agent does now, its newest entries, which models a running agent does
+not use for a while because they did not answer, and what stops it from working
+at all, such as a full disk. It asks the relay which models are chosen for all
+agents.
 
-With --watch it stays on the screen, with the open pull requests and the other
-machines that the relay knows of, until it is interrupted.`,
+With --watch it stays on the screen until it is interrupted, with the open pull
+requests and the other machines that the relay knows.`,
 		Example: "  touchstone status\n  touchstone status --watch\n  touchstone status --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

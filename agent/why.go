@@ -16,15 +16,15 @@ func newWhy(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why PR",
 		Short: "Show why a pull request was merged, or why it was not",
-		Long: `why draws up the evidence on one pull request from GitHub alone, so that it
-reads the same on any machine: every commit, every review with its verdict,
+		Long: `why collects the evidence on one pull request from GitHub alone, so its result
+is the same on any machine: every commit, every review with its verdict,
 guidelines and cost, what became of each finding, who waived, lifted or ordered
-what, the checks, and what stands in the way of a merge, or what a merge lacked.
+what, the checks, and what blocks a merge, or what a merge lacked.
 
-A review's record counts only if a configured reviewer posted and signed it,
-with a key that this machine knows, and nobody has edited it since. What does
-not fit together is said first: reviews and orders that were edited, reviewed
-commits that were pushed away by force, deleted comments.`,
+A review's record counts only if a configured reviewer posted and signed it with
+a key that this machine knows, and nobody has edited it since. Inconsistencies
+come first: edited reviews and orders, reviewed commits that a force push
+removed, deleted comments.`,
 		Example: "  touchstone why 12 --repo acme/app\n  touchstone why https://github.com/acme/app/pull/12 --format json",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
