@@ -1,11 +1,11 @@
-// Package acp drives any agent that speaks the Agent Client Protocol
-// (https://agentclientprotocol.com) over its standard input and output as an engine: how a session
-// is begun and gone on with, which files and permissions the agent is given, what its updates mean,
-// and why a turn failed. It owns the session's home directory and, for an agent whose provider it
-// knows, its gateway; both last until Close.
+// Package acp is an engine for any agent that speaks the Agent Client Protocol
+// (https://agentclientprotocol.com) over its standard input and output. It knows how to start and continue a
+// session, which files and permissions the agent gets, what its updates mean, and why a turn failed. It owns
+// the session's home directory and, for agents whose provider it knows, the session's gateway; both exist
+// until Close.
 //
-// The agent works in an empty directory of the home, so that it takes no settings and no orders from the
-// checkout, and is told where that is.
+// The agent works in an empty directory of the home, so that it takes no settings or instructions from the
+// checkout. The prompt tells it where the checkout is.
 package acp
 
 import (
@@ -31,36 +31,38 @@ type Engine session.Program
 
 var _ engine.Engine = (*Engine)(nil)
 
-// name is the engine's.
+// name is the name of the engine.
 const name = "acp"
 
-// standard is the command where the configuration names none.
+// standard is the command if the configuration names none.
 var standard = []string{"gemini", "--acp"}
 
-// agent is what is known of one agent besides the protocol. Nothing is of most: their sessions ask
-// their provider themselves, with the login that the variables of the configuration hold.
+// agent is what this package knows about one agent besides the protocol. About most agents it knows nothing:
+// their sessions talk to their provider directly, with the login in the configured variables.
 type agent struct {
-	// packageName is its package on npm.
+	// packageName is the agent's package on npm.
 	packageName string
 	login       string
 	refuses     []string
-	// url is where its provider is, unless the variable address says otherwise; key is the variable of
+	// url is the address of its provider, unless the variable address overrides it. key is the variable with
 	// its API key.
 	url, address, key string
-	// environment makes it behave; files are laid into its home.
+	// environment returns variables that make it behave. files returns files for its home directory.
 	environment func(home session.Home, model string) []string
 	files       func(req engine.Request, dirs []string, orders string) (map[string][]byte, error)
-	// kind tells the kind of a call by its title, where the agent does not say it; the path is in its input then.
+	// kind returns the kind of a call from its title, for agents that do not report it. The path is then in
+	// the call's input.
 	kind func(title string) acp.ToolKind
-	// used reads what a turn has used in what its answer says besides the protocol; nil if it says nothing.
+	// used reads the usage of a turn from the part of the answer that is outside the protocol; nil if there
+	// is none.
 	used func(meta map[string]any) verdict.Usage
 }
 
-// agents are those that something is known of, by their program's name.
+// agents are the known agents, by the name of their program.
 var agents = map[string]agent{"gemini": gemini, "goose": goose}
 
-// known gives what is known of the agent that a command runs. The program may stand behind others,
-// such as nice.
+// known returns what is known about the agent that a command runs. The program may come after others in the
+// command, such as nice.
 func known(command []string) agent {
 	for _, word := range command {
 		base := strings.TrimSuffix(filepath.Base(word), filepath.Ext(word))
@@ -71,7 +73,7 @@ func known(command []string) agent {
 	return agent{login: "name the variables of its login in engine.acp.variables"}
 }
 
-// program is the engine's with its command, its kind, and what is known of its agent.
+// program returns the engine's program with its command, its kind, and what is known about its agent.
 func (e *Engine) program() (session.Program, session.Kind, agent) {
 	p := session.Program(*e)
 	if len(p.Command) == 0 {
@@ -85,7 +87,7 @@ func (e *Engine) program() (session.Program, session.Kind, agent) {
 		}
 	}
 	if a.key != "" {
-		// Whether another one finds its shell by PATH is not known.
+		// For other agents it is not known whether they find their shell by PATH.
 		kind.Shell, kind.Withheld = "SHELL", []string{a.key}
 	}
 	return p, kind, a
@@ -94,14 +96,14 @@ func (e *Engine) program() (session.Program, session.Kind, agent) {
 // Name is "acp".
 func (*Engine) Name() string { return name }
 
-// Probe begins to talk to the agent, which tells its name and version.
+// Probe connects to the agent, which reports its name and version.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	p, _, a := e.program()
 	place, err := session.NewHome(p.TempDir)
 	if err != nil {
 		return engine.Version{}, session.Unstarted(err)
 	}
-	// What the agent is, is known all the same; below too.
+	// An error here does not change what is known about the agent; the same below.
 	defer func() { _ = place.Remove() }()
 	version := engine.Version{Engine: name}
 	c, err := e.open(ctx, engine.Request{Role: engine.Reviewer, Dir: place.Dir, Timeout: probeTimeout, IdleTimeout: probeTimeout})
@@ -129,11 +131,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, nil
 }
 
-// probeTimeout is how long an agent may take to start and say what it is: such programs load for seconds on
-// a machine of their own, and for many of these on one that is at work.
+// probeTimeout is how long an agent may take to start and report what it is: such programs take seconds to
+// load on an idle machine, and much longer on a busy one.
 const probeTimeout = 2 * time.Minute
 
-// Open begins a session.
+// Open starts a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	if _, _, a := e.program(); a.key != "" && req.Model == "" {
 		return nil, engine.Errorf(engine.Invalid, "the agent asks several models where none is named, and a session keeps to one; set "+
@@ -167,7 +169,7 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*conversation, e
 	return c, nil
 }
 
-// lay prepares the home, in which nothing of the checkout is.
+// lay prepares the home directory, which contains nothing of the checkout.
 func (c *conversation) lay() error {
 	dirs := append([]string{c.Request.Dir}, c.Request.ReadDirs...)
 	for _, dir := range dirs {
@@ -199,10 +201,10 @@ func (c *conversation) lay() error {
 	return nil
 }
 
-// workDir is where in the home the agent works.
+// workDir is the directory in the home in which the agent works.
 const workDir = "work"
 
-// whereabouts tell the model of the place where it is not.
+// whereabouts tells the model that the checkout is not its working directory.
 const whereabouts = `
 
 # Where your files are

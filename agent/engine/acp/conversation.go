@@ -13,21 +13,22 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// conversation is a session. Each turn begins one of the agent's, which is told what was said before: not every agent
-// can load a session, and gemini loses one that is loaded within the minute of its beginning (seen in 0.61.0).
+// conversation is a session. Each turn starts a new session of the agent and repeats what was said before:
+// not every agent can load a session, and gemini loses a session that is loaded within a minute of its start
+// (seen in 0.61.0).
 type conversation struct {
 	*session.Gated
 	agent agent
-	// dirs are the checkout and what else may be read, absolute and without symbolic links.
+	// dirs are the checkout and other readable directories, absolute and without symbolic links.
 	dirs   []string
 	orders string
-	// id is the agent's name of its first one.
+	// id is the agent's id of its first session.
 	id string
-	// before is what was said in the turns until now.
+	// before is what was said in earlier turns.
 	before strings.Builder
 }
 
-// environment is what the agent gets besides that of all sessions.
+// environment is the agent's environment in addition to that of all sessions.
 func (c *conversation) environment() []string {
 	var env []string
 	if c.Kind.Shell != "" && c.Request.Role == engine.Author {
@@ -52,7 +53,7 @@ func (c *conversation) run(ctx context.Context, t *turn) session.Turn {
 	}, nil)
 }
 
-// Ask holds one turn.
+// Ask runs one turn.
 func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
@@ -73,7 +74,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	return result, nil
 }
 
-// retold is what was said before, as the beginning of a prompt.
+// retold is what was said before, for the beginning of a prompt.
 func (c *conversation) retold() string {
 	if c.before.Len() == 0 {
 		return ""
@@ -81,7 +82,7 @@ func (c *conversation) retold() string {
 	return "# What was said before in this session\n" + c.before.String() + "\n# What you are asked now\n\n"
 }
 
-// failure is why a turn has not come to its end.
+// failure is why a turn did not finish.
 func (c *conversation) failure(run session.Turn, t *turn) error {
 	switch {
 	case run.Stopped != nil && !errors.Is(run.Stopped, errDone):
@@ -94,12 +95,12 @@ func (c *conversation) failure(run session.Turn, t *turn) error {
 	return c.Failure(run, stops[t.stop], t.Detail("the turn ended with "+string(t.stop)))
 }
 
-// text is an error's message, and what it adds.
+// text is an error's message and its data.
 func (p *problem) text() string {
 	if p.Data == nil {
 		return p.Message
 	}
-	// What was decoded can be encoded.
+	// Decoded data can always be encoded.
 	data, _ := json.Marshal(p.Data)
 	return p.Message + " " + string(data)
 }

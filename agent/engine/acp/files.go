@@ -16,11 +16,10 @@ import (
 	"touchstone/agent/engine"
 )
 
-// maxText is how much of a file the agent is given at once, in bytes, and the longest that it may
-// write.
+// maxText bounds, in bytes, how much of a file the agent gets at once, and how much it may write.
 const maxText = 4 << 20
 
-// read answers fs/read_text_file, in the session's directories alone.
+// read answers fs/read_text_file. It only reads in the session's directories.
 func (c *conversation) read(request acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
 	dir, relative, err := c.readable(request.Path)
 	if err != nil {
@@ -42,7 +41,7 @@ func (c *conversation) read(request acp.ReadTextFileRequest) (acp.ReadTextFileRe
 	return acp.ReadTextFileResponse{Content: strings.ToValidUTF8(text, "\uFFFD")}, err
 }
 
-// write answers fs/write_text_file, for an author, in the checkout alone.
+// write answers fs/write_text_file. It is only allowed for an author, and only in the checkout.
 func (c *conversation) write(request acp.WriteTextFileRequest) (acp.WriteTextFileResponse, error) {
 	var done acp.WriteTextFileResponse
 	relative, err := c.writable(request.Path)
@@ -60,16 +59,16 @@ func (c *conversation) write(request acp.WriteTextFileRequest) (acp.WriteTextFil
 	return done, errors.Join(err, file.Close())
 }
 
-// open opens a regular file within a directory, and makes the directories above one that is to be
-// made. It never waits, as opening a pipe would. The path is one without links: a program of the session
-// that puts a link in its way after it was looked at, to git's own files for one, is refused.
+// open opens a regular file within a directory and, if it may create the file, creates missing directories.
+// It never blocks, as opening a pipe could. The path was resolved before and contains no links: if a program
+// of the session puts a link there afterwards, for instance to git's own files, open fails.
 func open(dir, relative string, flags int) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the session's directory: %w", err)
 	}
 	defer func() { root.Close() }()
-	git, _ := root.Lstat(".git") // under whatever name the file system gives it out
+	git, _ := root.Lstat(".git") // compared by identity, whatever name the file system accepts for it
 	parts := strings.Split(filepath.ToSlash(relative), "/")
 	for _, part := range parts[:len(parts)-1] {
 		if flags&os.O_CREATE != 0 {
@@ -101,7 +100,7 @@ func open(dir, relative string, flags int) (*os.File, error) {
 	if err == nil {
 		err = direct(root, name, info, git)
 	}
-	// Only now is it known what would be emptied.
+	// Truncation comes last, when it is certain which file is affected.
 	if err == nil && flags&os.O_TRUNC != 0 {
 		err = file.Truncate(0)
 	}
@@ -111,8 +110,7 @@ func open(dir, relative string, flags int) (*os.File, error) {
 	return file, nil
 }
 
-// direct fails unless what was opened is what the name in this directory stands for itself, not by a
-// link, and not git's own.
+// direct fails if the opened file was reached through a link, or is git's own directory or file.
 func direct(in *os.Root, name string, opened, git fs.FileInfo) error {
 	named, err := in.Lstat(name)
 	if err != nil {
@@ -124,13 +122,12 @@ func direct(in *os.Root, name string, opened, git fs.FileInfo) error {
 	return nil
 }
 
-// lines reads lines from the first one that is wanted, 1 being the file's first; without a limit,
-// which is negative, all of them.
+// lines reads up to limit lines from line first on, counted from 1. A negative limit means all lines.
 func lines(from io.Reader, first, limit int) (string, error) {
 	reader := bufio.NewReader(from)
 	var text strings.Builder
 	for n := 1; limit != 0; n++ {
-		// A line that is left out may be of any length.
+		// A skipped line may have any length.
 		for more := true; more; {
 			piece, err := reader.ReadSlice('\n')
 			if n >= first {
@@ -154,7 +151,7 @@ func lines(from io.Reader, first, limit int) (string, error) {
 	return text.String(), nil
 }
 
-// readable gives the directory of the session that a file is in, and its path in there.
+// readable returns the session's directory that contains a file, and the file's path in it.
 func (c *conversation) readable(path string) (dir, relative string, err error) {
 	path, err = resolved(path)
 	if err != nil {
@@ -168,7 +165,7 @@ func (c *conversation) readable(path string) (dir, relative string, err error) {
 	return "", "", errors.New("that is outside of the session's directories, where nothing may be read")
 }
 
-// writable gives the path in the checkout of a file that may be written.
+// writable returns the path in the checkout of a file that may be written.
 func (c *conversation) writable(path string) (string, error) {
 	if c.Request.Role != engine.Author {
 		return "", errors.New("nothing may be written in this session")
@@ -184,14 +181,14 @@ func (c *conversation) writable(path string) (string, error) {
 	return relative, nil
 }
 
-// resolved is an absolute path without symbolic links, as far as it exists.
+// resolved is an absolute path without symbolic links, as far as the path exists.
 func resolved(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", errors.New("a file is named by its absolute path")
 	}
 	rest := ""
 	for existing := filepath.Clean(path); ; existing = filepath.Dir(existing) {
-		// A link that leads nowhere exists, and what is behind it is not known.
+		// A dangling link exists, but its target is not known.
 		_, there := os.Lstat(existing)
 		target, err := filepath.EvalSymlinks(existing)
 		switch {

@@ -8,8 +8,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// goose (https://goose-docs.ai) asks for its calls in this mode alone, and says of all that they are of another kind
-// (seen in 1.50.0).
+// goose (https://goose-docs.ai) asks for permission of its calls in this mode only, and reports all of them
+// as kind "other" (seen in 1.50.0).
 var goose = agent{
 	packageName: "@aaif/goose-acp", login: "name the variables of its login in engine.acp.variables",
 	environment: func(session.Home, string) []string { return []string{"GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1"} },
@@ -22,7 +22,7 @@ var gooseKinds = map[string]acp.ToolKind{
 	"write": acp.ToolKindEdit, "edit": acp.ToolKindEdit, "shell": acp.ToolKindExecute,
 }
 
-// gooseKind reads a title, which begins with the tool's name.
+// gooseKind reads the kind from a title, which begins with the tool's name.
 func gooseKind(title string) acp.ToolKind {
 	tool, _, _ := strings.Cut(title, " · ")
 	return gooseKinds[tool]

@@ -12,7 +12,7 @@ import (
 	"touchstone/agent/engine"
 )
 
-// answer answers what the agent asks for.
+// answer answers an agent's request.
 func (t *turn) answer(method string, params json.RawMessage) (any, *problem) {
 	switch method {
 	case acp.ClientMethodFsReadTextFile:
@@ -25,7 +25,7 @@ func (t *turn) answer(method string, params json.RawMessage) (any, *problem) {
 	return nil, &problem{Code: methodNotFound, Message: fmt.Sprintf("%.80q is not offered here", method)}
 }
 
-// answered decodes a request and has it answered.
+// answered decodes a request and passes it to a handler.
 func answered[Request, Response any](params json.RawMessage, by func(Request) (Response, error)) (any, *problem) {
 	var request Request
 	if err := json.Unmarshal(params, &request); err != nil {
@@ -38,7 +38,7 @@ func answered[Request, Response any](params json.RawMessage, by func(Request) (R
 	return response, nil
 }
 
-// permission decides about one call of a tool, and never about others that are like it.
+// permission decides about one call of a tool, and never about similar later ones.
 func (t *turn) permission(request acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	call := request.ToolCall
 	kind, title := acp.ToolKindOther, ""
@@ -64,7 +64,7 @@ func (t *turn) permission(request acp.RequestPermissionRequest) (acp.RequestPerm
 	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}, nil
 }
 
-// allows decides whether a tool may do what the agent says of it. What cannot be told from that is
+// allows decides whether a tool may do what the agent says it will do. What cannot be determined from that is
 // not allowed.
 func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCallUpdate) bool {
 	var places []string
@@ -101,26 +101,26 @@ func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCall
 	return false
 }
 
-// command is what a call would run: the argument of that name, or else the title.
+// command is what a call would run: its argument of that name, else the title.
 func command(title string, input any) string {
 	if arguments, ok := input.(map[string]any); ok {
 		if text, ok := arguments["command"].(string); ok {
 			return text
 		}
-		return "" // of which nothing is known
+		return "" // nothing is known about it
 	}
 	return title
 }
 
-// inside gives the path within a directory, both being free of symbolic links, and whether it is
-// there.
+// inside returns the path relative to a directory, and whether it is inside. Both paths must be free of
+// symbolic links.
 func inside(dir, path string) (string, bool) {
 	relative, err := filepath.Rel(dir, path)
 	return relative, err == nil && filepath.IsLocal(relative)
 }
 
-// inGit reports whether a path leads into what git keeps.
+// inGit reports whether a path leads into git's own directory.
 func inGit(relative string) bool {
-	// File systems may not tell case apart.
+	// Some file systems ignore case.
 	return slices.Contains(strings.Split(filepath.ToSlash(strings.ToLower(relative)), "/"), ".git")
 }

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// runnable reports whether each command of a shell's line is one that a pattern allows, in which *
-// stands for anything. What sets variables or writes files besides is not, and neither is what a shell
-// would calculate: it takes the names in that apart again, and runs what it finds there.
+// runnable reports whether every command in a shell line is allowed by a pattern, in which * matches
+// anything. A line that also sets variables or writes files is not allowed, nor is shell arithmetic: the
+// shell evaluates the names in it again, and runs what it finds there.
 func runnable(line string, allow []string) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -38,15 +38,15 @@ func runnable(line string, allow []string) bool {
 	return fine
 }
 
-// plain reports whether an expansion gives what a variable holds, or another text in its place, and does no more.
+// plain reports whether an expansion only yields a variable's value, or another text in its place.
 func plain(p *syntax.ParamExp) bool {
 	more := p.Exp != nil && slices.Contains([]syntax.ParExpOperator{syntax.AssignUnset, syntax.AssignUnsetOrNull, syntax.OtherParamOps},
 		p.Exp.Op)
 	return !more && !p.Excl && p.Index == nil && p.Slice == nil
 }
 
-// allowed reports whether a pattern allows a simple command. One that ends in " *" allows the
-// command without arguments too.
+// allowed reports whether a pattern allows a simple command. A pattern that ends in " *" also allows the
+// command without arguments.
 func allowed(command string, allow []string) bool {
 	return slices.ContainsFunc(allow, func(pattern string) bool {
 		words := strings.Split(strings.TrimSpace(pattern), "*")
@@ -65,7 +65,7 @@ func allowed(command string, allow []string) bool {
 	})
 }
 
-// harmless reports whether a redirection writes no file: it goes to nowhere or to another stream.
+// harmless reports whether a redirection writes no file: it goes to /dev/null or to another stream.
 func harmless(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.DplOut, syntax.DplIn, syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:

@@ -18,8 +18,8 @@ import (
 	"touchstone/verdict"
 )
 
-// message is a request, a response or a notification of JSON-RPC
-// (https://www.jsonrpc.org/specification), one of which stands on each line.
+// message is a JSON-RPC request, response or notification (https://www.jsonrpc.org/specification). There is
+// one on each line.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -29,17 +29,17 @@ type message struct {
 	Error   *problem        `json:"error,omitempty"`
 }
 
-// problem is why a request failed.
+// problem is the error of a failed request.
 type problem acp.RequestError
 
-// The codes of JSON-RPC and the protocol that are used here.
+// The codes of JSON-RPC and of the protocol that are used here.
 const (
 	methodNotFound = -32601
 	invalidParams  = -32602
 	authRequired   = -32000
 )
 
-// class reads the code, for which some agents have the status of the provider's answer.
+// class reads the code, in which some agents put the HTTP status of the provider's answer.
 func (p *problem) class() engine.Class {
 	switch {
 	case p.Code == authRequired:
@@ -52,35 +52,34 @@ func (p *problem) class() engine.Class {
 
 const stopEnd = acp.StopReasonEndTurn
 
-// stops are the classes of turns that were not ended by the model; one that it ended without a
-// word is none either.
+// stops are the failure classes of turns by their stop reason. A turn that the model ended itself, but
+// without text, is a failure too.
 var stops = map[acp.StopReason]engine.Class{
 	stopEnd: engine.BadOutput, acp.StopReasonMaxTokens: engine.BadOutput, acp.StopReasonMaxTurnRequests: engine.MaxTurns,
 	acp.StopReasonRefusal: engine.Refusal, acp.StopReasonCancelled: engine.BadOutput,
 }
 
-// errDone stops the agent once it has answered.
+// errDone stops the agent after it has answered.
 var errDone = errors.New("the turn is over")
 
-// turn is what is said with the agent in one turn. All of it happens in Line, one line after the
-// other.
+// turn is the exchange with the agent in one turn. All of it happens in calls of Line, one after the other.
 type turn struct {
 	*session.Transcript
 	conversation *conversation
 	input        *process.Input
-	// prompt is empty where the agent is only asked who it is.
+	// prompt is empty if the agent is only asked what it is.
 	prompt string
 
 	asked int
-	// next takes the response to the last request.
+	// next handles the response to the last request.
 	next func(result json.RawMessage) error
 
 	agentName string
 	id        string
-	// talking says that the last thing was prose; partial is its last line until that ends.
+	// talking says that the last output was prose. partial is its last line until that is complete.
 	talking bool
 	partial string
-	// tools are the calls that have begun, true while they run.
+	// tools are the calls that have started; the value is true while they run.
 	tools   map[acp.ToolCallId]bool
 	steps   int
 	usage   verdict.Usage
@@ -95,20 +94,20 @@ func (c *conversation) turn(prompt string) *turn {
 	}
 }
 
-// begin says the first word.
+// begin sends the first request.
 func (t *turn) begin() {
-	// Nothing has been written yet, so that there is room.
+	// Nothing was written before, so there is room for this.
 	_ = t.ask(acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "touchstone", Version: "1"},
-		// A terminal is offered to nobody: what an agent runs itself, it asks for.
+		// No terminal is offered: agents ask for permission of what they run themselves.
 		ClientCapabilities: acp.ClientCapabilities{
 			Fs: acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: t.conversation.Request.Role == engine.Author},
 		},
 	}, t.initialized)
 }
 
-// ask sends a request; then takes its response. There is one at a time.
+// ask sends a request and sets the handler of its response. There is only one request at a time.
 func (t *turn) ask(method string, params any, then func(json.RawMessage) error) error {
 	t.asked++
 	t.next = then
@@ -127,7 +126,7 @@ func (t *turn) send(m message) error {
 	return nil
 }
 
-// line takes one line of output.
+// line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var m struct {
 		message
@@ -199,13 +198,13 @@ func (t *turn) opened(result json.RawMessage) error {
 		acp.UnstableSetSessionModelRequest{SessionId: acp.SessionId(t.id), ModelId: acp.UnstableModelId(model)}, t.ready)
 }
 
-// ready asks what the turn is about.
+// ready sends the prompt.
 func (t *turn) ready(json.RawMessage) error {
 	prompt := t.prompt
 	if c := t.conversation; c.agent.files == nil {
 		prompt = c.orders + "\n\n# Your task\n\n" + prompt
 	} else if strings.ContainsAny(strings.TrimSpace(prompt)[:1], "/$!@#") {
-		// Agents take a prompt that begins so for a command.
+		// Agents take a prompt that begins with one of these characters for a command.
 		prompt = "Your task:\n\n" + prompt
 	}
 	return t.ask(acp.AgentMethodSessionPrompt,
@@ -236,7 +235,7 @@ func (t *turn) ended(result json.RawMessage) error {
 	return errDone
 }
 
-// working says whether a tool is at work.
+// working reports whether a tool is running.
 func (t *turn) working() bool {
 	for _, runs := range t.tools {
 		if runs {
@@ -246,7 +245,7 @@ func (t *turn) working() bool {
 	return false
 }
 
-// update takes what the agent tells of the session.
+// update handles the agent's report about the session.
 func (t *turn) update(params json.RawMessage) error {
 	var said acp.SessionNotification
 	if err := json.Unmarshal(params, &said); err != nil {
@@ -276,7 +275,7 @@ func running(status acp.ToolCallStatus) bool {
 	return status != acp.ToolCallStatusCompleted && status != acp.ToolCallStatusFailed
 }
 
-// tool takes note of a call, of which the agent may tell several times.
+// tool records a call, which the agent may report several times.
 func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input any, at []acp.ToolCallLocation, runs bool) error {
 	if err := t.flush(); err != nil {
 		return err
@@ -289,7 +288,7 @@ func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input an
 		for _, location := range at {
 			paths = append(paths, location.Path)
 		}
-		// What was decoded can be encoded.
+		// Decoded data can always be encoded.
 		arguments, _ := json.Marshal(input)
 		target := cmp.Or(strings.Join(paths, " "), title)
 		t.Tool(cmp.Or(string(kind), "tool"), target, strings.TrimPrefix(fmt.Sprintf("%s %s %s", title, target, arguments), " "))
@@ -300,7 +299,7 @@ func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input an
 	return nil
 }
 
-// prose takes a piece of what the model writes, and passes it on by whole lines.
+// prose collects the model's text and passes on whole lines.
 func (t *turn) prose(text string) error {
 	whole := strings.LastIndexByte(text, '\n') + 1
 	if whole == 0 {
@@ -314,7 +313,7 @@ func (t *turn) prose(text string) error {
 	return t.Prose(lines, goesOn)
 }
 
-// flush passes on the last line, which is over.
+// flush passes on the last line, which is complete now.
 func (t *turn) flush() error {
 	text, goesOn := t.partial, t.talking
 	t.partial, t.talking = "", false
