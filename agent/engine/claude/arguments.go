@@ -9,21 +9,21 @@ import (
 	"touchstone/agent/engine"
 )
 
-// arguments is the command line of a session. What the flags keep out:
-// settings and with them hooks of the checkout and of this user
-// (--setting-sources; "user" is the session's own home, which has none), MCP servers (--strict-mcp-config), skills and commands, and
-// a prompt that begins with a slash (--disable-slash-commands). Reads need no
-// permission inside the working directory and the added ones, and get none
-// outside, since no bare Read is allowed. Edit(./**) is for all tools that edit
-// files, but neither .git nor .claude. The mode acceptEdits would also allow unlisted commands that change files (touch, cp, sed …).
-// Of these rm is allowed, without which no file can be deleted; the CLI holds it to what it may edit.
+// arguments is the command line of a session. The flags exclude settings, and with them hooks, of the
+// checkout and of this user (--setting-sources; "user" is the session's own home, which has none), MCP
+// servers (--strict-mcp-config), and skills, commands and prompts that begin with a slash
+// (--disable-slash-commands). Reads need no permission inside the working directory and the added ones.
+// Outside they are denied, since no bare Read is allowed. Edit(./**) covers all tools that edit files, but
+// neither .git nor .claude. The mode acceptEdits would also allow unlisted commands that change files (touch,
+// cp, sed …). Of these only rm is allowed, since no file could be deleted without it; the CLI limits it to
+// the files that it may edit.
 func arguments(req engine.Request) ([]string, error) {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--verbose",
-		// Otherwise a message is silent until it is complete, which looks idle.
+		// Without this, a message is silent until it is complete, and the session looks idle.
 		"--include-partial-messages",
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
-		// What differs from session to session stands behind what all of them share.
+		// What differs from session to session comes after what all of them share.
 		"--exclude-dynamic-system-prompt-sections",
 	}
 	if req.Model != "" {

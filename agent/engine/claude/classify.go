@@ -2,10 +2,9 @@ package claude
 
 import "touchstone/agent/engine"
 
-// classify gives the failure that the result line reports, or nil. Neither its
-// subtype nor the exit status counts: a refused login is a "success" in the
-// one, an interrupted session in the other. Only a session that says that it
-// completed, without an error, did.
+// classify returns the failure that the result line reports, or nil. It ignores the subtype and the exit
+// status: the subtype of a rejected login is "success", and the exit status of an interrupted session is 0.
+// Only a session that reports that it completed without an error succeeded.
 func (t *turn) classify(fail func(engine.Class, string) *engine.Error) *engine.Error {
 	r := t.result
 	switch string(r.IsError) {
@@ -24,7 +23,7 @@ func (t *turn) classify(fail func(engine.Class, string) *engine.Error) *engine.E
 	return failure
 }
 
-// class goes from what the CLI says most precisely to what it says least so.
+// class evaluates the CLI's fields from the most precise to the least precise.
 func (t *turn) class() engine.Class {
 	r := t.result
 	switch {
@@ -42,7 +41,7 @@ func (t *turn) class() engine.Class {
 	return classOf(t.failure.Error, r.APIErrorStatus)
 }
 
-// classOf reads the CLI's own names for API errors, then the HTTP status.
+// classOf reads the CLI's own names of API errors, then the HTTP status.
 func classOf(name string, status int) engine.Class {
 	switch name {
 	case "authentication_failed", "oauth_org_not_allowed":
@@ -76,7 +75,7 @@ func classOf(name string, status int) engine.Class {
 	case status >= 400:
 		return engine.BadRequest
 	case name == "server_error" || name == "unknown":
-		// An API error without a status is one that no server answered.
+		// An API error without a status means that no server answered.
 		return engine.Network
 	}
 	return engine.BadOutput

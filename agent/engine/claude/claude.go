@@ -1,7 +1,6 @@
-// Package claude drives the claude CLI (https://code.claude.com/docs/en/headless)
-// as an engine: how it is called and confined, what its events mean, and why a
-// turn failed. It owns the session's home directory, which lasts until Close;
-// in it the CLI keeps the conversation.
+// Package claude is an engine for the claude CLI (https://code.claude.com/docs/en/headless). It knows how to
+// call and confine the CLI, what its events mean, and why a turn failed. It owns the session's home
+// directory, which exists until Close and in which the CLI keeps the conversation.
 package claude
 
 import (
@@ -12,8 +11,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// Engine is the claude CLI. The zero value runs "claude" from PATH with what
-// this process's environment knows of a login.
+// Engine is the claude CLI. The zero value runs "claude" from PATH, with the login in this process's
+// environment.
 type Engine session.Program
 
 var _ engine.Engine = (*Engine)(nil)
@@ -24,8 +23,8 @@ func (e *Engine) Name() string { return kind.Name }
 // Efforts are the levels of --effort.
 func (*Engine) Efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
 
-// Probe asks the CLI for its version, and looks whether there is a login that can be
-// used. Only a provider of the user's own choice may need none.
+// Probe asks the CLI for its version, and checks that there is a usable login. Only a provider of the user's
+// own choice may need none.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
@@ -45,12 +44,12 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, err
 }
 
-// instructionsFile is where the CLI reads what is added to its system prompt. There a
-// provider's cache holds it for the next session too: CLAUDE.md would be a part of the first
-// message, which no two sessions share.
+// instructionsFile is the file whose content the CLI adds to its system prompt. There, a provider's cache
+// keeps it for the next session. CLAUDE.md would be part of the first message, which differs between
+// sessions.
 const instructionsFile = ".claude/instructions.md"
 
-// Open begins a session.
+// Open starts a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	args, err := arguments(req)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// event is one line of the stream-json output; which fields are there depends
-// on its type. The CLI is free to add more of everything.
+// event is one line of the stream-json output. Which fields are present depends on its type. The CLI may add
+// others.
 type event struct {
 	Type            string          `json:"type"`
 	Subtype         string          `json:"subtype"`
@@ -16,23 +16,23 @@ type event struct {
 	ParentToolUseID string          `json:"parent_tool_use_id"`
 	Message         json.RawMessage `json:"message"`
 
-	// Of an assistant event that reports a failure, and of a retry.
+	// In an assistant event that reports a failure, and in a retry.
 	Error    string `json:"error"`
 	APIError string `json:"api_error"`
 
-	// Of system/api_retry.
+	// In system/api_retry.
 	Attempt      int     `json:"attempt"`
 	MaxRetries   int     `json:"max_retries"`
 	RetryDelayMS float64 `json:"retry_delay_ms"`
 	ErrorStatus  int     `json:"error_status"`
 
-	// Of a stream_event, the provider's own event.
+	// In a stream_event: the provider's own event.
 	Stream json.RawMessage `json:"event"`
 
 	outcome
 }
 
-// streamed is the provider's own event in a stream_event.
+// streamed is the provider's own event inside a stream_event.
 type streamed struct {
 	Type  string `json:"type"`
 	Delta struct {
@@ -46,8 +46,8 @@ func (e event) retryDelay() time.Duration {
 	return time.Duration(min(max(e.RetryDelayMS, 0), float64(day.Milliseconds()))) * time.Millisecond
 }
 
-// outcome is what the result line says. IsError is kept as it stands: only
-// the word false says that there was none.
+// outcome is the content of the result line. IsError is kept as raw JSON: only the literal false says that
+// there was no error.
 type outcome struct {
 	IsError        json.RawMessage `json:"is_error"`
 	APIErrorStatus int             `json:"api_error_status"`
@@ -77,7 +77,7 @@ type content struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// target is what tools are called on.
+// target is the object of a tool call.
 type target struct {
 	FilePath string `json:"file_path"`
 	Path     string `json:"path"`
@@ -85,8 +85,8 @@ type target struct {
 	Command  string `json:"command"`
 }
 
-// decode reads what it can of an object: a field whose type is not the
-// expected one stays empty, the others count. Invalid UTF-8 becomes U+FFFD.
+// decode reads as much of an object as it can: a field of an unexpected type stays empty, the others are
+// kept. Invalid UTF-8 becomes U+FFFD.
 func decode(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	var mistyped *json.UnmarshalTypeError

@@ -2,10 +2,10 @@ package claude
 
 import "strings"
 
-// Relatives are models that may stand in for another of the family while that one does not
-// answer, by the CLI's names for the newest of their kind
-// (https://code.claude.com/docs/en/model-config). Each is fit to approve a change; the
-// smallest of the family, which may be chosen for small changes, is never gone on with.
+// Relatives are the models that may replace another one of the family while that one does not answer, by the
+// CLI's names for the newest of their kind (https://code.claude.com/docs/en/model-config). Each of them is
+// good enough to approve a change. The smallest model of the family, which may be chosen for small changes,
+// never replaces another one.
 func (e *Engine) Relatives(model string) []string {
 	switch {
 	case model == "", strings.Contains(model, "haiku"):

@@ -16,16 +16,15 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// login is what a session shows its provider.
+// login is what a session authenticates with.
 type login struct {
-	// variable is the name the CLI knows the secret by; empty without a login.
+	// variable is the CLI's variable for the secret; empty without a login.
 	variable string
 	secret   string
 }
 
-// provider is where requests with this login go through a gateway to, which keeps
-// a key from the session. A subscription's login goes to the provider directly: it
-// is for claude's own use.
+// provider is the provider that a gateway forwards requests to. The gateway keeps an API key from the
+// session. A subscription's login goes to the provider directly: it is for claude's own use.
 func (e *Engine) provider(l login) *gateway.Provider {
 	if l.variable != "ANTHROPIC_AUTH_TOKEN" && l.variable != "ANTHROPIC_API_KEY" {
 		return nil
@@ -33,7 +32,7 @@ func (e *Engine) provider(l login) *gateway.Provider {
 	return &gateway.Provider{URL: providerOf(session.Program(*e)), Key: l.secret}
 }
 
-// redact takes the login out of a text.
+// redact removes the login from a text.
 func (l login) redact(text string) string {
 	if l.secret == "" {
 		return text
@@ -41,20 +40,19 @@ func (l login) redact(text string) string {
 	return strings.ReplaceAll(text, l.secret, "[redacted]")
 }
 
-// subscriptionVariable carries the login of a subscription.
+// subscriptionVariable holds the login of a subscription.
 const subscriptionVariable = "CLAUDE_CODE_OAUTH_TOKEN"
 
-// maxCredentials bounds the file of a subscription's login; it has 1 KB.
+// maxCredentials bounds, in bytes, the file with a subscription's login. That file has about 1 KB.
 const maxCredentials = 1 << 20
 
-// login finds the login to use, in the CLI's own order of preference. None is
-// no error: the CLI may need none (a gateway), or will say what it misses.
+// login finds the login to use, in the CLI's own order of preference. It is no error if there is none: the
+// CLI may need none (a gateway), or will say what is missing.
 //
-// A login by subscription lies below ~/.claude, with a refresh token that can
-// be used once. A session gets only the access token beside it: were it to get
-// a copy of the file and renew the login, it would end the login of the user.
-// On macOS that file is in the keychain, which would ask the user each time;
-// there, and for machines that are always on, "claude setup-token" is the way.
+// A subscription's login is below ~/.claude, with a refresh token that can be used only once. A session only
+// gets the access token: if it had a copy of the file and renewed the login, the user's own login would end.
+// On macOS the file is in the keychain, which would ask the user each time. There, and on machines that are
+// always on, use "claude setup-token".
 func (e *Engine) login(lifetime time.Duration) (login, error) {
 	lookup := session.Program(*e).Lookup
 	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", subscriptionVariable} {
@@ -73,7 +71,7 @@ func (e *Engine) login(lifetime time.Duration) (login, error) {
 	return subscription(filepath.Join(path, ".credentials.json"), time.Now().Add(lifetime))
 }
 
-// subscription reads the access token that the user's own CLI keeps fresh.
+// subscription reads the access token that the user's own CLI renews.
 func subscription(path string, until time.Time) (login, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +89,7 @@ func subscription(path string, until time.Time) (login, error) {
 			ExpiresAt int64 `json:"expiresAt"`
 		} `json:"claudeAiOauth"`
 	}
-	// The decoder's error could quote the file, so it is not passed on.
+	// The decoder's error could quote the file, so it is not returned.
 	if json.NewDecoder(io.LimitReader(file, maxCredentials)).Decode(&stored) != nil {
 		return login{}, engine.Errorf(engine.Auth, "the claude login in %s is not readable; %s", path, loginHint)
 	}

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// descriptor is the CLI's name for "read the login from this descriptor".
+// descriptor is the CLI's variable for "read the login from this file descriptor".
 const descriptor = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"
 
-// handOver gives the variables and the files by which the CLI gets its login.
-// A subscription's goes through a pipe that the CLI reads at its start. In the
-// environment every command of the session would see it; so the pipe is empty
-// by the time there is one. All others are a gateway's token, which anyone may see.
+// handOver returns the variables and files by which the CLI gets its login. A subscription's login goes
+// through a pipe that the CLI reads when it starts: every command of the session could read it in the
+// environment, while the pipe is empty before the first command runs. Any other login is a gateway's token,
+// which is no secret.
 func (l login) handOver() ([]string, []*os.File, error) {
 	if l.secret == "" {
 		return nil, nil, nil
@@ -25,7 +25,7 @@ func (l login) handOver() ([]string, []*os.File, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("hand over the login: %w", err)
 	}
-	// A pipe holds 4 KiB at the least, a secret is about a hundred bytes.
+	// A pipe holds at least 4 KiB; a secret has about a hundred bytes.
 	if len(l.secret) > 4096 {
 		closeAll([]*os.File{reader, writer})
 		return nil, nil, fmt.Errorf("hand over the login: %s is longer than any login", l.variable)

@@ -2,14 +2,14 @@ package claude
 
 import "touchstone/agent/engine"
 
-// priced is the day on which prices were looked up.
+// priced is the day on which the prices were looked up.
 const priced = "2026-10-24"
 
-// prices are what the provider asks for a million tokens, looked up at
-// https://platform.claude.com/docs/en/about-claude/pricing, with cache writes for five
-// minutes. Where a price depends on the prompt's length, the higher one stands here. They
-// count where the CLI does not tell, as when it was stopped, and bound what a session's
-// commands can spend; the configuration's prices win.
+// prices are the provider's prices for a million tokens, from
+// https://platform.claude.com/docs/en/about-claude/pricing, with cache writes for five minutes. Where a price
+// depends on the prompt's length, this is the higher one. They are used when the CLI reports no cost, for
+// instance after it was stopped, and to bound what a session's commands can spend. Prices in the
+// configuration override them.
 var prices = engine.Prices{
 	"claude-fable-":    {Input: 10, CacheWrite: 12.5, CacheRead: 1, Output: 50},
 	"claude-mythos-":   {Input: 10, CacheWrite: 12.5, CacheRead: 1, Output: 50},

@@ -10,19 +10,19 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// conversation is a session; the CLI keeps it in the session's home.
+// conversation is a session. The CLI keeps it in the session's home.
 type conversation struct {
 	*session.Gated
 	engine *Engine
 	args   []string
-	// id is empty until a turn has left something to go on from.
+	// id is empty until a turn has produced something to continue from.
 	id string
-	// spent is the cost of the turns before, which the CLI adds up; paid is what they
-	// cost in truth, also those that it could not tell of.
+	// spent is the total cost of earlier turns, as the CLI reports it. paid is their actual cost, including
+	// turns whose cost the CLI could not report.
 	spent, paid float64
 }
 
-// Ask holds one turn.
+// Ask runs one turn.
 func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
@@ -30,7 +30,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if c.Request.Budget > 0 && c.paid >= c.Request.Budget {
 		return engine.Result{}, kind.Failure(engine.Budget, "")
 	}
-	// A stored login may have been renewed since the turn before.
+	// A stored login may have been renewed since the last turn.
 	login, err := c.engine.login(c.Left())
 	if err != nil {
 		return engine.Result{}, session.Unstarted(err)
@@ -74,8 +74,8 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	})
 }
 
-// budget has the CLI stop by itself when it has spent what is left, since it knows the
-// prices of its models.
+// budget makes the CLI stop when it has spent what is left of the budget, since it knows the prices of its
+// models.
 func (c *conversation) budget() []string {
 	if c.Request.Budget == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (c *conversation) budget() []string {
 	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.paid, 'f', -1, 64)}
 }
 
-// share leaves in the result what this turn alone has cost.
+// share reduces the cost in the result to the cost of this turn.
 func (c *conversation) share(result *engine.Result) {
 	total := result.CostUSD
 	result.CostUSD = max(total-c.spent, 0)

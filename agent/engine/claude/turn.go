@@ -13,33 +13,33 @@ import (
 	"touchstone/verdict"
 )
 
-// turn gathers what the CLI prints in one turn.
+// turn collects what the CLI prints in one turn.
 type turn struct {
 	*session.Transcript
 
 	id     string
 	model  string
 	result *outcome
-	// failure is the last assistant event that reported one.
+	// failure is the last assistant event that reported a failure.
 	failure event
-	// retry is the last retry; retrying, while nothing has come after it.
+	// retry is the last retry. retrying says that nothing has followed it yet.
 	retry    event
 	retrying bool
 	// stop is why the last message ended.
 	stop string
-	// answered says that the model has said something in this turn.
+	// answered says that the model has answered in this turn.
 	answered bool
 	retries  int
 
-	// account is where the answers' figures go; nil if a gateway sees them.
+	// account records the usage of the answers; nil if a gateway records it.
 	account *usage.Account
 	answer  *usage.Answer
 }
 
-// synthetic is the model's name in messages that the CLI wrote itself.
+// synthetic is the model's name in messages that the CLI itself wrote.
 const synthetic = "<synthetic>"
 
-// line takes one line of output.
+// line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var e event
 	if !decode(line, &e) || e.Type == "" {
@@ -69,13 +69,13 @@ func (t *turn) line(line []byte) error {
 	return nil
 }
 
-// stream takes an event of the provider's.
+// stream handles an event of the provider.
 func (t *turn) stream(e event) error {
 	var s streamed
 	if !decode(e.Stream, &s) {
 		return nil
 	}
-	// Sub-agents have no part in the text, so nor have their limits.
+	// Sub-agents do not contribute to the text, so their limits do not matter.
 	if s.Delta.StopReason != "" && e.ParentToolUseID == "" {
 		t.stop = s.Delta.StopReason
 	}
@@ -145,13 +145,13 @@ func (t *turn) assistant(e event) error {
 }
 
 func (t *turn) prose(text string) error {
-	// A message cut off at its limit goes on in the next one, in mid-sentence.
+	// A message that was cut off at its limit continues in the next one, in mid-sentence.
 	goesOn := t.stop == "max_tokens"
 	t.stop = ""
 	return t.Prose(text, goesOn)
 }
 
-// says is what the CLI says of the turn.
+// says is what the CLI reports about the turn.
 func (t *turn) says() engine.Result {
 	result := engine.Result{Text: t.Text(), SessionID: t.id, Model: t.model, Retries: t.retries}
 	if t.result != nil {
@@ -163,8 +163,7 @@ func (t *turn) says() engine.Result {
 	return result
 }
 
-// judge tells whether a turn that came to its end did so well; fail makes the failure
-// of a class with a detail.
+// judge decides whether a finished turn succeeded. Function fail makes the failure of a class with a detail.
 func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engine.Error) error {
 	if t.result == nil {
 		return kind.Crash(exit, stderr, t.id != "")
@@ -178,8 +177,8 @@ func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engin
 	return nil
 }
 
-// stopped names the cause of a stop: a CLI that was killed while it waited to
-// ask the provider again failed for the provider's reason.
+// stopped names the cause of a stop: a CLI that was killed while it waited to retry a request failed because
+// of the provider.
 func (t *turn) stopped(err error) error {
 	var failure *engine.Error
 	if !errors.As(err, &failure) {
