@@ -1,12 +1,10 @@
-// Package codex drives the codex CLI (https://developers.openai.com/codex/noninteractive)
-// as an engine: how it is called and confined, what its events mean, and why a
-// turn failed. It owns the session's home directory and gateway, which last until
-// Close; in the home the CLI keeps the conversation.
+// Package codex is an engine for the codex CLI (https://developers.openai.com/codex/noninteractive). It knows
+// how to call and confine the CLI, what its events mean, and why a turn failed. It owns the session's home
+// directory and gateway, which exist until Close. The CLI keeps the conversation in the home.
 //
-// Codex reads files with shell commands and in no other way, so a reviewer has
-// them too: in codex's own sandbox, where nothing can be written, nothing be
-// reached over the network, and nothing be read but the system's programs and the
-// session's directories.
+// Codex can only read files with shell commands, so a reviewer has them too: in codex's own sandbox, in which
+// nothing can be written, the network cannot be reached, and only the system's programs and the session's
+// directories can be read.
 package codex
 
 import (
@@ -23,8 +21,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// Engine is the codex CLI. The zero value runs "codex" from PATH with the API key
-// in this process's environment.
+// Engine is the codex CLI. The zero value runs "codex" from PATH, with the API key in this process's
+// environment.
 type Engine session.Program
 
 var _ engine.Engine = (*Engine)(nil)
@@ -42,8 +40,8 @@ func (e *Engine) Name() string { return kind.Name }
 // (https://developers.openai.com/codex/config-reference).
 func (*Engine) Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh"} }
 
-// Probe asks the CLI for its version, and looks whether its sandbox works on this
-// machine and whether there is an API key.
+// Probe asks the CLI for its version, and checks that its sandbox works on this machine and that there is an
+// API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
@@ -57,11 +55,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, err
 }
 
-// probeSandbox runs a program in the CLI's sandbox. Where that cannot be, as in many
-// containers, a session could not read a single file.
+// probeSandbox runs a program in the CLI's sandbox. Where the sandbox does not work, as in many containers, a
+// session could not read a single file.
 func (e *Engine) probeSandbox(ctx context.Context) error {
 	if runtime.GOOS == "windows" {
-		// There the sandbox has to be set up by the user, which the CLI says itself.
+		// On Windows the user must set the sandbox up; the CLI itself says so.
 		return nil
 	}
 	program := session.Program(*e)
@@ -69,7 +67,7 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 	if err != nil {
 		return session.Unstarted(err)
 	}
-	// What the sandbox can do, is known all the same.
+	// An error here does not change what is known about the sandbox.
 	defer func() { _ = home.Remove() }()
 	said := ""
 	report, err := process.Command{
@@ -91,7 +89,7 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 
 const sandboxTimeout = 30 * time.Second
 
-// provider is where the CLI's variables say, with their login.
+// provider is the address and login in the CLI's variables.
 func (e *Engine) provider() (gateway.Provider, error) {
 	lookup := session.Program(*e).Lookup
 	key := cmp.Or(lookup("CODEX_API_KEY"), lookup("OPENAI_API_KEY"))
@@ -101,7 +99,7 @@ func (e *Engine) provider() (gateway.Provider, error) {
 	return gateway.Provider{URL: cmp.Or(lookup("OPENAI_BASE_URL"), "https://api.openai.com/v1"), Key: key}, nil
 }
 
-// Open begins a session.
+// Open starts a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	provider, err := e.provider()
 	if err != nil {

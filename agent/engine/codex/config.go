@@ -18,15 +18,14 @@ const (
 	// configDir is the CLI's directory in the session's home.
 	configDir  = ".codex"
 	configFile = configDir + "/config.toml"
-	// keyVariable carries the gateway's token, or the key if there is no gateway.
+	// keyVariable holds the gateway's token, or the key if there is no gateway.
 	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
 )
 
-// settings keep out of the session what is not the task's: the checkout's
-// instructions (project_doc_max_bytes) and, since it is not trusted, its hooks,
-// rules, MCP servers and settings; skills, apps, plugins, sub-agents and the web.
-// No person is there to approve anything, so what is not allowed is refused
-// (https://developers.openai.com/codex/config-reference).
+// settings exclude from the session what does not belong to the task: the checkout's instructions
+// (project_doc_max_bytes) and, since the checkout is not trusted, its hooks, rules, MCP servers and settings;
+// also skills, apps, plugins, sub-agents and the web. There is no person to approve anything, so what is not
+// allowed is refused (https://developers.openai.com/codex/config-reference).
 const settings = `approval_policy = "never"
 default_permissions = "session"
 model_provider = "gateway"
@@ -89,7 +88,7 @@ func configuration(s *session.Gated) ([]byte, error) {
 	}
 	b.WriteString(settings)
 	address, _ := s.Address()
-	// A few retries; more are up to the caller of the session.
+	// Only a few retries: the caller of the session decides about more.
 	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = "+
 		"%q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
 		quote(address), keyVariable)
@@ -113,8 +112,8 @@ func configuration(s *session.Gated) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// permissions are the places outside the working directory that commands may use, and how. No
-// place may be there twice.
+// permissions are the paths outside the working directory that commands may use, and how. No path may occur
+// twice.
 func permissions(s *session.Gated) (map[string]string, error) {
 	access := map[string]string{}
 	for _, dir := range append(own(s.Program.Args(kind)), s.Request.ReadDirs...) {
@@ -132,7 +131,7 @@ func permissions(s *session.Gated) (map[string]string, error) {
 		name, value, _ := strings.Cut(entry, "=")
 		modes := map[string]string{"GOROOT": "read", "GOPROXY": "read", "GOMODCACHE": "write", "GOCACHE": "write"}
 		if name == "GOPROXY" {
-			// The network is out of reach, the modules that the user has are not.
+			// The network is not reachable, but the modules that the user has downloaded are.
 			_, value, _ = strings.Cut(value, "file://")
 			value, _, _ = strings.Cut(value, ",")
 		}
@@ -141,7 +140,7 @@ func permissions(s *session.Gated) (map[string]string, error) {
 			continue
 		}
 		if mode == "write" {
-			// The CLI's sandbox does not allow making it.
+			// The CLI's sandbox does not allow creating it.
 			if err := os.MkdirAll(value, 0o700); err != nil {
 				return nil, fmt.Errorf("make a cache for builds: %w", err)
 			}
@@ -151,8 +150,8 @@ func permissions(s *session.Gated) (map[string]string, error) {
 	return access, nil
 }
 
-// own are the directories of the CLI itself: in its sandbox it starts itself
-// again. Its npm package has the program proper in another package beside it.
+// own are the directories of the CLI itself, since it starts itself again inside its sandbox. Its npm package
+// has the actual program in another package next to it.
 func own(command []string) []string {
 	var dirs []string
 	for _, word := range command {
@@ -173,8 +172,7 @@ func own(command []string) []string {
 	return dirs
 }
 
-// quote makes a TOML string, of which a JSON string is one form
-// (https://toml.io/en/v1.0.0#string).
+// quote makes a TOML string. A JSON string is a valid one (https://toml.io/en/v1.0.0#string).
 func quote(text string) string {
 	// Any string can be encoded.
 	data, _ := json.Marshal(text)

@@ -11,21 +11,21 @@ import (
 	"touchstone/verdict"
 )
 
-// conversation is a session; the CLI keeps it in the session's home.
+// conversation is a session. The CLI keeps it in the session's home.
 type conversation struct {
 	*session.Gated
-	// id is empty until a turn has left something to go on from.
+	// id is empty until a turn has produced something to continue from.
 	id string
-	// used is what the turns before have used, which the CLI adds up.
+	// used is the usage of earlier turns, which the CLI adds up.
 	used verdict.Usage
 }
 
-// Ask holds one turn.
+// Ask runs one turn.
 func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
-	// A version that does not know a setting any more must not go without it.
+	// With --strict-config, a version that no longer knows a setting fails instead of ignoring it.
 	args := []string{"exec", "--json", "--strict-config", "--skip-git-repo-check"}
 	if c.id != "" {
 		args = append(args, "resume", c.id)
@@ -55,7 +55,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	return result, nil
 }
 
-// account gives what this turn alone has used.
+// account returns the usage of this turn alone.
 func (c *conversation) account(total verdict.Usage) verdict.Usage {
 	before := c.used
 	c.used = verdict.Usage{
@@ -65,7 +65,7 @@ func (c *conversation) account(total verdict.Usage) verdict.Usage {
 	return c.used.Minus(before)
 }
 
-// phrases are the CLI's words for failures, for which it has no codes.
+// phrases are parts of the CLI's messages about failures, for which it has no codes.
 var phrases = []struct {
 	class engine.Class
 	words []string
@@ -82,7 +82,7 @@ var phrases = []struct {
 	{engine.Network, []string{"stream disconnected", "error sending request", "idle timeout", "connection failed"}},
 }
 
-// classOf reads what the CLI says of a failure.
+// classOf reads the class from the CLI's message about a failure.
 func classOf(message string) engine.Class {
 	message = strings.ToLower(message)
 	for _, p := range phrases {

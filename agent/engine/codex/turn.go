@@ -11,8 +11,8 @@ import (
 	"touchstone/verdict"
 )
 
-// event is one line of the CLI's output; which fields are there depends on its
-// type. The CLI is free to add more of everything.
+// event is one line of the CLI's output. Which fields are present depends on its type. The CLI may add
+// others.
 type event struct {
 	Type     string `json:"type"`
 	ThreadID string `json:"thread_id"`
@@ -37,23 +37,23 @@ type event struct {
 	} `json:"usage"`
 }
 
-// turn gathers what the CLI prints in one turn.
+// turn collects what the CLI prints in one turn.
 type turn struct {
 	*session.Transcript
 
 	id string
-	// running counts the commands that have begun and not ended.
+	// running counts the commands that have started and not ended.
 	running int
-	// answered says that the model has said or done something in this turn.
+	// answered says that the model has answered or acted in this turn.
 	answered bool
 	steps    int
 	usage    verdict.Usage
-	// completed and failed are the CLI's last word; failure is its message.
+	// completed and failed are the CLI's last report about the turn. failure is its message.
 	completed, failed bool
 	failure           string
 }
 
-// line takes one line of output.
+// line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var e event
 	err := json.Unmarshal(line, &e)
@@ -79,7 +79,7 @@ func (t *turn) line(line []byte) error {
 	case "turn.completed":
 		t.completed = true
 		u := e.Usage
-		// The CLI's input includes what came from the cache or went into it.
+		// The CLI's input count includes tokens that were read from the cache or written to it.
 		t.usage = verdict.Usage{Input: max(u.Input-u.CacheRead-u.CacheWrite, 0), CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
 			Output: u.Output}
 	default:
@@ -88,7 +88,7 @@ func (t *turn) line(line []byte) error {
 	return nil
 }
 
-// working says whether a command runs.
+// working reports whether a command is running.
 func (t *turn) working() bool { return t.running > 0 }
 
 func (t *turn) begun(e event) {
@@ -120,7 +120,7 @@ func (t *turn) done(e event) error {
 		}
 		t.Returned()
 	case "error":
-		// A warning; what fails the turn comes as an event of its own.
+		// A warning: what makes the turn fail is an event of its own.
 		t.Report(engine.ProgressRaw, e.Item.Message)
 	case "reasoning", "todo_list":
 	default:
