@@ -14,22 +14,21 @@ import (
 
 const (
 	configFile = "opencode.json"
-	// workDir is where in the home the CLI works.
+	// workDir is the directory in the home in which the CLI works.
 	workDir = "work"
-	// keyVariable carries the gateway's token, or the key if there is no gateway.
+	// keyVariable holds the gateway's token, or the key if there is no gateway.
 	keyVariable = "TOUCHSTONE_GATEWAY_TOKEN"
-	// agent is the CLI's name for what carries our instructions.
+	// agent is the name of the CLI's agent that has our instructions.
 	agent = "touchstone"
 )
 
-// laid are the other files that a home has from the beginning.
+// laid are the other files in a new home directory.
 //
-// The CLI takes code to run, settings and instructions from the directory where it works and
-// those around it, and its flags and variables cannot prevent that (seen in 1.18.33: .opencode;
-// AGENTS.md; tsconfig.json and package.json, which name what is loaded for its own modules). So
-// it works in a directory of the home, where the search for them ends, and takes nothing from the
-// checkout but what a tool asks for. And it downloads what plugins need, although there are none,
-// unless a lock file says that it is there.
+// The CLI takes code, settings and instructions from its working directory and those around it, and no flag
+// or variable prevents that (seen in 1.18.33: .opencode; AGENTS.md; tsconfig.json and package.json, which say
+// what is loaded for its own modules). So it works in a directory of the home, where the search for these
+// files ends, and takes nothing from the checkout but what a tool reads. It also downloads the dependencies
+// of plugins, even without plugins, unless a lock file says that they are installed.
 var laid = map[string]string{
 	workDir + "/tsconfig.json":           "{}",
 	workDir + "/package.json":            "{}",
@@ -38,7 +37,7 @@ var laid = map[string]string{
 	"config/opencode/package-lock.json":  `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}`,
 }
 
-// whereabouts tell the model of the place where it is not.
+// whereabouts tells the model that the checkout is not its working directory.
 const whereabouts = `
 
 # Where your files are
@@ -47,8 +46,8 @@ Your tools start in an empty directory. Wherever else your working directory is 
 where the repository is checked out. So name each file by its absolute path, which begins with that, give grep and
 glob that directory or one below it as their path, and every shell command as its workdir.`
 
-// configuration is the CLI's whole configuration for a session
-// (https://opencode.ai/docs/config/). No key stands in it.
+// configuration is the CLI's complete configuration for a session (https://opencode.ai/docs/config/). It
+// contains no key.
 func configuration(s *session.Gated, chosen service, model string) ([]byte, error) {
 	checkout, err := filepath.Abs(s.Request.Dir)
 	if err != nil {
@@ -63,7 +62,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 	return json.Marshal(map[string]any{
 		"autoupdate": false, "share": "disabled", "snapshot": false,
 		"formatter": false, "lsp": false, "instructions": []string{}, "plugin": []string{}, "mcp": map[string]any{},
-		// A session that does not fit fails, rather than go on without what it read.
+		// A session that does not fit fails, rather than continue without what it has read.
 		"compaction":        map[string]any{"auto": false, "prune": false},
 		"enabled_providers": []string{provider},
 		"provider": map[string]any{provider: map[string]any{
@@ -80,7 +79,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 	})
 }
 
-// options are what each request for the model asks besides.
+// options are the additional options of each request for the model.
 func options(effort string, chosen service) map[string]any {
 	if !slices.Contains((*Engine)(nil).Efforts(), effort) {
 		return map[string]any{}
@@ -88,8 +87,8 @@ func options(effort string, chosen service) map[string]any {
 	return map[string]any{chosen.effort: effort}
 }
 
-// rule is a pattern and what is done about what matches it. Of several rules the
-// last that matches counts, so that their order has to be kept.
+// rule is a pattern and the action for what matches it. The last matching rule counts, so their order
+// matters.
 type rule struct{ pattern, action string }
 
 type rules []rule
@@ -101,7 +100,7 @@ func (r rules) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			object = append(object, ',')
 		}
-		// Strings can be encoded.
+		// Strings can always be encoded.
 		pattern, _ := json.Marshal(rule.pattern)
 		action, _ := json.Marshal(rule.action)
 		object = append(append(append(object, pattern...), ':'), action...)
@@ -109,8 +108,8 @@ func (r rules) MarshalJSON() ([]byte, error) {
 	return append(object, '}'), nil
 }
 
-// permissions are what a role may do (https://opencode.ai/docs/permissions/) with a checkout,
-// whose path has slashes; all else is denied without a question.
+// permissions are what a role may do (https://opencode.ai/docs/permissions/) in a checkout, whose path uses
+// slashes. Everything else is denied without asking.
 func permissions(req engine.Request, checkout string) (map[string]any, error) {
 	outside := rules{{"*", "deny"}, {checkout + "/**", "allow"}}
 	for _, dir := range req.ReadDirs {
@@ -126,8 +125,8 @@ func permissions(req engine.Request, checkout string) (map[string]any, error) {
 	if req.Role == engine.Reviewer {
 		return allowed, nil
 	}
-	// The rules are asked about files as they are named from the file system's root. The CLI's
-	// own directory is not to be edited: it would load what is put there.
+	// The rules are matched against paths relative to the file system's root. Git's own directory must not be
+	// edited.
 	named := strings.TrimPrefix(checkout, filepath.VolumeName(checkout)+"/")
 	allowed["edit"] = rules{{"*", "deny"}, {named + "/**", "allow"}, {named + "/.git", "deny"}, {named + "/.git/**", "deny"}}
 	if err := patterns(req.Allow); err != nil {

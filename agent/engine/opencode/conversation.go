@@ -9,15 +9,15 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// conversation is a session; the CLI keeps it in the session's home.
+// conversation is a session. The CLI keeps it in the session's home.
 type conversation struct {
 	*session.Gated
-	// id is empty until a turn has left something to go on from.
+	// id is empty until a turn has produced something to continue from.
 	id string
 }
 
-// environment makes the CLI behave: nothing is downloaded, and nothing is loaded
-// that the checkout, the user or another CLI has configured.
+// environment makes the CLI behave: it downloads nothing, and loads nothing that the checkout, the user or
+// another CLI has configured.
 func (c *conversation) environment() []string {
 	_, key := c.Address()
 	return []string{
@@ -38,12 +38,12 @@ func (c *conversation) environment() []string {
 	}
 }
 
-// Ask holds one turn.
+// Ask runs one turn.
 func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
-	// A title of our own spares a request for one.
+	// With a title of our own, the CLI does not ask a model for one.
 	args := []string{"run", "--pure", "--format", "json", "--agent", agent, "--title", agent}
 	if c.id != "" {
 		args = append(args, "--session", c.id)
@@ -55,11 +55,11 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
 	run := c.Run(ctx, process.Command{
 		Dir: c.Home.Path(workDir), Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
-		// It prints nothing of a command before that has ended.
+		// The CLI prints nothing about a command before that has ended.
 		Working: func() bool { return true },
 	}, args)
 	if err := hidden.putBack(); err != nil {
-		// The checkout is not what it was, so that nothing may be made of it.
+		// The checkout is not restored, so nothing may be made from it.
 		return c.Settle(engine.Result{Usage: t.usage, CostUSD: t.cost}, run), session.Unstarted(err)
 	}
 	if t.steps > 0 {

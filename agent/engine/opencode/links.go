@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// hiddenLinks are the symbolic links of a checkout that lead out of it. The CLI follows
-// them although it was told to keep inside (seen in 1.18.33), so for as long as it
-// runs they are not there. Where they lead is kept in memory, out of the session's reach.
+// hiddenLinks are the symbolic links of a checkout that lead out of it. The CLI follows them although it is
+// configured not to leave the checkout (seen in 1.18.33), so they are removed while it runs. Their targets
+// are kept in memory, where the session cannot reach them.
 type hiddenLinks struct {
 	dir   string
 	links map[string]string
 }
 
-// hideLinks takes the links from the checkout that do not end inside of it.
+// hideLinks removes the links from the checkout whose target is not inside it.
 func hideLinks(dir string) (*hiddenLinks, error) {
 	a := &hiddenLinks{dir: dir, links: map[string]string{}}
 	paths, err := leadingOut(dir)
@@ -45,9 +45,9 @@ func hideLinks(dir string) (*hiddenLinks, error) {
 	return a, nil
 }
 
-// putBack restores the checkout, and writes nowhere else, even if the session replaced
-// directories by links. What the session has put in a link's place stays there; what it
-// has put in the place of a directory above is replaced.
+// putBack restores the links in the checkout. It writes nowhere else, even if the session replaced
+// directories with links. If the session put something in a link's place, that stays; what it put in the
+// place of a parent directory is replaced.
 func (a *hiddenLinks) putBack() error {
 	if len(a.links) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (a *hiddenLinks) putBack() error {
 func restore(root *os.Root, name, target string) error {
 	parent := ""
 	for element := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(name)), "/") {
-		// All above is a directory by now, so that no link is followed.
+		// All parents are real directories by now, so no link is followed.
 		parent = path.Join(parent, element)
 		info, err := root.Lstat(parent)
 		if err == nil && !info.IsDir() {
@@ -92,7 +92,7 @@ func restore(root *os.Root, name, target string) error {
 	return err
 }
 
-// leadingOut lists the symbolic links of a checkout that do not end inside of it.
+// leadingOut lists the symbolic links of a checkout whose target is not inside it.
 func leadingOut(dir string) ([]string, error) {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -107,7 +107,7 @@ func leadingOut(dir string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		// File systems may not tell case apart.
+		// Some file systems ignore case.
 		name := strings.ToLower(relative)
 		switch {
 		case entry.Type()&fs.ModeSymlink != 0 && !inside(root, path):
@@ -120,7 +120,7 @@ func leadingOut(dir string) ([]string, error) {
 	return found, err
 }
 
-// inside reports whether a link ends inside the root; one that ends nowhere does not.
+// inside reports whether a link's target is inside the root. A dangling link's is not.
 func inside(root, link string) bool {
 	target, err := filepath.EvalSymlinks(link)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package opencode drives the opencode CLI (https://opencode.ai/docs/cli/) as an
-// engine: how it is called and confined, what its events mean, and why a turn
-// failed. It owns the session's home directory and gateway, which last until
-// Close; in the home the CLI keeps the conversation.
+// Package opencode is an engine for the opencode CLI (https://opencode.ai/docs/cli/). It knows how to call
+// and confine the CLI, what its events mean, and why a turn failed. It owns the session's home directory and
+// gateway, which exist until Close. The CLI keeps the conversation in the home.
 //
-// The CLI searches files with ripgrep, which should be on PATH: else the CLI tries to download
-// it in every session, and its tools to search fail where it cannot.
+// The CLI searches files with ripgrep, which should be on PATH. Otherwise the CLI tries to download it in
+// every session, and its search tools fail if it cannot.
 package opencode
 
 import (
@@ -19,8 +18,8 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-// Engine is the opencode CLI. The zero value runs "opencode" from PATH with the
-// API keys in this process's environment.
+// Engine is the opencode CLI. The zero value runs "opencode" from PATH, with the API keys in this process's
+// environment.
 type Engine session.Program
 
 var _ engine.Engine = (*Engine)(nil)
@@ -28,33 +27,32 @@ var _ engine.Engine = (*Engine)(nil)
 var kind = session.Kind{
 	Name: "opencode", Package: "opencode-ai", Least: "1.18.33",
 	Login:   "set OPENAI_API_KEY for a model named openai/… or openai-compatible/…, ANTHROPIC_API_KEY for one named anthropic/…",
-	Refuses: []string{"opencode run [message..]", "Configuration is invalid"}, // its usage, for a flag
+	Refuses: []string{"opencode run [message..]", "Configuration is invalid"}, // the CLI's usage text, for an unknown flag
 	Shell:   "SHELL", Withheld: []string{keyVariable, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"},
 }
 
-// service is a kind of provider that the CLI is used with here.
+// service is a kind of provider that the CLI is used with.
 type service struct {
-	// library is the CLI's for the service's API.
+	// library is the CLI's library for the service's API.
 	library string
-	// url is where the service is, unless the variable address says otherwise; empty if only that
-	// can say it.
+	// url is the service's address, unless the variable address overrides it. It is empty if only the
+	// variable can say it.
 	url, address string
-	// path is what the library expects below the address.
+	// path is what the library expects after the address.
 	path string
 	key  string
-	// effort is what the library calls how much a model is to think.
+	// effort is the library's option for how much a model should think.
 	effort string
 }
 
 var services = map[string]service{
-	// This library speaks the Responses API, since OpenAI's own models answer in that one best,
-	// and some in no other.
+	// This library uses the Responses API: OpenAI's own models work best with it, and some only with it.
 	"openai": {
 		library: "@ai-sdk/openai", url: "https://api.openai.com/v1",
 		address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", effort: "reasoningEffort",
 	},
-	// Most that others call OpenAI's API is chat completions alone. OpenAI's models refuse how
-	// this library asks in it.
+	// What other providers call OpenAI's API is mostly chat completions only. OpenAI's own models reject this
+	// library's requests.
 	"openai-compatible": {library: "@ai-sdk/openai-compatible", address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", effort: "reasoningEffort"},
 	"anthropic": {
 		library: "@ai-sdk/anthropic", url: "https://api.anthropic.com",
@@ -68,7 +66,7 @@ func (e *Engine) Name() string { return kind.Name }
 // Efforts are the levels that the libraries for its services pass on.
 func (*Engine) Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh"} }
 
-// Probe asks the CLI for its version, and looks whether there is ripgrep and any API key.
+// Probe asks the CLI for its version, and checks that there is ripgrep and any API key.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	version, err := session.Program(*e).Probe(ctx, kind)
 	if err != nil {
@@ -88,7 +86,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return version, kind.Failure(engine.Auth, "")
 }
 
-// Open begins a session. The model is named as the CLI does, with its provider.
+// Open starts a session. The model is named as in the CLI, with its provider.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	if err := e.Takes(req.Model); err != nil {
 		return nil, session.Unstarted(err)
@@ -123,7 +121,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	return &conversation{Gated: gated}, nil
 }
 
-// Takes says why a model cannot be asked for, which the CLI names with its provider.
+// Takes says why a model cannot be used. The CLI names models with their provider.
 func (*Engine) Takes(model string) error {
 	name, rest, _ := strings.Cut(model, "/")
 	if _, known := services[name]; !known || rest == "" {
@@ -132,7 +130,7 @@ func (*Engine) Takes(model string) error {
 	return nil
 }
 
-// patterns says why a command pattern cannot be given to the CLI.
+// patterns says why a command pattern cannot be passed to the CLI.
 func patterns(allow []string) error {
 	for _, pattern := range allow {
 		if strings.TrimSpace(pattern) == "" || strings.TrimSpace(pattern) == "*" {

@@ -13,8 +13,8 @@ import (
 	"touchstone/verdict"
 )
 
-// event is one line of the CLI's output; which fields are there depends on its
-// type. The CLI is free to add more of everything.
+// event is one line of the CLI's output. Which fields are present depends on its type. The CLI may add
+// others.
 type event struct {
 	Type      string   `json:"type"`
 	SessionID string   `json:"sessionID"`
@@ -40,7 +40,7 @@ type event struct {
 	} `json:"part"`
 }
 
-// problem is why a turn failed.
+// problem is the reason why a turn failed.
 type problem struct {
 	Name string `json:"name"`
 	Data struct {
@@ -59,7 +59,7 @@ func (p *problem) class() engine.Class {
 		return engine.Auth
 	case "APIError":
 		if p.Data.StatusCode == http.StatusForbidden {
-			return engine.Auth // who forbids it, the CLI does not say
+			return engine.Auth // the CLI does not say who forbids it
 		}
 		return gateway.Refusal{Status: p.Data.StatusCode, Message: p.Data.Message}.Class()
 	}
@@ -69,8 +69,8 @@ func (p *problem) class() engine.Class {
 	return engine.BadOutput
 }
 
-// turn gathers what the CLI prints in one turn. There is no line for its end: it
-// came to its end if the last step's reason says so and nothing failed.
+// turn collects what the CLI prints in one turn. No line marks its end: the turn is complete if the last
+// step's reason says so and nothing failed.
 type turn struct {
 	*session.Transcript
 
@@ -82,7 +82,7 @@ type turn struct {
 	failure *problem
 }
 
-// line takes one line of output.
+// line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var e event
 	err := json.Unmarshal(line, &e)
@@ -119,10 +119,10 @@ func (t *turn) tool(name string, input json.RawMessage) {
 		Pattern  string `json:"pattern"`
 		Path     string `json:"path"`
 	}
-	// A tool with other arguments is passed on with all of them.
+	// A tool with other arguments is reported with all of them.
 	_ = json.Unmarshal(input, &on)
 	t.Tool(name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
-	t.Returned() // the CLI tells of a call when it is done
+	t.Returned() // the CLI reports a call after it has ended
 }
 
 func (t *turn) finished(e event) {
