@@ -11,8 +11,8 @@ import (
 	"touchstone/worktree/layout"
 )
 
-// Use is what caches serve, of which each has its own: what verifies a fix must not find what
-// the session that made it has written.
+// Use is what caches are used for. Each use has its own caches: what verifies a fix must not find what the
+// session that made the fix has written.
 type Use string
 
 // The uses.
@@ -21,8 +21,8 @@ const (
 	ForVerify  Use = "verify"
 )
 
-// Caches is the directory for what builds in a worktree download and make. It lies beside the
-// worktrees and belongs to that pull request alone.
+// Caches is the directory for what builds in a worktree download and make. It is next to the worktrees and
+// belongs to one pull request only.
 func Caches(dir string, use Use) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
@@ -30,8 +30,8 @@ func Caches(dir string, use Use) string {
 	return filepath.Join(layout.Around(dir).Cache(filepath.Base(dir)), string(use))
 }
 
-// BaseCaches is the directory of the caches that SeedCaches copies, for the repository of a
-// worktree. Only what builds its base branch may write there.
+// BaseCaches is the directory that SeedCaches copies, for the repository of a worktree. Only builds of the
+// base branch may write there.
 func BaseCaches(dir string) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
@@ -39,9 +39,9 @@ func BaseCaches(dir string) string {
 	return layout.Around(dir).Cache(layout.BaseCache)
 }
 
-// SeedCaches begins the caches of a worktree with a copy of those that builds of the base branch
-// have filled, where there are none yet and the latter are there. A file system that can share
-// the content of copies does. Where it cannot be done, the error says why, and builds are cold.
+// SeedCaches starts the caches of a worktree with a copy of those of the base branch, if there are none yet
+// and the base has some. If the file system can share the content of copies, the copy shares it. The error
+// says why there is no copy; builds then start with empty caches.
 func SeedCaches(dir string, use Use) error {
 	caches, base := Caches(dir, use), BaseCaches(dir)
 	if _, err := os.Lstat(caches); err == nil {
@@ -54,10 +54,10 @@ func SeedCaches(dir string, use Use) error {
 	if err != nil {
 		return fmt.Errorf("make the caches of %s: %w", dir, err)
 	}
-	defer os.RemoveAll(part) // if this fails, what is left does no harm
+	defer os.RemoveAll(part) // if this fails, the leftovers do no harm
 	if err := os.CopyFS(part, os.DirFS(base)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the base was not built yet, or another process is building it anew
+			return nil // the base was not built yet, or another process is building it now
 		}
 		return fmt.Errorf("copy the caches of the base for %s: %w", dir, err)
 	}
@@ -67,13 +67,13 @@ func SeedCaches(dir string, use Use) error {
 	return nil
 }
 
-// maxBaseAge is how long the caches of the base serve: the older they are, the more of what a
-// pull request builds they lack.
+// maxBaseAge is how long the caches of the base are used: the older they are, the less they have of what a
+// pull request builds.
 const maxBaseAge = 7 * 24 * time.Hour
 
-// FillBaseCaches has build fill caches for the base branch of a worktree's repository, unless
-// there are some that still serve or another process is filling them. What build leaves in the
-// directory that it is given replaces what was there, unless it returns an error.
+// FillBaseCaches calls build to fill caches for the base branch of a worktree's repository, unless there are
+// recent ones or another process is filling them. The content of build's directory replaces the old caches,
+// unless build returns an error.
 func FillBaseCaches(dir string, build func(caches string) error) error {
 	base := BaseCaches(dir)
 	fresh := base + ".new"
@@ -81,7 +81,7 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 		return nil
 	}
 	if info, err := os.Stat(fresh); err == nil && time.Since(info.ModTime()).Abs() > maxBaseAge {
-		_ = os.RemoveAll(fresh) // of one who was killed; else Mkdir says so
+		_ = os.RemoveAll(fresh) // left by a killed process; if this fails, Mkdir reports it
 	}
 	err := os.MkdirAll(filepath.Dir(base), 0o700)
 	if err == nil {
@@ -93,7 +93,7 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 	case err != nil:
 		return fmt.Errorf("make the caches of the base: %w", err)
 	}
-	defer os.RemoveAll(fresh) // renamed, it is not there
+	defer os.RemoveAll(fresh) // does nothing after the rename
 	if err := build(fresh); err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// allowed are the variables that reach every session and every command of a repository's, if
-// they are set. The code under review can read all of them, so a variable is kept out unless a
-// CLI or a build needs it. Names ending in * are prefixes.
+// allowed are the environment variables that every session and every command of a repository gets, if they
+// are set. The code under review can read all of them, so a variable is excluded unless a CLI or a build
+// needs it. Names ending in * are prefixes.
 var allowed = []string{
 	"PATH", "LANG", "LC_*", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
@@ -21,14 +21,14 @@ var allowed = []string{
 	"GOROOT", "GOENV", "GOFLAGS", "GOPROXY", "GONOPROXY", "GOPRIVATE",
 	"GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX",
 	"JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
-	// Programs do not start on Windows without these.
+	// Programs on Windows do not start without these.
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "ProgramData",
 	"ProgramFiles", "ProgramFiles(x86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
 
-// Commands is the whole environment of a repository's command: what it may know of the source,
-// whose entries are "name=value", with directories of its own for what builds download and make,
-// as its home and for temporary files.
+// Commands is the complete environment of a repository's command: the allowed variables of source, whose
+// entries are "name=value", with directories for what builds download and make, for its home, and for
+// temporary files.
 func Commands(source []string, caches, home, temp string, more ...string) []string {
 	var env []string
 	for _, entry := range source {
@@ -40,7 +40,7 @@ func Commands(source []string, caches, home, temp string, more ...string) []stri
 		switch {
 		case matches("PATH", name):
 			if value = anywhere(value); value == "" {
-				continue // which would be the working directory
+				continue // an empty PATH would mean the working directory
 			}
 		case proxying(name):
 			value = nameless(value)
@@ -51,7 +51,7 @@ func Commands(source []string, caches, home, temp string, more ...string) []stri
 	env = append(env,
 		"HOME="+home,
 		"TMPDIR="+temp,
-		// Without these git asks the machine's credential helper, or the terminal.
+		// Without these, git asks the machine's credential helper, or the terminal.
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0",
 	)
@@ -61,14 +61,13 @@ func Commands(source []string, caches, home, temp string, more ...string) []stri
 	return env
 }
 
-// Environment is the whole environment of a session in dir, but for its login and for
-// the settings that are the CLI's own.
+// Environment is the complete environment of a session in dir, except for its login and the CLI's own
+// settings.
 func (p Program) Environment(kind Kind, home Home, dir string) []string {
 	return Commands(p.source(), Caches(dir, ForSession), home.Dir, home.temp(), kind.Variables...)
 }
 
-// anywhere leaves the absolute directories of a PATH: a relative one would find programs of the
-// checkout.
+// anywhere keeps the absolute directories of a PATH: a relative one would find programs in the checkout.
 func anywhere(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
@@ -82,7 +81,7 @@ func (p Program) Finds(name string) bool {
 	})
 }
 
-// proxying reports whether a variable names proxies.
+// proxying reports whether a variable contains proxies.
 func proxying(name string) bool {
 	return strings.EqualFold(name, "HTTP_PROXY") || strings.EqualFold(name, "HTTPS_PROXY") || name == "GOPROXY"
 }
@@ -92,8 +91,8 @@ var (
 	userinfo = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]*://)?.*@`)
 )
 
-// nameless takes the users and passwords out of the addresses of proxies. Of what is no
-// address, all goes that may be one.
+// nameless removes users and passwords from the addresses of proxies. From a text that is no address, it
+// removes everything that may be one.
 func nameless(proxies string) string {
 	return address.ReplaceAllStringFunc(proxies, func(one string) string {
 		if u, err := url.Parse(one); err == nil && u.Host+u.Path != "" && (u.User != nil || u.Scheme == "file") {
@@ -104,8 +103,8 @@ func nameless(proxies string) string {
 	})
 }
 
-// proxies are the variables that name proxies as the source has them, with a password if there
-// is one, for a CLI that asks its provider itself.
+// proxies are the proxy variables of the source unchanged, with passwords if there are any, for a CLI that
+// talks to its provider directly.
 func (p Program) proxies() []string {
 	return slices.DeleteFunc(slices.Clone(p.source()), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

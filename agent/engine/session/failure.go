@@ -8,8 +8,8 @@ import (
 	"touchstone/agent/engine"
 )
 
-// sentences say what happened and what to do; {cli} is the CLI, {login} how to give
-// it a login.
+// sentences say what happened and what to do. {cli} stands for the CLI's name, {login} for how to give it a
+// login.
 var sentences = map[engine.Class]string{
 	engine.Auth:        "the provider refused {cli}'s login, or there is none; {login}",
 	engine.Billing:     "the account behind {cli}'s login has no credit left; add some, or use another login",
@@ -26,7 +26,7 @@ var sentences = map[engine.Class]string{
 	engine.Budget:          "the session used up its budget; raise it, or give it less to do",
 }
 
-// Failure is a turn that failed in a class; detail, if any, is in the CLI's words.
+// Failure is the error of a turn that failed with a class. Detail, if any, is the CLI's message.
 func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 	message := k.Name + " did not complete the session"
 	if sentence, ok := sentences[class]; ok {
@@ -38,8 +38,8 @@ func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 	return &engine.Error{Class: class, Message: message}
 }
 
-// Crash is a turn whose CLI ended without saying how it came out. One that refused what it was
-// started with, and so had not begun, is another version than this program knows.
+// Crash is the error of a turn whose CLI ended without a result. If the CLI rejected its arguments before it
+// began, its version is one that this program does not know.
 func (k Kind) Crash(exit, detail string, begun bool) *engine.Error {
 	refused := func(words string) bool { return strings.Contains(detail, words) }
 	if !begun && slices.ContainsFunc(k.Refuses, refused) {

@@ -17,23 +17,23 @@ import (
 	"touchstone/agent/engine/usage"
 )
 
-// Gated is a session whose CLI reaches its provider through a gateway, unless it
-// cannot, or is not to.
+// Gated is a session whose CLI reaches its provider through a gateway, if it can and is configured to.
 type Gated struct {
 	*Base
-	// Gateway is nil if the CLI asks the provider itself.
+	// Gateway is nil if the CLI talks to the provider directly.
 	Gateway *gateway.Gateway
-	// Account is the gateway's, if there is one; else it is charged with what the CLI says it used.
+	// Account is the gateway's account, if there is a gateway. Otherwise it is charged with what the CLI
+	// reports.
 	Account *usage.Account
 
 	provider *gateway.Provider
-	// toldEstimated says that the log knows of answers without figures.
+	// toldEstimated says that the log already mentions answers without figures.
 	toldEstimated bool
 }
 
-// OpenGated makes a home for a session that was asked for, and opens its gateway to
-// the provider. There is none if the program's sessions are direct, or without a
-// provider: that is a login which only the CLI itself may show.
+// OpenGated makes a home for a session and opens its gateway to the provider. There is no gateway if the
+// program's sessions are direct, or if provider is nil: then the login is one that only the CLI itself may
+// use.
 func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Request, provider *gateway.Provider) (*Gated, error) {
 	base, err := Open(program, kind, req)
 	if err != nil {
@@ -62,18 +62,18 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	return g, nil
 }
 
-// CacheKey is by what a provider's cache keeps the prompts of sessions together that have the
-// same orders.
+// CacheKey is the key under which a provider's cache shares the prompts of sessions with the same
+// instructions.
 func CacheKey(instructions string) string {
 	sum := sha256.Sum256([]byte(instructions))
 	return "touchstone-" + hex.EncodeToString(sum[:8])
 }
 
-// toldDirect are the names of the engines of which the log has been told that their sessions do
-// without the gateway, which is so for all of them or for none.
+// toldDirect are the names of the engines for which the log already says that their sessions use no gateway.
+// That is the same for all sessions of an engine.
 var toldDirect sync.Map
 
-// WarnDirect tells the log that a CLI shows its provider the user's login itself; once.
+// WarnDirect logs, once, that a CLI sends the user's login to its provider itself.
 func WarnDirect(ctx context.Context, kind Kind) {
 	if _, again := toldDirect.LoadOrStore(kind.Name, true); !again {
 		zerolog.Ctx(ctx).Info().Str("engine", kind.Name).Msg("sessions of this engine ask their provider directly, not through the gateway; " +
@@ -81,7 +81,7 @@ func WarnDirect(ctx context.Context, kind Kind) {
 	}
 }
 
-// warn tells the log what of the session is not held.
+// warn logs which bounds of the session cannot be enforced.
 func (g *Gated) warn(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	if g.Program.Direct {
@@ -93,7 +93,7 @@ func (g *Gated) warn(ctx context.Context) {
 	}
 }
 
-// Address is where the CLI finds its provider, and with what key.
+// Address is the URL of the provider for the CLI, and the key.
 func (g *Gated) Address() (url, key string) {
 	if g.Gateway != nil {
 		return g.Gateway.URL, g.Gateway.Token
@@ -101,7 +101,7 @@ func (g *Gated) Address() (url, key string) {
 	return g.provider.URL, g.provider.Key
 }
 
-// Redact takes the session's keys out of a text.
+// Redact removes the session's keys from a text.
 func (g *Gated) Redact(text string) string {
 	switch {
 	case g.Gateway != nil:
@@ -112,7 +112,7 @@ func (g *Gated) Redact(text string) string {
 	return text
 }
 
-// Ready says why there can be no turn, or not with this prompt.
+// Ready says why there can be no turn, or none with this prompt.
 func (g *Gated) Ready(prompt string) error {
 	if err := g.Base.Ready(prompt); err != nil {
 		return err
@@ -126,23 +126,23 @@ func (g *Gated) Ready(prompt string) error {
 // Turn is how the CLI's run for one turn went.
 type Turn struct {
 	process.Report
-	// Stopped is what kept the CLI from ending by itself, by the provider's reason if
-	// it had one; or why the session may not go on.
+	// Stopped is why the CLI did not end by itself, with the provider's reason if there is one, or why the
+	// session may not continue.
 	Stopped error
 
 	provider *gateway.Turn
 	before   usage.Sum
 }
 
-// Refused reports whether the provider's last word in the turn was a refusal, which a CLI may not tell: it
-// may have broken its answer off.
+// Refused reports whether the provider's last response in the turn was a refusal. A CLI may not report that,
+// for instance if the provider broke off its answer.
 func (t Turn) Refused() bool {
 	_, refused := t.provider.Refused()
 	return refused
 }
 
-// Run runs the CLI for one turn. What cmd says of Alive and Working counts without a gateway, which
-// knows better.
+// Run runs the CLI for one turn. Alive and Working of cmd only count without a gateway, since the gateway
+// knows more.
 func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Turn {
 	turn := Turn{before: g.Account.Sum()}
 	if g.Request.Role == engine.Author {
@@ -167,7 +167,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	return turn
 }
 
-// warnEstimated tells the log that answers came without figures, once in a session.
+// warnEstimated logs, once in a session, that answers had no figures.
 func (g *Gated) warnEstimated(ctx context.Context) {
 	if n := g.Account.Sum().Estimated; n > 0 && !g.toldEstimated {
 		g.toldEstimated = true
@@ -176,7 +176,7 @@ func (g *Gated) warnEstimated(ctx context.Context) {
 	}
 }
 
-// reason is why a turn was stopped, as far as the gateway knows better.
+// reason is why a turn was stopped. The gateway's reason takes precedence.
 func (g *Gated) reason(turn Turn) error {
 	if over := turn.provider.Over(); over != nil {
 		return over
@@ -192,8 +192,7 @@ func (g *Gated) reason(turn Turn) error {
 	return turn.Stopped
 }
 
-// direct are the variables that let the CLI reach the gateway although others are
-// to be reached by a proxy.
+// direct are the variables by which the CLI reaches the gateway directly even if a proxy is set.
 func (g *Gated) direct() []string {
 	var env []string
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
@@ -202,8 +201,8 @@ func (g *Gated) direct() []string {
 	return env
 }
 
-// Failure is a turn that failed by the CLI's word, which is passed on; of the
-// provider's refusal, if there was one, the gateway knows more.
+// Failure is the error of a turn that failed according to the CLI, with the CLI's message. If the provider
+// refused a request, the class is that of the refusal, which the gateway knows better.
 func (g *Gated) Failure(turn Turn, class engine.Class, detail string) *engine.Error {
 	if refusal, refused := turn.provider.Refused(); refused {
 		failure := g.refused(refusal)

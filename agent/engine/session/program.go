@@ -1,7 +1,6 @@
-// Package session holds what the sessions of all model CLIs have in common: the
-// program and how it is probed, the home and environment that a session gets, the
-// time it has left, and the transcript of a turn. It stores the homes, each until
-// its session is closed.
+// Package session has what the sessions of all model CLIs have in common: the program and its probe, the home
+// and environment of a session, its remaining time, and the transcript of a turn. It stores the homes, each
+// until its session is closed.
 package session
 
 import (
@@ -21,69 +20,67 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Program is a CLI on this machine. Its zero value runs the CLI from PATH with
-// what this process's environment knows of a login.
+// Program is a CLI on this machine. Its zero value runs the CLI from PATH, with the login in this process's
+// environment.
 type Program struct {
-	// Command is the program and its leading arguments; empty is the CLI's name.
+	// Command is the program and its leading arguments; empty means the CLI's name.
 	Command []string
-	// Environ is where the variables that a session may have are taken from,
-	// as "name=value"; nil is this process's environment.
+	// Environ is the source of a session's environment variables, as "name=value"; nil means this process's
+	// environment.
 	Environ []string
-	// TempDir is where the sessions' homes are made; empty is the system's choice.
+	// TempDir is the parent directory of the sessions' homes; empty means the system's choice.
 	TempDir string
-	// Direct has sessions ask their provider themselves, with its key, and not through
-	// a gateway.
+	// Direct makes sessions send requests to their provider directly, with its key, and not through a
+	// gateway.
 	Direct bool
-	// Confine has sessions run in a sandbox, where the platform has one and the CLI has
-	// none of its own.
+	// Confine runs sessions in a sandbox, if the platform has one and the CLI has none of its own.
 	Confine bool
-	// Bounds are what a session and all that it starts may use.
+	// Bounds are the limits for a session and its descendants.
 	Bounds process.Bounds
-	// Closed has an author's sessions connect to their gateway alone. Where that cannot be held,
-	// there are none.
+	// Closed makes an author's sessions connect to their gateway only. If that cannot be enforced, there are
+	// no sessions.
 	Closed bool
-	// Private are files and directories that such a session cannot read, beside those
-	// in which programs keep logins, but for its own among them.
+	// Private are files and directories that a confined session cannot read, in addition to those in which
+	// programs keep logins, except for its own directories inside them.
 	Private []string
-	// Variables are those that reach a session besides, for a CLI whose own are not known.
+	// Variables are additional variables that a session gets, for a CLI whose own variables are not known.
 	Variables []string
-	// Prices are what the models cost; where they name none, those of the Kind count.
+	// Prices are the prices of models. For models without a price here, the Kind's prices count.
 	Prices engine.Prices
 }
 
-// Kind is what has to be known of a CLI to run it.
+// Kind is what one must know about a CLI to run it.
 type Kind struct {
-	// Name is the engine's, and the program's.
+	// Name is the name of the engine and of the program.
 	Name string
-	// Package is its package on npm; empty if it is not there.
+	// Package is its package on npm; empty if it has none.
 	Package string
-	// Least is the first version that can be used: that which the tests were first run with.
+	// Least is the first version that can be used: the one that the tests were first run with.
 	Least string
-	// Refuses are words that the CLI says when it does not know a flag or a setting, before it
-	// does anything.
+	// Refuses are phrases that the CLI prints when it does not know a flag or a setting, before it does
+	// anything.
 	Refuses []string
 	// Login says how the CLI is given a login.
 	Login string
-	// Variables are those that reach a session besides the common ones; names
-	// ending in * are prefixes.
+	// Variables are those that a session gets in addition to the common ones. Names ending in * are prefixes.
 	Variables []string
-	// Confines says that the CLI runs commands in a sandbox of its own, for which there
-	// is no room in another one.
+	// Confines says that the CLI runs commands in a sandbox of its own, which does not work inside another
+	// one.
 	Confines bool
-	// Shell is the variable that names the shell by which the CLI starts commands; empty if
-	// it has none. They are then confined once more, and see less than the CLI itself.
+	// Shell is the variable that names the shell with which the CLI starts commands; empty if there is none.
+	// Such commands are confined once more, and see less than the CLI itself.
 	Shell string
-	// Withheld are the variables that its commands do not get then.
+	// Withheld are the variables that such commands do not get.
 	Withheld []string
-	// Shared are the directories of the home, beside its tmp, that commands share with the CLI then.
+	// Shared are the directories of the home, besides its tmp, that such commands share with the CLI.
 	Shared []string
-	// Prices are what its models cost where the configuration does not say, looked up on the
-	// day Priced; nil if that is not known.
+	// Prices are the prices of its models if the configuration has none, looked up on the day Priced; nil if
+	// not known.
 	Prices engine.Prices
 	Priced string
 }
 
-// prices are those of the program, and of the kind those that they do not cover.
+// prices are the prices of the program, and the kind's for all models that those do not cover.
 func (p Program) prices(kind Kind) engine.Prices {
 	all := maps.Clone(kind.Prices)
 	maps.DeleteFunc(all, func(name string, _ engine.Price) bool { return p.Prices.Know(name) })
@@ -103,10 +100,10 @@ func (p Program) Args(kind Kind, args ...string) []string {
 	return append(slices.Clone(command), args...)
 }
 
-// Lookup gives the last value of a variable, as the system does.
+// Lookup returns the last value of a variable, as the system does.
 func (p Program) Lookup(name string) string { return value(p.source(), name) }
 
-// value is the last that a variable has among "name=value".
+// value is the last value of a variable among "name=value" entries.
 func value(source []string, name string) string {
 	for _, entry := range slices.Backward(source) {
 		if key, value, ok := strings.Cut(entry, "="); ok && matches(key, name) {
@@ -116,7 +113,7 @@ func value(source []string, name string) string {
 	return ""
 }
 
-// UserHome is the home of this user; empty if nothing says where that is.
+// UserHome is the home directory of this user; empty if it is not known.
 func (p Program) UserHome() string {
 	if runtime.GOOS == "windows" {
 		return p.Lookup("USERPROFILE")
@@ -135,8 +132,7 @@ const probeTimeout = 30 * time.Second
 
 var versionNumber = lazyregexp.New(`\b\d+\.\d+\.\d+[0-9A-Za-z.+-]*`)
 
-// Probe asks the CLI for its version. The error, an *engine.Error, says what to
-// install.
+// Probe asks the CLI for its version. The error, an *engine.Error, says what to install.
 func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	args := p.Args(kind, "--version")
 	path, err := process.LookPath(args[0])
@@ -147,7 +143,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	if err != nil {
 		return engine.Version{}, Unstarted(err)
 	}
-	// What the version is, is known all the same.
+	// An error here does not change what is known about the version.
 	defer func() { _ = home.Remove() }()
 	var printed []byte
 	report, err := process.Command{
@@ -183,7 +179,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 // older compares the three numbers of versions.
 func older(version, least string) bool {
 	var have, need [3]int
-	// What a version has beyond them does not count; without a need, none is too old.
+	// Anything after the three numbers is ignored. Without a least version, none is too old.
 	_, _ = fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2])
 	_, _ = fmt.Sscanf(least, "%d.%d.%d", &need[0], &need[1], &need[2])
 	return slices.Compare(have[:], need[:]) < 0
@@ -196,7 +192,7 @@ func (k Kind) hint() string {
 	return fmt.Sprintf(`install it with "npm install -g %s", or name its path in the configuration`, k.Package)
 }
 
-// missing adds the remedy to a CLI that is not there.
+// missing adds the remedy to the error about a missing CLI.
 func (k Kind) missing(err error) error {
 	var failure *engine.Error
 	if errors.As(err, &failure) && failure.Class == engine.Missing {
@@ -208,8 +204,7 @@ func (k Kind) missing(err error) error {
 	return err
 }
 
-// silent adds the remedy to a program that does not end by itself when it is asked for its
-// version.
+// silent adds the remedy to the error about a program that does not answer when asked for its version.
 func (k Kind) silent(path string, err error) error {
 	var failure *engine.Error
 	if errors.As(err, &failure) && (failure.Class == engine.Idle || failure.Class == engine.Timeout) {
@@ -220,7 +215,7 @@ func (k Kind) silent(path string, err error) error {
 	return err
 }
 
-// Unstarted gives a class to what kept a turn from beginning.
+// Unstarted gives a class to the error that kept a turn from starting.
 func Unstarted(err error) error {
 	var failure *engine.Error
 	if errors.As(err, &failure) {
@@ -229,10 +224,10 @@ func Unstarted(err error) error {
 	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
-// Home is a directory that a session takes for its user's home.
+// Home is the directory that a session uses as its home directory.
 type Home struct{ Dir string }
 
-// NewHome makes a home below a directory; empty is the system's for such things.
+// NewHome makes a home below a directory; empty means the system's temporary directory.
 func NewHome(parent string) (Home, error) {
 	dir, err := os.MkdirTemp(parent, "touchstone-")
 	if err != nil {
@@ -245,14 +240,14 @@ func NewHome(parent string) (Home, error) {
 	return h, nil
 }
 
-// Path is a place in the home.
+// Path is a path in the home.
 func (h Home) Path(parts ...string) string {
 	return filepath.Join(append([]string{h.Dir}, parts...)...)
 }
 
 func (h Home) temp() string { return h.Path("tmp") }
 
-// Write puts a file into the home, at a slash-separated path.
+// Write writes a file in the home, at a slash-separated path.
 func (h Home) Write(name string, content []byte) error {
 	path := h.Path(filepath.FromSlash(name))
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
@@ -265,7 +260,7 @@ func (h Home) Write(name string, content []byte) error {
 	return nil
 }
 
-// Remove removes the home and all in it.
+// Remove removes the home and everything in it.
 func (h Home) Remove() error {
 	if err := os.RemoveAll(h.Dir); err != nil {
 		return fmt.Errorf("remove the session's home: %w", err)

@@ -13,7 +13,7 @@ import (
 	"touchstone/worktree"
 )
 
-// Base is the part of a session that is alike for all CLIs: its home and its time.
+// Base is the part of a session that is the same for all CLIs: its home and its time.
 type Base struct {
 	Program Program
 	Kind    Kind
@@ -22,11 +22,11 @@ type Base struct {
 
 	left   time.Duration
 	closed bool
-	// connect are the ports to which the CLI needs connections; empty is any.
+	// connect are the ports to which the CLI needs connections; empty means any.
 	connect []uint16
 }
 
-// Open makes a home for a session that was asked for.
+// Open makes a home for a session.
 func Open(program Program, kind Kind, req engine.Request) (*Base, error) {
 	req, err := req.Bounded()
 	if err != nil {
@@ -39,10 +39,10 @@ func Open(program Program, kind Kind, req engine.Request) (*Base, error) {
 	return &Base{Program: program, Kind: kind, Request: req, Home: home, left: req.Timeout}, nil
 }
 
-// Left is what remains of the time for all turns.
+// Left is the remaining time for all turns.
 func (b *Base) Left() time.Duration { return b.left }
 
-// Ready says why there can be no turn, or not with this prompt.
+// Ready says why there can be no turn, or none with this prompt.
 func (b *Base) Ready(prompt string) error {
 	switch {
 	case b.closed:
@@ -52,7 +52,7 @@ func (b *Base) Ready(prompt string) error {
 	}
 	err := engine.CheckPrompt(prompt)
 	if len(prompt) > engine.MaxPrompt {
-		// This machine is as it should be: it is the task that is too large.
+		// The machine is fine: the task is too large.
 		return engine.Errorf(engine.ContextOverflow, "%v", err)
 	}
 	if err != nil {
@@ -61,9 +61,8 @@ func (b *Base) Ready(prompt string) error {
 	return nil
 }
 
-// Run runs the CLI with these arguments for one turn, in the checkout unless cmd.Dir names
-// another place, and in the environment of the
-// session and what is in cmd.Env besides.
+// Run runs the CLI with these arguments for one turn. It runs in the checkout unless cmd.Dir is set, with the
+// session's environment and the variables in cmd.Env.
 func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (process.Report, error) {
 	cmd.Args = b.Program.Args(b.Kind, args...)
 	cmd.Dir = cmp.Or(cmd.Dir, b.Request.Dir)
@@ -78,7 +77,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
 	if err == nil && report.Exit != "exit status 0" {
-		// Not every CLI says why it could not write to its home.
+		// Not every CLI says that it could not write to its home.
 		if full := worktree.NoRoom(b.Home.Dir, scarce); full != nil {
 			return report, Unstarted(fmt.Errorf("%s ended (%s): %w", b.Kind.Name, report.Exit, full))
 		}
@@ -86,7 +85,8 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	return report, b.Kind.missing(err)
 }
 
-// scarce is what the disk of a home has less of, in bytes, when a CLI that fails is taken to have failed for that.
+// scarce is a number of bytes. If a CLI fails and the disk of its home has less room, that counts as the
+// reason.
 const scarce = 1 << 20
 
 // Environment is Program.Environment for this session.
@@ -94,7 +94,7 @@ func (b *Base) Environment() []string {
 	return b.Program.Environment(b.Kind, b.Home, b.Request.Dir)
 }
 
-// confine puts the CLI into a sandbox, and an author's commands into one more.
+// confine puts the CLI into a sandbox, and an author's commands into a second one.
 func (b *Base) confine(cmd *process.Command) error {
 	var rules sandbox.Rules
 	user := b.Program.UserHome()
@@ -119,7 +119,7 @@ func (b *Base) confine(cmd *process.Command) error {
 	return nil
 }
 
-// closable says why the session cannot be kept to its gateway.
+// closable says why the session cannot be limited to its gateway.
 func (b *Base) closable() error {
 	if err := sandbox.Network(); err != nil {
 		return fmt.Errorf("author.network is gateway, which cannot be held here: %w; set it to full, or run the agent on Linux 6.7 or newer", err)

@@ -11,19 +11,19 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// shellDir is where in the home that shell is.
+// shellDir is the directory of the shell in the home.
 const shellDir = "shell"
 
-// ShellFirst is the PATH of a session with the directory of its shell before all others, for a CLI
-// that looks for one by its name.
+// ShellFirst is the session's PATH with the directory of its shell first, for a CLI that searches the shell
+// by its name.
 func (b *Base) ShellFirst() string {
 	return "PATH=" + b.Home.Path(shellDir) + string(filepath.ListSeparator) + value(b.Environment(), "PATH")
 }
 
-// shell gives the variables by which a confined CLI starts its commands with a shell of ours:
-// confined once more, so that they can neither read the login in the CLI's memory nor
-// write what the CLI reads, such as its settings, which may name commands to run. There
-// are none where the CLI or the platform has no such thing.
+// shell returns the variables that make a confined CLI start its commands with our shell. The shell confines
+// them once more, so that they can neither read the login in the CLI's memory nor write what the CLI reads,
+// such as settings that may name commands to run. There are none if the CLI or the platform does not support
+// it.
 func (b *Base) shell(env []string) ([]string, error) {
 	if b.Kind.Shell == "" {
 		return nil, nil
@@ -41,7 +41,7 @@ func (b *Base) shell(env []string) ([]string, error) {
 	for _, name := range b.Kind.Shared {
 		rules.Write = append(rules.Write, b.Home.Path(filepath.FromSlash(name)))
 	}
-	// A CLI may have been given another PATH, to find the shell by it.
+	// The CLI may have been given another PATH to find our shell.
 	set := slices.DeleteFunc(b.Environment(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return !proxying(name) && name != "PATH"
@@ -50,7 +50,7 @@ func (b *Base) shell(env []string) ([]string, error) {
 	if err != nil || script == "" {
 		return nil, err
 	}
-	// The CLI knows by the name what language the shell speaks.
+	// The CLI infers the shell's language from its name.
 	name := shellDir + "/" + filepath.Base(path)
 	if err := b.Home.Write(name, []byte(script)); err != nil {
 		return nil, err

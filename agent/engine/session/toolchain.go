@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// toolchains are the variables by which builds find what they need outside of the empty home,
-// in the source or as it is where the source says nothing.
+// toolchains are the variables by which builds find what they need outside the empty home: from the source
+// or, if it has none, from their standard paths.
 //
-// What Go downloads and builds is kept below caches, and never where this user's builds would find
-// it: code that can write to such a cache gets into all that is built from it. The modules that the
-// user has are a proxy before any other, from which they are copied and checked against go.sum:
-// nothing is downloaded that is here already. They tell of no newer versions, which no fix asks
-// for.
+// What Go downloads and builds is kept below caches, and never where this user's own builds would find it:
+// code that can write to such a cache gets into everything built from it. The modules that the user has
+// downloaded are the first proxy. They are copied from it and checked against go.sum, so nothing is
+// downloaded that is on this machine already. That proxy knows of no newer versions, which no fix needs.
 func toolchains(source []string, caches string) []string {
 	var env []string
 	look := func(name string) string { return value(source, name) }
 	if config, err := os.UserConfigDir(); err == nil {
 		file := cmp.Or(look("GOENV"), filepath.Join(config, "go", "env"))
-		// Unreadable, it is as good as empty.
+		// An unreadable file counts as empty.
 		content, _ := os.ReadFile(file)
 		written := strings.Split(string(content), "\n")
 		look = func(name string) string { return cmp.Or(value(source, name), value(written, name)) }
 		env = append(env, "GOENV="+file)
 	}
 	env = append(env, "GOCACHE="+filepath.Join(caches, "go-build"), "GOMODCACHE="+filepath.Join(caches, "go-mod"),
-		// Or it could not be deleted.
+		// Otherwise the module cache could not be deleted.
 		"GOFLAGS="+strings.TrimSpace(look("GOFLAGS")+" -modcacherw"))
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -46,17 +45,17 @@ func toolchains(source []string, caches string) []string {
 	if proxy == "" {
 		proxy = "https://proxy.golang.org,direct"
 		if look("GOPRIVATE") != "" || look("GONOPROXY") != "" {
-			proxy = "direct" // no proxy but the user's own hears of what is private
+			proxy = "direct" // a public proxy must not learn the names of private modules
 		}
 	}
 	return append(env, "GONOPROXY=none", "GOPROXY="+near+","+proxy)
 }
 
-// downloads is where the user's go command keeps the modules that it has downloaded.
+// downloads is where the user's go command stores downloaded modules.
 func downloads(look func(name string) string, home string) string {
 	modules := look("GOMODCACHE")
 	if modules == "" {
-		// The first of GOPATH is the one whose cache of modules counts.
+		// The first directory of GOPATH has the module cache.
 		path := append(filepath.SplitList(look("GOPATH")), filepath.Join(home, "go"))
 		modules = filepath.Join(path[0], "pkg", "mod")
 	}

@@ -9,32 +9,32 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// maxText bounds the prose kept of a turn, in bytes. No review comes near it; a
-// turn beyond it runs away and is stopped.
+// maxText bounds, in bytes, how much prose of a turn is kept. No review comes near it; a turn that exceeds it
+// is out of control and is stopped.
 const maxText = 4 << 20
 
-// Transcript gathers the prose of one turn and tells of its progress.
+// Transcript collects the prose of one turn and reports its progress.
 type Transcript struct {
 	progress func(engine.Progress)
 	started  time.Time
-	running  string // the tool that was called last, until it is done
+	running  string // the tool that was called last, until it returns
 	redact   func(string) string
 	text     strings.Builder
 }
 
-// NewTranscript begins a transcript; progress may be nil. Redact takes secrets out
-// of all that is passed on, except the prose itself.
+// NewTranscript starts a transcript; progress may be nil. redact removes secrets from everything that is
+// reported, except the prose itself.
 func NewTranscript(progress func(engine.Progress), redact func(string) string) *Transcript {
 	return &Transcript{progress: progress, started: time.Now(), redact: redact}
 }
 
-// Text is all the prose until now.
+// Text is all the prose so far.
 func (t *Transcript) Text() string { return t.text.String() }
 
 var dimensionHeading = lazyregexp.New(`(?m)^## \[([A-Za-z-]+)\]`)
 
-// Prose takes a piece of prose; if it goes on in the middle of the sentence
-// before, no paragraph is begun. The error stops the turn.
+// Prose adds a piece of prose. If goesOn is true, it continues the last sentence, and no new paragraph is
+// started. The error stops the turn.
 func (t *Transcript) Prose(text string, goesOn bool) error {
 	if text == "" {
 		return nil
@@ -58,21 +58,21 @@ func (t *Transcript) Prose(text string, goesOn bool) error {
 	return nil
 }
 
-// Silence passes a heartbeat on.
+// Silence reports a heartbeat.
 func (t *Transcript) Silence(since time.Duration) {
 	if t.progress != nil {
 		t.progress(engine.Progress{Kind: engine.ProgressHeartbeat, Text: t.running, Elapsed: time.Since(t.started), Silence: since})
 	}
 }
 
-// Report passes on what happened, in the CLI's words.
+// Report reports an event in the CLI's words.
 func (t *Transcript) Report(kind engine.ProgressKind, text string) {
 	if t.progress != nil {
 		t.progress(engine.Progress{Kind: kind, Text: t.clean(text, maxProgress), Elapsed: time.Since(t.started)})
 	}
 }
 
-// Tool passes on that a tool is called: on what, and with which arguments.
+// Tool reports the call of a tool: its target and its arguments.
 func (t *Transcript) Tool(name, target, arguments string) {
 	if t.progress != nil {
 		t.running = t.clean(name+" "+target, maxProgress)
@@ -83,23 +83,23 @@ func (t *Transcript) Tool(name, target, arguments string) {
 	}
 }
 
-// Returned notes that the tool that was called last is done.
+// Returned records that the last tool has returned.
 func (t *Transcript) Returned() { t.running = "" }
 
-// How many characters of foreign text are passed on in one line.
+// How many characters of foreign text are reported in one line.
 const (
 	maxProgress = 200
 	maxTarget   = 4096
 	maxDetail   = 400
 )
 
-// Detail makes foreign text fit to stand in an error's message.
+// Detail makes foreign text fit for an error message.
 func (t *Transcript) Detail(text string) string { return t.clean(text, maxDetail) }
 
-// clean makes one printable line of foreign text.
+// clean turns foreign text into one printable line.
 func (t *Transcript) clean(text string, limit int) string {
 	text = t.redact(text)
-	// More than this never shows, however much of it is white space.
+	// The result never shows more than this, however much of it is white space.
 	text = text[:min(len(text), 16*limit)]
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	line := []rune(strings.Join(words, " "))
