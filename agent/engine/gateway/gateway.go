@@ -1,14 +1,13 @@
-// Package gateway is a loopback proxy between the CLI of one session and its
-// provider. The provider's key stays here: the CLI is given a token that is good
-// for this gateway alone, so that nothing in the session can read or leak the key.
-// The gateway also sees what CLIs do not tell: that the provider is sending, what its
-// answers have used, that it refuses, in which words, and when it wants to be asked
-// again. And it ends a turn whose session has used up what it may spend.
+// Package gateway is a loopback proxy between the CLI of one session and its provider. The provider's key
+// stays in the gateway: the CLI gets a token that is only valid for this gateway, so nothing in the session
+// can read or leak the key. The gateway also sees what CLIs do not report: that the provider is sending, what
+// its answers used, that it refuses requests, with which message, and when to retry. It ends a turn whose
+// session has spent its budget.
 //
-// A request for another model than the session has begun with it does not pass on.
+// The gateway rejects requests for other models than those that the session started with.
 //
-// It listens from Open to Close and stores nothing but the session's models and how the
-// present turn's requests were answered; what they cost it writes into the session's account.
+// It listens from Open to Close and stores nothing but the session's models and how the present turn's
+// requests were answered. It records their cost in the session's account.
 package gateway
 
 import (
@@ -34,67 +33,67 @@ import (
 	"touchstone/agent/engine/usage"
 )
 
-// Provider is where requests go, and with what login.
+// Provider is the address and the login for requests.
 type Provider struct {
-	// URL is the API's base, such as https://api.openai.com/v1.
+	// URL is the API's base URL, such as https://api.openai.com/v1.
 	URL string
-	// Key is the login; it replaces the gateway's token in the header in which the CLI has sent
-	// it: Authorization, X-Api-Key or X-Goog-Api-Key.
+	// Key is the login. It replaces the gateway's token in the header that the CLI sent it in: Authorization,
+	// X-Api-Key or X-Goog-Api-Key.
 	Key string
-	// CacheKey, if not empty, takes the place of what the CLI has the provider's cache tell its
-	// sessions apart by, where it does: letters, digits and dashes.
+	// CacheKey, if not empty, replaces the key by which the CLI separates its sessions in the provider's
+	// cache, if it sends one. It has letters, digits and dashes.
 	CacheKey string
 }
 
-// Gateway is open for one session.
+// Gateway serves one session.
 type Gateway struct {
-	// URL is the API's base for the CLI.
+	// URL is the API's base URL for the CLI.
 	URL string
 	// Token is the CLI's key.
 	Token string
-	// Alive has something in it after the CLI has asked a model, or the provider sent something.
+	// Alive receives a value when the CLI has sent a request to a model, or the provider has sent something.
 	Alive chan struct{}
 
 	provider Provider
 	account  *usage.Account
 	server   *http.Server
 	served   chan struct{}
-	// room has one in it for each answer under way.
+	// room holds one element for each answer in progress.
 	room chan struct{}
 
 	mu sync.Mutex
-	// turn is the present turn, or nil between two.
+	// turn is the present turn, or nil between turns.
 	turn *Turn
-	// models are those that the session may ask for, all of them known once answers is true.
+	// models are the models that the session may ask for. The set is complete once answers is true.
 	models  map[string]bool
 	answers bool
 }
 
 const (
-	// maxRefusals is how often in a row a provider may refuse in one turn; after
-	// that, waiting is better done by the caller of the session.
+	// maxRefusals is how many refusals in a row one turn accepts. After that, the caller of the session
+	// should wait instead.
 	maxRefusals = 4
-	// maxWait is the longest time a provider may ask a CLI to wait.
+	// maxWait is the longest time that a provider may ask a CLI to wait.
 	maxWait = 10 * time.Second
-	// maxRefusal bounds what is passed on of a refusal, in bytes, and refusalTime how long
-	// that is waited for: the status says most of it.
+	// maxRefusal bounds, in bytes, how much of a refusal is passed on. refusalTime bounds how long it is
+	// waited for: the status says most of it.
 	maxRefusal  = 64 << 10
 	refusalTime = 2 * time.Second
-	// maxAtOnce is how many answers may be under way in a session; the next request waits.
-	// By so many of them may its bounds be overstepped. A CLI asks for one, and a small one
-	// beside it.
+	// maxAtOnce is how many answers of a session may be in progress; the next request waits. The session's
+	// bounds can be exceeded by that many answers. A CLI sends one request at a time, and sometimes a small
+	// one besides.
 	maxAtOnce = 2
 	// settleTime bounds the wait for answers whose client is gone.
 	settleTime = time.Second
 )
 
-// Open starts a gateway for the session that an account is of.
+// Open starts a gateway for the session of an account.
 func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
 		return nil, errors.New("the provider's address is no web address; mend the variable that says so")
 	}
-	// A file written elsewhere may end its lines in another way.
+	// A file from another system may have other line endings.
 	if provider.Key = strings.TrimSpace(provider.Key); provider.Key == "" {
 		return nil, errors.New("a gateway without a key would be of no use")
 	}
@@ -114,11 +113,11 @@ func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	transport.DisableCompression = true
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, BufferPool: buffers{},
-		// What goes wrong with a request, its turn tells.
+		// The turn reports what goes wrong with a request.
 		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(upstream)
-			// A compressed refusal could not be read here.
+			// The gateway could not read a compressed refusal.
 			r.Out.Header.Del("Accept-Encoding")
 			g.swap(r.Out.Header)
 		},
@@ -128,25 +127,25 @@ func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	g.server = &http.Server{Handler: g.admit(proxy), ReadHeaderTimeout: time.Minute}
 	go func() {
 		defer close(g.served)
-		// It ends with Close, and with nothing else that could be mended here.
+		// It ends with Close. Any other error could not be handled here.
 		_ = g.server.Serve(listener)
 		transport.CloseIdleConnections()
 	}()
 	return g, nil
 }
 
-// Close ends the gateway and its connections.
+// Close closes the gateway and its connections.
 func (g *Gateway) Close() error {
 	err := g.server.Close()
 	<-g.served
 	return err
 }
 
-// logins are the headers in which a key is sent.
+// logins are the headers in which a key can be sent.
 var logins = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"}
 
-// admit turns away requests without the token, and those that are not about models: the key may
-// open more of the provider's API, which no session needs.
+// admit rejects requests without the token, and requests that are not about models: the key may give access
+// to other parts of the provider's API, which no session needs.
 func (g *Gateway) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !asksModel(r) && !asksAbout(r) {
@@ -164,7 +163,7 @@ func (g *Gateway) admit(next http.Handler) http.Handler {
 	})
 }
 
-// pass passes a request on, unless it is one too many, or for a model that is not the session's.
+// pass passes a request on, unless it exceeds a bound or is for a model that is not the session's.
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if asksModel(r) {
 		turn := g.present()
@@ -200,7 +199,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 	next.ServeHTTP(w, r)
 }
 
-// swap puts the key where the token is.
+// swap replaces the token with the key.
 func (g *Gateway) swap(header http.Header) {
 	for _, name := range logins {
 		if value := header.Get(name); value != "" {
@@ -209,7 +208,7 @@ func (g *Gateway) swap(header http.Header) {
 	}
 }
 
-// conceal puts the token where a provider's headers repeat the key.
+// conceal replaces the key with the token where a provider's headers repeat it.
 func (g *Gateway) conceal(header http.Header) {
 	for _, values := range header {
 		for i, value := range values {
@@ -218,12 +217,12 @@ func (g *Gateway) conceal(header http.Header) {
 	}
 }
 
-// Redact takes the key and the token out of a text.
+// Redact removes the key and the token from a text.
 func (g *Gateway) Redact(text string) string {
 	return strings.NewReplacer(g.provider.Key, "[redacted]", g.Token, "[redacted]").Replace(text)
 }
 
-// Begin begins a turn; giveUp is called once if the provider refuses for too long.
+// Begin starts a turn. giveUp is called once if the provider refuses for too long.
 func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -231,7 +230,7 @@ func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	return g.turn
 }
 
-// asksModel reports whether a request is one that a model answers.
+// asksModel reports whether a model answers the request.
 func asksModel(r *http.Request) bool {
 	if _, act := googles(r); act == "generateContent" || act == "streamGenerateContent" {
 		return r.Method == http.MethodPost
@@ -239,8 +238,8 @@ func asksModel(r *http.Request) bool {
 	return r.Method == http.MethodPost && isOne(r, "/messages", "/responses", "/chat/completions")
 }
 
-// asksAbout reports whether a request is for what there is to know beforehand. That
-// a provider has no answer to that means nothing.
+// asksAbout reports whether a request asks for information beforehand. If a provider does not answer it, that
+// means nothing.
 func asksAbout(r *http.Request) bool {
 	if _, act := googles(r); act == "countTokens" {
 		return r.Method == http.MethodPost
@@ -248,23 +247,23 @@ func asksAbout(r *http.Request) bool {
 	return r.Method == http.MethodGet && isOne(r, "/models") || r.Method == http.MethodPost && isOne(r, "/messages/count_tokens")
 }
 
-// isOne compares a path, with the version of the API before it or without.
+// isOne compares the request's path, with or without the API's version before it.
 func isOne(r *http.Request, paths ...string) bool {
 	return slices.Contains(paths, strings.TrimPrefix(r.URL.Path, "/v1"))
 }
 
-// asked is what a request for a model is: of which turn, for which model, with how many bytes.
+// asked describes a request for a model: its turn, its model and its size.
 type asked struct {
 	turn  *Turn
 	model string
 	bytes int64
 }
 
-// askedKey is where in its context a request for a model has that.
+// askedKey is the key of that in the request's context.
 type askedKey struct{}
 
-// askedOf gives what a request for a model is. Of any other the turn is nil, of which nothing is
-// kept.
+// askedOf returns the description of a request for a model. For any other request the turn is nil, and
+// nothing is recorded.
 func askedOf(r *http.Request) asked {
 	what, _ := r.Context().Value(askedKey{}).(asked)
 	return what
@@ -276,8 +275,8 @@ func (g *Gateway) present() *Turn {
 	return g.turn
 }
 
-// Settle waits until the answers under way are accounted for, at once if the clients are gone,
-// and for settleTime at the most; it reports whether they are.
+// Settle waits until the answers in progress are accounted for. If the clients are gone that is at once, and
+// at most it takes settleTime. It reports whether all are.
 func (g *Gateway) Settle() bool {
 	late := time.NewTimer(settleTime)
 	defer late.Stop()
@@ -292,8 +291,8 @@ func (g *Gateway) Settle() bool {
 	return true
 }
 
-// Working reports whether the CLI has its own to do: the provider has given a whole answer in
-// this turn, refused nothing since, and is asked for nothing now.
+// Working reports whether the CLI is busy by itself: in this turn, the provider has given a complete answer,
+// refused nothing since, and has no pending request.
 func (g *Gateway) Working() bool {
 	return len(g.room) == 0 && g.present().answered()
 }
@@ -305,7 +304,7 @@ func (g *Gateway) signal() {
 	}
 }
 
-// answered looks at the provider's answer on its way to the CLI.
+// answered inspects the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.signal()
 	g.conceal(response.Header)
@@ -323,11 +322,11 @@ func (g *Gateway) answered(response *http.Response) error {
 		return nil
 	}
 	late := time.AfterFunc(refusalTime, func() { _ = response.Body.Close() })
-	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as far as it comes
+	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as much as arrives
 	late.Stop()
 	said = bytes.ReplaceAll(said, []byte(g.provider.Key), []byte(g.Token))
 	turn.refuse(refusalOf(response, said))
-	_ = response.Body.Close() // it was for reading only
+	_ = response.Body.Close() // it was only read from
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
 	response.Header.Set("Content-Length", strconv.Itoa(len(said)))
 	return nil
@@ -341,24 +340,24 @@ func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error)
 	http.Error(w, "the provider does not answer", http.StatusBadGateway)
 }
 
-// buffers makes those through which answers go: the larger, the fewer calls of the system a
-// long one takes, which is most of what copying costs.
+// buffers makes the buffers through which answers are copied. Larger buffers mean fewer system calls, which
+// are most of the cost of copying.
 type buffers struct{}
 
 func (buffers) Get() []byte { return make([]byte, 128<<10) }
 
-// Put leaves one to the garbage collector: there are few answers, and those are slow.
+// Put leaves a buffer to the garbage collector: there are few answers, and they are slow.
 func (buffers) Put([]byte) {}
 
-// witness sees an answer go by.
+// witness inspects an answer as it passes.
 type witness struct {
 	io.ReadCloser
 	gateway *Gateway
 	turn    *Turn
-	// answer is nil if it is not a model's.
+	// answer is nil if it is not the answer of a model.
 	answer *usage.Answer
 	gone   <-chan struct{}
-	// over says that the answer has come to its end, or broke.
+	// over says that the answer is complete, or broke off.
 	over bool
 }
 
@@ -378,7 +377,7 @@ func (w *witness) Read(p []byte) (int, error) {
 	default:
 		select {
 		case <-w.gone:
-			// It was the CLI that went away.
+			// The CLI closed the connection.
 		default:
 			w.over = true
 			w.turn.refuse(Refusal{Message: err.Error(), late: true})
@@ -387,8 +386,8 @@ func (w *witness) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the answer, also one that the CLI no longer wanted: that it has read the last event
-// does not mean that it waits for the end.
+// Close ends the answer, even if the CLI no longer wants it: a CLI that has read the last event may not wait
+// for the end of the stream.
 func (w *witness) Close() error {
 	if w.answer != nil {
 		w.answer.Close()
@@ -399,7 +398,7 @@ func (w *witness) Close() error {
 	return w.ReadCloser.Close()
 }
 
-// end is the end of an answer, which the provider may have broken off in words.
+// end handles the end of an answer. The provider may have ended it with an error.
 func (w *witness) end() {
 	w.over = true
 	if w.answer == nil {

@@ -12,13 +12,13 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// maxRequest is the longest request that is passed on, in bytes: what the Messages API takes
+// maxRequest is the longest request that is passed on, in bytes: the limit of the Messages API
 // (https://docs.anthropic.com/en/api/errors).
 const maxRequest = 32 << 20
 
-// foreign is why a model is none of this session's, or nil. A session's models are those that
-// its CLI asks for before the provider's first answer begins: until then no command has run in
-// it that could ask for one at this machine's expense.
+// foreign says why a model is not one of this session's, or is nil. A session's models are those that its CLI
+// asks for before the provider's first answer begins: before that, no command has run that could ask for
+// another model at the user's expense.
 func (g *Gateway) foreign(model string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -31,15 +31,15 @@ func (g *Gateway) foreign(model string) error {
 	return nil
 }
 
-// firstAnswer takes note that the provider answers.
+// firstAnswer records that the provider has answered.
 func (g *Gateway) firstAnswer() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.answers = true
 }
 
-// modelOf reads which model a request is for. But for its key for the provider's cache, if
-// another one is given, it leaves the request as it was.
+// modelOf reads which model a request is for. It leaves the request unchanged, except that it replaces its
+// cache key if one is given.
 func modelOf(r *http.Request, key string) (string, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return "", errors.New("the request is compressed, so that its model cannot be read; have it sent as it is")
@@ -71,12 +71,12 @@ func modelOf(r *http.Request, key string) (string, error) {
 	return model, nil
 }
 
-// googlePath is how the Gemini API names the model and what it is to do
+// googlePath matches how the Gemini API names the model and the method
 // (https://ai.google.dev/api/generate-content).
 var googlePath = lazyregexp.New(`^/v1(?:alpha|beta)?/models/([A-Za-z0-9._-]+):([A-Za-z]+)$`)
 
-// googles gives the model that a request of the Gemini API is for, and what it is to do; empty for
-// any other request.
+// googles returns the model and the method of a request of the Gemini API. They are empty for any other
+// request.
 func googles(r *http.Request) (model, act string) {
 	if parts := googlePath.FindStringSubmatch(r.URL.EscapedPath()); parts != nil {
 		return parts[1], parts[2]
@@ -84,9 +84,9 @@ func googles(r *http.Request) (model, act string) {
 	return "", ""
 }
 
-// named finds the model that a JSON object names. It is not ok where another reader might find
-// another one: named twice, in other letters of the same word, or escaped. That all the rest is
-// JSON it takes on trust, which makes it as fast as the request is copied.
+// named finds the model that a JSON object names. Result ok is false if another parser might find a different
+// one: the key occurs twice, in another case, or escaped. It does not check that the rest is valid JSON, and
+// so is as fast as copying the request.
 func named(body []byte) (model string, ok bool) {
 	clear := true
 	closed := members(body, func(member []byte, at int) {
@@ -102,9 +102,8 @@ func named(body []byte) (model string, ok bool) {
 	return model, ok && clear && closed
 }
 
-// keyed is a request with another key for the provider's cache, where it has one. With a key of
-// its own for each session, a CLI keeps sessions from sharing what is cached
-// (https://platform.openai.com/docs/guides/prompt-caching,
+// keyed is a request with another key for the provider's cache, if it has one. By a key for each session, a
+// CLI keeps sessions from sharing cached prompts (https://platform.openai.com/docs/guides/prompt-caching,
 // https://github.com/openai/codex/issues/29377).
 func keyed(body []byte, key string) []byte {
 	from, to := 0, 0
@@ -119,8 +118,8 @@ func keyed(body []byte, key string) []byte {
 	return slices.Concat(body[:from], []byte(key), body[to:])
 }
 
-// members tells of each member of a JSON object its name, as it is written, and where its value
-// begins. It reports whether the object ends, and nothing follows.
+// members calls tell for each member of a JSON object, with its name as it is written and the offset of its
+// value. It reports whether the object is closed and nothing follows.
 func members(body []byte, tell func(name []byte, value int)) (closed bool) {
 	depth := 0
 	for i := 0; i < len(body); i++ {
@@ -149,8 +148,7 @@ func members(body []byte, tell func(name []byte, value int)) (closed bool) {
 	return closed
 }
 
-// word gives what stands between the quotes of the JSON string that text begins with, and
-// where it ends.
+// word returns the content of the JSON string at the beginning of text, and where the string ends.
 func word(text []byte) (inner []byte, end int, whole bool) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, 0, false

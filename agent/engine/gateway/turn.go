@@ -15,7 +15,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Turn is how the requests of one turn were answered.
+// Turn records how the requests of one turn were answered.
 type Turn struct {
 	giveUp context.CancelFunc
 
@@ -25,12 +25,12 @@ type Turn struct {
 	gaveUp   bool
 	retries  int
 	over     *engine.Error
-	// whole says that an answer has come to its end.
+	// whole says that an answer was complete.
 	whole bool
 }
 
-// Refused gives the last refusal, if the provider has not answered since. Of a turn
-// without a gateway, which is nil, nothing is known.
+// Refused returns the last refusal, if the provider has not answered since. For a turn without a gateway,
+// which is nil, nothing is known.
 func (t *Turn) Refused() (Refusal, bool) {
 	if t == nil {
 		return Refusal{}, false
@@ -40,14 +40,14 @@ func (t *Turn) Refused() (Refusal, bool) {
 	return t.last, t.refusals > 0
 }
 
-// GaveUp reports whether the turn was ended for too many refusals.
+// GaveUp reports whether the turn was ended because of too many refusals.
 func (t *Turn) GaveUp() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gaveUp
 }
 
-// Retries counts the requests that were made after a refusal.
+// Retries counts the requests that followed a refusal.
 func (t *Turn) Retries() int {
 	if t == nil {
 		return 0
@@ -57,8 +57,7 @@ func (t *Turn) Retries() int {
 	return t.retries
 }
 
-// Over says why the turn was ended before the provider was asked once more; nil if it
-// was not.
+// Over says why the turn was ended before another request to the provider; nil if it was not.
 func (t *Turn) Over() *engine.Error {
 	if t == nil {
 		return nil
@@ -68,7 +67,7 @@ func (t *Turn) Over() *engine.Error {
 	return t.over
 }
 
-// exhaust ends the turn, since its session may not go on.
+// exhaust ends the turn, since its session may not continue.
 func (t *Turn) exhaust(over *engine.Error) {
 	if t == nil {
 		return
@@ -81,8 +80,8 @@ func (t *Turn) exhaust(over *engine.Error) {
 	}
 }
 
-// deny takes note that a request was not passed on. That a command of the session's makes such
-// requests does not end the turn.
+// deny records that a request was not passed on. It does not end the turn, since a command of the session may
+// have sent the request.
 func (t *Turn) deny(err error) {
 	if t == nil {
 		return
@@ -90,13 +89,13 @@ func (t *Turn) deny(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.refusals > 0 {
-		return // what the provider refused says more
+		return // the provider's refusal says more
 	}
 	t.refusals = 1
 	t.last = Refusal{Status: http.StatusForbidden, Message: err.Error(), own: true}
 }
 
-// ask begins a request.
+// ask records the start of a request.
 func (t *Turn) ask() {
 	if t == nil {
 		return
@@ -108,8 +107,8 @@ func (t *Turn) ask() {
 	}
 }
 
-// accept ends a row of refusals. Of answers that are broken off, only a whole one
-// is the end, since each of them begins well.
+// accept ends a series of refusals. After an answer that broke off, only a complete answer ends the series,
+// since an answer that will break off also begins well.
 func (t *Turn) accept(whole bool) {
 	if t == nil {
 		return
@@ -122,7 +121,7 @@ func (t *Turn) accept(whole bool) {
 	t.whole = t.whole || whole
 }
 
-// answered reports whether the provider has answered, and not refused since.
+// answered reports whether the provider has answered completely and refused nothing since.
 func (t *Turn) answered() bool {
 	if t == nil {
 		return false
@@ -140,7 +139,7 @@ func (t *Turn) refuse(r Refusal) {
 	defer t.mu.Unlock()
 	t.refusals++
 	t.last = r
-	// What does not pass by waiting a CLI should say itself, at once, and not ask again.
+	// If waiting does not help, the CLI should report the refusal at once and not retry.
 	limit := 2
 	if r.passing() {
 		limit = maxRefusals
@@ -151,28 +150,27 @@ func (t *Turn) refuse(r Refusal) {
 	}
 }
 
-// Refusal is a request that was not answered, by the provider or by the gateway. A Status of zero says that the
-// connection could not be made, or broke.
+// Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the
+// connection failed or broke.
 type Refusal struct {
 	Status int
-	// Kind and Message are the provider's words, Kind being the code or type of
-	// its error.
+	// Kind is the code or type of the provider's error. Message is its text.
 	Kind, Message string
-	// RetryAfter is when the provider wants to be asked again; zero if it does not say.
+	// RetryAfter is how long the provider wants to wait before a retry; zero if it does not say.
 	RetryAfter time.Duration
 
-	// own says that the gateway refused, and not the provider; late that the provider had
-	// begun to answer.
+	// own says that the gateway refused, and not the provider. late says that the provider had begun to
+	// answer.
 	own, late bool
 }
 
-// brokenOff is an answer that the provider has ended with a failure.
+// brokenOff is the refusal for an answer that the provider ended with an error.
 func brokenOff(f usage.Fault) Refusal {
 	return Refusal{Status: cmp.Or(f.Status, statuses[f.Kind], http.StatusInternalServerError), Kind: f.Kind, Message: f.Message, late: true}
 }
 
-// statuses are those with which the providers refuse for the same reason before they begin to
-// answer; what is not known is theirs.
+// statuses are the HTTP statuses with which providers refuse for the same reason before they begin to answer.
+// An unknown reason counts as the provider's own failure.
 var statuses = map[string]int{
 	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403,
 	"insufficient_quota": 429, "billing_error": 402,
@@ -188,7 +186,7 @@ func refusalOf(response *http.Response, body []byte) Refusal {
 	var said struct {
 		Error struct {
 			Type, Message string
-			// Status and Details are the Gemini API's (https://google.aip.dev/193).
+			// Status and Details are fields of the Gemini API (https://google.aip.dev/193).
 			Code, Status any
 			Details      []struct {
 				RetryDelay string `json:"retryDelay"`
@@ -214,11 +212,11 @@ func refusalOf(response *http.Response, body []byte) Refusal {
 	return r
 }
 
-// maxRetryAfter is the longest time that a provider is taken at its word for.
+// maxRetryAfter is the longest wait that is accepted from a provider.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads the header in either of its forms
-// (https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3), up to a day.
+// retryAfter reads the header in either of its forms (https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3),
+// up to a day.
 func retryAfter(value string) time.Duration {
 	wait := time.Duration(0)
 	if seconds, err := strconv.Atoi(value); err == nil {
@@ -229,7 +227,7 @@ func retryAfter(value string) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
-// passing reports whether asking again may help.
+// passing reports whether a retry may help.
 func (r Refusal) passing() bool {
 	switch r.Class() {
 	case engine.RateLimited, engine.Overloaded, engine.Server, engine.Network:
@@ -238,12 +236,12 @@ func (r Refusal) passing() bool {
 	return false
 }
 
-// ofLogin are the providers' kinds of refusal that a login meets with every request.
+// ofLogin matches the kinds of refusals that a login gets for every request.
 var ofLogin = lazyregexp.New(`(?i)permission|authentication|api_key|unsupported_country|account|organization`)
 
-// Class names the refusal, by the provider's own words first
-// (https://platform.openai.com/docs/guides/error-codes,
-// https://docs.anthropic.com/en/api/errors, https://ai.google.dev/gemini-api/docs/troubleshooting), then by the status.
+// Class classifies the refusal, first by the provider's own words
+// (https://platform.openai.com/docs/guides/error-codes, https://docs.anthropic.com/en/api/errors,
+// https://ai.google.dev/gemini-api/docs/troubleshooting), then by the status.
 func (r Refusal) Class() engine.Class {
 	words := strings.ToLower(r.Kind + " " + r.Message)
 	says := func(parts ...string) bool {
@@ -267,16 +265,16 @@ func (r Refusal) Class() engine.Class {
 		return engine.ContextOverflow
 	case status < 500 && says("content_policy", "content_filter"):
 		return engine.Refusal
-	// What stands before a provider, such as a firewall, forbids by what a request says.
-	// Some call a wrong key a bad request.
+	// A firewall before a provider may answer 403 because of a request's content. Some providers call a wrong
+	// key a bad request.
 	case status == 401 || status == 403 && ofLogin.MatchString(r.Kind) || status == 400 && says("api key", "invalid_api_key"):
 		return engine.Auth
-	// OpenAI gives some models to verified organizations only.
+	// OpenAI restricts some models to verified organizations.
 	case says("model_not_found", "organization must be verified") ||
 		status == 400 && says("model") && says("does not exist", "invalid model") ||
 		status == 404 && says("model", "deployment", "endpoints found"):
 		return engine.UnknownModel
-	// An address where no provider is, a proxy that wants a login, and what passes.
+	// A wrong address, a proxy that requires a login, and temporary conditions.
 	case status == 404 || status == 407 || status == 408 || status == 409 || status == 425:
 		return engine.Network
 	case status == 429:
