@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept are the capabilities that a confined process of root keeps, as in many containers: those
-// by which builds and tests treat files and processes of their own as root may. All others let it
-// see into, change or listen to what is not its own.
+// kept are the capabilities that a confined root process keeps, as in many containers: those by which builds
+// and tests use their own files and processes as root. All others would let it see, change or listen to what
+// is not its own.
 var kept = []int{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL,
 	unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE,
 }
 
-// dropCapabilities leaves this thread, and what it becomes, none but those that are kept. It
-// needs new privileges to be given up already: else root would have all of its bounding set again.
+// dropCapabilities drops all capabilities of this thread, and of what it becomes, except those that are kept.
+// no_new_privs must be set before: otherwise root would get its whole bounding set back.
 func dropCapabilities() error {
 	var mask [2]uint32
 	for _, capability := range kept {
@@ -26,11 +26,11 @@ func dropCapabilities() error {
 		if mask[capability/32]&(1<<(capability%32)) != 0 {
 			continue
 		}
-		// Without CAP_SETPCAP, or of a capability that this Linux does not have. What is in the
-		// bounding set alone cannot be had by who has given up new privileges.
+		// This fails without CAP_SETPCAP, and for capabilities that this kernel does not have. Capabilities
+		// that are only in the bounding set cannot be gained after no_new_privs.
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0)
 	}
-	// Before Linux 4.3 there are no ambient ones.
+	// Linux before 4.3 has no ambient capabilities.
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("give up capabilities: %w", err)
 	}

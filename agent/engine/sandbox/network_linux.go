@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// network says why connections cannot be held to named ports. Landlock holds those of TCP; a
-// filter of system calls keeps a process from all else by which it could be sent or called.
+// network says why connections cannot be limited to certain ports. Landlock limits TCP; a filter of system
+// calls blocks every other way by which the process could send or receive.
 func network() error {
 	version, err := abi()
 	switch {
@@ -21,31 +21,32 @@ func network() error {
 	case architectures[runtime.GOARCH] == 0:
 		return fmt.Errorf("system calls are not filtered on %s", runtime.GOARCH)
 	}
-	// A Linux that filters reads the filter, of which there is none (seccomp(2)).
+	// A kernel with filters tries to read the filter; the null pointer then gives EFAULT (seccomp(2)).
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, 0, 0, 0); !errors.Is(err, unix.EFAULT) {
 		return fmt.Errorf("this Linux does not filter system calls (%v)", err)
 	}
 	return nil
 }
 
-// architectures are those whose numbers of system calls the package unix has for this program, by
-// the kernel's name for them. What comes by another one, such as the calls of 32-bit programs, is refused.
+// architectures are those for which package unix has the system call numbers of this program, with the
+// kernel's id for them. System calls of any other architecture, such as those of 32-bit programs, are
+// refused.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// x32 marks the calls of a third way into a kernel for amd64.
+// x32 marks the system calls of the x32 ABI on amd64.
 const x32 = 0x40000000
 
-// The places of what a filter reads of a system call (struct seccomp_data); both architectures
-// have the low half of an argument first.
+// The offsets of the fields that a filter reads (struct seccomp_data). On both architectures the low half of
+// an argument comes first.
 const (
 	callNumber       = 0
 	callArchitecture = 4
 	callArguments    = 16
 )
 
-// tcpOnly refuses sockets that are neither for TCP nor within this machine, so that Landlock holds
-// all connections: it knows none of UDP, of Multipath TCP, or of data that is sent with the opening
-// of a connection, and io_uring asks for all of that without a call.
+// tcpOnly refuses sockets that are neither TCP nor local to this machine, so that Landlock controls all
+// connections: it does not cover UDP, Multipath TCP, or data that is sent while a connection is opened (TCP
+// Fast Open). io_uring can do all of these without a system call, so it is refused too.
 func tcpOnly() error {
 	f := filter{}
 	f.load(callArchitecture)
@@ -62,7 +63,7 @@ func tcpOnly() error {
 	f.call(unix.SYS_SOCKET, func(f *filter) {
 		f.load(callArguments)
 		f.allow(unix.AF_UNIX)
-		f.allow(unix.AF_NETLINK) // which tells of this machine's addresses
+		f.allow(unix.AF_NETLINK) // reports this machine's addresses
 		f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.AF_INET, 2, 0)
 		f.unless(unix.AF_INET6, unix.EAFNOSUPPORT)
 		f.load(callArguments + 8)
@@ -80,14 +81,14 @@ func tcpOnly() error {
 	return nil
 }
 
-// filter is a program that the kernel runs on each system call.
+// filter is a program that the kernel runs for each system call.
 type filter []unix.SockFilter
 
 func (f *filter) add(code int, k uint32, yes, no uint8) {
 	*f = append(*f, unix.SockFilter{Code: uint16(code), Jt: yes, Jf: no, K: k})
 }
 
-// load has the steps that follow look at a part of the call.
+// load loads a field of the system call for the following steps.
 func (f *filter) load(place uint32) { f.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, place, 0, 0) }
 
 // refuse ends the filter with an error for the caller.
@@ -95,19 +96,19 @@ func (f *filter) refuse(errno unix.Errno) {
 	f.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ERRNO|uint32(errno), 0, 0)
 }
 
-// allow allows the call if what was loaded is this value.
+// allow allows the call if the loaded value is this one.
 func (f *filter) allow(value uint32) {
 	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, 0, 1)
 	f.add(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW, 0, 0)
 }
 
-// unless refuses the call if what was loaded is not this value.
+// unless refuses the call if the loaded value is not this one.
 func (f *filter) unless(value uint32, errno unix.Errno) {
 	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, 1, 0)
 	f.refuse(errno)
 }
 
-// call runs a part for one number of call, at whose end the call is allowed.
+// call runs a part of the filter for one system call number. At the end of the part the call is allowed.
 func (f *filter) call(number uint32, part func(*filter)) {
 	var steps filter
 	part(&steps)
@@ -116,14 +117,14 @@ func (f *filter) call(number uint32, part func(*filter)) {
 	*f = append(*f, steps...)
 }
 
-// noFastOpen refuses a call whose argument of this number has MSG_FASTOPEN.
+// noFastOpen refuses a call if its argument with this number has MSG_FASTOPEN.
 func (f *filter) noFastOpen(argument uint32) {
 	f.load(callArguments + 8*argument)
 	f.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.MSG_FASTOPEN, 0, 1)
 	f.refuse(unix.EACCES)
 }
 
-// loopback has the network of this process, which is its own, reach itself.
+// loopback enables the loopback interface in this process's own network namespace.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

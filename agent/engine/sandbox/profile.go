@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// profile are rules in the language of macOS's sandbox-exec, which is a Scheme. Of two that
-// apply the later one counts, so that what is shown comes after what is hidden.
+// profile are the rules in the language of macOS's sandbox-exec, which is a Scheme. The last matching rule
+// counts, so what is shown comes after what is hidden.
 func profile(r Rules) string {
 	profile := &strings.Builder{}
 	profile.WriteString("(version 1)\n(allow default)\n(deny file-write*)\n")
@@ -22,5 +22,5 @@ func profile(r Rules) string {
 	return profile.String()
 }
 
-// schemeString escapes what means something in a string; a space or a parenthesis does not.
+// schemeString escapes the special characters of a string. Spaces and parentheses are not special.
 var schemeString = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

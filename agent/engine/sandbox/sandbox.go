@@ -1,11 +1,10 @@
-// Package sandbox confines a child process and all that it starts: it writes in the
-// places named to it and nowhere else, and cannot read what programs keep logins in.
-// The network stays open, since builds download and tests listen, unless Rules.Connect or
-// Rules.Alone is set.
+// Package sandbox confines a child process and its descendants: they can only write to named files and
+// directories, and cannot read where programs keep logins. The network stays open, since builds download and
+// tests listen, unless Rules.Connect or Rules.Alone is set.
 //
-// It owns how that is done on each platform, and stores nothing: Landlock
-// (https://docs.kernel.org/userspace-api/landlock.html) on Linux 6.2 and newer,
-// sandbox-exec on macOS, and nothing elsewhere.
+// The package knows how to do this on each platform, and stores nothing: Landlock
+// (https://docs.kernel.org/userspace-api/landlock.html) on Linux 6.2 or newer, sandbox-exec on macOS, and
+// nothing elsewhere.
 package sandbox
 
 import (
@@ -22,24 +21,23 @@ import (
 
 // Rules say what a confined process may do.
 type Rules struct {
-	// Write are the files and directories that it may write to and read. What is not
-	// there is made, as a directory.
+	// Write are the files and directories that it may write and read. A missing one is created, as a
+	// directory.
 	Write []string
-	// Hide are the files and directories whose content it may not read, but for what
-	// Write and Show name.
+	// Hide are the files and directories whose content it may not read, except what Write and Show name.
 	Hide []string
-	// Show are the files and directories below hidden ones that it may read all the same.
+	// Show are the files and directories inside hidden ones that it may read.
 	Show []string
-	// Connect, if not empty, are the only ports to which it may open TCP connections, and it may
-	// send nothing by other protocols, where Network has no error. Empty leaves the network open.
+	// Connect, if not empty, are the only ports to which it may open TCP connections, and it may not send by
+	// any other protocol. This is enforced where Network returns no error. Empty leaves the network open.
 	Connect []uint16
-	// Alone gives it a network of its own, in which it reaches itself and nothing else. It is
-	// refused where it cannot be had; see process.Command.
+	// Alone gives it a network namespace of its own, in which it can only reach itself. If that is not
+	// possible, the process does not start; see process.Command.
 	Alone bool
 }
 
-// Reviewer are the rules for a session that reads a directory and others beside it, with a
-// home of its own, in which alone it writes; what it may not read is the same as for an Author.
+// Reviewer are the rules for a session that reads the given directories and only writes in its own home
+// directory. It may not read the same files as an Author.
 func Reviewer(dirs []string, home, user string, private []string) Rules {
 	return Rules{
 		Write: []string{home},
@@ -48,10 +46,9 @@ func Reviewer(dirs []string, home, user string, private []string) Rules {
 	}
 }
 
-// Author are the rules for what an author runs in a worktree, the first of some directories of which it
-// reads the others, with a home of its own and an environment. It may read the repository that the
-// worktree belongs to, but neither the private places nor what programs of the user, whose home is
-// given, keep logins in.
+// Author are the rules for what an author runs in a worktree, the first of the directories; the others can be
+// read. It has its own home directory and environment. It may read the repository that the worktree belongs
+// to, but neither the private files nor those in which programs keep logins below the user's home.
 func Author(dirs []string, home string, env []string, user string, private []string) Rules {
 	return Rules{
 		Write: append(Caches(env), dirs[0], home),
@@ -60,37 +57,36 @@ func Author(dirs []string, home string, env []string, user string, private []str
 	}
 }
 
-// mirror is the repository of a worktree, where the package worktree puts it. What the worktree
-// itself says of the place may have been written by whom this is about.
+// mirror is the repository of a worktree, at the path at which package worktree stores it. What the
+// worktree's own files say about that path is not trusted: the confined process may have written them.
 func mirror(dir string) string { return layout.Around(dir).Mirror() }
 
-// Level is what confines on this machine, such as "landlock"; the error says why
-// nothing does.
+// Level is the mechanism that confines on this machine, such as "landlock". The error says why there is none.
 func Level() (string, error) { return level() }
 
-// Network is why Rules.Connect cannot be held on this machine; nil where it is.
+// Network says why Rules.Connect cannot be enforced on this machine; nil if it can.
 func Network() error { return network() }
 
-// Gaps say what of this machine a confined process reaches all the same, each as what it
-// is, for people to close.
+// Gaps say what a confined process can still reach on this machine, one sentence fragment each, for people to
+// close.
 func Gaps() []string { return gaps() }
 
-// Bootstrap is the first call of every program that confines others. Where the program was
-// started by itself to take on rules, Bootstrap does that, becomes the program that is meant,
-// and does not return. Without it, nothing can be confined.
+// Bootstrap must be the first call of every program that confines others. If the program was started by
+// itself to take on rules, Bootstrap does that, becomes the intended program, and does not return. Without
+// it, nothing can be confined.
 func Bootstrap() {
 	enterIfConfined()
 	bootstrapped = true
 }
 
-// bootstrapped says that main has called Bootstrap: a program that has not would run anew where
-// it is to confine.
+// bootstrapped says that main has called Bootstrap. A program that has not would run its own main instead of
+// confining.
 var bootstrapped bool
 
 var errNoBootstrap = errors.New("this program cannot confine others: its main does not begin with sandbox.Bootstrap")
 
-// Wrap gives the program and the arguments, the first being its name, to run in the
-// place of others so that those are confined. Where nothing confines they are as they were.
+// Wrap returns the program and the arguments, including the name, to run in place of the given ones so that
+// they are confined. If nothing confines on this machine, they are unchanged.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
@@ -105,11 +101,10 @@ func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	return wrap(rules, path, args)
 }
 
-// Shell gives a script that stands for a shell, which is named by its path. What it starts is
-// confined by these rules and by those of the process that runs the script, and can neither look
-// into that process nor end it. It is without the variables whose names are in drop, and has
-// those in set, as "name=value". The script is empty where what is confined cannot be confined
-// further.
+// Shell returns a script that replaces the shell at a path. What the script starts is confined by these rules
+// in addition to those of the process that runs it, and can neither inspect nor end that process. Its
+// environment lacks the variables in drop and has those in set, as "name=value". The script is empty if a
+// confined process cannot be confined further.
 func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil
@@ -124,7 +119,7 @@ func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	return shell(rules, path, drop, set)
 }
 
-// resolved has all places without symbolic links.
+// resolved returns the rules with symbolic links resolved.
 func (r Rules) resolved() (Rules, error) {
 	for _, dir := range r.Write {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -153,19 +148,20 @@ func (r Rules) resolved() (Rules, error) {
 	if err != nil {
 		return Rules{}, err
 	}
-	// Programs share memory by files, too. Where other things lie there, it stays closed.
+	// Programs also share memory by files in /dev/shm. If that directory contains other named paths, it stays
+	// closed.
 	others := slices.Concat(write, hide, show, temporary)
 	memory = slices.DeleteFunc(memory, func(dir string) bool { return within(dir, others) })
 	write = append(write, memory...)
 	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect, Alone: r.Alone}, nil
 }
 
-// within reports whether one of some places is a directory or below it.
+// within reports whether one of the paths is the directory or below it.
 func within(dir string, places []string) bool {
 	return slices.ContainsFunc(places, func(place string) bool { return place == dir || strings.HasPrefix(place, dir+"/") })
 }
 
-// existing leaves out what is not there, and what is out of reach anyway.
+// existing leaves out paths that do not exist, and those that cannot be reached anyway.
 func existing(places []string) ([]string, error) {
 	var found []string
 	for _, place := range places {
@@ -183,7 +179,7 @@ func existing(places []string) ([]string, error) {
 	return found, nil
 }
 
-// logins are where programs keep logins, and shells what was typed, below a home.
+// logins are the paths below a home directory in which programs keep logins, and shells what was typed.
 var logins = []string{
 	".ssh", ".gnupg", ".netrc", "_netrc", ".git-credentials", ".password-store", ".vault-token", ".config/git", ".gitconfig",
 	".config/gh", ".config/hub", ".config/glab-cli", ".config/github-copilot", ".config/touchstone",
@@ -204,8 +200,8 @@ var logins = []string{
 	"Library/Application Support/Microsoft Edge", "Library/Cookies",
 }
 
-// Logins are the places below a home in which programs keep logins, and this one its own;
-// without a home, the latter alone.
+// Logins are the paths below a home directory in which programs keep logins, and this program's own. Without
+// a home, it is only the latter.
 func Logins(home string) []string {
 	var places []string
 	for _, name := range logins {
@@ -222,8 +218,8 @@ func Logins(home string) []string {
 // caches are the variables that say where builds keep what they have downloaded and made.
 var caches = []string{"GOCACHE", "GOMODCACHE"}
 
-// Caches gives the directories in which builds keep what they have downloaded and made,
-// by the environment that they get.
+// Caches returns the directories in which builds keep what they have downloaded and made, according to their
+// environment.
 func Caches(env []string) []string {
 	var dirs []string
 	for _, entry := range env {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// program takes a profile and becomes the program that it is given. It is called
-// deprecated, and there is nothing else that a program of no bundle could use.
+// program applies a profile and becomes the given program. It is marked as deprecated, but there is nothing
+// else for a program without a bundle.
 const program = "/usr/bin/sandbox-exec"
 
 func level() (string, error) {
@@ -20,10 +20,10 @@ func wrap(r Rules, path string, args []string) (string, []string, error) {
 	return program, append([]string{program, "-p", profile(r), path}, args[1:]...), nil
 }
 
-// shell: a profile inside of another is refused.
+// shell is empty: a profile inside another one is refused.
 func shell(Rules, string, []string, []string) (string, error) { return "", nil }
 
 func gaps() []string { return nil }
 
-// enterIfConfined does nothing: no program confines itself here.
+// enterIfConfined does nothing: on macOS no program confines itself.
 func enterIfConfined() {}

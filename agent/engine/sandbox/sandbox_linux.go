@@ -15,16 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastABI is the first version of Landlock that holds renames and truncations: Linux 6.2.
+// leastABI is the first version of Landlock that controls renames and truncations: Linux 6.2.
 const leastABI = 3
 
-// connectABI is the first version that holds TCP connections: Linux 6.7.
+// connectABI is the first version that controls TCP connections: Linux 6.7.
 const connectABI = 4
 
-// netPortRule is the kind of a rule about a port, LANDLOCK_RULE_NET_PORT (landlock_add_rule(2)).
+// netPortRule is the type of a rule about a port, LANDLOCK_RULE_NET_PORT (landlock_add_rule(2)).
 const netPortRule = 2
 
-// pathSocketABI is the first version that holds connections to sockets that have a path: Linux 7.1.
+// pathSocketABI is the first version that controls connections to sockets with a path: Linux 7.1.
 const pathSocketABI = 9
 
 // abi is the kernel's version of Landlock.
@@ -47,8 +47,8 @@ func level() (string, error) {
 	return fmt.Sprintf("landlock, version %d", version), nil
 }
 
-// sockets are those of services that do what they are asked for with the rights of this
-// user, or of root. Before pathSocketABI Landlock does not hold connections to them.
+// sockets belong to services that act with the permissions of this user, or of root. Before pathSocketABI,
+// Landlock does not control connections to them.
 var sockets = []string{
 	"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
 	"$XDG_RUNTIME_DIR/docker.sock", "$XDG_RUNTIME_DIR/podman/podman.sock", "$XDG_RUNTIME_DIR/bus", "$SSH_AUTH_SOCK",
@@ -69,9 +69,8 @@ func gaps() []string {
 	return open
 }
 
-// A process can confine only itself, and Go has no place between its fork and exec. So
-// this program starts itself with another word for its first argument, takes on the rules,
-// and becomes the program that is meant.
+// A process can only confine itself, and Go runs no code between fork and exec. So this program starts itself
+// with this word as its first argument, takes on the rules, and becomes the intended program.
 const inside = "touchstone-sandbox"
 
 func wrap(r Rules, path string, args []string) (string, []string, error) {
@@ -90,8 +89,8 @@ func (r Rules) written() (string, error) {
 	return string(rules), nil
 }
 
-// shell: a process of one set of rules is kept from the memory, and by its path in /proc from
-// the environment, of those that are not under it as well
+// shell confines with a second set of rules. A process under one set of rules cannot access the memory, nor
+// by /proc the environment, of a process outside it
 // (https://docs.kernel.org/userspace-api/landlock.html#ptrace-restrictions).
 func shell(r Rules, path string, drop, set []string) (string, error) {
 	rules, err := r.written()
@@ -114,7 +113,7 @@ func shell(r Rules, path string, drop, set []string) (string, error) {
 	return script.String(), nil
 }
 
-// quote makes one word of the shell's language.
+// quote quotes a text as one word for the shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func enterIfConfined() {
@@ -129,7 +128,7 @@ func enterIfConfined() {
 	os.Exit(126)
 }
 
-// The rights that are held, and those of them that a file has.
+// The controlled access rights, and those of them that apply to files.
 const (
 	writing = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REFER |
@@ -155,8 +154,8 @@ func enter(written string) error {
 		held.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	}
 	if version >= 6 {
-		// Processes inside can neither signal processes outside, this agent among them, nor reach
-		// them by a socket without a path.
+		// Confined processes can neither signal processes outside, including this agent, nor connect to their
+		// abstract sockets.
 		held.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
 	if version >= connectABI && len(rules.Connect) > 0 {
@@ -179,9 +178,9 @@ func enter(written string) error {
 	return tcpOnly()
 }
 
-// Enclose puts the calling thread, and all that it starts from then on, into a domain out of which
-// no signal gets; who calls it keeps the goroutine on the thread. The error says that it is not so,
-// which it is before Linux 6.12.
+// Enclose puts the calling thread, and everything that it starts afterwards, into a Landlock domain that no
+// signal leaves. The caller must keep its goroutine locked to the thread. The error says that this is not the
+// case, as on Linux before 6.12.
 func Enclose() error {
 	version, err := abi()
 	if err != nil {
@@ -190,8 +189,8 @@ func Enclose() error {
 	if version < 6 {
 		return fmt.Errorf("this Linux has Landlock in version %d, which does not hold signals", version)
 	}
-	// Files are moved from one directory to another, as compilers do, only where each domain allows it, whatever
-	// it holds (https://docs.kernel.org/userspace-api/landlock.html#filesystem-flags).
+	// Moving a file to another directory, as compilers do, needs the permission of every domain, whatever
+	// else the domain controls (https://docs.kernel.org/userspace-api/landlock.html#filesystem-flags).
 	const moving = unix.LANDLOCK_ACCESS_FS_REFER
 	held := unix.LandlockRulesetAttr{Handled_access_fs: moving, Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
 	if err := restrict(held, func(ruleset int) error { return allow(ruleset, "/", moving) }); err != nil {
@@ -204,7 +203,7 @@ func Enclose() error {
 	return nil
 }
 
-// restrict takes on, for this thread and what it becomes, rules over the rights that are held.
+// restrict takes on rules about the given access rights, for this thread and what it becomes.
 func restrict(held unix.LandlockRulesetAttr, fill func(ruleset int) error) error {
 	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&held)), unsafe.Sizeof(held), 0)
 	if errno != 0 {
@@ -223,8 +222,8 @@ func restrict(held unix.LandlockRulesetAttr, fill func(ruleset int) error) error
 	return nil
 }
 
-// allow adds what the rules allow to a set that holds these rights. It allows the writing of devices
-// too, of which there are none beyond the terminal and the like for a plain user.
+// allow adds what the rules allow to a rule set about these rights. It also allows writing to devices; a
+// plain user only has the terminal and the like.
 func (r Rules) allow(ruleset int, held uint64) error {
 	for _, place := range r.Write {
 		if err := allow(ruleset, place, held); err != nil {
@@ -244,7 +243,7 @@ func (r Rules) allow(ruleset int, held uint64) error {
 	return r.show(ruleset, "/")
 }
 
-// connect adds what the rules allow of the network to a set that holds these rights.
+// connect adds the allowed network connections to a rule set about these rights.
 func (r Rules) connect(ruleset int, held uint64) error {
 	if held == 0 {
 		return nil
@@ -259,8 +258,8 @@ func (r Rules) connect(ruleset int, held uint64) error {
 	return nil
 }
 
-// show allows the reading of a directory, but for what is hidden below it. Since what is
-// once allowed cannot be taken back, everything beside the hidden is allowed one by one.
+// show allows reading a directory, except for what is hidden below it. A right that was granted cannot be
+// taken back, so everything next to the hidden paths is allowed one by one.
 func (r Rules) show(ruleset int, dir string) error {
 	if !r.hides(dir) {
 		return allow(ruleset, dir, reading)
@@ -278,7 +277,7 @@ func (r Rules) show(ruleset int, dir string) error {
 		for _, place := range r.Hide {
 			hidden = hidden || place == path
 		}
-		// A symbolic link is allowed where it leads.
+		// A symbolic link is allowed through its target.
 		if hidden || entry.Type()&os.ModeSymlink != 0 {
 			continue
 		}
@@ -299,7 +298,7 @@ func (r Rules) hides(dir string) bool {
 	return false
 }
 
-// allow allows rights to a place and all below it; a place that is gone needs none.
+// allow grants rights for a path and everything below it. A path that does not exist needs none.
 func allow(ruleset int, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {

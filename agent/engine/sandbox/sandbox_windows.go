@@ -10,5 +10,5 @@ func shell(Rules, string, []string, []string) (string, error) { return "", nil }
 
 func gaps() []string { return nil }
 
-// enterIfConfined does nothing: no program confines itself here.
+// enterIfConfined does nothing: on Windows no program confines itself.
 func enterIfConfined() {}
