@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// rest is how long what did not answer is left alone, before one session may try it.
+	// rest is how long a model that did not answer is not asked, before one session may try it.
 	rest = 2 * time.Minute
-	// longestRest bounds how long that is where a provider asks for more.
+	// longestRest bounds that time if a provider asks for more.
 	longestRest = time.Hour
 )
 
-// effect is what a failure says of whom it was asked.
+// effect is what a failure means for the model or engine that was asked.
 type effect struct {
-	// all says that it is about every model of the engine, as they share a program, a login
-	// and a provider.
+	// all says that the failure affects every model of the engine, since they share a program, a login and a
+	// provider.
 	all bool
-	// strikes is how many such failures in a row open the breaker. The CLIs have tried again
-	// by themselves before they report one; only what a moment can bring about takes two.
+	// strikes is how many such failures in a row open the breaker. The CLIs retry by themselves before they
+	// report a failure, so only failures that may be momentary need two.
 	strikes int
-	// stays says that the session ends all the same, and that only failures over different
-	// changes count: the text of one can bring it about.
+	// stays says that the session ends with this failure instead of trying another model, and that only
+	// failures on different changes count: the text of one change could cause them.
 	stays bool
 }
 
-// effects are the failures that may lie with a provider, a login or a program. All others
-// end a session and say nothing of the model.
+// effects are the failures that may be caused by a provider, a login or a program. All others end a session
+// and say nothing about the model.
 var effects = map[engine.Class]effect{
 	engine.Missing:      {all: true, strikes: 1},
 	engine.Auth:         {all: true, strikes: 1},
@@ -45,7 +45,7 @@ var effects = map[engine.Class]effect{
 	engine.Idle:         {strikes: 2, stays: true},
 }
 
-// reasons go on after the name of what did not answer.
+// reasons follow the name of what did not answer.
 var reasons = map[engine.Class]string{
 	engine.Missing:      "is not installed",
 	engine.Auth:         "has no login that its provider accepts",
@@ -58,13 +58,13 @@ var reasons = map[engine.Class]string{
 	engine.Idle:         "fell silent",
 }
 
-// breaker stands before one model, or one engine. Its zero value is closed.
+// breaker is the circuit breaker of one model, or of one engine. Its zero value is closed.
 type breaker struct {
 	strikes int
 	// over is the directory of the change at the last strike.
 	over string
-	// open says that it was opened at since, for why; from until on one session may try,
-	// and trying is the one that does.
+	// open says that it was opened at since, for the reason why. From until on, one session may try; trying
+	// is the session that does.
 	open   bool
 	since  time.Time
 	until  time.Time
@@ -72,7 +72,7 @@ type breaker struct {
 	why    engine.Class
 }
 
-// scope is what the i-th breaker before a model is for, as the metrics call it.
+// scope is what the i-th breaker of a model is for, as the metrics call it.
 func (c Choice) scope(i int) string {
 	if i == 0 {
 		return "all"
@@ -80,7 +80,7 @@ func (c Choice) scope(i int) string {
 	return cmp.Or(c.Model, "default")
 }
 
-// of are the breakers before a model: the engine's, and its own. The caller holds the lock.
+// of returns the breakers for a model: the engine's and its own. The caller holds the lock.
 func (e *Engine) of(c Choice) [2]*breaker {
 	var both [2]*breaker
 	for i, key := range [2]string{c.Engine, c.Engine + ":" + c.Model} {
@@ -105,7 +105,7 @@ func (e *Engine) until(c Choice) (at time.Time, why engine.Class) {
 	return at, why
 }
 
-// admit reports whether a session may ask a model now. An admitted session has to settle.
+// admit reports whether a session may ask a model now. An admitted session must call settle.
 func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -123,8 +123,8 @@ func (e *Engine) admit(c Choice, s *session) (ok bool, why engine.Class) {
 	return true, ""
 }
 
-// alive takes note of the first sign that a model answers: the session may take long, and
-// others need not wait for it.
+// alive closes the breakers of a model at the first sign that it answers: the session may take long, and
+// others need not wait for its end.
 func (e *Engine) alive(ctx context.Context, c Choice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 	}
 }
 
-// settle takes note of what became of a session's asking a model: nil is an answer.
+// settle records the result of a session's request to a model; nil means that it answered.
 func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.Error) {
 	if err == nil {
 		e.alive(ctx, c)
@@ -154,7 +154,7 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 			b.strikes = 0
 			continue
 		}
-		// Whether it would have answered, a session that ended for another reason leaves open.
+		// If the session ended for another reason, it is still unknown whether the model would answer.
 		if b.trying == s {
 			b.trying = nil
 		}

@@ -1,13 +1,11 @@
-// Package fallback goes on with another model where one does not answer, and leaves alone for
-// a while what did not.
+// Package fallback switches to another model when one does not answer, and does not ask that one for a while.
 //
-// Only a failure of a provider or a login leads to another model. What the model makes of its
-// task — that it declines, or outgrows its context, its time, its steps or its budget — and a
-// program that crashes or falls silent over it end the session: the author of a change can
-// influence that, and must not choose which model judges it.
+// Only a failure of a provider or a login leads to another model. Other failures end the session: the model
+// declines, exceeds its context, its time, its steps or its budget, or the program crashes or falls silent.
+// The author of a change can cause these, and must not be able to choose which model judges the change.
 //
-// It owns the chain of models, their breakers and their providers' names for them, and stores
-// nothing: a new process tries every model afresh.
+// The package owns the chain of models, their breakers and their providers' names for them. It stores
+// nothing: a new process tries every model again.
 package fallback
 
 import (
@@ -25,45 +23,43 @@ import (
 	"touchstone/agent/engine"
 )
 
-// ErrResting says that no model may be asked now: each of those that could be is switched off
-// or is left alone, since it did not answer. Nothing was started; or what was started was
-// switched off while it was at work.
+// ErrResting says that no model may be asked now: each one is switched off, or did not answer and is left
+// alone for a while. Nothing was started, or what was started was switched off while it ran.
 var ErrResting = errors.New("no model may be asked now")
 
-// Engine holds sessions with the first model of a chain that answers. Its breakers are shared
-// by all sessions; its fields are set once.
+// Engine runs sessions with the first model of a chain that answers. All sessions share its breakers. Its
+// fields are set once.
 type Engine struct {
-	// Settings gives those in force.
+	// Settings returns the present settings.
 	Settings func() config.Engine
-	// New gives the engine of a name.
+	// New returns the engine of a name.
 	New func(name string) (engine.Engine, error)
-	// Resting, if set, is told of all models that are left alone each time that changes, one
-	// call after the other. It must not block, nor use this Engine.
+	// Resting, if set, is called with all models that are left alone, each time that changes, one call at a
+	// time. It must not block, nor use this Engine.
 	Resting func([]Rest)
 
 	mu       sync.Mutex
 	breakers map[string]*breaker
-	// called are the provider's names for what was asked for last by each choice.
+	// called holds, for each choice, the provider's names of the models that its latest session asked for.
 	called map[Choice]*names
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Choice is one model of one engine; an empty model is the engine's own choice.
+// Choice is one model of one engine. An empty model is the engine's own choice.
 type Choice struct{ Engine, Model string }
 
-// String is how people call it.
+// String is its name for people.
 func (c Choice) String() string { return strings.TrimSpace(c.Engine + " " + c.Model) }
 
-// relatives is an engine that knows which of its models may stand in for one of them: each
-// fit to approve what that one would have judged.
+// relatives is an engine that knows which of its models may replace another one: each must be good enough to
+// approve what that one would have judged.
 type relatives interface {
 	Relatives(model string) []string
 }
 
-// Chain is what is asked for a role, in this order, where a model is wanted that is named as
-// in the settings. It is empty where all of that is switched off. The error names an engine
-// that there is none of.
+// Chain is the list of models, in order, that are tried for a role when a model is requested by its name in
+// the settings. It is empty if all of them are switched off. The error names an unknown engine.
 func (e *Engine) Chain(model string, role engine.Role) ([]Choice, error) {
 	settings := e.Settings()
 	return e.chain(settings, choose(settings, model), role)
@@ -86,7 +82,7 @@ func (e *Engine) chain(s config.Engine, wanted Choice, role engine.Role) ([]Choi
 		}
 	}
 	if s.Own != nil {
-		// What others have chosen for all machines this one may not have.
+		// This machine may not have what an administrator chose for all machines.
 		task := config.ReviewFull
 		if role == engine.Author {
 			task = config.Fix
@@ -102,7 +98,7 @@ func (e *Engine) chain(s config.Engine, wanted Choice, role engine.Role) ([]Choi
 	return out, nil
 }
 
-// choose takes the name of a model as the settings mean it.
+// choose interprets the name of a model in the settings.
 func choose(s config.Engine, name string) Choice {
 	kind, model := config.Choice(name)
 	if kind == "" {
@@ -111,11 +107,11 @@ func choose(s config.Engine, name string) Choice {
 	return Choice{kind, model}
 }
 
-// Name is the name of the engine that is asked first.
+// Name is the name of the engine that is tried first.
 func (e *Engine) Name() string { return e.Settings().Name }
 
-// Probe probes the engines that the settings name, and gives the version of the first that
-// can be used. The error is why none can.
+// Probe probes the engines in the settings, and returns the version of the first one that can be used. The
+// error says why none can.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	var failed error
 	for _, name := range e.Settings().Engines() {
@@ -136,7 +132,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	return engine.Version{}, failed
 }
 
-// Open begins a session with the first model of the chain that is not left alone.
+// Open starts a session with the first model of the chain that may be asked.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	req, err := req.Bounded()
 	if err != nil {
@@ -169,7 +165,7 @@ func failureOf(err error) *engine.Error {
 	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
-// resting is the error where nothing of a chain may be asked.
+// resting is the error if no model of a chain may be asked.
 func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	if len(chain) == 0 {
 		return &engine.Error{

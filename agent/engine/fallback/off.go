@@ -12,7 +12,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// errOff is why a model is not asked, or no longer, that is switched off.
+// errOff is why a model that is switched off is not asked, or no longer.
 var errOff error = offError{}
 
 type offError struct{}
@@ -23,11 +23,11 @@ func (offError) Error() string {
 
 func (offError) Is(target error) bool { return target == ErrResting }
 
-// switchedOff goes on after the name of what is.
+// switchedOff follows the name of a model that is switched off.
 const switchedOff = "is switched off"
 
-// off reports whether a model or its engine is switched off. Case does not matter: Opus switches
-// opus off too.
+// off reports whether a model or its engine is switched off. Case does not matter: Opus also switches off
+// opus.
 func off(s config.Engine, c Choice) bool {
 	return slices.ContainsFunc(s.Off, func(name string) bool {
 		kind, model := config.Choice(strings.ToLower(name))
@@ -38,8 +38,8 @@ func off(s config.Engine, c Choice) bool {
 	})
 }
 
-// has reports whether a model's name is another one, with or without a provider's before it, or
-// has it as a part that stands between dashes or slashes and is long enough to mean that model.
+// has reports whether part switches off a model: it is the model's name, with or without a provider's name
+// before it, or a part of it between dashes or slashes that is long enough to identify the model.
 func has(model, part string) bool {
 	if !event.IsModelPart(part) {
 		return model == part || strings.HasSuffix(model, "/"+part)
@@ -48,8 +48,8 @@ func has(model, part string) bool {
 	return strings.Contains(dashed(model), dashed(part))
 }
 
-// names are what a provider calls the models that one session asks for. Settings call them
-// otherwise, or leave the choice to the CLI, and what is switched off is so by either name.
+// names are the provider's names of the models that one session asks for. Settings use other names, or leave
+// the choice to the CLI; a model can be switched off by either name.
 type names struct {
 	mu  sync.Mutex
 	all []Choice
@@ -64,7 +64,7 @@ func (n *names) add(c Choice) {
 	}
 }
 
-// off reports whether one of them is switched off. There are none before a session asks.
+// off reports whether one of the models is switched off. There are none before the session's first request.
 func (n *names) off(s config.Engine) bool {
 	if n == nil {
 		return false
@@ -74,13 +74,13 @@ func (n *names) off(s config.Engine) bool {
 	return slices.ContainsFunc(n.all, func(c Choice) bool { return off(s, c) })
 }
 
-// asks gives what is called with the requests of a session with one model: it keeps their names,
-// for the sessions after it too, and refuses those for what is switched off.
+// asks returns the function that is called before each request of a session with one model: it records the
+// model's name, for later sessions too, and refuses requests for a model that is switched off.
 func (s *session) asks(c Choice, called *names) func(model string) error {
 	return func(model string) error {
 		real := Choice{c.Engine, model}
 		if off(s.engine.Settings(), real) {
-			// It ends by this refusal, not as one that was switched off at work.
+			// The session ends by this refusal, and not as one that was switched off while it ran.
 			s.engine.keep(c, &names{all: []Choice{real}})
 			return fmt.Errorf("%s was to ask for %s: %w", c, model, errOff)
 		}
@@ -90,8 +90,8 @@ func (s *session) asks(c Choice, called *names) func(model string) error {
 	}
 }
 
-// keep keeps what a choice turned out to be, by its latest session, so that none is started
-// only to find out that it is switched off.
+// keep stores which models the latest session of a choice asked for, so that no session is started only to
+// find out that its model is switched off.
 func (e *Engine) keep(c Choice, called *names) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +101,7 @@ func (e *Engine) keep(c Choice, called *names) {
 	e.called[c] = called
 }
 
-// off reports whether a choice is switched off by its own name, or by what it turned out to be.
+// off reports whether a choice is switched off, by its own name or by the models that it asked for.
 func (e *Engine) off(s config.Engine, c Choice) bool {
 	e.mu.Lock()
 	called := e.called[c]
@@ -109,7 +109,7 @@ func (e *Engine) off(s config.Engine, c Choice) bool {
 	return off(s, c) || called.off(s)
 }
 
-// reason goes on after the name of a model that was asked in vain.
+// reason follows the name of a model that did not answer.
 func reason(failure *engine.Error) string {
 	if errors.Is(failure, errOff) {
 		return switchedOff

@@ -7,19 +7,17 @@ import (
 	"time"
 )
 
-// Rest is a model that is left alone since it did not answer.
+// Rest is a model that is left alone because it did not answer.
 type Rest struct {
 	// Model is its name for people, such as "claude opus", or "every model of claude".
 	Model string
-	// Why goes on after the name, such as "is overloaded".
+	// Why follows the name, such as "is overloaded".
 	Why string
-	// From Until on one session may try whether it answers again; Since is when it did not
-	// for the first time.
+	// From Until on, one session may try whether it answers again. Since is when it first did not.
 	Since, Until time.Time
 }
 
-// report tells which models are left alone, in the order of their names. The caller holds the
-// lock.
+// report reports the models that are left alone, ordered by name. The caller holds the lock.
 func (e *Engine) report() {
 	if e.Resting == nil {
 		return

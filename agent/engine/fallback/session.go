@@ -16,38 +16,38 @@ import (
 )
 
 const (
-	// leastTime is what has to be left of a session's time for another model to begin.
+	// leastTime is how much of a session's time must be left to start another model.
 	leastTime = 2 * time.Minute
-	// lookEvery is the time between two looks at whether a model at work is switched off.
+	// lookEvery is the interval between two checks whether a running model was switched off.
 	lookEvery = time.Second
 )
 
-// session is a session with one model of a chain after the other, until one has answered.
-// What is said after that, only that one can know.
+// session is a session with the models of a chain, one after the other, until one has answered. From then on
+// it stays with that model, since only that model knows the conversation.
 type session struct {
 	engine *Engine
 	req    engine.Request
 	wanted Choice
-	// chain is what is left to ask, failed are those that were asked and why they did not
-	// answer; why is it of the wanted one, asked or not.
+	// chain are the models that are left to try. failed are those that were tried, with the reason why they
+	// did not answer. why is that reason for the wanted model, tried or not.
 	chain  []Choice
 	failed []string
 	why    string
 
 	at    Choice
 	inner engine.Session
-	// called are the provider's names of the models that inner asks for; silent are those of what
-	// was asked in vain where its own name did not say it, such as an engine's own choice.
+	// called are the provider's names of the models that inner asks for. silent are the real models that did
+	// not answer, where the choice's own name does not tell them, such as an engine's own choice.
 	called *names
 	silent []Choice
-	// alive tells the breaker of the first sign of an answer in a turn.
+	// alive tells the breaker about the first sign of an answer in a turn.
 	alive func()
-	// settled says that the breaker knows what became of asking, worked that the model has
-	// used a tool, answered that it has ended a turn.
+	// settled says that the breaker knows the result of the request. worked says that the model has used a
+	// tool, answered that it has finished a turn.
 	settled, worked, answered bool
 }
 
-// Ask holds one turn. Its result sums the figures of all models that were asked in it.
+// Ask runs one turn. Its result sums the figures of all models that were asked in it.
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	var sum engine.Result
 	for {
@@ -67,7 +67,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 	}
 }
 
-// whileOn asks the present model for as long as it is not switched off.
+// whileOn asks the present model, and stops it when it is switched off.
 func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -97,7 +97,7 @@ func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, er
 	return result, err
 }
 
-// added is what was used up, and by whom.
+// added adds a result to the sum, and says which model answered.
 func (s *session) added(sum, r engine.Result) engine.Result {
 	r.Usage = r.Usage.Plus(sum.Usage)
 	r.CostUSD += sum.CostUSD
@@ -114,12 +114,12 @@ func (s *session) added(sum, r engine.Result) engine.Result {
 	return r
 }
 
-// commanded says that the session may have run commands of the code's that it is about.
+// commanded says that the session may have run commands of the code that it works on.
 func (s *session) commanded() bool { return s.worked && s.req.Role == engine.Author }
 
-// blame is a failure as it counts for other sessions. Commands can ask the provider in the
-// session's name, for a model that there is none of and the like; so that one change would
-// shut a model for all.
+// blame is a failure as it counts for other sessions. Commands can send requests to the provider in the
+// session's name, for instance for a model that does not exist. Without this, one change could block a model
+// for all.
 func (s *session) blame(failure *engine.Error) *engine.Error {
 	if s.commanded() {
 		return engine.Errorf(engine.Cancelled, "what a session's commands may have brought about counts for nobody else")
@@ -127,10 +127,9 @@ func (s *session) blame(failure *engine.Error) *engine.Error {
 	return failure
 }
 
-// goOn opens a session with the next model after a failure. The error is why the turn ends.
+// goOn opens a session with the next model after a failure. The error says why the turn ends.
 func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.Result) error {
-	// Another model must not go on with a session's unfinished edits, which would be the work of
-	// neither.
+	// Another model must not continue a session's unfinished edits: the result would be the work of neither.
 	bound := s.answered || s.commanded()
 	what, elsewhere := effects[failure.Class]
 	elsewhere = elsewhere || errors.Is(failure, errOff)
@@ -160,14 +159,14 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 		return s.ended(err)
 	}
 	if err := asked.Close(); err != nil {
-		// The turn goes on without what is left of it.
+		// The turn goes on despite the leftovers.
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session could not be cleared away")
 	}
 	return nil
 }
 
-// advance opens a session with the next model that may be asked, which takes the place of
-// the present one; where there is none, that stays.
+// advance opens a session with the next model that may be asked, in place of the present one. If there is
+// none, the present one stays.
 func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error {
 	var failed *engine.Error
 	for len(s.chain) > 0 {
@@ -199,7 +198,7 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 	return failed
 }
 
-// asked reports whether a choice is a model that was asked in vain by another name.
+// asked reports whether a choice is a model that has not answered under another name.
 func (s *session) asked(c Choice) bool {
 	return c.Model != "" && slices.ContainsFunc(s.silent, func(real Choice) bool {
 		return real.Engine == c.Engine && has(real.Model, c.Model)
@@ -231,7 +230,7 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 	return kind.Open(ctx, req)
 }
 
-// note keeps why the wanted model is not the one.
+// note records why the wanted model is not used.
 func (s *session) note(c Choice, why string) {
 	if c == s.wanted {
 		s.why = why
@@ -243,7 +242,7 @@ func (s *session) settle(ctx context.Context, failure *engine.Error) {
 	s.settled = true
 }
 
-// ended is the failure in which a turn ends, with those before it.
+// ended is the failure that ends a turn, together with earlier ones.
 func (s *session) ended(failure *engine.Error) *engine.Error {
 	if len(s.failed) == 0 {
 		return failure
@@ -254,7 +253,7 @@ func (s *session) ended(failure *engine.Error) *engine.Error {
 	}
 }
 
-// Close removes all that the session kept.
+// Close removes everything that the session stored.
 func (s *session) Close() error {
 	if !s.settled {
 		s.engine.settle(context.Background(), s.at, s, engine.Errorf(engine.Cancelled, "nothing was asked"))
@@ -262,8 +261,7 @@ func (s *session) Close() error {
 	return s.inner.Close()
 }
 
-// left is what a session may still use up, and whether it is enough to begin with another
-// model.
+// left is what a session may still spend, and whether that is enough to start another model.
 func left(req engine.Request, spent engine.Result) (rest engine.Request, enough bool) {
 	rest = req
 	rest.Timeout -= spent.Duration
