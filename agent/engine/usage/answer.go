@@ -9,48 +9,45 @@ import (
 	"touchstone/verdict"
 )
 
-// maxEvent is the longest event of an answer that is read, in bytes. The longest is the
-// last one of the Responses API, which repeats the whole answer.
+// maxEvent bounds, in bytes, the events of an answer that are read. The longest one is the last event of the
+// Responses API, which repeats the whole answer.
 const maxEvent = 8 << 20
 
-// Answer is one answer of the provider's as it comes in: by Write if it comes over the
-// wire, else by Event. One goroutine at a time may use it.
+// Answer is one answer of the provider while it arrives: by Write if it is read from the connection, else by
+// Event. Only one goroutine at a time may use it.
 type Answer struct {
 	account *Account
 	whole   bool
-	// asked is how long the request was, in bytes; came what has come of the answer: bytes, and,
-	// of a stream of events, tokens as its events look.
+	// asked is the length of the request in bytes. came is how many bytes of the answer have arrived and, for
+	// a stream of events, tokens is an estimate of the tokens in them.
 	asked, came, tokens int64
 
 	model string
 	used  verdict.Usage
 	cost  float64
 	fault *Fault
-	// told says that the figures are those of the answer's end.
+	// told says that the figures are those at the end of the answer.
 	told, closed bool
 
-	// line is the beginning of one; skip says that it was too long to be kept.
+	// line is the beginning of a line. skip says that the line was too long to be kept.
 	line []byte
 	skip bool
 }
 
-// Fault is a provider's failure in the midst of an answer, in its own words: Kind is the code
-// or type of its error, Status the HTTP status that it names for that, if any.
+// Fault is a provider's failure inside an answer, in its own words. Kind is the code or type of its error,
+// and Status the HTTP status in it, if any.
 type Fault struct {
 	Status        int
 	Kind, Message string
 }
 
-// Fault is how the provider broke the answer off; nil if it did not. A connection that breaks
-// is not among that.
+// Fault is how the provider broke off the answer; nil if it did not. A broken connection is not a fault.
 func (a *Answer) Fault() *Fault { return a.fault }
 
-// Complete reports whether the answer has told how it came out: what it used in all, or that it
-// failed.
+// Complete reports whether the answer has its result: its total usage, or a failure.
 func (a *Answer) Complete() bool { return a.told || a.fault != nil }
 
-// Write takes the next bytes of the body. It never fails: what it cannot read is not
-// counted.
+// Write handles the next bytes of the body. It never fails: what it cannot read is not counted.
 func (a *Answer) Write(p []byte) (int, error) {
 	n := len(p)
 	a.came += int64(n)
@@ -64,7 +61,7 @@ func (a *Answer) Write(p []byte) (int, error) {
 		}
 		switch {
 		case complete && len(a.line) == 0 && !a.skip:
-			// Nearly all lines come in one piece, and need no copy.
+			// Nearly all lines arrive in one piece and need no copy.
 			a.read(head)
 		case !a.skip:
 			a.line = append(a.line, head...)
@@ -77,15 +74,15 @@ func (a *Answer) Write(p []byte) (int, error) {
 	}
 }
 
-// flush reads what has come without the end of its line.
+// flush reads a line that has arrived without its end.
 func (a *Answer) flush() {
 	a.read(a.line)
 	a.line, a.skip = a.line[:0], false
 }
 
-// Close ends the answer, however far it has come. Where it has not told what it used, an estimate
-// is charged, since the provider will ask for it all the same: one that was cut off tells it
-// last. What the provider itself ended with a failure is not charged beyond what it told.
+// Close ends the answer, as far as it has arrived. Providers report the usage last, and charge for an answer
+// that was cut off before that. So if it is missing, Close charges an estimate. If the provider itself ended
+// the answer with a failure, nothing is charged beyond what it reported.
 func (a *Answer) Close() {
 	if a.closed {
 		return
@@ -98,15 +95,15 @@ func (a *Answer) Close() {
 	a.account.estimate(a)
 }
 
-// perToken is how many bytes of text make a token, about; perEvent how many an event has besides
-// those of the one token that most providers put in it.
+// perToken is about how many bytes of text make a token. perEvent is how many bytes an event has besides the
+// one token that most providers put into it.
 const (
 	perToken = 4
 	perEvent = 400
 )
 
-// estimated is what the answer has used as far as one can see from outside: nothing of the
-// request from a cache, unless the answer's beginning has told.
+// estimated is the usage of the answer as seen from outside. It assumes no cached input, unless the beginning
+// of the answer reported it.
 func (a *Answer) estimated() verdict.Usage {
 	used := a.used
 	if used.Total() == used.Output {
@@ -120,7 +117,7 @@ func (a *Answer) estimated() verdict.Usage {
 	return used
 }
 
-// read takes one line of a stream of events
+// read handles one line of a stream of events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html), or of JSON.
 func (a *Answer) read(line []byte) {
 	data, event := bytes.CutPrefix(line, []byte("data:"))
@@ -136,11 +133,11 @@ func (a *Answer) read(line []byte) {
 	}
 }
 
-// figures are what an answer has used, in the words of the Messages API
+// figures are the usage of an answer, with the names of the Messages API
 // (https://docs.anthropic.com/en/api/messages), the Responses API
 // (https://platform.openai.com/docs/api-reference/responses) and chat completions
-// (https://platform.openai.com/docs/api-reference/chat). The first counts its cached
-// input apart, the others count it as input too.
+// (https://platform.openai.com/docs/api-reference/chat). The first counts cached input separately, the others
+// include it in the input.
 type figures struct {
 	Input      int64  `json:"input_tokens"`
 	Output     int64  `json:"output_tokens"`
@@ -168,9 +165,9 @@ func (f figures) usage() verdict.Usage {
 // bounded keeps an absurd figure from spoiling the sum.
 func bounded(tokens int64) int64 { return min(max(tokens, 0), 1e9) }
 
-// metadata is what an answer has used until a moment, in the words of the Gemini API
-// (https://ai.google.dev/api/generate-content#UsageMetadata), which counts its cached input as
-// input too, and thoughts apart.
+// metadata is the usage of an answer so far, with the names of the Gemini API
+// (https://ai.google.dev/api/generate-content#UsageMetadata). It includes cached input in the input, and
+// counts thoughts separately.
 type metadata struct {
 	Prompt     int64 `json:"promptTokenCount"`
 	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
@@ -185,7 +182,7 @@ func (m metadata) usage() verdict.Usage {
 	}
 }
 
-// candidates say how an answer of the Gemini API came out; nothing until its end.
+// candidates say how an answer of the Gemini API ended; they are empty before its end.
 type candidates struct {
 	Candidates []struct {
 		FinishReason string `json:"finishReason"`
@@ -195,7 +192,7 @@ type candidates struct {
 	} `json:"promptFeedback"`
 }
 
-// reason is why the answer has ended; empty if it has not.
+// reason is why the answer ended; empty if it has not ended.
 func (c candidates) reason() string {
 	for _, candidate := range c.Candidates {
 		if candidate.FinishReason != "" {
@@ -205,7 +202,7 @@ func (c candidates) reason() string {
 	return c.PromptFeedback.BlockReason
 }
 
-// declined are the reasons with which a model, or what guards it, does not answer.
+// declined are the reasons for which a model, or its safety filter, does not answer.
 var declined = []string{"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "RECITATION", "SPII"}
 
 type answered struct {
@@ -217,14 +214,14 @@ type answered struct {
 	} `json:"error"`
 }
 
-// words are a provider's for a failure; Code is a word, or an HTTP status.
+// words describe a provider's failure. Code is a word or an HTTP status.
 type words struct {
 	Code    any    `json:"code"`
 	Message string `json:"message"`
 }
 
-// fault gives the words of a failure, if there is one. The Responses API can have them in an
-// event of its own, and all others in an object.
+// fault returns the failure. In the Responses API it may be an event of its own; all other APIs have it in an
+// object.
 func (w words) fault(kind string) *Fault {
 	f := &Fault{Kind: kind, Message: w.Message}
 	switch code := w.Code.(type) {
@@ -236,7 +233,7 @@ func (w words) fault(kind string) *Fault {
 	return f
 }
 
-// google takes an event of the Gemini API's, which tells what was used until there each time.
+// google handles an event of the Gemini API, which reports the usage so far each time.
 func (a *Answer) google(model string, used verdict.Usage, reason string) {
 	a.model = cmp.Or(model, a.model)
 	a.add(used)
@@ -246,7 +243,7 @@ func (a *Answer) google(model string, used verdict.Usage, reason string) {
 	}
 }
 
-// add takes note of figures, of which each only grows.
+// add records figures, each of which only grows.
 func (a *Answer) add(used verdict.Usage) {
 	a.used = verdict.Usage{
 		Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
@@ -254,8 +251,8 @@ func (a *Answer) add(used verdict.Usage) {
 	}
 }
 
-// Event takes one event of the provider's. Figures are of the answer until there, some
-// of them left out where they have not changed.
+// Event handles one event of the provider. Its figures are those of the answer so far; unchanged ones may be
+// missing.
 func (a *Answer) Event(data []byte) {
 	var event struct {
 		answered
@@ -267,7 +264,7 @@ func (a *Answer) Event(data []byte) {
 		ModelVersion  string   `json:"modelVersion"`
 		UsageMetadata metadata `json:"usageMetadata"`
 	}
-	// What is of another type than expected stays zero, the rest counts.
+	// Fields of an unexpected type stay zero, the others count.
 	_ = json.Unmarshal(data, &event)
 	if event.Type == "error" && event.Error == nil {
 		var alone words
@@ -283,7 +280,7 @@ func (a *Answer) Event(data []byte) {
 			}
 		}
 		used := said.Usage.usage()
-		// A message that begins knows its input alone.
+		// The beginning of a message only has the input.
 		a.told = a.told || used.Total() > 0 && event.Type != "message_start"
 		a.add(used)
 	}

@@ -1,6 +1,6 @@
-// Package usage keeps the account of one session: what the provider's answers have
-// used, what that costs, and whether the session may go on. It reads the answers themselves, of
-// each provider's API, so that it counts alike for every CLI; and it stores nothing but the sums.
+// Package usage keeps the account of one session: what the provider's answers used, what that costs, and
+// whether the session may continue. It reads the answers themselves, in each provider's API, so it counts in
+// the same way for every CLI. It stores nothing but the sums.
 package usage
 
 import (
@@ -10,8 +10,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Account is what a session has spent, and the bounds of it. It may be used by several
-// goroutines at once.
+// Account is what a session has spent, and its bounds. It is safe for concurrent use.
 type Account struct {
 	prices   engine.Prices
 	budget   float64
@@ -22,18 +21,19 @@ type Account struct {
 	sum Sum
 }
 
-// Sum is what was spent until some moment.
+// Sum is what was spent up to some time.
 type Sum struct {
 	verdict.Usage
-	// CostUSD is by the table of prices; zero without one.
+	// CostUSD is calculated from the price table; zero without one.
 	CostUSD float64
-	// Answers counts the provider's, Estimated those among them that did not tell what they used.
+	// Answers counts the provider's answers. Estimated counts those among them that did not report their
+	// usage.
 	Answers, Estimated int
-	// Model is the one of the last answer, by the provider's word.
+	// Model is the model of the last answer, as the provider names it.
 	Model string
 }
 
-// Since is what was spent after an earlier moment.
+// Since is what was spent since an earlier sum.
 func (s Sum) Since(before Sum) Sum {
 	return Sum{
 		Usage: s.Minus(before.Usage), CostUSD: s.CostUSD - before.CostUSD, Answers: s.Answers - before.Answers,
@@ -41,20 +41,20 @@ func (s Sum) Since(before Sum) Sum {
 	}
 }
 
-// Open opens the account of a session that was asked for.
+// Open opens the account of a session.
 func Open(req engine.Request, prices engine.Prices) *Account {
 	return &Account{prices: prices, budget: req.Budget, maxTurns: req.MaxTurns, asks: req.Asks}
 }
 
-// Sum is what was spent until now.
+// Sum is what was spent so far.
 func (a *Account) Sum() Sum {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sum
 }
 
-// Charge books what was used without an Answer being read, by the CLI's word, in place of what
-// was estimated of the same answers.
+// Charge adds the usage of answers that were not read here, as reported by the CLI, in place of what was
+// estimated for them.
 func (a *Account) Charge(model string, used verdict.Usage, steps int, estimated Sum) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,8 +79,8 @@ func (a *Account) book(used verdict.Usage, cost float64) {
 	a.sum.CostUSD += cost
 }
 
-// Exhausted says why the session may not ask its provider again, with an error of class
-// Budget or MaxTurns; nil while it may.
+// Exhausted says why the session may not send another request to its provider, with an error of class Budget
+// or MaxTurns; nil if it may.
 func (a *Account) Exhausted() *engine.Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,8 +95,7 @@ func (a *Account) Exhausted() *engine.Error {
 	return nil
 }
 
-// Barred says why the session's owner does not let the provider be asked for a model; nil if it
-// may be.
+// Barred says why the session's owner does not allow requests to a model; nil if they are allowed.
 func (a *Account) Barred(model string) *engine.Error {
 	if a.asks == nil {
 		return nil
@@ -107,8 +106,8 @@ func (a *Account) Barred(model string) *engine.Error {
 	return nil
 }
 
-// Answer begins an answer of the provider's, which is a step of the model that was asked for,
-// with so many bytes. It is whole if it comes as one JSON object, and not as a stream of events.
+// Answer starts an answer of the provider, which is a step of the requested model. Argument asked is the size
+// of the request in bytes. The answer is whole if it is one JSON object and not a stream of events.
 func (a *Account) Answer(model string, asked int64, whole bool) *Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
