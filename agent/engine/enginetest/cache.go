@@ -7,18 +7,18 @@ import (
 	"touchstone/verdict"
 )
 
-// lifetime is how long a provider keeps what it cached after it was last used: Anthropic's
-// shortest, and the least that OpenAI speaks of.
+// lifetime is how long a provider keeps a cached prompt after its last use: Anthropic's shortest, and the
+// least that OpenAI mentions.
 const lifetime = 5 * time.Minute
 
-// promptCache is what a provider has kept of prompts. A key is the hash of a prompt's beginning
-// and of what else the provider keys its cache by.
+// promptCache is a provider's prompt cache. A key is a hash of a prompt's beginning and of whatever else the
+// provider keys its cache by.
 type promptCache struct {
 	now  func() time.Time
-	kept map[[sha256.Size]byte]time.Time // until when
+	kept map[[sha256.Size]byte]time.Time // the time at which it expires
 }
 
-// has reports whether a beginning is kept, and keeps it on.
+// has reports whether a beginning is cached, and renews it.
 func (c *promptCache) has(key [sha256.Size]byte) bool {
 	if until, ok := c.kept[key]; !ok || c.now().After(until) {
 		return false
@@ -45,14 +45,14 @@ func beginnings(by string, p prompt) [][sha256.Size]byte {
 	return keys
 }
 
-// Anthropic's rules (https://docs.claude.com/en/docs/build-with-claude/prompt-caching): a prompt
-// is its tools, its system blocks and its messages, in this order. Kept is what ends in a mark, of
-// which four count, if it is long enough. At each mark, the last one first, a provider looks for
-// what it keeps there and at the blocks before, twenty in all.
+// Anthropic's rules (https://docs.claude.com/en/docs/build-with-claude/prompt-caching): a prompt consists of
+// its tools, its system blocks and its messages, in this order. The provider caches each beginning that ends
+// in a mark, if it is long enough; four marks count. For each mark, starting with the last one, it looks for
+// a cached beginning there and at the blocks before it, twenty in all.
 const (
 	maxMarks = 4
 	lookBack = 20
-	// leastMarked is what most models ask for; a few ask for 2,048 or 4,096.
+	// leastMarked is the minimum of most models; a few require 2,048 or 4,096.
 	leastMarked = 1024
 )
 
@@ -85,9 +85,9 @@ func (c *promptCache) anthropic(model string, p prompt) (u verdict.Usage) {
 	return u
 }
 
-// OpenAI's rules (https://platform.openai.com/docs/guides/prompt-caching): all prompts of 1,024
-// tokens and more are kept, and what one begins with as another did is read in steps of 128
-// tokens. Where the client names a key, prompts of another key are kept elsewhere.
+// OpenAI's rules (https://platform.openai.com/docs/guides/prompt-caching): all prompts of 1,024 tokens or
+// more are cached, and a common beginning is read from the cache in steps of 128 tokens. If the client sets a
+// key, prompts with different keys are cached separately.
 const (
 	leastShared = 1024
 	step        = 128

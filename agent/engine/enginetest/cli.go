@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// CLI gives the path of a real CLI: what TOUCHSTONE_ and its name name, else what
-// scripts/install-engines.sh has put into .tools, else what is on PATH. Without
-// any the test is skipped, or fails if CI is "true".
+// CLI returns the path of a real CLI: the value of the variable TOUCHSTONE_<NAME>, else what
+// scripts/install-engines.sh installed in .tools, else what is on PATH. If there is none, the test is
+// skipped, or fails if CI is "true".
 func CLI(t testing.TB, name string) string {
 	t.Helper()
 	variable := "TOUCHSTONE_" + strings.ToUpper(name)
@@ -32,11 +32,11 @@ func CLI(t testing.TB, name string) string {
 	return ""
 }
 
-// Build compiles a program of this module into dir, as the Makefile does, so that what either
-// has compiled is of use to both, and gives its path.
+// Build compiles a program of this module into dir and returns its path. It uses the Makefile's flags, so
+// both share the build cache.
 func Build(t testing.TB, dir, pkg string) string {
 	t.Helper()
-	// The suffix is for Windows and does no harm elsewhere.
+	// The suffix is needed on Windows and harmless elsewhere.
 	program := filepath.Join(dir, filepath.Base(pkg)+".exe")
 	build := exec.Command("go", "build", "-trimpath", "-o", program, pkg)
 	build.Dir = moduleRoot(t)

@@ -7,7 +7,7 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// Confined skips a test on a machine that cannot confine sessions, and fails it there in CI.
+// Confined skips a test on a machine that cannot confine sessions. In CI the test fails instead.
 func Confined(t testing.TB) {
 	t.Helper()
 	if _, err := sandbox.Level(); err != nil {

@@ -22,7 +22,7 @@ const (
 	Malformed    Fault = "malformed" // the request makes no sense
 )
 
-// refusal is a fault in an API's own words; kind is its type or code.
+// refusal is a fault in an API's own words. kind is the API's type or code.
 type refusal struct {
 	status        int
 	kind, message string
@@ -34,11 +34,11 @@ func refuse(w http.ResponseWriter, d dialect, words refusal, retryAfter time.Dur
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(words.status)
-	// If this fails, the client is gone.
+	// An error means that the client is gone.
 	_ = json.NewEncoder(w).Encode(d.problem(words))
 }
 
-// openAI are the words that the Responses and the chat API share
+// openAI are the refusals that the Responses and the chat API share
 // (https://platform.openai.com/docs/guides/error-codes).
 var openAI = map[Fault]refusal{
 	Unauthorized: {401, "invalid_api_key", "Incorrect API key provided."},

@@ -7,8 +7,7 @@ import (
 	"touchstone/verdict"
 )
 
-// google is the Gemini API (https://ai.google.dev/api/generate-content), for the model that the
-// request's path names.
+// google is the Gemini API (https://ai.google.dev/api/generate-content), for the model in the request's path.
 type google struct{ model string }
 
 var googlePath = regexp.MustCompile(`^/v1beta/models/([^/:]+):(?:streamGenerateContent|generateContent)$`)
@@ -25,7 +24,7 @@ func (g google) prompt(body []byte) (p prompt) {
 	return p
 }
 
-// bill counts as OpenAI's rules do: what begins alike is cached too
+// bill counts by OpenAI's rules: common beginnings are cached here too
 // (https://ai.google.dev/gemini-api/docs/caching#implicit-caching).
 func (g google) bill(c *promptCache, _ []byte, p prompt) verdict.Usage { return c.openAI(g.model, p) }
 
@@ -47,7 +46,7 @@ func (google) problem(words refusal) any {
 	return map[string]any{"error": map[string]any{"code": words.status, "message": words.message, "status": words.kind}}
 }
 
-// objection is to a message without content.
+// objection refuses a message without content.
 func (google) objection(body []byte) *refusal {
 	var request struct {
 		Contents []struct {

@@ -7,14 +7,14 @@ import (
 	"touchstone/agent/engine/process"
 )
 
-// Bootstrap begins TestMain in a package whose tests run sessions or commands: its program is
-// started again as the reaper over them, to confine them, and as what they run.
+// Bootstrap must be the first call of TestMain in a package whose tests run sessions or commands: the test
+// program is started again as their reaper, to confine them, and as one of the commands.
 func Bootstrap() {
 	process.Bootstrap()
 	playThief()
 }
 
-// Main is the whole TestMain of such a package.
+// Main is the complete TestMain of such a package.
 func Main(m *testing.M) {
 	Bootstrap()
 	os.Exit(m.Run())

@@ -10,9 +10,9 @@ import (
 	"touchstone/agent/engine"
 )
 
-// WantNoMentions has the engine answer a prompt that names files outside of the session's
-// directory in the ways in which people have a CLI read them, and wants none of them sent to
-// the provider: what a prompt says is not all ours.
+// WantNoMentions asks the engine a prompt that names files outside the session's directory in all the ways by
+// which people make a CLI read files. None of them may be sent to the provider: parts of a prompt are foreign
+// text.
 func WantNoMentions(t testing.TB, e engine.Engine, p *Provider, req engine.Request) {
 	t.Helper()
 	const secret = "SECRET-THAT-IS-MENTIONED"

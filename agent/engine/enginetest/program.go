@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Program writes a program that stands in for another. No process is begun meanwhile: one that
-// is has all files of this one open for a moment, and what is open for writing cannot be run,
-// "text file busy" (https://go.dev/issue/22315).
+// Program writes an executable file that stands in for another program. It does not overlap with the start of
+// a process: a new process briefly holds all files of this one open, and a file that is open for writing
+// cannot be executed, "text file busy" (https://go.dev/issue/22315).
 func Program(t testing.TB, path, content string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -1,5 +1,5 @@
-// Package enginetest stands in for what engines need of the outside: a model
-// provider on loopback that plays a script, and the real CLIs. For tests only.
+// Package enginetest provides what engines need from outside: a scripted model provider on loopback, and the
+// real CLIs. It is for tests only.
 package enginetest
 
 import (
@@ -20,20 +20,20 @@ type Turn struct {
 	Text []string
 	// Tool, if named, is called after the text.
 	Tool string
-	// Input is the tool's input; under the one key "" it is free text, as some
-	// tools of the Responses API take it.
+	// Input is the tool's input. With the single key "" it is free text, as some tools of the Responses API
+	// take it.
 	Input map[string]any
-	// Stop says why the answer ends; empty is that it is complete.
+	// Stop says why the answer ends; empty means that it is complete.
 	Stop Stop
 
 	// Fault, if set, refuses the request in the API's own words.
 	Fault Fault
-	// Late has the fault come within the answer, after its beginning.
+	// Late makes the fault occur inside the answer, after its beginning.
 	Late bool
-	// RetryAfter is sent with a refusal if not zero, in seconds.
+	// RetryAfter is sent with a refusal, in seconds, if it is not zero.
 	RetryAfter time.Duration
 
-	// Hang says where the answer stops coming without the connection ending.
+	// Hang says where the answer stops while the connection stays open.
 	Hang HangPoint
 	// Cut breaks the connection after the first text delta.
 	Cut bool
@@ -47,22 +47,22 @@ type Turn struct {
 type Stop string
 
 const (
-	// StopLength: the answer has reached the most tokens that were asked for.
+	// StopLength: the answer has reached the requested maximum of tokens.
 	StopLength Stop = "length"
-	// StopContext: the model's context is full. APIs without a word for that
-	// refuse the request instead.
+	// StopContext: the model's context is full. APIs that have no stop reason for that refuse the request
+	// instead.
 	StopContext Stop = "context"
 	// StopRefusal: the model declines.
 	StopRefusal Stop = "refusal"
 )
 
-// HangPoint is where a Turn hangs until the client goes away.
+// HangPoint is where a Turn hangs until the client disconnects.
 type HangPoint string
 
 const (
-	// HangBefore sends nothing at all.
+	// HangBefore hangs before anything is sent.
 	HangBefore HangPoint = "before"
-	// HangMid sends the beginning of the answer.
+	// HangMid hangs after the beginning of the answer.
 	HangMid HangPoint = "mid"
 )
 
@@ -71,9 +71,9 @@ type Call struct {
 	Path   string
 	Header http.Header
 	Body   []byte
-	// Usage is what the answer, if there was one, was billed as.
+	// Usage is what was billed for the answer, if there was one.
 	Usage verdict.Usage
-	// Standing are the tokens of what comes before the conversation: tools and instructions.
+	// Standing are the tokens of the tools and instructions, which come before the conversation.
 	Standing int64
 }
 
@@ -93,15 +93,15 @@ type Provider struct {
 	done   chan struct{}
 }
 
-// NewProvider starts a provider that answers each request with the next Turn;
-// the last one repeats. It ends with the test.
+// NewProvider starts a provider that answers each request with the next Turn; the last Turn repeats. It ends
+// with the test.
 func NewProvider(t testing.TB, turns ...Turn) *Provider {
 	t.Helper()
 	return NewThinker(t, func(n int, _ Call) Turn { return turns[min(n, len(turns)-1)] })
 }
 
-// NewThinker starts a provider whose answer to the n-th request, from 0, is
-// decided by a function, one request at a time. It ends with the test.
+// NewThinker starts a provider that calls a function for the answer to the n-th request, counted from 0, one
+// request at a time. It ends with the test.
 func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
 	t.Helper()
 	p := &Provider{answer: answer, done: make(chan struct{})}
@@ -116,36 +116,36 @@ func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
 	return p
 }
 
-// Pass has time go by for what the provider keeps.
+// Pass advances the clock of the provider's cache.
 func (p *Provider) Pass(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock += d
 }
 
-// Calls returns the requests received until now.
+// Calls returns the requests received so far.
 func (p *Provider) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Call(nil), p.calls...)
 }
 
-// dialects are the APIs by their paths, but for Google's, whose paths name the model.
+// dialects are the APIs by their paths, except Google's, whose paths contain the model.
 var dialects = map[string]dialect{
 	"/v1/messages":         messages{},
 	"/v1/responses":        responses{},
 	"/v1/chat/completions": chat{},
 }
 
-// dialect is one API's way to say things.
+// dialect is the format of one API.
 type dialect interface {
-	// prompt is what a request tells the model.
+	// prompt is the prompt in a request.
 	prompt(body []byte) prompt
-	// bill counts the tokens of a prompt by the provider's rules for its cache.
+	// bill counts the tokens of a prompt by the rules of the provider's cache.
 	bill(c *promptCache, body []byte, p prompt) verdict.Usage
-	// refusals are the words for each fault.
+	// refusals are the API's errors for each fault.
 	refusals() map[Fault]refusal
-	// objection is why the real API would not answer a request; nil if it would.
+	// objection is why the real API would refuse a request; nil if it would not.
 	objection(body []byte) *refusal
 	// problem is the body of a refusal.
 	problem(refusal) any

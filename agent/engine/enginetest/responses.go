@@ -103,13 +103,13 @@ func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
 	}
 }
 
-// said is a conversation with OpenAI's models, of which the first messages may be orders.
+// said is a conversation with OpenAI's models, whose first messages may be instructions.
 func said(body []byte, name string) (p prompt) {
 	orders := true
 	for _, item := range list(body, name) {
 		message, _ := item.(map[string]any)
 		orders = orders && (message["role"] == "developer" || message["role"] == "system")
-		delete(message, "id") // the API's name for it, which the model does not read
+		delete(message, "id") // the API's id for it, which the model does not read
 		p = append(p, pieceOf(item, orders))
 	}
 	return p
@@ -120,7 +120,7 @@ func openAIBill(c *promptCache, body []byte, p prompt) verdict.Usage {
 	return c.openAI(modelOf(body)+" "+key, p)
 }
 
-// toolCall is a call with JSON, or with free text for a tool that takes that.
+// toolCall is a call with JSON, or with free text for a tool that takes it.
 func toolCall(turn Turn) map[string]any {
 	if text, free := turn.Input[""]; free {
 		return map[string]any{"type": "custom_tool_call", "status": "completed", "id": newID("ctc"), "call_id": newID("call"), "name": turn.Tool,

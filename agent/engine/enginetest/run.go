@@ -7,8 +7,8 @@ import (
 	"touchstone/agent/engine"
 )
 
-// Run holds a session of one turn and closes it; see engine.Session for what it returns. That
-// something is left of the session is an error too.
+// Run opens a session, runs one turn and closes it. For what it returns see engine.Session; leftovers of the
+// session are an error too.
 func Run(ctx context.Context, e engine.Engine, req engine.Request, prompt string) (engine.Result, error) {
 	s, err := e.Open(ctx, req)
 	if err != nil {

@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// sse writes the events of one streamed answer. A client that is gone shows
-// in the request's context, so its write errors are not looked at.
+// sse writes the events of one streamed answer. It ignores write errors: if the client is gone, the request's
+// context ends.
 type sse struct {
 	w        io.Writer
 	flush    *http.ResponseController
 	gone     <-chan struct{}
 	interval time.Duration
 	model    string
-	// sealed says that the client wants to have reasoning as what it can give back.
+	// sealed says that the client wants reasoning in an encrypted form that it can send back.
 	sealed bool
 	hang   func()
 }
 
-// send writes an event with its name in the field "type", as both the Messages
-// and the Responses API have it.
+// send writes an event with its name in the field "type", as in the Messages and the Responses API.
 func (s *sse) send(event string, fields map[string]any) {
 	fields["type"] = event
 	fmt.Fprintf(s.w, "event: %s\n", event)
@@ -49,8 +48,7 @@ func (s *sse) pause() {
 	}
 }
 
-// pieces gives each piece of a turn's text to write, and cuts or hangs where the
-// turn says so.
+// pieces calls write for each piece of a turn's text, and cuts the connection where the turn says so.
 func (s *sse) pieces(turn Turn, write func(piece string)) {
 	for _, piece := range turn.Text {
 		s.pause()
@@ -72,5 +70,5 @@ func arguments(turn Turn) string {
 
 var ids atomic.Int64
 
-// newID makes an identifier of the kind that APIs give.
+// newID makes an id in the form of the APIs' ids.
 func newID(prefix string) string { return prefix + "_" + strconv.FormatInt(ids.Add(1), 10) }

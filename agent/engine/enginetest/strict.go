@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// reasons are OpenAI's models that reason, which take less than the others did.
+// reasons matches OpenAI's reasoning models, which accept fewer parameters than the others.
 var reasons = regexp.MustCompile(`^(gpt-5|o[1-9])`)
 
-// unsupported refuses a parameter that a model does not take.
+// unsupported refuses a parameter that a model does not accept.
 func unsupported(parameter, instead string) *refusal {
 	return &refusal{400, "unsupported_parameter",
 		fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model. Use '%s' instead.", parameter, instead)}
 }
 
-// objection is what OpenAI has against these models in this API
+// objection refuses what this API of OpenAI refuses for these models
 // (https://github.com/vercel/ai/issues/7863, https://github.com/openai/codex/issues/1346).
 func (chat) objection(body []byte) *refusal {
 	var request struct {
 		Model     string `json:"model"`
 		MaxTokens *int   `json:"max_tokens"`
 	}
-	// A request that cannot be read is answered all the same, here and below.
+	// An unreadable request is answered nevertheless, here and below.
 	_ = json.Unmarshal(body, &request)
 	switch {
 	case reasons.MatchString(request.Model) && strings.Contains(request.Model, "codex"):
@@ -34,8 +34,8 @@ func (chat) objection(body []byte) *refusal {
 	return nil
 }
 
-// objection is what OpenAI has against parameters of the older API, and against the mention of
-// what it was told not to keep (https://github.com/vercel/ai/issues/7543).
+// objection refuses parameters of the older API, and references to items that the API was told not to store
+// (https://github.com/vercel/ai/issues/7543).
 func (responses) objection(body []byte) *refusal {
 	var request struct {
 		Model       string           `json:"model"`
@@ -63,5 +63,5 @@ func (responses) objection(body []byte) *refusal {
 	return nil
 }
 
-// objection is nil: this one API takes all that its CLIs ask of it.
+// objection is nil: this API accepts everything that its CLIs send.
 func (messages) objection([]byte) *refusal { return nil }

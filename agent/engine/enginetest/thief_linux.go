@@ -13,11 +13,11 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// thiefVariable makes the test's program a thief, started as a command of a session; its value
-// is what to look for, in hexadecimal digits so that it does not find itself.
+// thiefVariable turns the test program into a thief, started as a command of a session. Its value is the text
+// to look for, in hexadecimal so that the thief does not find itself.
 const thiefVariable = "TOUCHSTONE_TEST_THIEF"
 
-// playThief becomes the thief, if this test's program was started as one.
+// playThief runs the thief, if the test program was started as one.
 func playThief() {
 	if wanted := os.Getenv(thiefVariable); wanted != "" {
 		steal(wanted)
@@ -25,12 +25,12 @@ func playThief() {
 	}
 }
 
-// Thief puts a program into a directory that looks for a login in all that it can reach of the
-// session whose command it is, and for ways to have the CLI hand it out; see WantNoBooty.
+// Thief writes a program into a directory. It looks for a login in everything that it can reach of the
+// session that runs it, and for ways to make the CLI reveal the login; see WantNoBooty.
 func Thief(t testing.TB, dir, login string) (path string) {
 	t.Helper()
 	path, program := filepath.Join(dir, "thief"), filepath.Join(dir, "thief.test")
-	// Where the program is now, not every session can read.
+	// Not every session can read the directory in which the test program is.
 	content, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(program, content, 0o700)
@@ -44,7 +44,7 @@ func Thief(t testing.TB, dir, login string) (path string) {
 	return path
 }
 
-// WantNoBooty wants a thief to have run in a session with the provider and found nothing.
+// WantNoBooty checks that a thief ran in a session with the provider and found nothing.
 func WantNoBooty(t testing.TB, p *Provider) {
 	t.Helper()
 	var told strings.Builder
@@ -60,8 +60,8 @@ func WantNoBooty(t testing.TB, p *Provider) {
 	}
 }
 
-// steal looks for a text in the environment and memory of all processes above this one, and
-// for what else may lead to it.
+// steal looks for a text in the environment and memory of all ancestor processes, and for other ways to get
+// it.
 func steal(wanted string) {
 	text, err := hex.DecodeString(wanted)
 	if err != nil {
@@ -97,7 +97,7 @@ func steal(wanted string) {
 	fmt.Println("THE END OF THE THEFT")
 }
 
-// signals reports whether the sandbox holds signals, which it does since Linux 6.12.
+// signals reports whether the sandbox restricts signals, which it does since Linux 6.12.
 func signals() bool {
 	level, _ := sandbox.Level()
 	var version int
@@ -105,7 +105,7 @@ func signals() bool {
 	return err == nil && version >= 6
 }
 
-// parent is what /proc/PID/status says, which every process may read.
+// parent reads /proc/PID/status, which every process may read.
 func parent(pid int) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -117,7 +117,7 @@ func parent(pid int) int {
 	return above
 }
 
-// remembers reports whether a text is in what a process may write to of its memory.
+// remembers reports whether a text is in the writable memory of a process.
 func remembers(proc string, text []byte) bool {
 	maps, err := os.ReadFile(proc + "maps")
 	if err != nil {

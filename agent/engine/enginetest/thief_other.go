@@ -2,5 +2,5 @@
 
 package enginetest
 
-// playThief does nothing: the thief knows Linux alone.
+// playThief does nothing: the thief only exists for Linux.
 func playThief() {}

@@ -13,9 +13,8 @@ import (
 // unconfinedVariable marks the process that Unconfined starts.
 const unconfinedVariable = "TOUCHSTONE_TEST_UNCONFINED"
 
-// Unconfined runs the calling test once more, in a process to which the kernel denies its
-// sandbox, as an older one would: there it reports true. Where it reports false, that process has
-// done all there is to do.
+// Unconfined runs the calling test again in a process to which the kernel denies its sandbox, like an older
+// kernel: there it returns true. If it returns false, that process has already done the test.
 func Unconfined(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(unconfinedVariable) == "" {
@@ -26,9 +25,9 @@ func Unconfined(t *testing.T) bool {
 		}
 		return false
 	}
-	// seccomp(2): the call that makes a set of rules fails, all others pass.
+	// seccomp(2): the system call that creates a rule set fails, all others pass.
 	program := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the call's number
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the system call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_LANDLOCK_CREATE_RULESET},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},

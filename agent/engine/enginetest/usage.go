@@ -7,7 +7,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Sum adds up what the calls were billed as.
+// Sum adds up what the calls were billed.
 func Sum(calls []Call) verdict.Usage {
 	var sum verdict.Usage
 	for _, call := range calls {
@@ -19,23 +19,23 @@ func Sum(calls []Call) verdict.Usage {
 // perToken is how many bytes make a token.
 const perToken = 4
 
-// outputTokens are those of an answer.
+// outputTokens are the tokens of an answer.
 func outputTokens(turn Turn) int64 { return int64(len(strings.Join(turn.Text, ""))/perToken + 1) }
 
-// prompt is what a request tells the model, in the order in which it reads it, piece by piece.
+// prompt is what a request sends to the model, in reading order, piece by piece.
 type prompt []piece
 
-// piece is one tool, one block of the system prompt or of a message, as JSON without the marks
-// by which a client says what to cache.
+// piece is one tool, or one block of the system prompt or of a message, as JSON, without the marks by which a
+// client says what to cache.
 type piece struct {
 	text string
-	// marked says that the client wants all up to here cached.
+	// marked says that the client wants everything up to here cached.
 	marked bool
-	// standing says that it stands before the conversation: a tool, or an order to the model.
+	// standing says that it comes before the conversation: a tool or an instruction.
 	standing bool
 }
 
-// tokens of the first n pieces.
+// tokens counts the tokens of the first n pieces.
 func (p prompt) tokens(n int) (tokens int64) {
 	for _, one := range p[:n] {
 		tokens += one.tokens()
@@ -45,7 +45,7 @@ func (p prompt) tokens(n int) (tokens int64) {
 
 func (p piece) tokens() int64 { return int64(len(p.text)/perToken + 1) }
 
-// standing are the tokens of what stands before the conversation.
+// standing counts the tokens of what comes before the conversation.
 func (p prompt) standing() (tokens int64) {
 	for _, one := range p {
 		if one.standing {
@@ -55,15 +55,15 @@ func (p prompt) standing() (tokens int64) {
 	return tokens
 }
 
-// pieceOf makes one of a value that was decoded.
+// pieceOf makes a piece of a decoded value.
 func pieceOf(value any, standing bool) piece {
 	marked := unmark(value)
-	// What was decoded can be encoded.
+	// Decoded data can always be encoded.
 	text, _ := json.Marshal(value)
 	return piece{string(text), marked, standing}
 }
 
-// unmark takes the marks out of a value, and reports whether there were any.
+// unmark removes the marks from a value, and reports whether there were any.
 func unmark(value any) (marked bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -80,10 +80,10 @@ func unmark(value any) (marked bool) {
 	return marked
 }
 
-// field decodes one field of a request, such as a list; nil if it is not there.
+// field decodes one field of a request, such as a list; nil if it is missing.
 func field(body []byte, name string) any {
 	var request map[string]any
-	// A request that cannot be read has no prompt.
+	// An unreadable request has no prompt.
 	_ = json.Unmarshal(body, &request)
 	return request[name]
 }
