@@ -1,11 +1,9 @@
-// Package engine says what a model CLI is to this product: something that can
-// be probed, and with which a session can be held, in a directory, in a role:
-// turn by turn a prompt goes in, until it is answered, fails in a way that has a
-// name, or is stopped.
+// Package engine defines what a model CLI is to this product: something that can be probed, and that can run
+// sessions, in a directory and in a role. A session takes one prompt per turn until the turn is answered,
+// fails with a class, or is stopped.
 //
-// It owns the vocabulary (Engine, Session, Request, Result, Error and its
-// classes) and stores nothing. Each CLI has a package of its own below this one; the process
-// package supervises the CLI's process.
+// The package owns the vocabulary (Engine, Session, Request, Result, Error and its classes) and stores
+// nothing. Each CLI has a package of its own below this one; package process supervises the CLI's process.
 package engine
 
 import (
@@ -17,59 +15,57 @@ import (
 	"touchstone/verdict"
 )
 
-// Engine drives one kind of model CLI. Its methods may be called from several
-// goroutines at once; each session is apart from all others.
+// Engine drives one kind of model CLI. Its methods are safe for concurrent use; sessions are independent of
+// each other.
 type Engine interface {
 	// Name is the engine's name in config and reviews, such as "claude".
 	Name() string
 
-	// Probe starts the CLI only to ask for its version. The error, an *Error,
-	// says what to install or how to log in.
+	// Probe starts the CLI only to ask for its version. The error, an *Error, says what to install or how to
+	// log in.
 	Probe(ctx context.Context) (Version, error)
 
-	// Open begins a session; nothing runs before its first Ask. The error is an
-	// *Error.
+	// Open creates a session. No process runs before its first Ask. The error is an *Error.
 	Open(ctx context.Context, req Request) (Session, error)
 }
 
-// Thinker is an engine that can be told how much its models are to think.
+// Thinker is an engine whose models can be told how much to think.
 type Thinker interface {
-	// Efforts are the levels that it passes on, the least first.
+	// Efforts are the levels that it passes on, the lowest first.
 	Efforts() []string
 }
 
-// Session is one conversation with one model, which remembers its earlier
-// turns. One goroutine at a time may use it.
+// Session is one conversation with one model, which remembers its earlier turns. Only one goroutine at a time
+// may use it.
 type Session interface {
-	// Ask holds one turn and blocks until every process of it is gone. When the
-	// turn did not finish, the error is an *Error and the Result holds what was
-	// learnt until then (time, tokens, cost), for the books only: its text is no
-	// answer. The conversation can go on after that: what the model had read of
-	// it until then, it remembers.
+	// Ask runs one turn and blocks until every process of the turn has ended. If the turn did not finish, the
+	// error is an *Error, and the Result has what is known by then (time, tokens, cost), for accounting only:
+	// its text is no answer. The conversation can continue after that: the model remembers what it read in
+	// it.
 	Ask(ctx context.Context, prompt string) (Result, error)
 
-	// Close removes all that the session kept. A closed session cannot be asked.
+	// Close removes everything that the session stored. A closed session cannot be asked.
 	Close() error
 }
 
-// Version is what a CLI says it is.
+// Version describes an installed CLI.
 type Version struct {
-	// Engine is the name of the engine that the CLI is of.
+	// Engine is the name of the CLI's engine.
 	Engine string
-	// Path is the executable that answered, absolute.
+	// Path is the absolute path of the executable that answered.
 	Path string
 	// Number is the version as the CLI prints it, such as "2.1.329".
 	Number string
-	// Provider is the address where its sessions ask for answers.
+	// Provider is the address to which its sessions send requests.
 	Provider string
-	// Direct says why its sessions ask there themselves and not through a gateway;
-	// empty if they do not.
+	// Direct says why its sessions send requests there directly and not through a gateway; empty if they use
+	// a gateway.
 	Direct string
-	// Priced is the day on which the prices were looked up that it knows of its models, as in
-	// 2026-01-31; empty if it knows none.
+	// Priced is the day on which its prices of models were looked up, such as 2026-01-31; empty if it has
+	// none.
 	Priced string
-	// Lacks says what it misses on this machine and how to put it there, as a sentence part;
-	// empty if it has all it needs. It can be used nevertheless.
+	// Lacks says what is missing on this machine and how to install it, as a sentence fragment; empty if
+	// nothing is. The CLI can be used nevertheless.
 	Lacks string
 }
 
@@ -77,73 +73,70 @@ type Version struct {
 type Role string
 
 const (
-	// Reviewer reads files in its directories, with the CLI's tools for that, and can write
-	// nowhere.
+	// Reviewer reads files in the session's directories, with the CLI's tools for that, and cannot write
+	// anywhere.
 	Reviewer Role = "reviewer"
-	// Author also edits files in its working directory, and runs the commands allowed to it.
+	// Author also edits files in the working directory, and runs the commands that it is allowed.
 	Author Role = "author"
 )
 
-// The bounds of a session whose Request sets none.
+// The bounds of a session if its Request sets none.
 const (
 	DefaultTimeout     = 25 * time.Minute
 	DefaultIdleTimeout = 60 * time.Second
-	// DefaultToolTimeout is as long as claude lets a command run at the most.
+	// DefaultToolTimeout is the longest time that claude lets a command run.
 	DefaultToolTimeout = 10 * time.Minute
 )
 
-// MaxPrompt is the longest prompt in bytes; claude refuses more on its standard input.
+// MaxPrompt is the longest prompt, in bytes: claude rejects more on its standard input.
 const MaxPrompt = 10 << 20
 
-// Request is one session to hold.
+// Request describes one session.
 type Request struct {
 	Role Role
 	// Dir is the session's working directory, normally a worktree.
 	Dir string
-	// ReadDirs are more directories that it may read, and not edit. A CLI may let an author delete
+	// ReadDirs are further directories that the session may read but not edit. A CLI may let an author delete
 	// files there with rm.
 	ReadDirs []string
-	// Instructions are the standing orders of the role; the session sees no
-	// others, neither this user's own nor the checkout's.
+	// Instructions are the fixed instructions of the role. The session sees no others, neither this user's
+	// nor the checkout's.
 	Instructions string
 	// Model is the CLI's name of a model; empty leaves the choice to the CLI.
 	Model string
-	// Effort is how much the model is to think: minimal, low, medium, high, xhigh or max; empty
-	// leaves it to the CLI, and so does a level that the engine does not know: see Thinker.
+	// Effort is how much the model should think: minimal, low, medium, high, xhigh or max. If it is empty, or
+	// a level that the engine does not know (see Thinker), the CLI decides.
 	Effort string
-	// Allow lists the shell commands an author may run, as patterns in which
-	// * stands for anything, such as "go test *". A reviewer may run none. A CLI may also run
-	// rm on what it may edit, where it has no tool to delete a file. One that
-	// runs each command in a sandbox of its own, where neither a file outside Dir can
-	// be written nor the network be reached, may hold itself to that instead.
+	// Allow lists the shell commands that an author may run, as patterns in which * matches anything, such as
+	// "go test *". A reviewer may run none. A CLI without a tool to delete files may also run rm on what it
+	// may edit. A CLI that runs each command in its own sandbox, where no file outside Dir can be written and
+	// the network cannot be reached, may rely on that instead.
 	Allow []string
-	// Timeout bounds what the session's turns take together; zero is DefaultTimeout.
+	// Timeout bounds all the session's turns together; zero means DefaultTimeout.
 	Timeout time.Duration
-	// IdleTimeout bounds the time without a byte from the CLI or, where an engine
-	// can see it, from the provider; zero is DefaultIdleTimeout.
+	// IdleTimeout bounds the time without a byte from the CLI or, if the engine can see it, from the
+	// provider; zero means DefaultIdleTimeout.
 	IdleTimeout time.Duration
-	// ToolTimeout bounds that time instead, where it is the longer one, while an author's tool is at
-	// work, such as a test that prints nothing, or while an engine cannot tell whether one is; a
-	// CLI may let no command run for longer. Zero is DefaultToolTimeout.
+	// ToolTimeout replaces IdleTimeout, if it is longer, while a tool of an author is running, such as a test
+	// that prints nothing, or while the engine cannot know whether one is. A CLI may use it as the limit of
+	// every command. Zero means DefaultToolTimeout.
 	ToolTimeout time.Duration
-	// Budget bounds what the session's turns cost together, in US dollars; zero sets
-	// no bound. The request to the provider that would come after it is refused.
+	// Budget bounds the cost of all the session's turns, in US dollars; zero means no bound. The first
+	// request to the provider after that is refused.
 	Budget float64
-	// MaxTurns bounds the model's steps of all the session's turns, one step being one
-	// answer of the provider; zero sets no bound.
+	// MaxTurns bounds the model's steps in all the session's turns. A step is one answer of the provider.
+	// Zero means no bound.
 	MaxTurns int
-	// Asks, if set, is told of each request to the provider which model it is for, by the
-	// provider's own name, before the request is made. An error refuses it, and ends the turn
-	// with an *Error that wraps it. Where an engine does not see the requests, it is told as
-	// soon as the CLI says which model that is, if it does. It must not block.
+	// Asks, if set, is called before each request to the provider with the provider's own name of the model.
+	// An error refuses the request and ends the turn with an *Error that wraps it. An engine that does not
+	// see the requests calls it as soon as the CLI names the model, if it does. Asks must not block.
 	Asks func(model string) error
-	// Progress, if set, is told of the session as it goes, from one goroutine at
-	// a time. It must not block: the session waits for it.
+	// Progress, if set, is called with the session's progress, from one goroutine at a time. It must not
+	// block: the session waits for it.
 	Progress func(Progress)
 }
 
-// Bounded returns the request with its defaults in place, or says why no
-// session can be held for it.
+// Bounded returns the request with defaults filled in, or says why there can be no session for it.
 func (r Request) Bounded() (Request, error) {
 	switch {
 	case r.Role != Reviewer && r.Role != Author:
@@ -167,7 +160,7 @@ func (r Request) Bounded() (Request, error) {
 	return r, nil
 }
 
-// CheckPrompt says why a prompt cannot be asked.
+// CheckPrompt says why a prompt cannot be sent.
 func CheckPrompt(prompt string) error {
 	switch {
 	case strings.TrimSpace(prompt) == "":
@@ -178,56 +171,53 @@ func CheckPrompt(prompt string) error {
 	return nil
 }
 
-// Result is one turn of a session that came to its end; its figures are of that
-// turn alone.
+// Result is one finished turn of a session. Its figures are of that turn alone.
 type Result struct {
-	// Text is all the turn's prose in order, without what tools printed.
+	// Text is the turn's whole prose in order, without the output of tools.
 	Text string
-	// SessionID is the CLI's name for the conversation, the same in each turn.
+	// SessionID is the CLI's id of the conversation, the same in each turn.
 	SessionID string
 	// Engine is the name of the engine that answered.
 	Engine string
-	// Model is the one that answered, by the CLI's word.
+	// Model is the model that answered, as the CLI reports it.
 	Model string
-	// Switched is a sentence that says why another model or engine than the one asked
-	// for has answered; empty if none has.
+	// Switched is a sentence that says why another model or engine than the requested one answered; empty if
+	// none did.
 	Switched string
 	Usage    verdict.Usage
-	// CostUSD is the CLI's own figure, else one by the table of prices; zero when
-	// neither knows.
+	// CostUSD is the CLI's own figure, else the cost by the price table; zero if neither is known.
 	CostUSD float64
-	// Retries counts the requests that the provider refused and that were made again.
+	// Retries counts the requests that the provider refused and that were repeated.
 	Retries int
-	// Turns counts the model's steps, tool calls included, by the CLI's word.
+	// Turns counts the model's steps, including tool calls, as the CLI reports them.
 	Turns   int
 	Started time.Time
-	// Duration runs from the start of the process until all of it is gone.
+	// Duration is from the start of the process until all its processes have ended.
 	Duration time.Duration
-	// FirstByte runs from the start of the process to its first output; zero if there was none.
+	// FirstByte is from the start of the process to its first output; zero if there was none.
 	FirstByte time.Duration
 }
 
-// Progress is something that happened in a session. Text comes from the model
-// or its tools: it is one line of printable characters, at most 200 of them,
-// and otherwise not to be trusted.
+// Progress is an event in a session. Text comes from the model or its tools: it is one line of at most 200
+// printable characters, and otherwise untrusted.
 type Progress struct {
 	Kind ProgressKind
 	Text string
-	// Target are the arguments that a tool is called with, as the CLI prints them, for
-	// ProgressTool: one line too, of up to 4,096 characters. Every call is reported.
+	// Target is, for ProgressTool, the arguments of the tool's call as the CLI prints them: also one line, of
+	// up to 4,096 characters. Every call is reported.
 	Target string
-	// Used are the tokens that the session has used until now, as far as that is known: what
-	// the gateway has seen, or the CLI told.
+	// Used are the tokens that the session has used so far, as far as the gateway saw them or the CLI
+	// reported them.
 	Used verdict.Usage
-	// CostUSD is what they cost by the table of prices.
+	// CostUSD is their cost by the price table.
 	CostUSD float64
-	// Elapsed is the turn's age.
+	// Elapsed is the time since the turn began.
 	Elapsed time.Duration
-	// Silence is the time since the last byte, for Heartbeat.
+	// Silence is the time since the last byte, for ProgressHeartbeat.
 	Silence time.Duration
 }
 
-// Waiting is what a heartbeat says, for people.
+// Waiting is the text of a heartbeat for people.
 func (p Progress) Waiting() string {
 	silence := p.Silence.Round(time.Second)
 	if p.Text != "" {
@@ -240,18 +230,18 @@ func (p Progress) Waiting() string {
 type ProgressKind string
 
 const (
-	// ProgressDimension: the session began a review dimension, or several at once, named in Text
-	// with commas between them.
+	// ProgressDimension: the session began one or several review dimensions, named in Text and separated by
+	// commas.
 	ProgressDimension ProgressKind = "dimension"
 	// ProgressText: the model wrote prose.
 	ProgressText ProgressKind = "text"
-	// ProgressTool: the model calls a tool, named in Text with its target.
+	// ProgressTool: the model calls a tool. Text has its name and target.
 	ProgressTool ProgressKind = "tool"
-	// ProgressRetry: the provider refused and the CLI is about to ask again.
+	// ProgressRetry: the provider refused, and the CLI will retry.
 	ProgressRetry ProgressKind = "retry"
-	// ProgressHeartbeat: nothing has come for Silence, a multiple of 30 seconds. Text is the
-	// tool that is known to run meanwhile, or empty.
+	// ProgressHeartbeat: nothing was received for Silence, a multiple of 30 seconds. Text is the tool that is
+	// known to be running, or empty.
 	ProgressHeartbeat ProgressKind = "heartbeat"
-	// ProgressRaw: a line of output that this engine does not know.
+	// ProgressRaw: a line of output that the engine does not know.
 	ProgressRaw ProgressKind = "raw"
 )

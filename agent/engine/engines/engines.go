@@ -1,5 +1,5 @@
-// Package engines knows every engine by the name that configurations call it. A
-// new engine is a package of its own and a line here.
+// Package engines knows every engine by its name in the configuration. A new engine is a package of its own
+// and a line here.
 package engines
 
 import (
@@ -25,7 +25,7 @@ var kinds = map[string]func(session.Program) engine.Engine{
 	"opencode": func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
 }
 
-// Names are the engines there are, in alphabetical order.
+// Names are the names of all engines, in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 var logins = map[string][]string{
@@ -35,7 +35,7 @@ var logins = map[string][]string{
 	"opencode": {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 }
 
-// Logins are the variables of the environment in which the engines of the settings find the keys of their providers.
+// Logins are the environment variables in which the configured engines look for their providers' keys.
 func Logins(e config.Engine) []string {
 	var names []string
 	for _, engine := range e.Engines() {
@@ -48,7 +48,7 @@ func Logins(e config.Engine) []string {
 	return slices.Compact(names)
 }
 
-// New gives the engine of a name, with its CLI as it is on this machine.
+// New returns the engine of a name, with its CLI as it is on this machine.
 func New(name string, program session.Program) (engine.Engine, error) {
 	kind, known := kinds[name]
 	if !known {
@@ -57,8 +57,8 @@ func New(name string, program session.Program) (engine.Engine, error) {
 	return kind(program), nil
 }
 
-// CheckEffort says why an engine does not have its models think as much as the settings say; it
-// asks them as if nothing was said then.
+// CheckEffort says why an engine cannot pass on the configured effort. It then sends requests without an
+// effort.
 func CheckEffort(name, level string) error {
 	e, err := New(name, session.Program{})
 	if err != nil {
@@ -75,8 +75,8 @@ func CheckEffort(name, level string) error {
 		cmp.Or(strings.Join(levels, ", "), "none"))
 }
 
-// Check says why an engine cannot be asked for a model, which is the engine's own choice if it
-// is empty: there is no such engine, or it calls its models otherwise.
+// Check says why an engine cannot use a model: there is no such engine, or its models have other names. An
+// empty model is the engine's own choice.
 func Check(name, model string) error {
 	e, err := New(name, session.Program{})
 	if err != nil {
