@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// MaxBody is the longest body GitHub takes for a review or a comment, in characters. A longer one is an error here,
-// before anything is sent.
+// MaxBody is the longest body that GitHub accepts for a review or a comment, in characters. A longer one is
+// rejected before anything is sent.
 const MaxBody = 65535
 
 // The events of a review, as in Review.Event.
@@ -21,8 +21,8 @@ const (
 	RequestChanges = "REQUEST_CHANGES"
 )
 
-// Review is a review to post. It always names its commit: without one GitHub would take the head at the time of the
-// request, which may not be what was reviewed.
+// Review is a review to post. It always names its commit: without it GitHub would use the head at the time of
+// the request, which may not be what was reviewed.
 type Review struct {
 	SHA      string // the commit that was reviewed
 	Event    string // Approve or RequestChanges
@@ -39,7 +39,7 @@ type ReviewComment struct {
 	Body      string
 }
 
-// Posted is a review that GitHub took.
+// Posted is a review that GitHub accepted.
 type Posted struct {
 	ID   int64
 	URL  string
@@ -49,12 +49,13 @@ type Posted struct {
 // Poster posts reviews.
 type Poster struct{ c *Client }
 
-// NewPoster returns what posts reviews as c's login.
+// NewPoster returns a Poster that acts as c's login.
 func NewPoster(c *Client) *Poster { return &Poster{c} }
 
-// PostReview posts one review. It is never sent twice: after an ErrUnavailable, look at the pull request to learn
-// whether it is there. ErrBadAnchor means that a line is not part of the diff and nothing was posted; ErrSelfReview
-// that this login opened the pull request; ErrHeadMoved that the commit is no longer part of it.
+// PostReview posts one review. It is never sent twice: after an ErrUnavailable, read the pull request to see
+// whether the review is there. ErrBadAnchor means that a line is not part of the diff and nothing was posted,
+// ErrSelfReview that this login opened the pull request, and ErrHeadMoved that the commit is no longer part
+// of it.
 func (p *Poster) PostReview(ctx context.Context, ref Ref, review Review) (Posted, error) {
 	op := "post a review on " + ref.String()
 	if review.SHA == "" || review.Event != Approve && review.Event != RequestChanges {
@@ -97,10 +98,10 @@ func (c ReviewComment) request() *github.DraftReviewComment {
 // Speaker comments and labels.
 type Speaker struct{ c *Client }
 
-// NewSpeaker returns what comments and labels as c's login.
+// NewSpeaker returns a Speaker that acts as c's login.
 func NewSpeaker(c *Client) *Speaker { return &Speaker{c} }
 
-// Comment adds a comment to the conversation and returns the address of it. Like a review it is never sent twice.
+// Comment adds a comment to the conversation and returns its URL. Like a review, it is never sent twice.
 func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, error) {
 	op := "comment on " + ref.String()
 	if err := checkBody(body); err != nil {
@@ -114,7 +115,7 @@ func (s *Speaker) Comment(ctx context.Context, ref Ref, body string) (string, er
 	return comment.GetHTMLURL(), nil
 }
 
-// Reply answers in the thread that a comment on lines began. Like a review it is never sent twice.
+// Reply replies in the thread that a comment on lines started. Like a review, it is never sent twice.
 func (s *Speaker) Reply(ctx context.Context, ref Ref, comment int64, body string) error {
 	op := fmt.Sprintf("answer comment %d on %s", comment, ref)
 	if err := checkBody(body); err != nil {
@@ -129,13 +130,13 @@ func (s *Speaker) Reply(ctx context.Context, ref Ref, comment int64, body string
 	return s.c.failed(op, err)
 }
 
-// AddLabel puts a label on the pull request. GitHub makes the label when the repository has none of that name.
+// AddLabel adds a label to the pull request. GitHub creates the label if the repository does not have it.
 func (s *Speaker) AddLabel(ctx context.Context, ref Ref, name string) error {
 	_, _, err := s.c.rest.Issues.AddLabelsToIssue(ctx, ref.Owner, ref.Name, ref.Number, []string{name})
 	return s.c.failed(fmt.Sprintf("label %s with %q", ref, name), err)
 }
 
-// RemoveLabel takes a label off; one that is not there is no error.
+// RemoveLabel removes a label. It is no error if the label is not there.
 func (s *Speaker) RemoveLabel(ctx context.Context, ref Ref, name string) error {
 	_, err := s.c.rest.Issues.RemoveLabelForIssue(ctx, ref.Owner, ref.Name, ref.Number, url.PathEscape(name))
 	if err = s.c.failed(fmt.Sprintf("take the label %q off %s", name, ref), err); errors.Is(err, ErrNotFound) {
@@ -147,15 +148,15 @@ func (s *Speaker) RemoveLabel(ctx context.Context, ref Ref, name string) error {
 // Resolver resolves threads.
 type Resolver struct{ c *Client }
 
-// NewResolver returns what resolves threads as c's login.
+// NewResolver returns a Resolver that acts as c's login.
 func NewResolver(c *Client) *Resolver { return &Resolver{c} }
 
-// ResolveThread marks a thread of a repository, named by its Thread.ID, as resolved; one that is resolved already is no error. It
-// takes write access to the repository, or being the pull request's author.
+// ResolveThread marks a thread of a repository, named by its Thread.ID, as resolved. It is no error if it is
+// resolved already. It requires write access to the repository, or being the pull request's author.
 func (r *Resolver) ResolveThread(ctx context.Context, repo Repo, thread string) error {
 	const mutation = "mutation Resolve($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { isResolved } } }"
 	var data struct{}
-	// Sent twice it does no more than once.
+	// It is safe to send this twice.
 	return r.c.failed("resolve a review thread", r.c.query(about(ctx, repo), mutation, map[string]any{"thread": thread}, &data))
 }
 

@@ -17,21 +17,21 @@ import (
 	"touchstone/relay/appkey"
 )
 
-// App is a GitHub App, as the holder of its private key knows it.
+// App is a GitHub App with its private key.
 type App struct {
 	ID  int64
 	Key *rsa.PrivateKey
 }
 
-// renewBefore is how long before its end an installation's token is renewed: an act that begins with it is
-// done by then. GitHub gives one for an hour.
+// renewBefore is how long before its end an installation's token is renewed, so that an act that starts with
+// it can finish. GitHub's tokens are valid for an hour.
 const renewBefore = 10 * time.Minute
 
-// signer gives out what requests are signed with.
+// signer provides the tokens for requests.
 type signer interface {
-	// sign gives the token for a request about a repository; the zero Repo is none in particular.
+	// sign returns the token for a request about a repository. The zero Repo means no particular one.
 	sign(ctx context.Context, repo Repo) (token, error)
-	// refused says that GitHub did not know a token, and reports whether another one can be had.
+	// refused says that GitHub rejected a token, and reports whether another one is available.
 	refused(repo Repo, t token) bool
 }
 
@@ -39,21 +39,22 @@ func (t token) sign(context.Context, Repo) (token, error) { return t, nil }
 
 func (t token) refused(Repo, token) bool { return false }
 
-// installations sign as an App: a request about a repository with a token for that repository alone, which is
-// asked for when it is first needed and renewed before it ends.
+// installations sign as an App. A request about a repository gets a token for that repository only. The token
+// is requested when it is first needed, and renewed before it expires.
 type installations struct {
 	app  App
 	api  *url.URL
 	base http.RoundTripper
-	// clock tells how far this machine's is ahead of GitHub's, whose times an App's own tokens carry.
+	// clock knows how far this machine's clock is ahead of GitHub's: the App's own tokens must carry GitHub's
+	// time.
 	clock *clock
 
 	mu     sync.Mutex
 	issued map[Repo]*issued
 }
 
-// issued is the token of a repository. Its lock is held while one is asked for, so that many requests at once
-// ask for one.
+// issued is the token of a repository. Its lock is held while a token is requested, so that concurrent
+// requests ask for only one.
 type issued struct {
 	mu    sync.Mutex
 	token token
@@ -102,16 +103,17 @@ func (i *installations) refused(repo Repo, t token) bool {
 	return true
 }
 
-// installation is where an App was installed.
+// installation is an installation of an App.
 type installation struct {
 	ID      int64
 	Account struct{ Login string }
-	// SuspendedAt is empty unless somebody suspended it.
+	// SuspendedAt is empty unless the installation is suspended.
 	SuspendedAt string `json:"suspended_at"`
 	HTMLURL     string `json:"html_url"`
 }
 
-// find looks up the installation that a repository is part of; for none in particular, any that is not suspended.
+// find looks up the installation that has a repository. For the zero Repo, it is any installation that is not
+// suspended.
 func (i *installations) find(ctx context.Context, repo Repo) (installation, error) {
 	if repo == (Repo{}) {
 		return i.any(ctx)
@@ -127,7 +129,7 @@ func (i *installations) find(ctx context.Context, repo Repo) (installation, erro
 	return found, err
 }
 
-// unknownApp tells the App that is gone, or never was, from what it is asked about.
+// unknownApp reports whether an error is about the App itself, which is gone or never existed.
 func unknownApp(err error) bool { return strings.Contains(err.Error(), "Integration not found") }
 
 func (i *installations) any(ctx context.Context) (installation, error) {
@@ -147,7 +149,7 @@ func (i *installations) any(ctx context.Context) (installation, error) {
 		Remedy: "install it at " + i.page(ctx)}
 }
 
-// issue asks for the token of an installation, of the repository alone if there is one.
+// issue requests a token of an installation, limited to the repository if there is one.
 func (i *installations) issue(ctx context.Context, from installation, repo Repo) (token, time.Time, error) {
 	body := map[string]any{}
 	if repo != (Repo{}) {
@@ -161,7 +163,7 @@ func (i *installations) issue(ctx context.Context, from installation, repo Repo)
 	var refusal *Error
 	switch {
 	case errors.As(err, &refusal) && refusal.Status == http.StatusUnprocessableEntity, errors.Is(err, ErrNotFound):
-		return token{}, time.Time{}, i.absent(ctx, repo) // it was taken out just now
+		return token{}, time.Time{}, i.absent(ctx, repo) // it was removed from the installation just now
 	case errors.Is(err, ErrForbidden) && strings.Contains(refusal.Message, "suspended"):
 		return token{}, time.Time{}, from.suspended()
 	case err != nil:
@@ -173,7 +175,7 @@ func (i *installations) issue(ctx context.Context, from installation, repo Repo)
 	return token{text: got.Token, app: true}, until, nil
 }
 
-// absent says that the App cannot act in a repository, and how it could.
+// absent is the error that the App cannot act in a repository, with the remedy.
 func (i *installations) absent(ctx context.Context, repo Repo) *Error {
 	return &Error{Message: fmt.Sprintf("the GitHub App is not installed on %s", repo), kind: ErrNotFound,
 		Remedy: "check the name, and add the repository at " + i.page(ctx)}
@@ -195,8 +197,8 @@ func (i *installations) page(ctx context.Context) string {
 	return app.HTMLURL + "/installations/new"
 }
 
-// call sends a request as the App itself, again by GitHub's clock if this machine's is too far off, and reads
-// the answer into a value.
+// call sends a request as the App itself and decodes the answer. If this machine's clock turns out to be
+// wrong, it repeats the request by GitHub's clock.
 func (i *installations) call(ctx context.Context, method, path string, in, into any) error {
 	before := i.clock.apart()
 	err := i.once(ctx, method, path, in, into)
@@ -215,7 +217,7 @@ func (i *installations) once(ctx context.Context, method, path string, in, into 
 	return own.call(ctx, i.api, method, path, in, into)
 }
 
-// call sends a request with a body in JSON, if there is one, and reads the answer into a value.
+// call sends a request, with a JSON body if there is one, and decodes the answer.
 func (t *transport) call(ctx context.Context, api *url.URL, method, path string, in, into any) error {
 	address, err := api.Parse(path)
 	if err != nil {
@@ -227,7 +229,8 @@ func (t *transport) call(ctx context.Context, api *url.URL, method, path string,
 			return err
 		}
 	}
-	// What is asked for twice here is made once, or is one token more, of which the first ends by itself.
+	// A repetition is harmless: it creates nothing twice, except perhaps one more token, and the unused one
+	// expires.
 	req, err := http.NewRequestWithContext(asRead(ctx), method, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -247,12 +250,12 @@ func (t *transport) call(ctx context.Context, api *url.URL, method, path string,
 
 type aboutKey struct{}
 
-// about marks a request that is about a repository where its address does not say so.
+// about marks a request as being about a repository, where its URL does not say so.
 func about(ctx context.Context, repo Repo) context.Context {
 	return context.WithValue(ctx, aboutKey{}, repo)
 }
 
-// aboutRepo is the repository that a request is about, zero for none.
+// aboutRepo is the repository that a request is about, or zero.
 func aboutRepo(req *http.Request) Repo {
 	if repo, ok := req.Context().Value(aboutKey{}).(Repo); ok {
 		return repo

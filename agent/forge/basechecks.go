@@ -10,18 +10,18 @@ import (
 //go:embed basechecks.graphql
 var baseChecksQuery string
 
-// BaseChecks are what has reported on a branch of late: on its last ten commits, and on the heads of the pull requests
-// that brought them.
+// BaseChecks are the checks that reported on a branch recently: on its last ten commits, and on the heads of
+// the pull requests that these commits came from.
 type BaseChecks struct {
-	// Sources are those of all of them, as [Check.Source].
+	// Sources are the sources of all these checks, as in [Check.Source].
 	Sources map[string]bool
-	// Expected are those that passed or failed on the head of the newest of those pull requests, or if there is none, on
-	// the newest commit that has any.
+	// Expected are the checks that passed or failed on the head of the newest of those pull requests or, if
+	// there is none, on the newest commit that has any.
 	Expected []Check
 }
 
-// BaseChecks reads what has reported on a branch whose tip is sha. What a pull request's own author reported on it is left
-// out. Of a commit with more than 100 checks it takes the first.
+// BaseChecks reads which checks reported on a branch whose tip is sha. It leaves out what a pull request's
+// own author reported on it. Of a commit with more than 100 checks it takes the first 100.
 func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChecks, error) {
 	op := "read which checks report on " + repo.String()
 	variables := repo.variables()
@@ -64,13 +64,13 @@ func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChe
 
 func (b *BaseChecks) add(checks []Check) {
 	for _, c := range checks {
-		if c.Kind == CheckRun || c.By.ID != 0 { // a deleted account vouches for nothing
+		if c.Kind == CheckRun || c.By.ID != 0 { // a deleted account proves nothing
 			b.Sources[c.Source()] = true
 		}
 	}
 }
 
-// ended are the checks that passed or failed, without an author's own.
+// ended are the checks that passed or failed, except the author's own.
 func ended(checks []Check, author string) []Check {
 	return slices.DeleteFunc(checks, func(c Check) bool {
 		return c.State != CheckSuccess && c.State != CheckFailure || c.Kind == Status && c.By.Login == author

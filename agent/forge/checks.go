@@ -23,7 +23,8 @@ const Actions = "github-actions"
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// runState reads a check run's status and conclusion, in either case: GraphQL shouts, REST does not.
+// runState interprets a check run's status and conclusion, in any case: GraphQL uses upper case, REST lower
+// case.
 func runState(status, conclusion string) CheckState {
 	if lower(status) != "completed" {
 		return CheckPending
@@ -35,7 +36,7 @@ func runState(status, conclusion string) CheckState {
 	return CheckFailure
 }
 
-// statusState reads a commit status; "expected" is a required one that has not reported yet.
+// statusState interprets a commit status. "expected" is a required status that has not reported yet.
 func statusState(state string) CheckState {
 	switch lower(state) {
 	case "success":
@@ -46,9 +47,10 @@ func statusState(state string) CheckState {
 	return CheckFailure
 }
 
-// FailedChecks returns the check runs and commit statuses of a commit that have ended and did not pass, whether they
-// failed, were cancelled, ran out of time or wait for a person, with what they reported. Of the first five jobs of
-// GitHub Actions among them Text holds how the log ended, or why it cannot be read, which is no error.
+// FailedChecks returns the check runs and commit statuses of a commit that have ended without success, and
+// what they reported: they failed, were cancelled, timed out, or wait for a person. For the first five of
+// them that are jobs of GitHub Actions, Text has the end of the log, or the reason why it cannot be read,
+// which is no error.
 func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
 	op := "read the failed checks of " + sha + " in " + repo.String()
 	runs, err := c.failedRuns(ctx, repo, sha)
@@ -119,7 +121,7 @@ func failedRun(run *github.CheckRun) FailedCheck {
 	}
 }
 
-// annotations reads what a check run says of single lines, one line of text for each.
+// annotations reads what a check run says about single lines, as one line of text each.
 func (c *Client) annotations(ctx context.Context, repo Repo, run int64) (string, error) {
 	page, _, err := c.rest.Checks.ListCheckRunAnnotations(ctx, repo.Owner, repo.Name, run, &github.ListOptions{PerPage: maxNotes})
 	if err != nil {
@@ -157,7 +159,7 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 
 const leftOut = "[the beginning is left out]\n"
 
-// cut shortens a text to its end, where logs say what went wrong, and says so.
+// cut shortens a text to its end and says so, since logs say at the end what went wrong.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

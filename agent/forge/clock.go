@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// inexact is what two clocks seem apart that agree: GitHub tells whole seconds, and an
-// answer takes a moment.
+// inexact is how far apart two equal clocks can seem: GitHub reports whole seconds, and an answer takes a
+// moment.
 const inexact = 2 * time.Second
 
-// clock tells GitHub's time: what an answer said, and what has passed since by the monotonic clock. When
-// this machine's is set meanwhile, that changes nothing. It goes back only where GitHub's own has, or that
-// of a machine that slept: an answer that says the second in which it is by this clock changes nothing.
+// clock tells GitHub's time: the time in the last answer, plus the time since then on the monotonic clock.
+// Changes of this machine's clock have no effect. The clock only goes back if GitHub's own did, or after this
+// machine slept; an answer within the present second changes nothing.
 type clock struct {
 	mu       sync.Mutex
-	answered time.Time // when the last answer came, by this machine; zero before the first
-	github   time.Time // when that was by GitHub
+	answered time.Time // when the last answer arrived, by this machine's clock; zero before the first
+	github   time.Time // the same time by GitHub's clock
 }
 
-// set takes what an answer says of the time
-// (https://www.rfc-editor.org/rfc/rfc9110#name-date). One that says nothing changes nothing.
+// set takes the time from an answer (https://www.rfc-editor.org/rfc/rfc9110#name-date). An answer without it
+// changes nothing.
 func (c *clock) set(answer http.Header, now time.Time) {
 	theirs, err := http.ParseTime(answer.Get("Date"))
 	if err != nil {
@@ -38,14 +38,14 @@ func (c *clock) set(answer http.Header, now time.Time) {
 	c.answered, c.github = now, expected
 }
 
-// apart is how far this machine's clock was ahead when GitHub answered last; zero before it has.
+// apart is how far this machine's clock was ahead at GitHub's last answer; zero before the first.
 func (c *clock) apart() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.answered.Round(0).Sub(c.github)
 }
 
-// now is GitHub's time, and this machine's before it has answered.
+// now is GitHub's time or, before its first answer, this machine's.
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,6 +55,6 @@ func (c *clock) now() time.Time {
 	return c.github.Add(time.Since(c.answered))
 }
 
-// Now is the present by GitHub's clock, to the second: what else GitHub tells of times is by that
-// one. Before GitHub has answered anything it is this machine's.
+// Now is the present time by GitHub's clock, to the second. All other times from GitHub use that clock too.
+// Before GitHub's first answer it is this machine's time.
 func (c *Client) Now() time.Time { return c.clock.now() }

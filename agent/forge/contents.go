@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// Commit returns the SHA of the commit that a branch, a tag or a commit's name stands for in a repository; HEAD is the
-// tip of its default branch.
+// Commit returns the SHA of the commit that a branch, a tag or a commit's name refers to in a repository.
+// HEAD is the tip of its default branch.
 func (c *Client) Commit(ctx context.Context, repo Repo, rev string) (string, error) {
 	op := fmt.Sprintf("find the commit %s of %s", rev, repo)
 	commit, _, err := c.rest.Repositories.GetCommit(ctx, repo.Owner, repo.Name, rev, &github.ListOptions{PerPage: 1})
@@ -25,8 +25,8 @@ func (c *Client) Commit(ctx context.Context, repo Repo, rev string) (string, err
 // (https://docs.github.com/rest/repos/contents#get-repository-content).
 const maxFiles = 1000
 
-// Files returns the names of the files in a directory of a repository as it is at a commit, without those below it.
-// ErrNotFound says that there is none. A directory that GitHub may not list whole is an error.
+// Files returns the names of the files directly in a directory of a repository at a commit. ErrNotFound says
+// that the directory does not exist. It is an error if GitHub may not have listed all entries.
 func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]string, error) {
 	op := fmt.Sprintf("list %s of %s", dir, repo)
 	file, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, dir, &github.RepositoryContentGetOptions{Ref: rev})

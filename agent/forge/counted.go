@@ -10,15 +10,16 @@ import (
 //go:embed counted.graphql
 var countedQuery string
 
-// Counted is what GitHub has made of a login's approvals of late.
+// Counted says whether GitHub has recently counted a login's approvals.
 type Counted struct {
-	// Known says that a pull request shows it; Counts then whether an approval counted, Number which one shows it.
+	// Known says that a pull request shows it. Then Counts says whether an approval counted, and Number is
+	// that pull request.
 	Known, Counts bool
 	Number        int
 }
 
-// Counted looks, among the 50 pull requests into a repository's default branch that changed last, for one that shows
-// whether GitHub counts an approval of a login: GitHub decides on an App's by rules that it tells nobody beforehand
+// Counted looks, among the 50 most recently changed pull requests into a repository's default branch, for one
+// that shows whether GitHub counts an approval by a login. For an App's approval, GitHub documents no rule
 // (https://docs.github.com/graphql/reference/enums#pullrequestreviewdecision).
 func (c *Client) Counted(ctx context.Context, repo Repo, rules Rules, login string) (Counted, error) {
 	if rules.Approvals == 0 {
@@ -50,8 +51,8 @@ type decidedNode struct {
 	}]
 }
 
-// counts tells whether an approval of a login counted here. It is known where the approval is of the head and decides:
-// with it there are enough and without it there are not.
+// counts reports whether an approval by a login counted here. That is known if the approval is of the head
+// and decides: there are enough approvals with it and too few without it.
 func (n decidedNode) counts(rules Rules, login string) (counts, known bool) {
 	ours, others := false, 0
 	for _, r := range n.LatestOpinionatedReviews.Nodes {
@@ -70,7 +71,7 @@ func (n decidedNode) counts(rules Rules, login string) (counts, known bool) {
 	switch n.ReviewDecision {
 	case "APPROVED":
 		return true, true
-	case "REVIEW_REQUIRED": // which an owner's missing approval makes it as well
+	case "REVIEW_REQUIRED": // a missing approval by an owner also leads to this
 		return false, others+1 >= rules.Approvals && !rules.CodeOwners
 	}
 	return false, false

@@ -13,37 +13,39 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// What callers branch on, by errors.Is. Each error that matches one of them is an *Error whose text says what
-// happened and what to do.
+// Callers branch on these with errors.Is. Each error that matches one of them is an *Error whose text says
+// what happened and what to do.
 var (
-	// ErrNotFound: there is no such thing, or the token cannot see it; GitHub does not tell these apart.
+	// ErrNotFound: it does not exist, or the token cannot see it. GitHub does not distinguish these.
 	ErrNotFound = errors.New("not found")
-	// ErrUnauthorized: GitHub does not know the token (any more).
+	// ErrUnauthorized: GitHub does not know the token, or no longer.
 	ErrUnauthorized = errors.New("unauthorized")
-	// ErrForbidden: the token is known and lacks a permission.
+	// ErrForbidden: the token is known but lacks a permission.
 	ErrForbidden = errors.New("forbidden")
 	// ErrRateLimited: wait for the error's RetryAfter.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrHeadMoved: the head is no longer the commit that was named. Read the pull request again.
+	// ErrHeadMoved: the head is no longer the named commit. Read the pull request again.
 	ErrHeadMoved = errors.New("head moved")
-	// ErrBaseMoved: the base moved while GitHub was merging, or another merge was under way. Transient: read again, then try again.
+	// ErrBaseMoved: the base moved while GitHub was merging, or another merge was in progress. This is
+	// temporary: read again, then retry.
 	ErrBaseMoved = errors.New("base moved")
 	// ErrNotMergeable: conflicts, a missing required check, a draft, or merged or closed already.
 	ErrNotMergeable = errors.New("not mergeable")
-	// ErrApprovalRequired: branch protection asks for more approving reviews.
+	// ErrApprovalRequired: branch protection requires more approving reviews.
 	ErrApprovalRequired = errors.New("approval required")
 	// ErrSelfReview: the reviewing login opened this pull request.
 	ErrSelfReview = errors.New("self review")
-	// ErrBadAnchor: a review comment's line is not part of the diff, and the whole review was refused.
+	// ErrBadAnchor: the line of a review comment is not part of the diff, and GitHub rejected the whole
+	// review.
 	ErrBadAnchor = errors.New("bad anchor")
-	// ErrUnreadable: there is more of it than this program reads, or it is something else than what is looked for. Asking
-	// again brings the same.
+	// ErrUnreadable: there is more than this program reads, or it is something else than expected. A retry
+	// gives the same result.
 	ErrUnreadable = errors.New("unreadable")
-	// ErrUnavailable: GitHub could not be reached, or answered 5xx. After a write it may have happened all the same.
+	// ErrUnavailable: GitHub could not be reached, or answered 5xx. A write may have happened nevertheless.
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// Error is a refusal or failure, told as a sentence. It never holds the token.
+// Error is a refusal or failure, as a sentence. It never contains the token.
 type Error struct {
 	Op         string        // what was tried, such as "read acme/app#12"
 	Status     int           // HTTP status; 0 when no answer came
@@ -71,7 +73,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap lets errors.Is find the sentinel and a context's end.
+// Unwrap lets errors.Is find the sentinel and a context's error.
 func (e *Error) Unwrap() []error {
 	var all []error
 	for _, err := range []error{e.kind, e.cause} {
@@ -82,7 +84,7 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// refusal reads GitHub's error answer. Its "errors" are objects in some places and bare strings in others.
+// refusal is GitHub's error answer. Its "errors" are objects in some places and strings in others.
 type refusal struct {
 	Message string            `json:"message"`
 	Errors  []json.RawMessage `json:"errors"`
@@ -103,10 +105,10 @@ func (r refusal) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// refusal turns an answer of 400 and above into an *Error that lacks only its Op.
+// refusal turns an answer with status 400 or above into an *Error that only lacks its Op.
 func (t token) refusal(response *http.Response, body []byte, now time.Time) *Error {
 	var answer refusal
-	_ = json.Unmarshal(body, &answer) // a proxy's HTML page has no message, and the status then speaks alone
+	_ = json.Unmarshal(body, &answer) // a proxy's HTML page has no message; then only the status counts
 	message := answer.text()
 	if message == "" {
 		message = http.StatusText(response.StatusCode)
@@ -126,13 +128,14 @@ func (e *Error) limited(wait time.Duration) *Error {
 	return e
 }
 
-// unreadable is an ErrUnreadable of a pull request, for the reason given.
+// unreadable is an ErrUnreadable about a pull request, with the reason.
 func unreadable(why string) *Error {
 	return &Error{Message: why, Remedy: "decide it by hand", kind: ErrUnreadable}
 }
 
-// refusals maps what GitHub says to what callers branch on, first match first. GitHub has no codes for these, only
-// sentences: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request and .../pulls/reviews.
+// refusals maps GitHub's messages to the errors that callers branch on; the first match counts. GitHub has no
+// codes for these, only sentences: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request and
+// .../pulls/reviews.
 var refusals = []struct {
 	status int
 	text   *lazyregexp.Regexp
@@ -167,8 +170,9 @@ func classify(status int, message string) error {
 	return nil
 }
 
-// remedy says what a person can do. GitHub names the permission that would have sufficed in a header, one for each
-// kind of token: https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
+// remedy says what a person can do. GitHub names the permission that would have been enough in a header, a
+// different one for each kind of token:
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
 func (t token) remedy(kind error, header http.Header) string {
 	switch {
 	case kind == ErrUnauthorized && t.own:
@@ -203,14 +207,14 @@ func (t token) remedy(kind error, header http.Header) string {
 	return ""
 }
 
-// token is the secret that GitHub knows us by.
+// token is the secret that authenticates us to GitHub.
 type token struct {
 	text string
 	app  bool // of an App's installation
 	own  bool // of an App itself
 }
 
-// redact takes the token out of a text.
+// redact removes the token from a text.
 func (t token) redact(text string) string {
 	if t.text == "" {
 		return text
@@ -218,8 +222,8 @@ func (t token) redact(text string) string {
 	return strings.ReplaceAll(text, t.text, "[redacted]")
 }
 
-// clean makes foreign text fit for an error: one bounded line, without the token, should a server or a library have
-// repeated it.
+// clean makes foreign text fit for an error: one bounded line, without the token, in case a server or a
+// library repeated it.
 func (t token) clean(text string) string {
 	text = t.redact(text)
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
@@ -229,7 +233,7 @@ func (t token) clean(text string) string {
 	return text
 }
 
-// failed completes an error of a call with the operation. A nil err stays nil.
+// failed adds the operation to an error of a call. A nil err stays nil.
 func (c *Client) failed(op string, err error) error {
 	if err == nil {
 		return nil

@@ -1,8 +1,8 @@
-// Package forge is GitHub as this product needs it: its own small types for a pull request and what hangs on it, reads
-// that are complete or fail, and the few acts that change something, each behind a type of its own, so that a package
-// which was handed only a Client can look but not touch.
+// Package forge is GitHub as this product needs it: small types of our own for a pull request and everything
+// on it, reads that are complete or fail, and the few acts that change something. Each act has a type of its
+// own, so that a package that only gets a Client can read but not change anything.
 //
-// The package logs nothing and stores nothing. No error it returns holds the token.
+// The package logs nothing and stores nothing. None of its errors contains the token.
 package forge
 
 import (
@@ -22,7 +22,7 @@ import (
 // DefaultAPIURL is the API of github.com.
 const DefaultAPIURL = "https://api.github.com/"
 
-// maxRestPages bounds every list read by REST, in pages of 100.
+// maxRestPages bounds every list that is read by REST, in pages of 100.
 const maxRestPages = 20
 
 // Config says which GitHub to talk to, and as whom.
@@ -89,7 +89,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// graphqlURL: https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql
+// graphqlURL is the URL of the GraphQL API:
+// https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql
 func graphqlURL(api url.URL) string {
 	if root, ok := strings.CutSuffix(api.Path, "/api/v3/"); ok {
 		api.Path = root + "/api/graphql"
@@ -99,7 +100,8 @@ func graphqlURL(api url.URL) string {
 	return api.String()
 }
 
-// webURL: github.com and its data-residency hosts keep the API on a host of its own, servers below /api/v3/.
+// webURL is the root of the web pages. github.com and its data-residency hosts have the API on a host of its
+// own, servers have it below /api/v3/.
 func webURL(api url.URL) string {
 	if host, ok := strings.CutPrefix(api.Host, "api."); ok && (host == "github.com" || strings.HasSuffix(host, ".ghe.com")) {
 		api.Host = host
@@ -108,8 +110,8 @@ func webURL(api url.URL) string {
 	return api.String()
 }
 
-// Remote returns how git reaches a repository over HTTP: its clone address, and the value of the Authorization header
-// to send along, which is a secret. That of an App is good for ten minutes at least.
+// Remote returns how git accesses a repository over HTTP: its clone URL, and the value for the Authorization
+// header, which is a secret. An App's is valid for at least ten minutes.
 func (c *Client) Remote(ctx context.Context, repo Repo) (cloneURL, authorization string, err error) {
 	signed, err := c.signer.sign(ctx, repo)
 	if err != nil {
@@ -119,7 +121,7 @@ func (c *Client) Remote(ctx context.Context, repo Repo) (cloneURL, authorization
 	return c.web + "/" + repo.String() + ".git", "Basic " + basic, nil
 }
 
-// HeadSHA returns the commit at the head of a pull request. It is the cheap read to make right before an act.
+// HeadSHA returns the commit at the head of a pull request. It is the cheap check right before an act.
 func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
 	op := "read the head of " + ref.String()
 	pr, _, err := c.rest.PullRequests.Get(ctx, ref.Owner, ref.Name, ref.Number)
@@ -144,7 +146,7 @@ func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]Re
 			return nil, c.failed(op, err)
 		}
 		for _, remark := range page {
-			// GitHub leaves "line" out of this list where the newest push made it void.
+			// GitHub omits "line" from this list if the newest push made it invalid.
 			line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
 			all = append(all, ReviewRemark{
 				Path: remark.GetPath(), Line: line, Side: remark.GetSide(), Body: remark.GetBody(), URL: remark.GetHTMLURL(),

@@ -16,7 +16,7 @@ import (
 	_ "embed"
 )
 
-// The queries are kept as documents of their own, so that tools for GraphQL can read them.
+// The queries are documents of their own, so that GraphQL tools can read them.
 var (
 	//go:embed query.graphql
 	pullRequestQuery string
@@ -24,13 +24,14 @@ var (
 	openPullRequestsQuery string
 )
 
-// query reads by GraphQL. It is sent again where that may help.
+// query reads by GraphQL. It is repeated where that may help.
 func (c *Client) query(ctx context.Context, document string, variables map[string]any, result any) error {
 	return c.ask(asRead(ctx), document, variables, result)
 }
 
-// ask sends one GraphQL request and decodes its data into result. An answer that carries errors is a failure even
-// when it also carries data: half a pull request is no ground for a decision. Only what is elsewhere may be missing.
+// ask sends one GraphQL request and decodes its data into result. An answer with errors is a failure even if
+// it has data: an incomplete pull request is no basis for a decision. Only parts in other organizations may
+// be missing.
 func (c *Client) ask(ctx context.Context, document string, variables map[string]any, result any) error {
 	owner, _ := variables["owner"].(string)
 	if name, _ := variables["name"].(string); owner != "" && name != "" {
@@ -76,8 +77,8 @@ type graphqlError struct {
 	Path    []any
 }
 
-// elsewhere: an issue or a pull request of another organization, which this token may not see, is no reason to fail; the
-// answer has null in its place.
+// elsewhere reports whether an error is about an issue or a pull request of another organization that this
+// token may not see. That is no reason to fail: the answer has null in its place.
 func (e graphqlError) elsewhere() bool {
 	return slices.Contains(e.Path, any("closingIssuesReferences")) || slices.Contains(e.Path, any("associatedPullRequests"))
 }
@@ -104,15 +105,15 @@ func (t token) denied(answer graphqlError, header http.Header, now time.Time) *E
 	return err
 }
 
-// Viewer returns the login that the token belongs to. An app's installation has one too, "name[bot]".
+// Viewer returns the login that the token belongs to. An App's installation has one too, "name[bot]".
 func (c *Client) Viewer(ctx context.Context) (string, error) {
 	var data struct{ Viewer struct{ Login string } }
 	err := c.query(ctx, "query Viewer { viewer { login } }", nil, &data)
 	return data.Viewer.Login, c.failed("ask GitHub who the token belongs to", err)
 }
 
-// Address returns the address by which GitHub knows commits to be those of the token's login, without making another one
-// public. That of an account made before 2017 may be known without the number as well
+// Address returns the email address by which GitHub attributes commits to the token's login, without
+// revealing another one. For accounts made before 2017, GitHub may also know an address without the number
 // (https://docs.github.com/account-and-profile/reference/email-addresses-reference).
 func (c *Client) Address(ctx context.Context) (string, error) {
 	var data struct {
@@ -131,8 +132,8 @@ func (c *Client) Address(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d+%s@users.noreply.%s", data.Viewer.DatabaseID, data.Viewer.Login, web.Hostname()), nil
 }
 
-// Account returns GitHub's number for the account of a login, of an App that of its bot. ErrNotFound says that there is
-// none.
+// Account returns GitHub's id for the account of a login; for an App, it is that of its bot. ErrNotFound says
+// that there is none.
 func (c *Client) Account(ctx context.Context, login string) (int64, error) {
 	user, _, err := c.rest.Users.Get(ctx, url.PathEscape(login))
 	if err != nil {
@@ -162,7 +163,8 @@ func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, err
 	return all, nil
 }
 
-// readPulls are a repository's pull requests that a query lists, page by page. What it gives with an error is the last.
+// readPulls are a repository's pull requests that a query lists, page by page. A pair with an error is the
+// last one.
 func readPulls[N any](ctx context.Context, c *Client, op, document string, repo Repo) iter.Seq2[N, error] {
 	return func(yield func(N, error) bool) {
 		var none N
@@ -190,7 +192,7 @@ func readPulls[N any](ctx context.Context, c *Client, op, document string, repo 
 	}
 }
 
-// readRepository reads of one repository what T has fields for.
+// readRepository reads the fields of T from one repository.
 func readRepository[T any](ctx context.Context, c *Client, op, document string, variables map[string]any) (*T, error) {
 	var data struct{ Repository *T }
 	err := c.query(ctx, document, variables, &data)
@@ -200,7 +202,7 @@ func readRepository[T any](ctx context.Context, c *Client, op, document string, 
 	return data.Repository, c.failed(op, err)
 }
 
-// readPull reads of one pull request what T has fields for.
+// readPull reads the fields of T from one pull request.
 func readPull[T any](ctx context.Context, c *Client, op, document string, variables map[string]any) (*T, error) {
 	found, err := readRepository[struct{ PullRequest *T }](ctx, c, op, document, variables)
 	if err != nil {
@@ -212,7 +214,7 @@ func readPull[T any](ctx context.Context, c *Client, op, document string, variab
 	return found.PullRequest, nil
 }
 
-// missing is what an answer of null means.
+// missing is the error for an answer of null.
 func (c *Client) missing() *Error {
 	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "there is no such repository or pull request, or the token cannot see it"},
 		nil, time.Time{})
@@ -233,7 +235,8 @@ type actorNode struct {
 	DatabaseID int64
 }
 
-// user: GraphQL leaves the suffix off the login of a bot and has no author where the account was deleted.
+// user converts an actor. GraphQL omits the suffix from the login of a bot, and has no author if the account
+// was deleted.
 func (a *actorNode) user() User {
 	if a == nil || a.Login == "" {
 		return User{Login: "ghost"}
@@ -245,12 +248,12 @@ func (a *actorNode) user() User {
 	return user
 }
 
-// person: what is neither a user's account nor there any more is none.
+// person reports whether the actor is a user's account that still exists.
 func (a *actorNode) person() bool { return a != nil && a.Typename == "User" && a.Login != "" }
 
 type requestNode struct{ RequestedReviewer *actorNode }
 
-// logins lists those of people and bots; a team, or someone the token cannot see, has none.
+// logins lists the requested people and bots. A team, or somebody that the token cannot see, has no login.
 func logins(requests connection[requestNode]) []string {
 	var all []string
 	for _, r := range requests.Nodes {

@@ -10,7 +10,7 @@ import (
 //go:embed history.graphql
 var historyQuery string
 
-// Past is what became of a pull request, open ones included: enough to count, not to decide.
+// Past is what became of a pull request, including open ones: enough for counting, not for decisions.
 type Past struct {
 	Ref
 	Title     string
@@ -26,8 +26,8 @@ type Past struct {
 	Cut       bool              // there were more reviews than that
 }
 
-// History reads what became of the pull requests that changed since a time, the latest change first. It stops at most
-// of them, and more tells that it did.
+// History reads what became of the pull requests that changed since a time, the latest change first. It
+// returns at most most of them, and more says that there are others.
 func (c *Client) History(ctx context.Context, repo Repo, since time.Time, most int) (all []Past, more bool, err error) {
 	op := "read what became of the pull requests of " + repo.String()
 	for node, err := range readPulls[pastNode](ctx, c, op, historyQuery, repo) {

@@ -16,8 +16,8 @@ var incidentsQuery string
 // IncidentKind says what happened.
 type IncidentKind string
 
-// The kinds of incident. Before and After are the commits of a push by force, the branches of a changed base, and of
-// a dismissal the state of the review; of a deleted comment Before is whose it was.
+// The kinds of incident. Before and After are the commits of a force push, or the branches of a changed base.
+// For a dismissal they are the states of the review, and for a deleted comment Before is its author.
 const (
 	HeadForcePushed IncidentKind = "head-force-pushed"
 	BaseForcePushed IncidentKind = "base-force-pushed"
@@ -28,17 +28,17 @@ const (
 	Reopened        IncidentKind = "reopened"
 )
 
-// Incident is something that took back, rewrote or interrupted what a pull request had come to.
+// Incident is an event that withdrew, rewrote or interrupted something in a pull request.
 type Incident struct {
 	Kind          IncidentKind
 	By            User
 	At            time.Time
-	Before, After string // see IncidentKind; empty where GitHub no longer has it
+	Before, After string // see IncidentKind; empty if GitHub no longer has it
 	Review        int64  // of a dismissal
 	Reason        string // of a dismissal: untrusted text
 }
 
-// Incidents reads all incidents of a pull request, the oldest first.
+// Incidents reads all incidents of a pull request, oldest first.
 func (c *Client) Incidents(ctx context.Context, ref Ref) ([]Incident, error) {
 	op := "read what happened to " + ref.String()
 	variables := ref.variables()

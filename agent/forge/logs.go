@@ -12,11 +12,11 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// maxLog is how much of a log is read to find its end, in bytes.
+// maxLog bounds how many bytes of a log are read to find its end.
 const maxLog = 256 << 20
 
-// jobLog returns the last limit bytes of the log of a job of GitHub Actions, which has the id of its check run. A log
-// that cannot be read is told in its place: to know less of a failure is not to know nothing.
+// jobLog returns the last limit bytes of the log of a GitHub Actions job, whose id is that of its check run.
+// If the log cannot be read, the result says so: knowing less about a failure is better than knowing nothing.
 func (c *Client) jobLog(ctx context.Context, repo Repo, job int64, limit int) string {
 	text, err := c.readLog(ctx, repo, job, limit)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *Client) jobLog(ctx context.Context, repo Repo, job int64, limit int) st
 	return text
 }
 
-// readLog follows GitHub's redirect to where it keeps the log, which is another host: the token does not go there.
+// readLog follows GitHub's redirect to the log, which is on another host: the token is not sent there.
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (string, error) {
 	place, _, err := c.rest.Actions.GetWorkflowJobLogs(ctx, repo.Owner, repo.Name, job, 0)
@@ -49,7 +49,7 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 	if response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("its place answered %d", response.StatusCode)
 	}
-	// Of short lines the times that are taken out are by far the most.
+	// With short lines, most of the bytes are timestamps, which are removed.
 	text, whole, err := lastBytes(response.Body, 12*limit)
 	if err != nil {
 		return "", withoutURL(err)
@@ -64,10 +64,10 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 	return cut(text, limit), nil
 }
 
-// noise is what stands before and between the words of a log: the time of each line, and colours.
+// noise matches what is removed from a log: the timestamp of each line, and colours.
 var noise = lazyregexp.New(`(?m)^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z |\x1b\[[0-9;]*[A-Za-z]|\r`)
 
-// withoutURL leaves out of an error the address, which is as good as a key to the log.
+// withoutURL removes the URL from an error, since the URL alone gives access to the log.
 func withoutURL(err error) error {
 	var failure *url.Error
 	if errors.As(err, &failure) {
@@ -76,7 +76,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// lastBytes reads to the end and returns the last n bytes, and whether that is all. More than maxLog is an error.
+// lastBytes reads to the end and returns the last n bytes, and whether these are all. More than maxLog is an
+// error.
 func lastBytes(from io.Reader, n int) (text string, whole bool, err error) {
 	var kept []byte
 	chunk := make([]byte, 32<<10)

@@ -10,7 +10,7 @@ import (
 	"touchstone/relay/appkey"
 )
 
-// Manifest is what GitHub makes an App from
+// Manifest is what GitHub creates an App from
 // (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest#github-app-manifest-parameters).
 type Manifest struct {
 	Name        string            `json:"name"`
@@ -22,15 +22,16 @@ type Manifest struct {
 	Hook        ManifestHook      `json:"hook_attributes"`
 }
 
-// ManifestHook is where an App's webhook leads.
+// ManifestHook is the target of an App's webhook.
 type ManifestHook struct {
 	URL    string `json:"url"`
 	Active bool   `json:"active"`
 }
 
-// ReviewerManifest is a reviewer's App: what its agent reads and writes, and what the agents hear of. Its approvals
-// can only count with write access to contents. GitHub sends the browser back to redirect. Without a hook it hears
-// of nothing, and home, the project's page, stands where GitHub wants an address.
+// ReviewerManifest is the manifest of a reviewer's App: what its agent reads and writes, and the events that
+// the agents need. Its approvals can only count with write access to contents. GitHub sends the browser back
+// to redirect. Without a hook it gets no events, and home, the project's page, is used where GitHub requires
+// a URL.
 func ReviewerManifest(name, home, redirect, hook string) Manifest {
 	m := Manifest{
 		Name: name, URL: home, RedirectURL: redirect, Events: []string{}, Hook: ManifestHook{URL: home},
@@ -49,8 +50,8 @@ func ReviewerManifest(name, home, redirect, hook string) Manifest {
 	return m
 }
 
-// RegisterURL is where a browser posts a manifest, for an organization or, where that is empty, for the person who
-// is signed in. GitHub gives state back.
+// RegisterURL is the URL to which a browser posts a manifest, for an organization or, if that is empty, for
+// the person who is signed in. GitHub returns state.
 func (cfg Config) RegisterURL(organization, state string) (string, error) {
 	api, err := cfg.api()
 	if err != nil {
@@ -63,19 +64,19 @@ func (cfg Config) RegisterURL(organization, state string) (string, error) {
 	return webURL(*api) + path + "?" + url.Values{"state": {state}}.Encode(), nil
 }
 
-// Registered is an App that was just made.
+// Registered is a new App.
 type Registered struct {
 	App
-	// Owner is the login of the person or organization whose App it is.
+	// Owner is the login of the person or organization that owns the App.
 	Owner string
-	// Page is the App's own on GitHub.
+	// Page is the App's page on GitHub.
 	Page string
-	// KeyPEM is the private key as GitHub hands it out, this once.
+	// KeyPEM is the private key, which GitHub returns only this once.
 	KeyPEM string
 }
 
-// Register exchanges the code that GitHub sent the browser back with for the App, once and within an hour
-// (https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest).
+// Register exchanges the code with which GitHub sent the browser back for the App. That works once and within
+// an hour (https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest).
 func Register(ctx context.Context, cfg Config, code string) (Registered, error) {
 	const op = "take over the App from GitHub"
 	api, err := cfg.api()
@@ -104,7 +105,7 @@ func Register(ctx context.Context, cfg Config, code string) (Registered, error) 
 	return Registered{App: App{ID: made.ID, Key: key}, Owner: made.Owner.Login, Page: made.HTMLURL, KeyPEM: made.PEM}, nil
 }
 
-// AppClient looks after an App as the holder of its key.
+// AppClient manages an App with its key.
 type AppClient struct{ i *installations }
 
 // NewAppClient returns a client for the App in cfg. It opens no connection; its errors are mistakes in cfg.
@@ -116,12 +117,12 @@ func NewAppClient(cfg Config) (*AppClient, error) {
 	return &AppClient{newTransport(cfg, api).signer.(*installations)}, nil
 }
 
-// AppInfo is what GitHub says of an App.
+// AppInfo is what GitHub says about an App.
 type AppInfo struct {
 	Name string
-	// Login is that of its bot, which its reviews carry.
+	// Login is the login of its bot, which posts its reviews.
 	Login string
-	// InstallURL is where people install it, and choose its repositories.
+	// InstallURL is where people install it and choose its repositories.
 	InstallURL string
 }
 
@@ -135,15 +136,15 @@ func (a *AppClient) Info(ctx context.Context) (AppInfo, error) {
 	return AppInfo{Name: app.Name, Login: app.Slug + "[bot]", InstallURL: app.HTMLURL + "/installations/new"}, err
 }
 
-// SetHook has the App's webhook lead to an address and be signed with a secret
+// SetHook sets the URL and the secret of the App's webhook
 // (https://docs.github.com/rest/apps/webhooks#update-a-webhook-configuration-for-an-app).
 func (a *AppClient) SetHook(ctx context.Context, address, secret string) error {
 	body := map[string]string{"url": address, "content_type": "json", "insecure_ssl": "0", "secret": secret}
 	return a.failed("set the App's webhook", a.i.call(ctx, http.MethodPatch, "app/hook/config", body, &struct{}{}))
 }
 
-// Installed reports, by its error, whether the App can act in a repository: ErrNotFound that it was not installed
-// there, ErrForbidden that its installation is suspended.
+// Installed returns nil if the App can act in a repository, ErrNotFound if it is not installed there, and
+// ErrForbidden if its installation is suspended.
 func (a *AppClient) Installed(ctx context.Context, repo Repo) error {
 	_, err := a.i.find(ctx, repo)
 	return a.failed(fmt.Sprintf("look for the App's installation on %s", repo), err)

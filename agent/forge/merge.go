@@ -10,22 +10,22 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Merger merges, and tidies up behind a merge.
+// Merger merges, and deletes branches after a merge.
 type Merger struct{ c *Client }
 
-// NewMerger returns what merges as c's login.
+// NewMerger returns a Merger that acts as c's login.
 func NewMerger(c *Client) *Merger { return &Merger{c} }
 
-// SquashRequest says what to merge and how the one commit shall read.
+// SquashRequest says what to merge and the message of the one commit.
 type SquashRequest struct {
 	SHA   string // the head that was approved; GitHub refuses to merge any other
 	Title string // first line of the commit message
 	Body  string // the rest; empty means none
 }
 
-// SquashMerge merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved, ErrBaseMoved,
-// ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable only the pull request itself can tell whether the
-// merge happened.
+// SquashMerge merges the pull request as one commit and returns that commit. Its refusals are ErrHeadMoved,
+// ErrBaseMoved, ErrNotMergeable and ErrApprovalRequired. After an ErrUnavailable, only the pull request
+// itself shows whether the merge happened.
 func (m *Merger) SquashMerge(ctx context.Context, ref Ref, req SquashRequest) (string, error) {
 	op := "merge " + ref.String()
 	if req.SHA == "" || req.Title == "" {
@@ -42,17 +42,17 @@ func (m *Merger) SquashMerge(ctx context.Context, ref Ref, req SquashRequest) (s
 	return result.GetSHA(), nil
 }
 
-// Enqueue puts a pull request, named by its PullRequest.ID, into the merge queue of its base, which merges it in the
-// queue's own way when its turn has come. It is refused with ErrHeadMoved unless its head is sha, and with
-// ErrNotMergeable where the base's rules are not met or there is no queue. After an ErrUnavailable only the pull
-// request itself can tell whether it is in the queue.
+// Enqueue puts a pull request, named by its PullRequest.ID, into the merge queue of its base, which merges it
+// in its own way when its turn comes. It fails with ErrHeadMoved if its head is not sha, and with
+// ErrNotMergeable if the base's rules are not met or there is no queue. After an ErrUnavailable, only the
+// pull request itself shows whether it is in the queue.
 func (m *Merger) Enqueue(ctx context.Context, id, sha string) error {
 	const mutation = `mutation Enqueue($id: ID!, $sha: GitObjectID!) {
 		enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $sha}) { mergeQueueEntry { position } }
 	}`
 	var data struct{}
 	err := m.c.ask(ctx, mutation, map[string]any{"id": id, "sha": sha}, &data)
-	// GitHub has no codes for these, and no list of the sentences.
+	// GitHub has no codes for these, and does not document the sentences.
 	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.kind == nil && refusal.Status == 0 {
 		refusal.kind = ErrNotMergeable
 		if headMoved.MatchString(refusal.Message) {
@@ -62,8 +62,8 @@ func (m *Merger) Enqueue(ctx context.Context, id, sha string) error {
 	return m.c.failed("put the pull request into the merge queue", err)
 }
 
-// Dequeue takes a pull request, named by its PullRequest.ID, out of the merge queue. After an ErrUnavailable only the
-// pull request itself can tell whether it is still there.
+// Dequeue takes a pull request, named by its PullRequest.ID, out of the merge queue. After an ErrUnavailable,
+// only the pull request itself shows whether it is still there.
 func (m *Merger) Dequeue(ctx context.Context, id string) error {
 	const mutation = `mutation Dequeue($id: ID!) { dequeuePullRequest(input: {id: $id}) { clientMutationId } }`
 	var data struct{}
@@ -72,11 +72,11 @@ func (m *Merger) Dequeue(ctx context.Context, id string) error {
 
 var headMoved = lazyregexp.New(`(?i)head (branch was modified|sha|oid)|expected ?head ?oid`)
 
-// noCommit in the place of a commit means that the branch shall be no more.
+// noCommit in place of a commit means that the branch is to be deleted.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// DeleteBranch deletes a branch if it is still at sha. A branch that moved on, and one that is gone, are errors. So is one
-// that another open pull request is to be merged into: GitHub would close that one, and not let it be opened again.
+// DeleteBranch deletes a branch if it is still at sha. It is an error if the branch moved on or is gone, or
+// if it is the base of another open pull request: GitHub would close that one, and it could not be reopened.
 func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) error {
 	op := fmt.Sprintf("delete the branch %s of %s", name, repo)
 	const query = `query Deletable($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {

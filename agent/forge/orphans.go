@@ -10,18 +10,19 @@ import (
 //go:embed orphans.graphql
 var orphansQuery string
 
-// closing is the longest time that GitHub is believed to take to close a pull request whose base branch was deleted. Its
-// timeline tells of both within a second.
+// closing is the longest time that GitHub may take to close a pull request whose base branch was deleted. In
+// its timeline, both events are within a second.
 const closing = 10 * time.Second
 
-// endNodes are the last deletions of the base branch, closings and openings of a pull request, oldest first.
+// endNodes are the last deletions of the base branch, closings and reopenings of a pull request, oldest
+// first.
 type endNodes connection[struct {
 	Typename  string `json:"__typename"`
 	CreatedAt time.Time
 }]
 
-// orphaned is when GitHub closed a pull request because its base branch was deleted, after which people cannot close it
-// any more; zero if a person closed it.
+// orphaned is when GitHub closed a pull request because its base branch was deleted; people cannot close it
+// after that. It is zero if a person closed it.
 func (e endNodes) orphaned() time.Time {
 	if len(e.Nodes) < 2 {
 		return time.Time{}
@@ -33,8 +34,8 @@ func (e endNodes) orphaned() time.Time {
 	return closed.CreatedAt
 }
 
-// Orphans are the numbers of those among the 20 closed pull requests that changed last which GitHub closed because their
-// base branch was deleted.
+// Orphans are the numbers of the pull requests that GitHub closed because their base branch was deleted,
+// among the 20 closed pull requests that changed last.
 func (c *Client) Orphans(ctx context.Context, repo Repo) ([]int, error) {
 	op := "list the pull requests of " + repo.String() + " that lost their base"
 	found, err := readRepository[struct {

@@ -9,12 +9,13 @@ import (
 	"slices"
 )
 
-// activityPages bounds how many pages of 100 moves of a branch are read.
+// activityPages bounds how many pages of a branch's activity are read, with 100 entries each.
 const activityPages = 20
 
-// pushers are the logins that pushed one of some commits to the head branch of a pull request as its tip, by what GitHub
-// keeps of the branch's moves (https://docs.github.com/rest/repos/repos#list-repository-activities). It keeps none for a
-// server that is older than that list, or a fork that the token cannot see: then no login is known to have pushed.
+// pushers are the logins that pushed one of the commits to the head branch of a pull request as its tip,
+// according to GitHub's list of the branch's activity
+// (https://docs.github.com/rest/repos/repos#list-repository-activities). An older server, or a fork that the
+// token cannot see, has no such list: then no login is known to have pushed.
 func (c *Client) pushers(ctx context.Context, pr PullRequest, commits map[string]bool) ([]string, error) {
 	var all []string
 	query := url.Values{"ref": {"refs/heads/" + pr.Head.Name}, "per_page": {"100"}}

@@ -10,10 +10,10 @@ import (
 //go:embed reactions.graphql
 var reactionsQuery string
 
-// Reactions counts the thumbs that people gave a comment.
+// Reactions counts people's thumbs on a comment.
 type Reactions struct{ Up, Down int }
 
-// Reacted is a comment that began a thread, with the reactions to it.
+// Reacted is a comment that started a thread, with the reactions to it.
 type Reacted struct {
 	Ref    Ref
 	Author User
@@ -21,8 +21,8 @@ type Reacted struct {
 	Reactions
 }
 
-// Reactions reads the comments on lines that have a thumb up or down, of the pull requests
-// that changed since a time, most of them at the most.
+// Reactions reads the comments on lines with a thumb up or down, of at most most pull requests that changed
+// since a time.
 func (c *Client) Reactions(ctx context.Context, repo Repo, since time.Time, most int) (all []Reacted, err error) {
 	op := "read the reactions to reviews of " + repo.String()
 	seen := 0

@@ -9,7 +9,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Repo names a repository on the forge.
+// Repo names a repository.
 type Repo struct{ Owner, Name string }
 
 // String returns owner/name.
@@ -24,15 +24,15 @@ type Ref struct {
 // String returns owner/name#number.
 func (r Ref) String() string { return fmt.Sprintf("%s#%d", r.Repo, r.Number) }
 
-// An owner is a login: letters, digits, single inner hyphens; GitHub's own accounts of managed users add an
-// underscore. A repository name is letters, digits, '.', '_' and '-'. Both end up in URLs and in file names, so
-// nothing else passes.
+// An owner is a login: letters, digits, single inner hyphens; GitHub's managed users also have an underscore.
+// A repository name has letters, digits, '.', '_' and '-'. Both are used in URLs and in file names, so
+// nothing else is accepted.
 var (
 	ownerPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 	namePattern  = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// ParseRepo reads "owner/name". The error says what was wrong, for a person to read.
+// ParseRepo parses "owner/name". The error says for a person what is wrong.
 func ParseRepo(s string) (Repo, error) {
 	owner, name, ok := strings.Cut(s, "/")
 	if !ok || !ownerPattern.MatchString(owner) || !namePattern.MatchString(name) || name == "." || name == ".." {
@@ -41,9 +41,9 @@ func ParseRepo(s string) (Repo, error) {
 	return Repo{Owner: owner, Name: name}, nil
 }
 
-// ParseRef reads the ways people name a pull request: "12" and "#12" (in def), "owner/name#12", and the address of
-// its page, "https://host/owner/name/pull/12", with or without more path, query or fragment behind it. A bare number
-// with a zero def is an error that says so.
+// ParseRef parses the ways in which people name a pull request: "12" and "#12" (in def), "owner/name#12", and
+// the URL of its page, "https://host/owner/name/pull/12", with or without more path, query or fragment. A
+// bare number with a zero def is an error that says so.
 func ParseRef(arg string, def Repo) (Ref, error) {
 	fail := func() (Ref, error) {
 		return Ref{}, fmt.Errorf("%.200q is not a pull request; write 12, owner/name#12 or the address of its page", arg)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// Permission returns what a login may do in a repository. Of a role that the organization made itself it is the
-// built-in one whose rights it includes. A login without access is "none" or, to a public repository, "read". It is
-// Unseen where GitHub knows no such user, and where it refuses to tell, as it does to those who may not push themselves.
+// Permission returns what a login may do in a repository. For an organization's custom role, it is the
+// built-in role that it includes. A login without access is "none" or, for a public repository, "read". It is
+// Unseen if GitHub knows no such user, or refuses to say, as it does to those who may not push.
 func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permission, error) {
 	level, _, err := c.rest.Repositories.GetPermissionLevel(ctx, repo.Owner, repo.Name, url.PathEscape(login))
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 		}
 		return "", err
 	}
-	// The answer's own "permission" knows no maintain and no triage, and its "role_name" may be a custom one.
+	// The answer's "permission" has no maintain and no triage, and its "role_name" may be a custom one.
 	permission, may := Permission(level.GetPermission()), level.GetUser().GetPermissions()
 	switch {
 	case permission == "write" && may["maintain"]:
@@ -33,11 +33,11 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 	return permission, nil
 }
 
-// maxFile is the largest file that GitHub hands out as part of an answer, in bytes
+// maxFile is the largest file, in bytes, that GitHub includes in an answer
 // (https://docs.github.com/rest/repos/contents#get-repository-content).
 const maxFile = 1 << 20
 
-// File returns a file of a repository as it is at a commit, branch or tag. ErrNotFound says that there is none; a
+// File returns a file of a repository at a commit, branch or tag. ErrNotFound says that there is none. A
 // directory, a link or a file of more than 1 MiB is an ErrUnreadable.
 func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s", path, repo)
@@ -52,12 +52,12 @@ func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte,
 	return []byte(text), c.failed(op, err)
 }
 
-// maxPaths is how many changed files GitHub lists of a pull request
+// maxPaths is how many changed files of a pull request GitHub lists
 // (https://docs.github.com/rest/pulls/pulls#list-pull-requests-files).
 const maxPaths = 3000
 
-// ChangedPaths lists the files that a pull request changes, of a renamed one both names. A pull request of so many
-// that GitHub may not list them all is an ErrUnreadable.
+// ChangedPaths lists the files that a pull request changes, with both names of a renamed one. If there are so
+// many that GitHub may not list them all, it is an ErrUnreadable.
 func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 	op := "list the files that " + ref.String() + " changes"
 	var all []string
@@ -83,10 +83,10 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 	}
 }
 
-// Contains reports whether the history of a commit or branch contains another commit. ErrNotFound says that GitHub
-// has lost one of them, or that they share no history.
+// Contains reports whether the history of a commit or branch contains another commit. ErrNotFound says that
+// GitHub no longer has one of them, or that they share no history.
 func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor string) (bool, error) {
-	// Pages after the first leave out the changed files, which are not needed.
+	// Pages after the first omit the changed files, which are not needed.
 	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant,
 		&github.ListOptions{Page: 2, PerPage: 1})
 	if err != nil {
@@ -99,16 +99,16 @@ func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor s
 type Commit struct {
 	SHA     string
 	Message string // untrusted text
-	Name    string // of its author, as git has it: untrusted text
+	Name    string // the author's name in git: untrusted text
 	Email   string
-	Login   string    // the account behind Email; empty when GitHub knows none
+	Login   string    // the account of Email; empty if GitHub knows none
 	At      time.Time // when it was committed, by the committer's clock
-	// Rewritten: it was written at another time than it was committed, as after an amendment, a rebase or a
-	// cherry-pick (https://git-scm.com/docs/git-commit-tree#_commit_information).
+	// Rewritten says that the author and committer dates differ, as after an amend, a rebase or a cherry-pick
+	// (https://git-scm.com/docs/git-commit-tree#_commit_information).
 	Rewritten bool
 }
 
-// maxCommits is how many commits GitHub lists of a pull request, the first of them
+// maxCommits is how many commits of a pull request GitHub lists; it lists the first ones
 // (https://docs.github.com/rest/pulls/pulls#list-commits-on-a-pull-request).
 const maxCommits = 250
 
@@ -124,7 +124,8 @@ func (c *Client) Commits(ctx context.Context, ref Ref) ([]Commit, error) {
 	return all, c.failed(op, err)
 }
 
-// manyCommits lists those of a pull request that has more than GitHub lists of one: a comparison of its two ends has all.
+// manyCommits lists the commits of a pull request that has more than that: a comparison of its base and head
+// has all of them.
 func (c *Client) manyCommits(ctx context.Context, ref Ref) ([]Commit, error) {
 	pr, _, err := c.rest.PullRequests.Get(ctx, ref.Owner, ref.Name, ref.Number)
 	if err != nil {

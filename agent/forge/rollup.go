@@ -13,8 +13,8 @@ var checksQuery string
 
 type commitNode struct {
 	Oid               string
-	CheckSuites       connection[suiteNode]                     // of each app that may report on it
-	StatusCheckRollup *struct{ Contexts connection[checkNode] } // null when nothing has reported
+	CheckSuites       connection[suiteNode]                     // of each App that may report on it
+	StatusCheckRollup *struct{ Contexts connection[checkNode] } // null if nothing has reported
 }
 
 func (n *pullRequestNode) commit() commitNode {
@@ -24,7 +24,7 @@ func (n *pullRequestNode) commit() commitNode {
 	return n.Commits.Nodes[0].Commit
 }
 
-// contexts are the checks and statuses, none where nothing has reported.
+// contexts are the checks and statuses; none if nothing has reported.
 func (n commitNode) contexts() connection[checkNode] {
 	if n.StatusCheckRollup == nil {
 		return connection[checkNode]{}
@@ -49,12 +49,12 @@ type checkNode struct {
 	Creator *actorNode
 }
 
-// checks are those of a commit, without what has one of the agents' own names.
+// checks are the checks of a commit, without those that have one of the agents' names.
 func (n commitNode) checks() []Check {
 	return slices.DeleteFunc(n.reported(), func(c Check) bool { return OwnContext(c.Name) })
 }
 
-// statuses are the commit statuses that have the agents' own names.
+// statuses are the commit statuses that have one of the agents' names.
 func (n commitNode) statuses() []Check {
 	return slices.DeleteFunc(n.reported(), func(c Check) bool { return c.Kind != Status || !OwnContext(c.Name) })
 }
@@ -82,16 +82,16 @@ func (n commitNode) reported() []Check {
 	return all
 }
 
-// suiteNode is what one app reports on a commit; of GitHub Actions, one run of a workflow.
+// suiteNode is what one App reports on a commit; for GitHub Actions, it is one run of a workflow.
 type suiteNode struct {
 	Status, Conclusion, URL string
 	CreatedAt               time.Time
 	App                     *struct{ Slug string }
 }
 
-// unlisted is what the runs of GitHub's workflows say that no listed check does: one has begun and its first or next job
-// has not, one waits for a person's approval, one could not start. Other apps get a suite for each commit, whether they
-// ever report on it or not, so theirs say nothing
+// unlisted is a check for what the runs of GitHub's workflows show but no listed check does: a run has
+// started but its first or next job has not, a run waits for a person's approval, or a run could not start.
+// Other Apps get a suite for each commit, whether they ever report or not, so their suites prove nothing
 // (https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites).
 func unlisted(listed []Check, suites []suiteNode) []Check {
 	if slices.ContainsFunc(listed, func(c Check) bool { return c.App == Actions && c.State == CheckPending }) {
@@ -117,8 +117,9 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 	return nil
 }
 
-// ChecksOf lists the check runs and commit statuses that have reported on a commit, those under way included, of each its
-// name, source, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it lists the first.
+// ChecksOf lists the check runs and commit statuses that have reported on a commit, including unfinished
+// ones, with name, source, kind and state. One that GitHub no longer has has no name. Of more than 2,000 it
+// lists the first ones.
 func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, error) {
 	var all []Check
 	variables := repo.variables()

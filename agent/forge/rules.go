@@ -13,22 +13,22 @@ import (
 //go:embed rules.graphql
 var rulesQuery string
 
-// Rules are what a repository asks of a merge into its default branch, by branch protection
+// Rules are a repository's requirements for a merge into its default branch, by branch protection
 // (https://docs.github.com/graphql/reference/objects#refupdaterule) and by rulesets
 // (https://docs.github.com/rest/repos/rules#get-rules-for-a-branch) together.
 type Rules struct {
-	Branch    string // the default branch; empty while the repository is
+	Branch    string // the default branch; empty if the repository is empty
 	Squash    bool   // squash merging is allowed
-	Approvals int    // approving reviews that have to be there
-	// CodeOwners: one of the owners of what is changed has to approve, and no App can be one
+	Approvals int    // the required number of approving reviews
+	// CodeOwners says that an owner of the changed files must approve. No App can be an owner
 	// (https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners).
 	CodeOwners bool
-	Checks     []string // names of the checks that have to pass, each once
+	Checks     []string // names of the required checks, without repeats
 	Queue      bool     // a ruleset has a merge queue
 }
 
-// Rules reads what a repository asks of a merge. With that it reads the state of the
-// default branch's checks, so that a token which may not is an ErrForbidden here already.
+// Rules reads a repository's requirements for a merge. The same query reads the checks of the default branch,
+// so a token without that permission gets ErrForbidden here already.
 func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 	op := "read what " + repo.String() + " asks of a merge"
 	found, err := readRepository[struct {
@@ -59,7 +59,8 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 	return rules, c.failed(op, c.addRulesets(ctx, repo, &rules))
 }
 
-// ruleNode is a rule of a ruleset, of which go-github refuses the kinds that it does not know.
+// ruleNode is a rule of a ruleset. go-github fails on the kinds that it does not know, so this package
+// decodes them.
 type ruleNode struct {
 	Type       string
 	Parameters struct {
@@ -72,7 +73,7 @@ type ruleNode struct {
 // rulePages bounds how many pages of 100 rules are read.
 const rulePages = 10
 
-// addRulesets adds what rulesets ask. A server that knows none has no rules of theirs.
+// addRulesets adds the requirements of rulesets. A server without rulesets has none.
 func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error {
 	for page := 1; page != 0 && page <= rulePages; {
 		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=100&page=%d", repo, url.PathEscape(rules.Branch), page)

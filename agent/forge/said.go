@@ -24,7 +24,7 @@ func submitted(reviews connection[reviewNode]) []SubmittedReview {
 	var all []SubmittedReview
 	for _, r := range reviews.Nodes {
 		if r.State == "PENDING" || r.SubmittedAt == nil {
-			continue // its author alone sees it, and has not said it yet
+			continue // only its author can see it, and has not submitted it yet
 		}
 		review := SubmittedReview{
 			ID: int64(r.FullDatabaseID), Author: r.Author.user(), ByPerson: r.Author.person(), CanPush: r.AuthorCanPushToRepository,
@@ -51,7 +51,7 @@ type commentNode struct {
 	URL               string
 }
 
-// editor is who last edited something, zero if it was never edited.
+// editor is the last editor, zero if it was never edited.
 func editor(at *time.Time, by *actorNode) User {
 	if at == nil {
 		return User{}
@@ -76,7 +76,7 @@ func (c commentNode) comment(inReview bool) Comment {
 
 type threadNode struct {
 	ID, Path           string
-	Line, OriginalLine int // null for a thread about a whole file, and Line where the head no longer has it
+	Line, OriginalLine int // null for a thread about a whole file; Line is also null if the head no longer has it
 	IsResolved         bool
 	IsOutdated         bool
 	ResolvedBy         *actorNode
@@ -155,14 +155,15 @@ func (n *pullRequestNode) issues() []Issue {
 	return all
 }
 
-// Insider reports whether its author belongs to the repository, by GitHub's word, which says nothing certain about what
-// they may do there.
+// Insider reports whether GitHub says that the comment's author belongs to the repository, which does not
+// prove what they may do there.
 func (c Comment) Insider() bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// MayOrder reports whether what a comment says is an order, if its author may do what p says. From an insider whose rights
-// cannot be seen, only an order to stop counts, or one that cannot be followed: neither does any harm.
+// MayOrder reports whether a comment can be an order if its author has the permission p. For an insider whose
+// permission cannot be seen, only an order to stop counts, or one that cannot be followed: neither does any
+// harm.
 func (c Comment) MayOrder(p Permission) bool {
 	if p != Unseen {
 		return p.CanWrite()

@@ -12,19 +12,21 @@ import (
 )
 
 const (
-	snapshotPages = 20 // of each list: 1,000 reviews, comments and threads, 2,000 checks and changes of labels
+	snapshotPages = 20 // for each list: 1,000 reviews, comments and threads, 2,000 checks and label changes
 	snapshotTries = 4  // a pull request may change while its pages are read
 	snapshotPause = 500 * time.Millisecond
 )
 
-// errMoving: the pages read do not belong together.
+// errMoving says that the pages do not belong together.
 var errMoving = errors.New("the pull request keeps changing while it is read")
 
-// PullRequest reads a pull request whole, as it stands when it returns: when it changes between two pages, or when
-// GitHub has not yet connected the newest push with its commit, the reading starts over, and after four tries it is
-// an ErrUnavailable. More than 1,000 reviews, comments or threads, 2,000 checks or changes of labels, or threads of more
-// than 2,000 comments beyond the newest 100 of each are an ErrUnreadable: what it comes with has the latest of each, enough
-// to call a person and no more.
+// PullRequest reads a complete pull request, as it is when the call returns. If it changes between two pages,
+// or GitHub has not yet connected the newest push with its commit, the reading starts over; after four tries
+// it is an ErrUnavailable.
+//
+// More than 1,000 reviews, comments or threads, 2,000 checks or label changes, or threads with more than
+// 2,000 comments beyond the newest 100 of each are an ErrUnreadable. The pull request that is returned with
+// it has the latest of each: enough to call a person, and no more.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
 	for try := 1; ; try++ {
@@ -38,8 +40,9 @@ func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) 
 	}
 }
 
-// snapshot makes one try. All lists are paged by the same query; one that is read to its end answers further
-// pages with nothing. What took more than one request ends with the first of them again: nothing has changed since.
+// snapshot makes one attempt. The same query pages all lists; a list that is read to its end returns empty
+// pages from then on. If more than one request was needed, the first one is repeated at the end: that shows
+// that nothing has changed.
 func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	variables := ref.variables()
 	var first, pr PullRequest
@@ -73,7 +76,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 			continue
 		}
 		if slices.ContainsFunc(slices.Concat(pr.Checks, pr.Statuses), func(c Check) bool { return c.Required }) {
-			pr.Stacked = 0 // by rules of a ruleset, which the branch does not tell of
+			pr.Stacked = 0 // required by a ruleset, which the branch does not show
 		}
 		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
 		tail, err := c.restOf(ctx, &pr, long)
@@ -94,15 +97,15 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 	}
 }
 
-// variables are those of a query about a repository.
+// variables are the variables of a query about a repository.
 func (r Repo) variables() map[string]any { return map[string]any{"owner": r.Owner, "name": r.Name} }
 
-// variables are those of a query about a pull request.
+// variables are the variables of a query about a pull request.
 func (r Ref) variables() map[string]any {
 	return map[string]any{"owner": r.Owner, "name": r.Name, "number": r.Number}
 }
 
-// page reads one page of all lists, and what is not paged.
+// page reads one page of all lists, and what has no pages.
 func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (PullRequest, *pullRequestNode, error) {
 	var data snapshotData
 	if err := c.query(ctx, pullRequestQuery, variables, &data); err != nil {
@@ -111,7 +114,7 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	if data.Repository == nil || data.Repository.PullRequest == nil {
 		return PullRequest{}, nil, c.missing()
 	}
-	// GitHub goes on answering under the old name, but its events and settings have the new one.
+	// GitHub still answers under the old name, but its events and settings have the new one.
 	if name := data.Repository.NameWithOwner; !strings.EqualFold(name, ref.Repo.String()) {
 		return PullRequest{}, nil, &Error{
 			Message: fmt.Sprintf("the repository %s is called %s now", ref.Repo, name),
@@ -127,15 +130,15 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	pr.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
 	commit := node.commit()
 	if pr.Open && (commit.Oid == "" || commit.Oid != pr.Head.SHA) {
-		return PullRequest{}, nil, errMoving // checks of another commit must not vouch for this one
+		return PullRequest{}, nil, errMoving // checks of another commit must not count for this one
 	}
 	pr.Reviews, pr.Comments, pr.Threads = submitted(node.Reviews), node.comments(), node.threads()
 	pr.Checks, pr.Statuses = commit.checks(), commit.statuses()
 	return pr, node, nil
 }
 
-// advance moves a list's cursor to the page just read and reports whether another one follows. An empty page has no
-// cursor and leaves the last one, so that the next answer is empty again rather than the first page.
+// advance moves a list's cursor past the page just read and reports whether another one follows. An empty
+// page has no cursor and keeps the last one, so that the next answer is empty again and not the first page.
 func advance(variables map[string]any, name string, more bool, cursor string) bool {
 	if cursor != "" {
 		variables[name] = cursor
@@ -143,8 +146,8 @@ func advance(variables map[string]any, name string, more bool, cursor string) bo
 	return more
 }
 
-// follow moves the cursors of all lists, and names one of which another page follows with the most that is read of it;
-// "" when all are read.
+// follow moves the cursors of all lists. It returns "" if all lists are read, else a list that has another
+// page, as the most that is read of it.
 func follow(variables map[string]any, node *pullRequestNode, commit commitNode) (more string) {
 	contexts := commit.contexts().PageInfo
 	for _, list := range []struct {
@@ -167,7 +170,7 @@ func follow(variables map[string]any, node *pullRequestNode, commit commitNode) 
 	return more
 }
 
-// beyond names a list of which the first page alone is read, where more follows.
+// beyond names a list of which only the first page is read, if more follows.
 func (n *pullRequestNode) beyond() string {
 	switch {
 	case n.Labels.PageInfo.HasNextPage:
@@ -178,7 +181,7 @@ func (n *pullRequestNode) beyond() string {
 	return ""
 }
 
-// sameMoment compares all that belongs to the pull request itself on two pages.
+// sameMoment compares the fields of the pull request itself on two pages.
 func sameMoment(a, b PullRequest) bool {
 	return a.Head == b.Head && a.Base == b.Base && a.Open == b.Open && a.Draft == b.Draft &&
 		a.UpdatedAt.Equal(b.UpdatedAt) && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Requested, b.Requested)
@@ -253,7 +256,7 @@ type pullRequestNode struct {
 	Commits                 connection[struct{ Commit commitNode }]
 }
 
-// head translates all but the paged lists.
+// head converts everything but the paged lists.
 func (n *pullRequestNode) head(ref Ref) PullRequest {
 	pr := PullRequest{
 		Ref: ref, ID: n.ID, DatabaseID: int64(n.FullDatabaseID), Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
@@ -312,8 +315,8 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	return pr
 }
 
-// mergeable takes GitHub's two answers together. They are computed at different times, so that the one may be known
-// before the other; what the rules say of a merge that is not one of the values listed here is not known either
+// mergeable combines GitHub's two answers. GitHub computes them at different times, so one may be known
+// before the other. A merge state that is not listed here counts as not known
 // (https://docs.github.com/graphql/reference/enums#mergestatestatus).
 func mergeable(state, status string) Mergeable {
 	switch {
@@ -329,8 +332,8 @@ func mergeable(state, status string) Mergeable {
 	return MergeableUnknown
 }
 
-// shared tells whether the head is a branch that others build on, as far as GitHub says. One that the token's login
-// may change all the same, as an administrator may, is no less shared.
+// shared reports whether the head is a branch that other work is based on, as far as GitHub says. It is
+// shared even if the token's login may change it, as an administrator may.
 func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
 	if n.IsCrossRepository {
 		return false
@@ -339,7 +342,7 @@ func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
 	return ruled || byDefault != nil && byDefault.Name == n.HeadRefName
 }
 
-// baseNode is the branch that a pull request is to be merged into.
+// baseNode is the branch to merge into.
 type baseNode struct {
 	Target                 *oidNode
 	RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
@@ -361,7 +364,7 @@ func (n *pullRequestNode) sameBranch(ref Ref) string {
 		if other == nil {
 			continue
 		}
-		// The name that ref came with may be in another case than GitHub's.
+		// ref may be in another case than GitHub's name.
 		if name := (Ref{Repo: other.Repository.repo(), Number: other.Number}).String(); !strings.EqualFold(name, ref.String()) {
 			return name
 		}
@@ -369,8 +372,9 @@ func (n *pullRequestNode) sameBranch(ref Ref) string {
 	return ""
 }
 
-// stacked finds the pull request whose own branch is this one's base, open or merged. The default branch, and one that
-// takes merges by rules, may be a pull request's branch as well, as that of a release is; more is merged into them.
+// stacked finds the open or merged pull request whose own branch is this one's base. The default branch, and
+// a branch with merge rules, may also be a pull request's branch, for instance of a release; they do not
+// count, since other work is merged into them too.
 func (n *pullRequestNode) stacked(byDefault *struct{ Name string }, in Repo) int {
 	ruled := n.BaseRef == nil || n.BaseRef.RefUpdateRule != nil || n.IsMergeQueueEnabled
 	if ruled || byDefault != nil && byDefault.Name == n.BaseRefName {

@@ -13,17 +13,17 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// The contexts of the commit statuses that the agents write: the reviewer's and the author's.
+// The contexts of the agents' commit statuses: the reviewer's and the author's.
 const (
 	ReviewContext = "touchstone/review"
 	FixContext    = "touchstone/fix"
 )
 
-// MaxDescription is the longest description that GitHub takes for a commit status, in characters.
+// MaxDescription is the longest description that GitHub accepts for a commit status, in characters.
 const MaxDescription = 140
 
-// OwnContext reports whether a check has one of the agents' names, from any reporter: it says what the agents think, and
-// so is no check to them.
+// OwnContext reports whether a check has one of the agents' names, whoever reports it. It says what the
+// agents think, so the agents do not count it as a check.
 func OwnContext(name string) bool {
 	return strings.EqualFold(name, ReviewContext) || strings.EqualFold(name, FixContext)
 }
@@ -32,18 +32,18 @@ func OwnContext(name string) bool {
 type CommitStatus struct {
 	Context     string // ReviewContext or FixContext
 	State       CheckState
-	Description string // one line; what is longer than MaxDescription is cut off
+	Description string // one line; GitHub's limit is MaxDescription, and the rest is cut off
 	URL         string // what it links to; may be empty
 }
 
 // Reporter writes commit statuses.
 type Reporter struct{ c *Client }
 
-// NewReporter returns what writes statuses as c's login.
+// NewReporter returns a Reporter that acts as c's login.
 func NewReporter(c *Client) *Reporter { return &Reporter{c} }
 
-// Report writes a commit status, in the place of the one of the same context. State is pending, success or failure.
-// ErrForbidden means that the token may not write statuses.
+// Report writes a commit status, which replaces the one with the same context. State is pending, success or
+// failure. ErrForbidden means that the token may not write statuses.
 func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status CommitStatus) error {
 	state, description := string(status.State), OneLine(r.c.outgoing(status.Description))
 	body := &github.RepoStatus{Context: &status.Context, State: &state, Description: &description}
@@ -54,8 +54,8 @@ func (r *Reporter) Report(ctx context.Context, repo Repo, sha string, status Com
 	return r.c.failed(fmt.Sprintf("write the status %s of %s in %s", status.Context, sha, repo), err)
 }
 
-// Reported lists what was reported of a commit under the agents' names, oldest first. Of more than 2,000 statuses it
-// lists the newest.
+// Reported lists what was reported on a commit under the agents' names, oldest first. Of more than 2,000
+// statuses it uses the newest.
 func (r *Reporter) Reported(ctx context.Context, repo Repo, sha string) ([]Check, error) {
 	all, _, err := r.c.statusHistory(ctx, repo, sha)
 	own := slices.DeleteFunc(all, func(c Check) bool { return !OwnContext(c.Name) })
@@ -63,8 +63,9 @@ func (r *Reporter) Reported(ctx context.Context, repo Repo, sha string) ([]Check
 	return own, err
 }
 
-// StatusHistory lists the commit statuses that were ever reported of a pull request's head, newest first: of several of one
-// name [PullRequest.Checks] has the newest alone. More than 2,000 are an ErrUnreadable: they may be there to hide one.
+// StatusHistory lists all commit statuses that were ever reported on a pull request's head, newest first; of
+// several with one name, [PullRequest.Checks] only has the newest. More than 2,000 are an ErrUnreadable: they
+// may be there to hide one.
 func (c *Client) StatusHistory(ctx context.Context, pr PullRequest) ([]Check, error) {
 	all, whole, err := c.statusHistory(ctx, pr.Ref.Repo, pr.Head.SHA)
 	if err == nil && !whole {
@@ -73,7 +74,7 @@ func (c *Client) StatusHistory(ctx context.Context, pr PullRequest) ([]Check, er
 	return all, err
 }
 
-// statusHistory lists the newest 2,000 statuses of a commit, newest first, and whether these are all.
+// statusHistory lists the newest 2,000 statuses of a commit, newest first, and reports whether these are all.
 func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) (all []Check, whole bool, err error) {
 	list := &github.ListOptions{PerPage: 100}
 	for range maxRestPages {
@@ -95,8 +96,8 @@ func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) (all 
 	return all, false, nil
 }
 
-// CanReport finds out whether the token may write statuses in a repository, by writing one of a commit that is not there.
-// It changes nothing. ErrForbidden says that it may not.
+// CanReport finds out whether the token may write statuses in a repository, by writing one on a commit that
+// does not exist. It changes nothing. ErrForbidden says that it may not.
 func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 	state, name := string(CheckPending), ReviewContext
 	_, _, err := r.c.rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, noCommit, &github.RepoStatus{Context: &name, State: &state})
@@ -106,7 +107,7 @@ func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 	return r.c.failed("write a commit status in "+repo.String(), err)
 }
 
-// OneLine is a text as the description of a commit status: printable, on one line, and short enough.
+// OneLine makes a text fit for the description of a commit status: printable, on one line, and short enough.
 func OneLine(text string) string {
 	text = strings.Map(func(c rune) rune {
 		switch {

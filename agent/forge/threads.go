@@ -14,12 +14,13 @@ var threadQuery string
 //go:embed revisions.graphql
 var revisionsQuery string
 
-// long are the threads of which a page has the newest comments only.
+// long are the threads of which a page only has the newest comments.
 func (n *pullRequestNode) long() []threadNode {
 	return slices.DeleteFunc(slices.Clone(n.ReviewThreads.Nodes), func(t threadNode) bool { return !t.Comments.PageInfo.HasPreviousPage })
 }
 
-// restOf reads what is missing of long threads, some pages for all of them together, and names what is more than that.
+// restOf reads the missing comments of long threads, within a number of pages for all of them together. It
+// names what exceeds that.
 func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode) (beyond string, err error) {
 	pages := 0
 	for _, t := range long {
@@ -43,14 +44,14 @@ func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode)
 	return "", nil
 }
 
-// Revision is a text that a comment or review had at some time.
+// Revision is one version of the text of a comment or review.
 type Revision struct {
 	By   User   // who wrote it
-	Text string // untrusted; empty for one whose text was deleted
+	Text string // untrusted; empty if the version was deleted
 }
 
-// Revisions reads all texts that an edited comment or review of a repository has had, named by its Node, the first one among them, in no
-// certain order.
+// Revisions reads all versions of an edited comment or review of a repository, named by its Node, including
+// the first one, in no particular order.
 func (c *Client) Revisions(ctx context.Context, repo Repo, node string) ([]Revision, error) {
 	const op = "read what an edited comment said before"
 	variables := map[string]any{"id": node}

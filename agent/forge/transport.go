@@ -17,18 +17,19 @@ import (
 )
 
 const (
-	maxAnswer      = 32 << 20         // bytes of one answer; GitHub's largest that we ask for is far below
-	attemptTimeout = 40 * time.Second // one request and its answer; GitHub gives up on its own after 10 s
-	readTries      = 3                // of a read that met 5xx or a broken connection
-	longestWait    = time.Minute      // for a rate limit, before it becomes the caller's matter
-	limitTries     = 3                // refusals by rate limit that are waited for within one call
+	maxAnswer      = 32 << 20         // bytes of one answer; the largest that we request is far smaller
+	attemptTimeout = 40 * time.Second // one request and its answer; GitHub itself gives up after 10 s
+	readTries      = 3                // attempts for a read, after 5xx or a broken connection
+	longestWait    = time.Minute      // for a rate limit; a longer wait is up to the caller
+	limitTries     = 3                // how many rate limits are waited for within one call
 )
 
-// transport adds what every call needs: identity, a bound on time and size, patience with limits, second tries of
-// reads, and one reading of refusals. It answers with a whole body in memory, or an error.
+// transport adds what every call needs: authentication, bounds on time and size, waiting for rate limits,
+// retries of reads, and a single interpretation of refusals. It returns an answer with its whole body in
+// memory, or an error.
 type transport struct {
 	base   http.RoundTripper
-	host   string // the only one that gets the token
+	host   string // the only host that gets the token
 	signer signer
 	clock  *clock
 }
@@ -50,15 +51,15 @@ func newTransport(cfg Config, api *url.URL) *transport {
 
 type readKey struct{}
 
-// asRead marks a POST that only reads, as a GraphQL query does, so that it may be sent again.
+// asRead marks a POST that only reads, such as a GraphQL query, so that it may be repeated.
 func asRead(ctx context.Context) context.Context { return context.WithValue(ctx, readKey{}, true) }
 
 func isRead(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Method == http.MethodHead || req.Context().Value(readKey{}) != nil
 }
 
-// RoundTrip sends a request, several times when that is safe: a write only after GitHub refused it for a rate limit,
-// which means that nothing was done, never after an answer that was lost or was a 5xx.
+// RoundTrip sends a request, several times if that is safe. A write is only repeated after GitHub refused it
+// for a rate limit, which means that nothing was done, and never after an answer was lost or was a 5xx.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != t.host {
 		return nil, errors.New("refusing to follow a redirect away from the configured GitHub")
@@ -75,7 +76,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if !errors.As(err, &refusal) {
 			return response, err
 		}
-		// A token that GitHub does not know has done nothing.
+		// A request with an unknown token has done nothing.
 		if errors.Is(err, ErrUnauthorized) && !renewed && t.signer.refused(repo, signed) {
 			renewed = true
 			continue
@@ -97,8 +98,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// sleep waits, and reports whether there is time left to go on. It does not begin a wait that the context's deadline
-// would cut short.
+// sleep waits, and reports whether there is time left to continue. It does not start a wait that the
+// context's deadline would end.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false
@@ -113,7 +114,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attempt sends the request once and reads the answer whole. Refusals and failures of the network come back as *Error.
+// attempt sends the request once and reads the complete answer. Refusals and network failures are returned as
+// *Error.
 func (t *transport) attempt(original *http.Request, signed token) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(original.Context(), attemptTimeout)
 	defer cancel()
@@ -148,8 +150,8 @@ func (t *transport) attempt(original *http.Request, signed token) (*http.Respons
 	return response, nil
 }
 
-// forgetful takes the limits out of answers: go-github would remember them and refuse calls that transport rather
-// waits for.
+// forgetful removes the rate limits from answers: go-github would remember them and refuse calls, while
+// transport waits.
 type forgetful struct{ http.RoundTripper }
 
 // RoundTrip passes a request on.
@@ -163,7 +165,7 @@ func (f forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// broken tells a call that its caller ended from one that the network ended.
+// broken distinguishes a call that its caller cancelled from one that the network broke.
 func (t token) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -171,8 +173,8 @@ func (t token) broken(ctx context.Context, err error) error {
 	return &Error{Message: "no answer: " + t.clean(err.Error()), Remedy: "check the network and github.api_url", kind: ErrUnavailable}
 }
 
-// limitedFor reads GitHub's ways to say "later": 403 or 429, with Retry-After, or with a budget of zero and the time
-// it is filled again, or with neither, and then a minute is asked for.
+// limitedFor reads GitHub's ways to say "later": 403 or 429, with Retry-After, or with a remaining budget of
+// zero and its reset time, or with neither; then the wait is a minute.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 func limitedFor(response *http.Response, message string, now time.Time) (time.Duration, bool) {
 	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusTooManyRequests {
@@ -188,7 +190,7 @@ func limitedFor(response *http.Response, message string, now time.Time) (time.Du
 	return time.Minute, secondary || response.StatusCode == http.StatusTooManyRequests
 }
 
-// untilReset reads how long a used-up budget stays so.
+// untilReset returns how long until a used-up budget is reset.
 func untilReset(header http.Header, now time.Time) (time.Duration, bool) {
 	if header.Get("X-RateLimit-Remaining") != "0" {
 		return 0, false

@@ -10,10 +10,10 @@ import (
 //go:embed writers.graphql
 var writersQuery string
 
-// Writers returns the logins of all that GitHub knows to have had a hand in what a pull request, as it was read, is made
-// of: who wrote, co-authored or committed one of its commits, who pushed one, and who pushed to its head by force. An address
-// that belongs to no account has no login. More than 2,000 commits or moves of its branch, or 50 authors of one, are an
-// ErrUnreadable.
+// Writers returns the logins of everybody who GitHub knows to have contributed to the present content of a
+// pull request: who wrote, co-authored, committed or pushed one of its commits, and who force-pushed its
+// head. An email address without an account has no login. More than 2,000 commits or entries of the branch's
+// activity, or 50 authors of one commit, are an ErrUnreadable.
 func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) {
 	op := "read who wrote " + pr.Ref.String()
 	var all []string
