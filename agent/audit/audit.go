@@ -1,9 +1,10 @@
-// Package audit owns the account of why a pull request was merged, or why it was not: read from GitHub alone, so that every
-// machine can draw up the same account. It also counts what became of many pull requests. It decides nothing and stores
-// nothing.
+// Package audit reports why a pull request was merged, or why it was not. It reads from GitHub alone, so that
+// every machine produces the same report. It also computes statistics over many pull requests. It decides
+// nothing and stores nothing.
 //
-// A review's record is believed only if one of the configured reviewers posted it, not the author of the pull
-// request, and only as it was posted. What is not believed is shown all the same, with the reason.
+// A review's record is believed only if one of the configured reviewers, who is not the author of the pull request,
+// posted it, and only as posted: not edited, not dismissed, and in agreement with the commit and the state that GitHub
+// shows. A record that is not believed is still shown, with the reason.
 package audit
 
 import (
@@ -14,7 +15,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Chain is the evidence on one pull request. Its JSON is meant for other programs: names stay, new ones may come.
+// Chain is the evidence on one pull request. Other programs read its JSON: names do not change, new ones may
+// be added.
 type Chain struct {
 	PullRequest string    `json:"pull_request"` // owner/name#number
 	URL         string    `json:"url"`
@@ -23,40 +25,40 @@ type Chain struct {
 	CreatedAt   time.Time `json:"created_at"`
 	State       string    `json:"state"` // open, closed or merged
 	Head        string    `json:"head"`
-	Base        string    `json:"base"` // the base branch's tip now; empty when the branch is gone
+	Base        string    `json:"base"` // tip of the base branch now; empty if the branch is gone
 	BaseBranch  string    `json:"base_branch"`
-	// Merge is what its merge rested on.
+	// Merge is the evidence for the merge.
 	Merge *verdict.Merge `json:"merge,omitempty"`
 
-	// Approved is the round that approved the head, or zero.
+	// Approved is the number of the round that approved the head, or zero.
 	Approved int `json:"approved_in_round,omitempty"`
-	// Missing says what stands between the pull request and a merge, of a merged one what its merge lacked.
+	// Missing says what a merge still needs; for a merged pull request, what its merge lacked.
 	Missing []string `json:"missing"`
-	// Conditions are those of the decision that the agents take, in its order; of a merged one, those of which GitHub keeps
-	// how they stood.
+	// Conditions are the conditions of the agents' decision, in its order; for a merged pull request, only
+	// those whose state at the merge GitHub keeps.
 	Conditions []decide.Condition `json:"conditions"`
-	// Warnings say what does not fit together, such as a review that was edited.
+	// Warnings report inconsistencies, such as a review that was edited.
 	Warnings []string `json:"warnings"`
 
 	// Reviewers are the logins whose records are believed.
 	Reviewers []string  `json:"reviewers"`
 	Commits   []Commit  `json:"commits"`
 	Rounds    []Round   `json:"rounds"`   // reviews that carry a record, oldest first
-	Opinions  []Opinion `json:"opinions"` // reviews that carry none, oldest first
-	// Findings and Holds are those of the last record that is believed.
+	Opinions  []Opinion `json:"opinions"` // reviews without a record, oldest first
+	// Findings and Holds are those of the last believed record.
 	Findings []verdict.Entry `json:"findings"`
 	Holds    []verdict.Hold  `json:"holds"`
-	Orders   []Order         `json:"orders"` // what people told the agents
-	Labels   []Labelling     `json:"labels"` // what was put on and taken off
-	// Incidents took back, rewrote or interrupted what the pull request had come to, oldest first.
+	Orders   []Order         `json:"orders"` // commands that people gave the agents
+	Labels   []Labelling     `json:"labels"` // labels added and removed
+	// Incidents are events that undid, rewrote or interrupted earlier work, oldest first.
 	Incidents []Incident `json:"incidents"`
-	Checks    []Check    `json:"checks"` // of the head, as they are now
+	Checks    []Check    `json:"checks"` // of the head, in their present state
 
-	// CostUSD, Tokens and Duration are sums over the rounds that are believed.
+	// CostUSD, Tokens and Duration are sums over the believed rounds.
 	CostUSD  float64       `json:"cost_usd"`
 	Tokens   int64         `json:"tokens"`
 	Duration time.Duration `json:"duration_ns"`
-	// FixCostUSD and FixDuration are what the commits of the author's agent say that they took.
+	// FixCostUSD and FixDuration are the cost and time that the commits of the author's agent report.
 	FixCostUSD  float64       `json:"fix_cost_usd"`
 	FixDuration time.Duration `json:"fix_duration_ns"`
 }
@@ -64,10 +66,11 @@ type Chain struct {
 // Commit is a commit of the pull request.
 type Commit struct {
 	SHA     string    `json:"sha"`
-	By      string    `json:"by"` // login, or the name in the commit where GitHub knows no account
+	By      string    `json:"by"` // login, or the name in the commit if GitHub knows no account for it
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"`
-	// Fixes are the ids of findings that it claims to fix, Disputes those that it disputes, with its reasons.
+	// Fixes are the ids of the findings that the commit claims to fix, Disputes those that it disputes, with
+	// its reasons.
 	Fixes    []string `json:"fixes,omitempty"`
 	Disputes []string `json:"disputes,omitempty"`
 }
@@ -79,20 +82,20 @@ type Round struct {
 	By       string     `json:"by"`
 	At       time.Time  `json:"at"`
 	EditedAt *time.Time `json:"edited_at,omitempty"`
-	SHA      string     `json:"sha"`   // the commit that GitHub says was reviewed
-	State    string     `json:"state"` // GitHub's word on it, such as APPROVED
-	// Doubt says why the record is not believed; empty if it is.
+	SHA      string     `json:"sha"`   // the reviewed commit, according to GitHub
+	State    string     `json:"state"` // GitHub's state of the review, such as APPROVED
+	// Doubt says why the record is not believed; empty if it is believed.
 	Doubt string `json:"doubt,omitempty"`
-	// Approves says that the agents take it for an approval of the head.
+	// Approves reports whether the agents count the review as an approval of the head.
 	Approves bool `json:"approves"`
-	// Record is what the review says of itself.
+	// Record is the record in the review.
 	Record verdict.Record `json:"record"`
 }
 
 // believed reports whether the record counts.
 func (r Round) believed() bool { return r.Doubt == "" }
 
-// Opinion is a review without a record: a person's, or another program's.
+// Opinion is a review without a record, by a person or another program.
 type Opinion struct {
 	Review  int64     `json:"review_id"`
 	URL     string    `json:"url"`
@@ -102,7 +105,8 @@ type Opinion struct {
 	At      time.Time `json:"at"`
 	SHA     string    `json:"sha"`
 	State   string    `json:"state"`
-	// Reply says that it has no text of its own: GitHub's form of an answer in a thread.
+	// Reply reports whether the review has no text of its own: GitHub represents an answer in a thread that
+	// way.
 	Reply bool `json:"reply,omitempty"`
 }
 
@@ -115,12 +119,12 @@ type Order struct {
 	Verb    string     `json:"verb"`
 	Finding string     `json:"finding,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
-	May     string     `json:"permission"`        // what its author may do in the repository now
-	Counts  bool       `json:"counts"`            // its author may give it, it was not edited, and it can be followed
-	Unclear string     `json:"unclear,omitempty"` // why it cannot be followed, as its author was told
+	May     string     `json:"permission"`        // the author's permission in the repository now
+	Counts  bool       `json:"counts"`            // the author may give the order, the comment was not edited, and the order can be followed
+	Unclear string     `json:"unclear,omitempty"` // why the order cannot be followed, as its author was told
 }
 
-// Labelling is a label put on or taken off.
+// Labelling is the addition or removal of a label.
 type Labelling struct {
 	Label string    `json:"label"`
 	Added bool      `json:"added"`
@@ -128,12 +132,13 @@ type Labelling struct {
 	At    time.Time `json:"at"`
 }
 
-// Incident is a push by force, a change of the base branch, a dismissal, a deleted comment, a closing or a reopening.
+// Incident is a force push, a change of the base branch, a dismissed review, a deleted comment, a closing or
+// a reopening.
 type Incident struct {
 	Kind   forge.IncidentKind `json:"kind"`
 	By     string             `json:"by"`
 	At     time.Time          `json:"at"`
-	Before string             `json:"before,omitempty"` // commit, branch, state of the review, or whose comment it was
+	Before string             `json:"before,omitempty"` // commit, branch, state of the review, or author of the comment
 	After  string             `json:"after,omitempty"`  // commit or branch
 	Review int64              `json:"review_id,omitempty"`
 	Reason string             `json:"reason,omitempty"`

@@ -8,10 +8,11 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// ofAMerge are the conditions of which GitHub keeps how they stood when a pull request was merged.
+// ofAMerge are the conditions whose state at the time of the merge GitHub keeps.
 var ofAMerge = []string{"reviewed", "let pass", "approved", "no objection", "checks"}
 
-// conclude finds the approval of the head, and what is missing, in the state that the agents decide on.
+// conclude determines the approval of the head, and what is missing, from the state on which the agents
+// decide.
 func (c *Chain) conclude(s decide.State) {
 	approved := true
 	for _, condition := range decide.Conditions(s) {
@@ -51,7 +52,7 @@ func (c *Chain) conclude(s decide.State) {
 	if c.State != "open" || len(c.Missing) > 0 {
 		return
 	}
-	// What merging makes takes git to find out, which an account from GitHub alone does without.
+	// Only git can tell what a merge would produce, and this report uses GitHub alone.
 	against := slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Approves && r.Record.Base == c.Base })
 	if against < 0 {
 		c.miss("%s has moved on since the approval: its author's agent merges it if that still makes the change that was reviewed, "+
@@ -61,7 +62,7 @@ func (c *Chain) conclude(s decide.State) {
 	}
 }
 
-// approvals are those that the head's approval rests on; none as long as something of it is missing.
+// approvals are the approvals of the head; none if the approval is incomplete.
 func (c *Chain) approvals() []verdict.Approval {
 	all := []verdict.Approval{}
 	for _, r := range c.Rounds {

@@ -24,16 +24,16 @@ type Reader interface {
 	pull.OrderReader
 }
 
-// Settings are what GitHub does not show.
+// Settings are the inputs that GitHub does not show.
 type Settings struct {
 	Reviewers []string      // logins whose records are believed
-	Rights    config.Rights // what orders take
-	Trust     *trust.Book   // whose records and words are believed
-	// State is all that the agents' decision on a pull request rests on.
+	Rights    config.Rights // the rights that orders require
+	Trust     *trust.Book   // decides whose records and commands are believed
+	// State returns the state on which the agents decide about a pull request.
 	State func(ctx context.Context, pr forge.PullRequest) (decide.State, error)
 }
 
-// Gather draws up the evidence on a pull request.
+// Gather collects the evidence on a pull request.
 func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) (Chain, error) {
 	pr, err := read.PullRequest(ctx, ref)
 	if err != nil {
@@ -56,7 +56,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	}
 	c.addCommits(pr, commits, settings.Trust)
 	c.addReviews(pr, settings.Trust)
-	if pr.Merged { // which closes it too
+	if pr.Merged { // a merge also closes the pull request
 		incidents = slices.DeleteFunc(incidents, func(in forge.Incident) bool {
 			return in.Kind == forge.Closed && pr.MergedAt != nil && !in.At.Before(*pr.MergedAt)
 		})
@@ -95,9 +95,9 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	return c, nil
 }
 
-// addCommits lists the commits, with what those of the author's agent say of themselves.
+// addCommits lists the commits, with the cost and time that those of the author's agent report.
 func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *trust.Book) {
-	costs := map[string]verdict.Cost{} // of a fix that took several commits, each says what all took until then
+	costs := map[string]verdict.Cost{} // each commit of a fix reports the cost of the whole fix so far
 	for _, commit := range commits {
 		subject, _, _ := strings.Cut(commit.Message, "\n")
 		repair, _ := verdict.ParseRepair(commit.Message)
@@ -119,8 +119,8 @@ func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *t
 	}
 }
 
-// addIncidents lists the incidents, and warns of those by which evidence is gone: a reviewed commit that was pushed
-// away, a review that was dismissed, a comment that was deleted.
+// addIncidents lists the incidents and warns of lost evidence: a reviewed commit that was replaced by a force
+// push, a deleted comment.
 func (c *Chain) addIncidents(incidents []forge.Incident) {
 	for _, in := range incidents {
 		c.Incidents = append(c.Incidents, Incident{
@@ -140,7 +140,7 @@ func (c *Chain) addIncidents(incidents []forge.Incident) {
 	}
 }
 
-// addReviews tells reviews with a record from those without, and records that are believed from those that are not.
+// addReviews separates reviews with a record from those without, and believed records from the others.
 func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 	for _, r := range pr.Reviews {
 		record, err := verdict.ParseRecord(r.Body)
@@ -169,7 +169,7 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 	}
 }
 
-// doubt says why a record is not believed, "" if it is.
+// doubt says why a record is not believed, or returns "" if it is.
 func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verdict.Record) string {
 	posted := verdict.Posted{By: r.Author.Login, Author: pr.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil}
 	if posted.Edited {
@@ -178,8 +178,8 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 	return posted.Doubt(record, c.Reviewers)
 }
 
-// addOrders lists what people told the agents, with what each of them may do. Comments that another login edited or
-// deleted are listed too.
+// addOrders lists the commands that people gave the agents, with the permission of each author. It includes
+// comments that another login edited or deleted.
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings) (err error) {
 	f := pull.NewFacts()
 	if f.Refused, err = settings.Trust.Refuse(pr.DatabaseID, nil); err != nil {

@@ -13,11 +13,11 @@ import (
 	"touchstone/verdict"
 )
 
-// By is what the numbers are told apart by.
+// By is the key by which the statistics are grouped.
 type By string
 
-// ByRule tells them apart by the guideline row of the findings, ByModel and ByTier by the engine and model, and the
-// tier, of the reviews, ByRepo by the repository.
+// ByRule groups by the guideline row of the findings, ByModel by engine and model of the reviews, ByTier by
+// the tier of the reviews, and ByRepo by repository.
 const (
 	ByRule  By = "rule"
 	ByModel By = "model"
@@ -25,32 +25,34 @@ const (
 	ByRepo  By = "repo"
 )
 
-// Groups are the numbers of [Stats], told apart. Its JSON is meant for other programs: names stay, new ones may come.
+// Groups are the statistics of [Stats], by group. Other programs read the JSON: names do not change, new ones
+// may be added.
 type Groups struct {
 	By      By        `json:"by"`
 	Since   time.Time `json:"since"`
-	Groups  []Group   `json:"groups"` // those first with most reviews
+	Groups  []Group   `json:"groups"` // most reviews first
 	Partial bool      `json:"partial"`
 }
 
-// Group are the numbers of one rule, model, tier or repository: of the pull requests that it has a review or a finding
-// in, which may count in several groups, of its own reviews and of its own findings. Of a rule, the reviews are those
-// in which a finding of it stood, and CostUSD is their part of what these cost, as in [RowStats].
+// Group holds the statistics of one rule, model, tier or repository: of the pull requests in which it has a
+// review or a finding, of its own reviews and of its own findings. A pull request may count in several
+// groups. The reviews of a rule are those in which one of its findings stood, and its CostUSD is the share of
+// their cost, as in [RowStats].
 type Group struct {
 	Name string `json:"name"`
 	Stats
 }
 
-// part is what of a pull request counts in a group.
+// part selects what of a pull request counts in a group.
 type part struct {
 	review  func(Round) bool
 	finding func(verdict.Entry) bool
 }
 
-// whole is all of it.
+// whole selects everything.
 var whole = part{func(Round) bool { return true }, func(verdict.Entry) bool { return true }}
 
-// CountBy is [Count], told apart; rows are what was counted of the rules in the same pull requests.
+// CountBy is [Count] by group; rows are the statistics of the rules over the same pull requests.
 func CountBy(by By, past []forge.Past, since time.Time, reviewers []string, label string, rows RowStats) Groups {
 	g := Groups{By: by, Since: since, Groups: []Group{}}
 	groups := map[string]*Stats{}
@@ -80,7 +82,7 @@ func CountBy(by By, past []forge.Past, since time.Time, reviewers []string, labe
 	return g
 }
 
-// parts are the groups that a pull request counts in, with what of it.
+// parts returns the groups in which a pull request counts, with the part that counts in each.
 func (c *Chain) parts(by By, p forge.Past, since time.Time) map[string]part {
 	parts := map[string]part{}
 	if by == ByRepo {
@@ -115,7 +117,7 @@ func (c *Chain) parts(by By, p forge.Past, since time.Time) map[string]part {
 	return parts
 }
 
-// first is the round that found an entry first.
+// first returns the round that first found an entry.
 func (c *Chain) first(e verdict.Entry) (Round, bool) {
 	i := slices.IndexFunc(c.Rounds, func(r Round) bool { return r.believed() && r.Record.Round == e.First })
 	if i < 0 {
@@ -129,12 +131,12 @@ func (r Round) stood(e verdict.Entry) bool {
 	return e.First <= r.Record.Round && e.Last >= r.Record.Round
 }
 
-// modelOf is the engine and the model of a review.
+// modelOf returns the engine and the model of a review.
 func modelOf(r verdict.Record) string {
 	return cmp.Or(strings.TrimSpace(r.Engine+" "+r.Model), "code alone")
 }
 
-// Write writes the numbers for people to read.
+// Write writes the statistics for people to read.
 func (g Groups) Write(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tpulls\tmerged\tunattended\tto merge p50\tp90\tp99\treviews\treview p50\tp90\tp99\tfindings\tcost\n",
@@ -160,14 +162,14 @@ func (g Groups) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// Spread is how long things took, by the nearest rank.
+// Spread holds percentiles of durations, by the nearest-rank method.
 type Spread struct {
 	P50 time.Duration `json:"p50"`
 	P90 time.Duration `json:"p90"`
 	P99 time.Duration `json:"p99"`
 }
 
-// spread is that of some lengths of time; nil of none.
+// spread computes the percentiles of some durations; nil if there are none.
 func spread(all []time.Duration) *Spread {
 	if len(all) == 0 {
 		return nil
@@ -175,7 +177,7 @@ func spread(all []time.Duration) *Spread {
 	return &Spread{P50: percentile(all, 50), P90: percentile(all, 90), P99: percentile(all, 99)}
 }
 
-// columns are the three lengths for a table.
+// columns formats the three durations for a table.
 func (s *Spread) columns() string {
 	if s == nil {
 		return "-\t-\t-"
@@ -183,7 +185,7 @@ func (s *Spread) columns() string {
 	return fmt.Sprintf("%s\t%s\t%s", s.P50.Round(time.Second), s.P90.Round(time.Second), s.P99.Round(time.Second))
 }
 
-// percentile is by the nearest rank; the zero value of none.
+// percentile uses the nearest-rank method; it returns the zero value if there are no values.
 func percentile[T cmp.Ordered](all []T, percent int) (p T) {
 	if len(all) == 0 {
 		return p

@@ -6,9 +6,9 @@ import (
 	"touchstone/verdict"
 )
 
-// Recorded are the rounds of a pull request whose records are believed, the oldest first, with the last of their
-// ledgers, which says what became of the findings of all of them. Gone counts those of the reviewers' reviews whose
-// commit GitHub no longer has.
+// Recorded returns the rounds of a pull request whose records are believed, oldest first, and their last
+// ledger, which says what became of the findings of all these rounds. Gone counts the reviewers' reviews
+// whose commit GitHub no longer has.
 func Recorded(pr forge.PullRequest, reviewers []string, book *trust.Book) (rounds []Round, last verdict.Ledger, gone int) {
 	c := Chain{Reviewers: reviewers}
 	c.addReviews(pr, book)

@@ -13,24 +13,24 @@ import (
 	"touchstone/verdict"
 )
 
-// RowStats are what became of the findings of each guideline row, over the pull requests that
-// changed in some time. Its JSON is meant for other programs: names stay, new ones may come.
+// RowStats says what became of the findings of each guideline row, over the pull requests that changed in a
+// period. Other programs read the JSON: names do not change, new ones may be added.
 type RowStats struct {
 	Since time.Time `json:"since"`
 	Rows  []Row     `json:"rows"`
-	// Partial says that there were more pull requests or reviews than were read.
+	// Partial reports whether there were more pull requests or reviews than were read.
 	Partial bool `json:"partial"`
 }
 
-// Row is one guideline row, those that fired most often first.
+// Row is one guideline row. Rows are sorted by findings, most first.
 type Row struct {
 	Rule string `json:"rule"`
 	Tally
-	// Repositories and Models are the same counts by repository, and by engine and model of the
-	// review that found it first.
+	// Repositories and Models are the same counts by repository, and by engine and model of the review that
+	// found it first.
 	Repositories map[string]*Tally `json:"repositories"`
 	Models       map[string]*Tally `json:"models"`
-	// Findings are those behind the counts, the oldest first.
+	// Findings are the findings behind the counts, oldest first.
 	Findings []Fired `json:"-"`
 }
 
@@ -43,34 +43,34 @@ type Fired struct {
 // Tally counts findings and what became of them.
 type Tally struct {
 	Count int `json:"findings"`
-	// Outcomes counts them by where they stand.
+	// Outcomes counts the findings by their status.
 	Outcomes map[verdict.Status]int `json:"outcomes"`
-	// Held are those that were repaired, that a dispute did not take back, or that came back;
-	// Wrong those that were refuted, withdrawn or waived. Of the rest nothing is known yet.
+	// Held counts the findings that were repaired, survived a dispute, or came back; Wrong those that were
+	// refuted, withdrawn or waived. The outcome of the others is not known yet.
 	Held  int `json:"held"`
 	Wrong int `json:"wrong"`
-	// Upheld are those that a dispute did not take back, Regressed those that came back after they
-	// were repaired, Late those that an earlier round could have found.
+	// Upheld counts the findings that survived a dispute, Regressed those that came back after a repair, Late
+	// those that an earlier round could have found.
 	Upheld    int `json:"upheld"`
 	Regressed int `json:"regressed"`
 	Late      int `json:"late"`
-	// Liked and Disliked count the thumbs up and down on their comments.
+	// Liked and Disliked count the thumbs up and down on the findings' comments.
 	Liked    int `json:"liked"`
 	Disliked int `json:"disliked"`
-	// Rounds counts the reviews in which they stood, and CostUSD is their part of what these cost:
-	// each finding of a round has an equal one.
+	// Rounds counts the reviews in which the findings stood, and CostUSD is their share of the cost of these
+	// reviews: all findings of a round have an equal share.
 	Rounds  int     `json:"rounds"`
 	CostUSD float64 `json:"cost_usd"`
 }
 
-// Precision is the part of the findings that held among those of which it is known; ok is false
-// where nothing is known of any.
+// Precision is the share of held findings among those with a known outcome; ok is false if no outcome is
+// known.
 func (t Tally) Precision() (part float64, ok bool) {
 	return share(int64(t.Held), int64(t.Held+t.Wrong)), t.Held+t.Wrong > 0
 }
 
-// Rows counts what became of the findings of each row. Reviewers are the logins whose records are
-// believed; liked gives the reactions to the comment on a finding, and may be nil.
+// Rows counts what became of the findings of each row. Reviewers are the logins whose records are believed;
+// liked returns the reactions to the comment on a finding, and may be nil.
 func Rows(past []forge.Past, since time.Time, reviewers []string, liked func(forge.Ref, string) forge.Reactions) RowStats {
 	s := RowStats{Since: since}
 	rows := map[string]*Row{}
@@ -115,7 +115,7 @@ func named(tallies map[string]*Tally, name string) *Tally {
 	return tallies[name]
 }
 
-// tally is what one finding counts.
+// tally returns the counts of one finding.
 func (c *Chain) tally(e verdict.Entry) Tally {
 	t := Tally{Count: 1, Outcomes: map[verdict.Status]int{e.Status: 1}}
 	switch {
@@ -144,7 +144,7 @@ func (c *Chain) tally(e verdict.Entry) Tally {
 	return t
 }
 
-// foundBy is the engine and the model of the round that found an entry first.
+// foundBy returns the engine and the model of the round that first found an entry.
 func (c *Chain) foundBy(e verdict.Entry) string {
 	if r, ok := c.first(e); ok {
 		return modelOf(r.Record)
@@ -184,7 +184,7 @@ func (s RowStats) Write(to io.Writer) error {
 		line(row.Rule, row.Tally)
 		for _, by := range []map[string]*Tally{row.Repositories, row.Models} {
 			if len(by) < 2 {
-				continue // it would say the same again
+				continue // it would repeat the line above
 			}
 			for _, name := range slices.Sorted(maps.Keys(by)) {
 				line("  "+name, *by[name])

@@ -14,44 +14,48 @@ import (
 	"touchstone/verdict"
 )
 
-// Stats are what a team lead asks for, counted over the pull requests that changed in some time. Its JSON is meant for
-// other programs: names stay, new ones may come.
+// Stats are statistics for a team lead, over the pull requests that changed in a period. Other programs read
+// the JSON: names do not change, new ones may be added.
 type Stats struct {
 	Repositories []string  `json:"repositories"`
 	Since        time.Time `json:"since"`
-	// PullRequests counts all that changed but those that were closed before; Merged, Closed and Open what became of them.
+	// PullRequests counts the pull requests that changed, except those closed before the period; Merged,
+	// Closed and Open count their present states.
 	PullRequests int `json:"pull_requests"`
 	Merged       int `json:"merged"`
 	Closed       int `json:"closed"`
 	Open         int `json:"open"`
-	// MedianToMerge is from opening to merging; the shares are of the merged ones, 0 to 1.
+	// MedianToMerge is the time from opening to merging; the shares are of the merged pull requests, 0 to 1.
 	MedianToMerge time.Duration `json:"median_to_merge_ns"`
 	Within10m     float64       `json:"merged_within_10m"`
 	Within30m     float64       `json:"merged_within_30m"`
-	// WithoutPerson is the share of the merged ones for which no person was called, and which none let pass.
+	// WithoutPerson is the share of the merged pull requests for which no person was called and which no
+	// person let pass.
 	WithoutPerson float64 `json:"share_without_person"`
-	// ToMerge and Took are the spread of the times to merge and of the reviews' own; nil where there are none.
+	// ToMerge and Took are percentiles of the times to merge and of the reviews' durations; nil if there are
+	// none.
 	ToMerge *Spread `json:"to_merge_ns"`
 	Took    *Spread `json:"review_ns"`
-	// Rounds are reviews that count, of merged pull requests.
+	// The rounds are the reviews of merged pull requests that count.
 	MedianRounds int     `json:"median_rounds"`
 	MeanRounds   float64 `json:"mean_rounds"`
 	MostRounds   int     `json:"most_rounds"`
-	// Reviews are all that count, with what they cost.
+	// Reviews counts the reviews that count; the fields below are their cost, tokens and time.
 	Reviews    int           `json:"reviews"`
 	CostUSD    float64       `json:"cost_usd"`
 	Tokens     int64         `json:"tokens"`
-	CacheShare float64       `json:"cache_share"` // of the tokens read, 0 to 1
+	CacheShare float64       `json:"cache_share"` // share of the input tokens, 0 to 1
 	MedianTook time.Duration `json:"median_review_ns"`
-	// Findings counts those in the last record of each pull request: by dimension and severity, by what became of them,
-	// and by rule.
+	// Findings, Fates and Rules count the findings in the last record of each pull request: by dimension and
+	// severity, by status, and by rule.
 	Findings map[verdict.Dimension]map[verdict.Severity]int `json:"findings"`
 	Fates    map[verdict.Status]int                         `json:"fates"`
 	Rules    map[string]int                                 `json:"rules"`
-	// Escalated counts pull requests that were labelled for a person, Lifted those that a person let pass.
+	// Escalated counts the pull requests that were labelled for a person, Lifted those that a person let
+	// pass.
 	Escalated int `json:"escalated"`
 	Lifted    int `json:"lifted"`
-	// Partial says that there were more pull requests or reviews than were read.
+	// Partial reports whether there were more pull requests or reviews than were read.
 	Partial bool `json:"partial"`
 
 	toMerge, took     []time.Duration
@@ -60,8 +64,8 @@ type Stats struct {
 	alone             int // merged without a person
 }
 
-// Count counts what became of pull requests since a time. Reviewers are the logins whose records are believed,
-// label is the one that calls a person.
+// Count computes the statistics of the pull requests since a time. Reviewers are the logins whose records are
+// believed; label is the one that calls a person.
 func Count(past []forge.Past, since time.Time, reviewers []string, label string) Stats {
 	s := newStats(since)
 	for _, p := range past {
@@ -78,7 +82,7 @@ func newStats(since time.Time) *Stats {
 	}
 }
 
-// finish works out what follows from what was added.
+// finish computes the totals from what was added.
 func (s *Stats) finish() {
 	slices.Sort(s.Repositories)
 	s.ToMerge, s.Took = spread(s.toMerge), spread(s.took)
@@ -96,17 +100,17 @@ func (s *Stats) finish() {
 	s.CacheShare = share(s.cacheRead, s.inputs)
 }
 
-// over reports whether a pull request was closed before: what was said of it later is no work on it.
+// over reports whether a pull request was closed before the period: later comments on it are no work on it.
 func over(p forge.Past, since time.Time) bool { return p.ClosedAt != nil && p.ClosedAt.Before(since) }
 
-// chainOf is what the reviews of a pull request tell.
+// chainOf returns the evidence in the reviews of a pull request.
 func chainOf(p forge.Past, reviewers []string) *Chain {
 	c := &Chain{Reviewers: reviewers}
 	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)
 	return c
 }
 
-// add counts a part of a pull request.
+// add counts one part of a pull request.
 func (s *Stats) add(p forge.Past, c *Chain, label string, of part) {
 	if !slices.Contains(s.Repositories, p.Repo.String()) {
 		s.Repositories = append(s.Repositories, p.Repo.String())
@@ -178,7 +182,7 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// mostRules is how many rules are written for people, those first that tripped most often.
+// mostRules is how many rules Write shows; the rules with most findings come first.
 const mostRules = 10
 
 // Write writes the numbers for people to read.
@@ -223,7 +227,7 @@ func (s Stats) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// ranked lists names with their numbers, the highest first.
+// ranked lists names with their counts, highest first.
 func ranked[K ~string](counts map[K]int, most int) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	var parts []string

@@ -82,12 +82,12 @@ func list(b *strings.Builder, items []string) {
 	}
 }
 
-// section writes a table below a heading, or nothing when it has no rows.
+// section writes a table below a heading, or nothing if the table has no rows.
 func (c Chain) section(b *strings.Builder, heading string, rows func(row func(cells ...string))) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	rows(func(cells ...string) { fmt.Fprintln(w, "  "+strings.Join(cells, "\t")) })
-	w.Flush() // to memory, which never fails
+	w.Flush() // writing to memory never fails
 	if table.Len() == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func (c Chain) writeRounds(row func(...string)) {
 
 func (c Chain) writeOpinions(row func(...string)) {
 	for _, o := range c.Opinions {
-		if o.Reply { // of which a fix gives one for each finding
+		if o.Reply { // a fix posts one reply for each finding
 			continue
 		}
 		rights := "may push"
@@ -207,7 +207,8 @@ func (c Chain) believedRounds() int {
 	return len(slices.DeleteFunc(slices.Clone(c.Rounds), func(r Round) bool { return !r.believed() }))
 }
 
-// plain is text of others on one line of a terminal: it can neither move the cursor nor turn the line around.
+// plain puts foreign text on one terminal line: the text can neither move the cursor nor change the writing
+// direction.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
