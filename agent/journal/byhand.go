@@ -12,18 +12,19 @@ import (
 	"time"
 )
 
-// charge is what one act by hand took.
+// charge is the cost of one manual action.
 type charge struct {
 	At  time.Time `json:"at"`
 	USD float64   `json:"usd"`
 }
 
-// byHand is the file beside a journal with what was done by hand in its role. Any number of
-// commands append to it, which cannot have the journal open.
+// byHand is the file next to a journal that records manual actions in the journal's role. Commands append to
+// it, any number at a time, since they cannot open the journal.
 func byHand(dir string) string { return dir + "-by-hand.jsonl" }
 
-// Charge tells the process that has the journal in dir open, now or later that day, what was done
-// by hand beside it at a moment and what that took, in US dollars. The charges of other days go.
+// Charge records a manual action in the journal's role, with its time and its cost in US dollars. The process
+// that has the journal in dir open, now or later that day, reads it. Charge deletes the charges of other
+// days.
 func Charge(dir string, at time.Time, usd float64) (err error) {
 	defer func() {
 		if err != nil {
@@ -55,8 +56,8 @@ func Charge(dir string, at time.Time, usd float64) (err error) {
 	return file.Close()
 }
 
-// Charged is what acts by hand took since a moment of today, in US dollars, as far as that can
-// be read: a line that a crash tore counts nothing.
+// Charged is the cost of manual actions since a moment of today, in US dollars. A line that cannot be read,
+// since a crash cut it off, counts nothing.
 func (j *Journal) Charged(since time.Time) (usd float64) {
 	all, _ := charges(j.dir)
 	for _, c := range all {
@@ -67,7 +68,7 @@ func (j *Journal) Charged(since time.Time) (usd float64) {
 	return usd
 }
 
-// charges are those that can be read.
+// charges returns the charges that can be read.
 func charges(dir string) (all []charge, err error) {
 	text, err := os.ReadFile(byHand(dir))
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
@@ -79,5 +80,5 @@ func charges(dir string) (all []charge, err error) {
 	return all, err
 }
 
-// day is the one that a moment belongs to, where this machine is.
+// day returns the local date of a moment.
 func day(at time.Time) string { return at.Local().Format(time.DateOnly) }

@@ -10,19 +10,19 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// cursorFile holds the cursor on a line.
+// cursorFile holds the cursor, on one line.
 const cursorFile = "cursor"
 
-// Cursor is the place in the relay's log that was set last, or empty.
+// Cursor is the last position in the relay's log that was set, or empty.
 func (j *Journal) Cursor() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.cursor
 }
 
-// SetCursor remembers a place in the relay's log, as event.Cursor prints it. That survives
-// this process. It does not wait for the disk, since it is called for every event, and after
-// a power cut the relay sends again what came since an older place.
+// SetCursor stores a position in the relay's log, as event.Cursor prints it, for this process and the next.
+// It does not wait for the disk, since it is called for every event: after a power failure, the relay sends
+// the events since an older position again.
 func (j *Journal) SetCursor(cursor string) error {
 	if _, err := event.ParseCursor(cursor); err != nil {
 		return fmt.Errorf("remember the place in the relay's log: %w", err)
@@ -39,8 +39,8 @@ func (j *Journal) SetCursor(cursor string) error {
 	return nil
 }
 
-// readCursor is empty unless the file holds a cursor. A power cut can leave something else,
-// which the relay would refuse for good.
+// readCursor returns an empty cursor if the file holds none. A power failure can leave invalid content, which
+// the relay would refuse every time.
 func readCursor(dir string) string {
 	content, err := os.ReadFile(filepath.Join(dir, cursorFile))
 	if err != nil {

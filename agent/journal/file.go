@@ -21,14 +21,14 @@ import (
 
 const (
 	lockFile = "lock"
-	// entriesFile holds the entries, one JSON object to a line.
+	// entriesFile holds the entries, one JSON object per line.
 	entriesFile = "entries.jsonl"
-	// maxLine bounds a line, in bytes: every byte of a Detail escaped as \u0000, and room
-	// for the rest. A longer one is none of ours.
+	// maxLine is the maximum length of a line, in bytes: every byte of a Detail escaped as \u0000, and room
+	// for the rest. The journal writes no longer line.
 	maxLine = 6*MaxDetail + 6*3*maxField + 1<<10
 )
 
-// line is one line of the file: an act's beginning, what it has spent since, or its end.
+// line is one line of the file: the start of an act, what it has spent so far, or its end.
 type line struct {
 	ID    ID        `json:"id"`
 	At    time.Time `json:"at"`
@@ -40,7 +40,7 @@ type line struct {
 func (e Entry) begin() line { return line{ID: e.ID, At: e.Begun, Begin: &e} }
 func (e Entry) end() line   { return line{ID: e.ID, At: e.Ended, End: &e.Outcome} }
 
-// facts counts what a line says: a sound one says one thing.
+// facts counts the facts in a line; a valid line holds one.
 func (l line) facts() (n int) {
 	for _, said := range []bool{l.Begin != nil, l.Spent != nil, l.End != nil} {
 		if said {
@@ -50,10 +50,11 @@ func (l line) facts() (n int) {
 	return n
 }
 
-// Read returns the entries of the journal in dir, the oldest first, without opening it: an
-// agent may be writing to it. Where there is no journal there are none.
+// Read returns the entries of the journal in dir, oldest first. It does not open the journal, since an agent
+// may be writing to it. Without a journal there are no entries.
 func Read(dir string) ([]Entry, error) {
-	// The other way round, an agent could end between the two and seem to have been cut off.
+	// Entries first: in the other order, an agent could end between the two reads, and its act would look
+	// interrupted.
 	entries, err := readEntries(dir)
 	if err != nil || inUse(dir) {
 		return entries, err
@@ -74,8 +75,8 @@ func inUse(dir string) bool {
 	return lock.Unlock() != nil
 }
 
-// readEntries reads what is in the file. Lines that cannot be read are left out: one that a
-// crash tore, or that a disk spoilt.
+// readEntries reads the entries in the file. It skips lines that cannot be read, after a crash or a disk
+// error.
 func readEntries(dir string) ([]Entry, error) {
 	file, err := os.Open(filepath.Join(dir, entriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,14 +93,14 @@ func readEntries(dir string) ([]Entry, error) {
 	return entries, nil
 }
 
-// parse reads lines into entries. Its errors are the reader's own.
+// parse reads entries from lines. Its errors are the reader's.
 func parse(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := bufio.NewReaderSize(r, maxLine)
 	for whole := true; ; {
 		text, err := lines.ReadSlice('\n')
 		switch {
-		case errors.Is(err, io.EOF): // what has no line break was torn, or is being written
+		case errors.Is(err, io.EOF): // a line without a line break was cut off, or is being written
 			return entries, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			whole = false
@@ -115,7 +116,7 @@ func parse(r io.Reader) ([]Entry, error) {
 	}
 }
 
-// apply adds what the line says. A line that contradicts the ones before says nothing.
+// apply adds the fact in the line. A line that contradicts earlier lines is ignored.
 func (l line) apply(entries []Entry) []Entry {
 	switch {
 	case l.At.IsZero() || l.facts() != 1:
@@ -147,7 +148,7 @@ func find(entries []Entry, id ID) *Entry {
 	return &entries[i]
 }
 
-// append adds a line and waits until the disk has it.
+// append writes a line and waits until it is on disk.
 func (j *Journal) append(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -159,14 +160,14 @@ func (j *Journal) append(l line) error {
 		err = j.file.Sync()
 	}
 	if err != nil {
-		// Half a line must not become the beginning of the next.
+		// A partial line must not become the beginning of the next one.
 		return fmt.Errorf("%w: %w", ErrUnwritten, errors.Join(err, j.file.Truncate(j.size)))
 	}
 	j.size += int64(len(text))
 	return nil
 }
 
-// compact replaces the file by one that holds the entries and nothing else, and opens it.
+// compact replaces the file by one with the entries only, and opens it.
 func (j *Journal) compact() error {
 	var content bytes.Buffer
 	encoder := json.NewEncoder(&content)
@@ -188,7 +189,7 @@ func (j *Journal) compact() error {
 	return j.reopen()
 }
 
-// reopen opens the file to write behind what it holds.
+// reopen opens the file for writing at its end.
 func (j *Journal) reopen() error {
 	file, err := os.OpenFile(filepath.Join(j.dir, entriesFile), os.O_WRONLY, 0)
 	if err != nil {
@@ -202,8 +203,8 @@ func (j *Journal) reopen() error {
 	return nil
 }
 
-// shrink compacts the file once it holds twice as many entries as are kept. Where that
-// cannot be done, on a full disk for one, the journal goes on as it is.
+// shrink compacts the file once it holds twice as many entries as are kept. If that fails, on a full disk for
+// example, the journal continues with the file as it is.
 func (j *Journal) shrink() error {
 	if len(j.entries) < 2*j.kept {
 		return nil
@@ -212,7 +213,7 @@ func (j *Journal) shrink() error {
 	if j.forget(); len(j.entries) == len(all) {
 		return nil
 	}
-	// Windows replaces no file that is open.
+	// Windows cannot replace a file that is open.
 	if err := j.file.Close(); err != nil {
 		return fmt.Errorf("compact the journal: %w", err)
 	}
@@ -225,9 +226,9 @@ func (j *Journal) shrink() error {
 	return nil
 }
 
-// forget drops all but the newest entries, and those that go on. Sessions that came to
-// nothing, cost nothing and are no attempt go first: an outage brings about many of them, and
-// they must not push out what a day cost and what was tried.
+// forget drops all entries except the newest and those of acts that are still running. It first drops
+// sessions that failed, cost nothing and do not count as attempts: an outage causes many of them, and they
+// must not displace the entries about the day's cost and earlier attempts.
 func (j *Journal) forget() {
 	old := len(j.entries) - j.kept
 	if old <= 0 {

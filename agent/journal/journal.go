@@ -1,6 +1,7 @@
-// Package journal is what one agent on this machine has done and was about to do. It owns
-// a directory: its acts as JSON lines, its place in the relay's log, the models that it leaves
-// alone, and the lock that keeps a second agent out. GitHub stays the truth: a lost journal costs a few attempts made again.
+// Package journal records what one agent on this machine has done and is about to do. It owns a directory
+// with the agent's acts as JSON lines, its position in the relay's log, the models that it leaves alone, and
+// the lock that keeps a second agent out. GitHub remains the source of truth: a lost journal costs a few
+// repeated attempts.
 package journal
 
 import (
@@ -22,71 +23,69 @@ import (
 const (
 	// MaxDetail bounds Outcome.Detail, in bytes.
 	MaxDetail = 2 << 10
-	// maxField bounds what an Entry says of its act, in bytes each.
+	// maxField is the maximum length of each field with which a caller describes an act, in bytes.
 	maxField = 256
-	// maxKept is how many entries Open keeps, and half of what a journal grows to.
+	// maxKept is how many entries Open keeps; a journal grows to twice as many.
 	maxKept = 5000
-	// patience is how long Open waits for the lock: a reader of the journal takes it for a
-	// moment to see whether an agent has it.
+	// patience is how long Open waits for the lock: a reader of the journal takes the lock for a moment to
+	// find out whether an agent holds it.
 	patience = 500 * time.Millisecond
 )
 
-// interrupted is the Outcome.Detail of an act that the end of its process cut off.
+// interrupted is the Outcome.Detail of an act that was cut off when its process ended.
 const interrupted = "interrupted: the agent was stopped in the middle of it"
 
-// Wait is the Entry.Act of a wait that was announced and did nothing.
+// Wait is the Entry.Act of an announced wait, in which nothing was done.
 const Wait = "wait"
 
-// ErrUnwritten says that the disk does not take what was to be written down.
+// ErrUnwritten means that an entry could not be written to disk.
 var ErrUnwritten = errors.New("the journal cannot be written; free space on the disk, or make it writable")
 
-// ID names an entry in its journal, in the order of beginning.
+// ID identifies an entry in its journal; IDs ascend in the order in which acts begin.
 type ID uint64
 
-// Entry is one act. Its beginner says the pull request, the commit and the kind of act, none
-// of them empty or longer than 256 bytes; the journal knows the rest.
+// Entry is one act. The caller of Begin sets the pull request, the commit and the kind of act, each 1 to 256
+// bytes long; the journal sets the rest.
 type Entry struct {
-	// Ref names the pull request, as owner/name#number.
+	// Ref is the pull request, as owner/name#number.
 	Ref string `json:"ref"`
-	// SHA is the head commit that the act is about.
+	// SHA is the head commit of the act.
 	SHA string `json:"sha"`
-	// Act is the kind: review, fix, merge and so on.
+	// Act is the kind of act: review, fix, merge and so on.
 	Act string `json:"act"`
-	// Paid says that it takes a model: cut off, it is a failure that counts. Otherwise an
-	// agent that its session brings down would begin another one at every start.
+	// Paid means that the act uses a model: if it is cut off, it counts as a failure. Otherwise an agent that
+	// crashes during a session would begin another session at every start.
 	Paid bool `json:"paid,omitempty"`
 
 	ID    ID        `json:"-"`
 	Begun time.Time `json:"-"`
-	// Ended is zero while the act goes on. Of one that was cut off, it is when the
-	// journal was next opened.
+	// Ended is zero while the act is running. If the act was cut off, Ended is when the journal was next
+	// opened.
 	Ended time.Time `json:"-"`
-	// Outcome means nothing until Ended is set, but for what was spent until now.
+	// Outcome is valid once Ended is set, except for the cost so far, which is valid before.
 	Outcome Outcome `json:"-"`
-	// Interrupted says that the act was cut off, and no agent has run since.
+	// Interrupted means that the act was cut off and no agent has run since.
 	Interrupted bool `json:"-"`
 }
 
 // Outcome is how an act ended.
 type Outcome struct {
 	OK bool `json:"ok"`
-	// Counts says that a failure is one of those that Attempts counts.
+	// Counts means that Attempts counts the failure.
 	Counts bool `json:"counts,omitempty"`
-	// Detail says why it failed. What is beyond MaxDetail is cut off.
+	// Detail says why the act failed. It is cut off at MaxDetail.
 	Detail string `json:"detail,omitempty"`
-	// Permanent says that the act would fail at every try.
+	// Permanent means that every retry would fail too.
 	Permanent bool `json:"hopeless,omitempty"`
-	// RetryAfter is how long to wait at least before it is tried again, as the service that
-	// refused it asks.
+	// RetryAfter is the minimum wait before a retry, as requested by the service that refused the act.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	// Spent is what its model runs took, also those that failed.
+	// Spent is the cost of the act's model runs, including failed ones.
 	Spent Spent `json:"spent,omitzero"`
 }
 
-// Journal is an open journal. Its methods may be called from several goroutines at once.
+// Journal is an open journal. Its methods are safe for concurrent use.
 type Journal struct {
-	// Clock tells the time of what is written down, for which nil is this machine's clock. Set it
-	// before the journal is used.
+	// Clock returns the time for entries; nil is this machine's clock. Set it before the journal is used.
 	Clock func() time.Time
 
 	dir  string
@@ -94,16 +93,16 @@ type Journal struct {
 
 	mu      sync.Mutex
 	file    *os.File
-	size    int64   // how much of the file is whole
+	size    int64   // length of the file up to the last complete line
 	entries []Entry // by ascending ID
 	next    ID
-	kept    int // how many entries outlast a compaction
+	kept    int // number of entries that a compaction keeps
 	cursor  string
 }
 
-// Open opens the journal in dir, making it if there is none. It keeps the newest 5,000 to
-// 10,000 entries, and ends what a crash had interrupted. It fails, with a sentence, while
-// another process has it open.
+// Open opens the journal in dir, and creates it if there is none. It keeps the newest 5,000 to 10,000
+// entries, and ends the acts that a crash interrupted. It fails, with a message for people, while another
+// process has the journal open.
 func Open(dir string) (_ *Journal, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
@@ -145,7 +144,7 @@ func Open(dir string) (_ *Journal, err error) {
 	return j, nil
 }
 
-// Begin writes down that an act is about to happen. It is on disk when Begin returns.
+// Begin records that an act is about to start. The entry is on disk when Begin returns.
 func (j *Journal) Begin(e Entry) (ID, error) {
 	if !e.valid() {
 		return 0, fmt.Errorf("begin an act: its pull request, commit and kind have to be 1 to %d bytes long", maxField)
@@ -164,8 +163,8 @@ func (j *Journal) Begin(e Entry) (ID, error) {
 	return e.ID, nil
 }
 
-// End writes down how an act ended. An act ends once, also where the disk does not take
-// that: this process knows it, and the next one takes the act for cut off.
+// End records how an act ended. An act ends once, even if that cannot be written to disk: this process knows
+// that it ended, and the next one takes it for interrupted.
 func (j *Journal) End(id ID, outcome Outcome) error {
 	outcome.Detail = verdict.Clip(outcome.Detail, MaxDetail)
 	j.mu.Lock()
@@ -180,8 +179,7 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	return j.append(ended.end())
 }
 
-// Spend writes down what an act that is going on has spent until now, so that the end of its
-// process does not make that forgotten.
+// Spend records what a running act has spent so far, so that the cost is not lost when the process ends.
 func (j *Journal) Spend(id ID, spent Spent) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -196,10 +194,9 @@ func (j *Journal) Spend(id ID, spent Spent) error {
 	return nil
 }
 
-// Attempts counts, for a commit of a pull request, the failures that count of acts that
-// began after since and since an act on that pull request last succeeded, and gives the last
-// of them, if there is one. Calling a person is such an act: what comes after it is counted
-// anew.
+// Attempts counts failures on a commit of a pull request. It counts those with Counts set, of acts that began
+// after since and after the last successful act on that pull request, and returns the last such act, if any.
+// A call for a person counts as a successful act, so the count starts again after it.
 func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -214,7 +211,7 @@ func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last Entry)
 	return n, last
 }
 
-// Note writes down a wait that was announced, with what was said of it.
+// Note records a wait that was announced, with the text of the announcement.
 func (j *Journal) Note(ref, sha, detail string) error {
 	id, err := j.Begin(Entry{Ref: ref, SHA: sha, Act: Wait})
 	if err != nil {
@@ -223,7 +220,7 @@ func (j *Journal) Note(ref, sha, detail string) error {
 	return j.End(id, Outcome{Detail: detail})
 }
 
-// Each calls visit for every entry, the oldest first. Visit must not use the journal.
+// Each calls visit for every entry, oldest first. The function visit must not use the journal.
 func (j *Journal) Each(visit func(Entry)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -232,7 +229,7 @@ func (j *Journal) Each(visit func(Entry)) {
 	}
 }
 
-// Close lets the next agent in. What was written down needs no Close to last.
+// Close releases the lock for the next agent. Entries are on disk even without Close.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -250,7 +247,7 @@ func (e Entry) failed(ref, sha string) bool {
 	return e.Ref == ref && e.SHA == sha && !e.Ended.IsZero() && !e.Outcome.OK && e.Outcome.Counts
 }
 
-// String is the entry on one line, for a person.
+// String describes the entry on one line, for people.
 func (e Entry) String() string {
 	came := "going on"
 	switch {
@@ -270,7 +267,7 @@ func (e Entry) String() string {
 	return fmt.Sprintf("%s %s %s %.7s: %s", e.Begun.Local().Format(time.DateTime), e.Act, e.Ref, e.SHA, came)
 }
 
-// now is the present without the monotonic clock, which cannot be written down.
+// now is the current time without the monotonic clock, which cannot be stored.
 func (j *Journal) now() time.Time {
 	tell := j.Clock
 	if tell == nil {

@@ -11,11 +11,12 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// passing are the files that say how it is with the process that has the journal open, and
-// mean nothing without it.
+// passing are the files that describe the state of the process that has the journal open. They are
+// meaningless without that process.
 var passing = []string{restingFile, standstillFile, activityFile}
 
-// setPassing writes one of them. It does not wait for the disk: the next process begins anew.
+// setPassing writes one of the passing files. It does not wait for the disk, since the next process starts
+// afresh.
 func (j *Journal) setPassing(name string, what any) error {
 	content, err := json.Marshal(what)
 	if err == nil {
@@ -27,7 +28,8 @@ func (j *Journal) setPassing(name string, what any) error {
 	return nil
 }
 
-// readPassing reads one of them into a variable, which is left alone where no agent is at work.
+// readPassing reads one of the passing files into a variable. Without a running agent, it leaves the variable
+// alone.
 func readPassing(dir, name string, into any) error {
 	content, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !inUse(dir) {
@@ -37,12 +39,12 @@ func readPassing(dir, name string, into any) error {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
 	if !json.Valid(content) {
-		return nil // a crash spoilt it, and it will be overwritten
+		return nil // a crash damaged the file, which will be overwritten
 	}
 	return json.Unmarshal(content, into)
 }
 
-// forgetPassing removes what an earlier process said of itself.
+// forgetPassing removes the passing files of an earlier process.
 func forgetPassing(dir string) error {
 	for _, name := range passing {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// restingFile holds the models that are left alone, as one JSON array.
+// restingFile holds the models that are left alone, as a JSON array.
 const restingFile = "resting.json"
 
-// Rest is a model that the agent leaves alone, since it did not answer.
+// Rest is a model that the agent leaves alone because it did not answer.
 type Rest struct {
-	// Model and Why are for people, and one sentence together.
+	// Model and Why together are one sentence for people.
 	Model string `json:"model"`
 	Why   string `json:"why"`
-	// From Until on it is tried again.
+	// The agent tries the model again from Until on.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }
 
-// String is the rest on one line, for a person who reads it now.
+// String describes the rest on one line, for a person who reads it now.
 func (r Rest) String() string {
 	until := "tried again by the next session that wants it"
 	if left := time.Until(r.Until).Round(time.Second); left > 0 {
@@ -27,14 +27,14 @@ func (r Rest) String() string {
 	return fmt.Sprintf("%s %s since %s: %s", r.Model, r.Why, r.Since.Local().Format(time.DateTime), until)
 }
 
-// SetResting says which models are left alone now, for readers of the journal. It does not
-// wait for the disk: the next process asks every model anew.
+// SetResting reports which models are left alone now, for readers of the journal. It does not wait for the
+// disk: the next process tries every model again.
 func (j *Journal) SetResting(models []Rest) error {
 	return j.setPassing(restingFile, models)
 }
 
-// Resting are the models that the agent leaves alone which has the journal in dir open; none
-// if there is no such agent.
+// Resting returns the models that the agent that has the journal in dir open leaves alone; none if there is
+// no such agent.
 func Resting(dir string) ([]Rest, error) {
 	var models []Rest
 	err := readPassing(dir, restingFile, &models)

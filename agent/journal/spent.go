@@ -7,19 +7,20 @@ import (
 	"touchstone/verdict"
 )
 
-// Spent is what the turns of sessions took together.
+// Spent is the total cost of session turns.
 type Spent struct {
-	// Runs counts the turns, those included that failed; Retries what the CLIs asked again.
+	// Runs counts the turns, including failed ones; Retries counts the retries that the CLIs made.
 	Runs, Retries int
 	Usage         verdict.Usage
 	CostUSD       float64
-	// Duration is the turns' time; FirstByte, of the first that gave a byte, the wait for it.
+	// Duration is the total time of the turns; FirstByte is the time to the first byte, of the first turn
+	// that returned one.
 	Duration, FirstByte time.Duration
 	// Engine and Model are those of the latest turn.
 	Engine, Model string
 }
 
-// Add adds a later turn, or several.
+// Add adds one or more later turns.
 func (s *Spent) Add(turn Spent) {
 	s.Runs += turn.Runs
 	s.Retries += turn.Retries
@@ -32,7 +33,7 @@ func (s *Spent) Add(turn Spent) {
 	s.Engine, s.Model = turn.Engine, turn.Model
 }
 
-// spent is how a file of the journal has it: flat, times in seconds.
+// spent is the format of Spent in the journal's files: flat, with times in seconds.
 type spent struct {
 	Runs             int     `json:"runs"`
 	Retries          int     `json:"retries,omitempty"`
@@ -47,7 +48,7 @@ type spent struct {
 	Model            string  `json:"model"`
 }
 
-// MarshalJSON is for the journal's files.
+// MarshalJSON writes the format of the journal's files.
 func (s Spent) MarshalJSON() ([]byte, error) {
 	u := s.Usage
 	return json.Marshal(spent{s.Runs, s.Retries, u.Input, u.CacheWrite, u.CacheRead, u.Output, s.CostUSD,
