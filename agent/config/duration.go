@@ -10,22 +10,22 @@ import (
 	"touchstone/worktree/strictyaml"
 )
 
-// Duration is a time span, written as [span.Parse] reads it.
+// Duration is a time span in the format of [span.Parse].
 type Duration time.Duration
 
-// Duration is d as the standard library's type.
+// Duration converts d to the type of the standard library.
 func (d Duration) Duration() time.Duration { return time.Duration(d) }
 
-// String is d as it is written in the file.
+// String formats d as in the file.
 func (d Duration) String() string { return span.Format(time.Duration(d)) }
 
 // MarshalText writes d as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalYAML reads what a person wrote.
+// UnmarshalYAML reads a duration as people write it.
 func (d *Duration) UnmarshalYAML(node ast.Node) error {
 	var text string
-	_ = yaml.NodeToValue(node, &text) // what is no text is no time
+	_ = yaml.NodeToValue(node, &text) // a value that is not text is not a duration
 	parsed, invalid := span.Parse(text)
 	if invalid != nil {
 		return strictyaml.At(node, invalid.Error())
@@ -34,13 +34,13 @@ func (d *Duration) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// Date is a day that is written as 2006-01-02, and begins at midnight UTC; zero is none.
+// Date is a day, written as 2006-01-02, that begins at midnight UTC; zero means none.
 type Date time.Time
 
 // Time is when the day begins.
 func (d Date) Time() time.Time { return time.Time(d) }
 
-// UnmarshalYAML reads what a person wrote.
+// UnmarshalYAML reads a day as people write it.
 func (d *Date) UnmarshalYAML(node ast.Node) error {
 	var text string
 	if err := yaml.NodeToValue(node, &text); err == nil && text == "" {
@@ -55,7 +55,7 @@ func (d *Date) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// MarshalText writes d as it is read.
+// MarshalText writes d in the format that UnmarshalYAML reads.
 func (d Date) MarshalText() ([]byte, error) {
 	if d.Time().IsZero() {
 		return nil, nil

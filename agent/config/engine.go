@@ -12,78 +12,76 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Engine says which model CLIs do the thinking, and with which models.
+// Engine says which model CLIs run the sessions, and with which models.
 //
-// A model is named as its engine names it. That of another engine than Name is named with
-// it, as in codex:gpt-5; with nothing behind the colon it is that engine's own choice. See
-// Choice.
+// A model has the name that its engine gives it. A model of another engine than Name has that engine as a
+// prefix, as in codex:gpt-5; with nothing after the colon, that engine chooses the model. See Choice.
 type Engine struct {
 	// Name is the kind of CLI; claude by default.
 	Name string `yaml:"name"`
-	// Command is the program and its leading arguments; empty, which is the default, is the
-	// CLI of that name on PATH. Other engines are always looked for on PATH.
+	// Command is the program and its leading arguments; by default empty, which means the CLI of that name on
+	// PATH. Other engines are always taken from PATH.
 	Command []string `yaml:"command"`
-	// ACP is the agent that the engine acp drives, whichever engine Name is.
+	// ACP is the agent that the engine acp runs, whichever engine Name is.
 	ACP ACP `yaml:"acp"`
-	// Model does what Models name no model for; empty, the default, leaves the choice to
-	// the CLI.
+	// Model is the model for tasks that have none in Models; by default empty, which leaves the choice to the
+	// CLI.
 	Model  string `yaml:"model"`
 	Models Models `yaml:"models"`
-	// Effort is how much the models think, by the same tasks.
+	// Effort is how much the models think, by the tasks of Models.
 	Effort Effort `yaml:"effort"`
-	// Fallback are the models to go on with, in this order, where the one before does not
-	// answer for reasons that lie with its provider. Without any, the default, an engine
-	// goes on with another model of the same family that is fit to approve, if it knows one.
+	// Fallback are the models to use next, in this order, if the model before fails for reasons that lie with
+	// its provider. Without any, which is the default, an engine falls back to another model of the same
+	// family that is fit to approve, if it knows one.
 	Fallback []string `yaml:"fallback"`
-	// Off are models that are not to be asked, even if other settings name them or the CLI
-	// would choose them: a whole name, the provider's or the settings', a part of one that
-	// stands between dashes or slashes, such as opus, or all of an engine, such as codex:. None
-	// by default.
+	// Off are models that must not be used, even if other settings name them or the CLI would choose them: a
+	// whole name, the provider's or the settings'; a part of a name between dashes or slashes, such as opus;
+	// or all models of an engine, such as codex:. None by default.
 	Off []string `yaml:"off"`
-	// Gateway is On, the default, to keep an API key out of the CLI, by a proxy on this
-	// machine that meters and bounds what is spent; or Off.
+	// Gateway is On, the default, which keeps an API key out of the CLI through a proxy on this machine that
+	// meters and limits the spending; or Off.
 	Gateway string `yaml:"gateway"`
-	// Sandbox is Auto, the default, to confine sessions and the commands that verify a fix
-	// as far as this platform offers it; Required to run none of them where it offers
-	// nothing; or Off. A reviewer's writes in its home alone.
+	// Sandbox is Auto, the default, which confines sessions and the commands that verify a fix as far as this
+	// platform supports it; Required, which runs none of them on a platform without a sandbox; or Off. A
+	// reviewer's sandbox allows writes in its home only.
 	Sandbox string `yaml:"sandbox"`
-	// MaxMemoryGB and MaxProcesses bound what a session or a verify command, with all that it
-	// starts, may have at once on Linux: memory in GB, and processes and threads. Zero, the
-	// default, is three quarters of the machine's memory, and 5000.
+	// MaxMemoryGB and MaxProcesses limit a session or a verify command, with all its child processes, on
+	// Linux: memory in GB, and processes and threads. The default, zero, means three quarters of the
+	// machine's memory, and 5000.
 	MaxMemoryGB  float64 `yaml:"max_memory_gb"`
 	MaxProcesses int     `yaml:"max_processes"`
-	// Timeout bounds a session; 25m by default, a minute at least.
+	// Timeout is the maximum time of a session; 25m by default, at least a minute.
 	Timeout Duration `yaml:"timeout"`
-	// IdleTimeout bounds the time in which neither the CLI nor its provider says anything;
-	// 60s by default, 10s at least.
+	// IdleTimeout is the maximum time without output from the CLI or its provider; 60s by default, at least
+	// 10s.
 	IdleTimeout Duration `yaml:"idle_timeout"`
-	// ToolTimeout bounds it instead while a command of an author's session runs, where it is the
-	// longer one; claude lets none run for longer. 10m by default, 10s at least.
+	// ToolTimeout replaces IdleTimeout while a command of an author's session runs, if it is longer; claude lets no
+	// command run for longer. 10m by default, at least 10s.
 	ToolTimeout Duration `yaml:"tool_timeout"`
-	// MaxTurns bounds the steps of a session, one of which is one answer of the model's;
-	// 300 by default, 0 is no bound. It is there to end a session that turns in circles.
+	// MaxTurns is the maximum number of steps in a session, each of which is one answer of the model; 300 by
+	// default, 0 for no limit. It ends a session that goes in circles.
 	MaxTurns int `yaml:"max_turns"`
-	// Allow lists the shell commands that an author's session may run, as patterns in
-	// which * stands for anything. By default what builds and tests in common
-	// languages. claude's session may also run rm in its worktree, and codex's holds itself to
-	// its own sandbox instead.
+	// Allow lists the shell commands that an author's session may run, as patterns in which * stands for
+	// anything. The default is the build and test commands of common languages. A session of claude may also
+	// run rm in its worktree, and codex uses its own sandbox instead.
 	Allow []string `yaml:"allow"`
 
-	// Own is what the file says where an Overlay lies over it; nil where none does.
+	// Own is the engine of the file if an Overlay covers it; nil otherwise.
 	Own *Engine `yaml:"-"`
 }
 
-// ACP says which agent that speaks the Agent Client Protocol is driven, and what it gets of this
-// process's environment besides the common variables.
+// ACP says which agent for the Agent Client Protocol is run, and which of this process's environment
+// variables it gets besides the common ones.
 type ACP struct {
-	// Command is the program and its arguments; empty, which is the default, is gemini --acp.
+	// Command is the program and its arguments; by default empty, which means gemini --acp.
 	Command []string `yaml:"command"`
-	// Variables are the names of those that the agent needs, such as that of its login; none by
-	// default. What the agent runs can read them too. Of gemini's nothing need be named.
+	// Variables are the names of the environment variables that the agent needs, such as the one of its
+	// login; none by default. The agent's commands can read them too. The variables of gemini need not be
+	// listed.
 	Variables []string `yaml:"variables"`
 }
 
-// ours are variables that hold what no agent may have.
+// ours matches variables that no agent may have, since they hold our secrets.
 var ours = lazyregexp.New(`^(GITHUB_TOKEN|GH_TOKEN|RELAY_.*|TOUCHSTONE_.*)$`)
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -106,34 +104,34 @@ func (a ACP) validate() error {
 	return errors.Join(errs...)
 }
 
-// Models name the models by what they are to do. An empty one, the default, is Engine.Model.
+// Models are the models, by task. An empty one, which is the default, means Engine.Model.
 type Models struct {
-	// Trivial reviews at most 10 lines in at most 20 files, of which none touches anything that
-	// raises the tier; see "What a session is shown" in the README of agent.
+	// Trivial reviews at most 10 lines in at most 20 files, if none touches anything that raises the
+	// tier; see "What a session is shown" in the README of agent.
 	Trivial string `yaml:"trivial"`
-	// Lite reviews at most 100 lines in at most 20 files, nothing grave among them.
+	// Lite reviews at most 100 lines in at most 20 files, if none of them is grave.
 	Lite string `yaml:"lite"`
-	// Full reviews all else.
+	// Full reviews everything else.
 	Full string `yaml:"full"`
 	// Fix applies reviews.
 	Fix string `yaml:"fix"`
-	// Conflict fixes where merging the base left conflicts.
+	// Conflict resolves the conflicts that merging the base leaves.
 	Conflict string `yaml:"conflict"`
-	// Check looks a second time at findings that block.
+	// Check verifies blocking findings a second time.
 	Check string `yaml:"check"`
 }
 
-// Effort is how much a model is to think at each task, one of Efforts. An empty one, the
-// default, leaves it to the CLI.
+// Effort is how much a model thinks, by task, as one of Efforts. An empty one, which is the default, leaves
+// it to the CLI.
 type Effort Models
 
-// Efforts are the levels of thinking, the least first. Not every engine knows all of them.
+// Efforts are the levels of thinking, lowest first. Not every engine supports all of them.
 func Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max"} }
 
-// Task is what a model is to do, as Models name it.
+// Task is a task for a model, as in Models.
 type Task string
 
-// The tasks, and with them the settings in Models.
+// The tasks, which are also the names of the settings in Models.
 const (
 	ReviewTrivial Task = "trivial"
 	ReviewLite    Task = "lite"
@@ -143,23 +141,23 @@ const (
 	Check         Task = "check"
 )
 
-// Tasks are all of them.
+// Tasks returns all tasks.
 func Tasks() []Task { return []Task{ReviewTrivial, ReviewLite, ReviewFull, Fix, Conflict, Check} }
 
-// of is what is named for a task; empty for one that is not known.
+// of returns the model for a task; empty if the task is unknown.
 func (m Models) of(task Task) string {
 	return map[Task]string{
 		ReviewTrivial: m.Trivial, ReviewLite: m.Lite, ReviewFull: m.Full, Fix: m.Fix, Conflict: m.Conflict, Check: m.Check,
 	}[task]
 }
 
-// ModelFor is the model that is to do a task. Of a task that is not known it is Model.
+// ModelFor returns the model for a task. For an unknown task, it returns Model.
 func (e Engine) ModelFor(task Task) string { return cmp.Or(e.Models.of(task), e.Model) }
 
-// EffortFor is how much a model is to think at a task; empty leaves it to the CLI.
+// EffortFor returns how much a model is to think at a task; empty leaves it to the CLI.
 func (e Engine) EffortFor(task Task) string { return Models(e.Effort).of(task) }
 
-// Engines are the names of all engines that the settings choose from, Name first.
+// Engines returns the names of all engines that the settings use, Name first.
 func (e Engine) Engines() []string {
 	names := []string{e.Name}
 	models := []string{e.Model}
@@ -174,11 +172,11 @@ func (e Engine) Engines() []string {
 	return names
 }
 
-// another is a model that is named with its engine. Models' own names may hold colons too,
-// but not behind a plain word: openrouter/x:free, anthropic.claude-v2:0.
+// another matches the name of a model with its engine. The models' own names may contain colons too, but not
+// after a plain word: openrouter/x:free, anthropic.claude-v2:0.
 var another = lazyregexp.New(`^([a-z][a-z0-9]*):(.*)$`)
 
-// Choice takes the name of a model apart; engine is empty where none is named.
+// Choice splits the name of a model; engine is empty if the name has none.
 func Choice(name string) (engine, model string) {
 	if parts := another.FindStringSubmatch(name); parts != nil {
 		return parts[1], parts[2]
@@ -186,16 +184,16 @@ func Choice(name string) (engine, model string) {
 	return "", name
 }
 
-// The least of a session's bounds: a CLI takes seconds to start, and a model minutes to think.
+// The minimum limits of a session: a CLI takes seconds to start, and a model minutes to think.
 const (
 	leastTimeout = Duration(time.Minute)
 	leastIdle    = Duration(10 * time.Second)
 )
 
-// MaxMemory is MaxMemoryGB in bytes; zero leaves it to the machine.
+// MaxMemory returns MaxMemoryGB in bytes; zero means that the machine's memory decides.
 func (e Engine) MaxMemory() int64 { return int64(e.MaxMemoryGB * 1e9) }
 
-// The bounds of a session's bounds of memory and processes: a CLI alone takes 600 MB and dozens of threads.
+// The minimum limits of memory and processes of a session: a CLI alone takes 600 MB and dozens of threads.
 const (
 	leastMemoryGB  = 1.0
 	mostMemoryGB   = 1e6
@@ -209,15 +207,15 @@ func atLeast(key string, d, least Duration) error {
 	return nil
 }
 
-// validModel reports whether it can be the name of a model. No name begins with a dash, which
-// a CLI would take for an option, or is longer than any is.
+// validModel reports whether a name can be the name of a model. No name begins with a dash, which a CLI would
+// take for an option, or is longer than any model's.
 func validModel(name string) bool {
 	_, model := Choice(name)
 	return len(name) <= 200 && !strings.HasPrefix(model, "-") && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Validate reports, in sentences that say what to do, every setting of an engine that cannot
-// work. Whether there is such an engine or model is not asked here.
+// Validate reports every invalid engine setting, in sentences that say what to do. It does not check that the
+// engine or the model exists.
 func (e Engine) Validate() error {
 	var errs []error
 	named := map[string][]string{"model": {e.Model}, "fallback": e.Fallback, "off": e.Off}
@@ -264,8 +262,8 @@ func (e Engine) Validate() error {
 	)...)
 }
 
-// CheckSandbox says why these settings let nothing run where nothing confines, for the reason
-// given, which is nil where something does.
+// CheckSandbox returns an error if these settings require a sandbox and there is none. The argument is why
+// nothing can confine a session, or nil if something can.
 func (e Engine) CheckSandbox(none error) error {
 	if e.Sandbox != Required || none == nil {
 		return nil
@@ -274,19 +272,19 @@ func (e Engine) CheckSandbox(none error) error {
 		"or on macOS, or set engine.sandbox to auto", none)
 }
 
-// Prices are what tokens cost, for engines that do not know.
+// Prices are the prices of tokens, for engines that do not report costs.
 type Prices struct {
-	// Date is the day on which the prices were looked up, as in 2026-01-31. None by
-	// default; needed where there are prices.
+	// Date is the day on which the prices were looked up, as in 2026-01-31. None by default; required if
+	// there are prices.
 	Date string `yaml:"date"`
-	// Models are the prices by the model's name, or by the beginning of it: the longest
-	// that fits counts. None by default.
+	// Models are the prices by model name, or by a prefix of it: the longest matching prefix counts. None by
+	// default.
 	Models map[string]Price `yaml:"models"`
 }
 
-// Price is what a million tokens of a model cost, in US dollars. Input and output have to be
-// named, since what is left out would cost nothing by the books, and no budget would hold.
-// What is left out of the others costs as much as input.
+// Price is the price of a million tokens of a model, in US dollars. Input and output are required: without
+// them, tokens would cost nothing in the accounts, and no budget would hold. The default of the other prices
+// is the price of input.
 type Price struct {
 	Input      *float64 `yaml:"input"`
 	CacheWrite *float64 `yaml:"cache_write"`
@@ -294,7 +292,7 @@ type Price struct {
 	Output     *float64 `yaml:"output"`
 }
 
-// valid reports whether it can be a price.
+// valid reports whether the price can be used.
 func (p Price) valid() bool {
 	if p.Input == nil || p.Output == nil {
 		return false

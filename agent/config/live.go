@@ -11,15 +11,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Overlay changes what the file says about engines, such as by the choices of a relay's
-// administrators. It has to leave alone what it is given and give back what passes Validate.
+// Overlay changes the file's engine settings, for example by the choices of a relay's administrators. It must
+// not modify its argument, and must return settings that pass Validate.
 type Overlay interface {
 	Apply(Engine) Engine
 }
 
-// Live holds the settings in force while an agent runs: those of the file as it is now, as
-// far as they can change, under an overlay. Its methods may be called from several
-// goroutines at once.
+// Live holds the settings in force while an agent runs: those of the file as it is now, if they can change at
+// run time, under an overlay. Its methods are safe for concurrent use.
 type Live struct {
 	overlay Overlay
 
@@ -27,18 +26,18 @@ type Live struct {
 	file Config
 }
 
-// NewLive begins with settings that pass Validate. Overlay may be nil.
+// NewLive starts with settings that pass Validate. Overlay may be nil.
 func NewLive(c Config, overlay Overlay) *Live { return &Live{overlay: overlay, file: c} }
 
-// File is what the file says.
+// File returns the settings of the file, without the overlay.
 func (l *Live) File() Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.file
 }
 
-// Config is what holds now. Callers ask for it when they begin something, and keep to the answer
-// until that is done.
+// Config returns the settings in force. Callers ask for them when they start something, and use that answer
+// until it is done.
 func (l *Live) Config() Config {
 	c := l.File()
 	if l.overlay != nil {
@@ -49,14 +48,14 @@ func (l *Live) Config() Config {
 	return c
 }
 
-// lookEvery is the time between two looks at the file.
+// lookEvery is the interval between two checks of the file.
 const lookEvery = time.Second
 
-// Follow takes over what changes in the file, until the context ends, once two looks have found it
-// the same: an editor may write it in pieces. Load reads the settings anew and says why they cannot
-// work; those there were hold on then, and the log tells, as it tells of settings that hold from
-// the next start on only. A file that is gone or empty cannot work where there was one: its
-// defaults would allow what was forbidden.
+// Follow applies changes to the file until the context ends. It waits until two checks find the same file,
+// since an editor may write it in pieces. Load reads the settings again and returns an error if they cannot
+// be used; then the previous settings stay in force, and the log says so. The log also names the settings
+// that take effect at the next start only. A file that is removed or emptied is an error if it had content,
+// because its defaults could allow what it forbade.
 func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
 	path, inForce := l.File().path, l.File().stamp
@@ -86,7 +85,7 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 			continue
 		}
 		if err != nil {
-			// What is wrong may be with another file, which this one names, and is corrected there.
+			// The error may lie in another file, which this message names and which is corrected there.
 			told = now + err.Error()
 			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
 			continue
@@ -101,7 +100,7 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	}
 }
 
-// stamp tells one state of a file from another; it is empty where there is none.
+// stamp identifies a state of a file; it is empty if there is no file.
 func stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -110,8 +109,8 @@ func stamp(path string) string {
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 }
 
-// swap takes over the settings that can change while an agent runs, and names the others
-// that are different.
+// swap takes over the settings that can change while an agent runs, and returns the names of the others that
+// changed.
 func (l *Live) swap(next Config) (later []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// maxFile is far above any configuration, in bytes.
+	// maxFile is the maximum size of a configuration file, in bytes: far above any real one.
 	maxFile = 64 << 10
-	// maxSecret is above any token or webhook's address, in bytes.
+	// maxSecret is the maximum size of a secret, in bytes: above any token or webhook address.
 	maxSecret = 4 << 10
 )
 
-// Load reads the settings from the file at path and the secrets from the environment,
-// which getenv looks up as os.Getenv does, or from the files that the settings name. An
-// empty path is $XDG_CONFIG_HOME/touchstone/agent.yaml, which need not exist
-// (%APPDATA%\touchstone\agent.yaml on Windows). In the settings that name files, ~/ is the
-// home directory, and a relative path begins at the configuration file.
+// Load reads the settings from the file at path, and the secrets from the environment or from the files that
+// the settings name. It looks up environment variables with getenv, as os.Getenv does. An empty path means
+// $XDG_CONFIG_HOME/touchstone/agent.yaml (%APPDATA%\touchstone\agent.yaml on Windows), which need not exist.
+// In settings that hold paths, ~/ is the home directory, and a relative path is relative to the directory of
+// the configuration file.
 //
-// The errors are for a person to read. A setting that cannot work is left to Validate, and a
-// secret that is missing to the code that needs it.
+// The errors are for people. Validate checks whether the settings can work, and the code that needs a secret
+// reports that it is missing.
 func Load(path string, getenv func(string) string) (Config, error) {
 	cfg := Default()
 	required := path != ""
@@ -55,7 +55,7 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	return cfg, cfg.readSecrets(getenv)
 }
 
-// CheckText reports what cannot work of the settings in a text that is to be the file at path. It reads no secrets.
+// CheckText reports what is invalid in a text that is to be the file at path. It reads no secrets.
 func CheckText(path string, text []byte) error {
 	cfg := Default()
 	err := strictyaml.Decode(text, &cfg)
@@ -63,7 +63,7 @@ func CheckText(path string, text []byte) error {
 	return errors.Join(err, cfg.Validate())
 }
 
-// read overlays the settings in the file.
+// read applies the settings in the file.
 func (c *Config) read(path string) error {
 	content, err := readFile(path, maxFile)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Config) read(path string) error {
 	return nil
 }
 
-// locate makes the names of files and directories absolute.
+// locate makes the paths of files and directories absolute.
 func (c *Config) locate(base string, getenv func(string) string) {
 	for _, file := range []*string{&c.GitHub.TokenFile, &c.GitHub.AppKeyFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile,
 		&c.StateDir} {
@@ -96,7 +96,7 @@ func (c *Config) locate(base string, getenv func(string) string) {
 	}
 }
 
-// readSecrets takes the secrets from the environment, from files and from programs.
+// readSecrets reads the secrets from the environment, from files and from programs.
 func (c *Config) readSecrets(getenv func(string) string) error {
 	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
 	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
@@ -109,7 +109,7 @@ func (c *Config) readSecrets(getenv func(string) string) error {
 	)
 }
 
-// locate makes the name of a file absolute.
+// locate makes the path of a file absolute.
 func locate(file, base string, getenv func(string) string) string {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
 		return inside(home(getenv), rest)
@@ -120,7 +120,7 @@ func locate(file, base string, getenv func(string) string) string {
 	return filepath.Join(base, file)
 }
 
-// readSecret takes a secret that the environment did not give from the file that key names.
+// readSecret reads a secret that the environment does not have, from the file in the setting key.
 func (c *Config) readSecret(s *Secret, key, file string) error {
 	if *s != "" || file == "" {
 		return nil
@@ -138,11 +138,11 @@ func (c *Config) readSecret(s *Secret, key, file string) error {
 	return nil
 }
 
-// commandTimeout is how long a program may take to print a secret.
+// commandTimeout is the maximum time in which a program must print a secret.
 const commandTimeout = 15 * time.Second
 
-// askSecret takes a secret that is nowhere else from the program that key names. What the program
-// prints besides is in the error, and what it prints as the secret never is.
+// askSecret runs the program in the setting key for a secret that has no other source. The error contains
+// what the program prints to stderr, but never what it prints as the secret.
 func askSecret(s *Secret, key string, command []string) error {
 	if *s != "" || len(command) == 0 {
 		return nil
@@ -157,7 +157,7 @@ func askSecret(s *Secret, key string, command []string) error {
 	case errors.As(err, &failed):
 		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself and see", key, strings.Join(command, " "), err,
 			bytes.TrimSpace(failed.Stderr))
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is about what it leaves running
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay is about child processes that are still running
 		return fmt.Errorf("%s, which is %q, does not run: %w", key, strings.Join(command, " "), err)
 	case len(printed) > maxSecret:
 		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it has to print the token alone", key, strings.Join(command, " "),
@@ -169,7 +169,7 @@ func askSecret(s *Secret, key string, command []string) error {
 	return nil
 }
 
-// readFile reads a file of at most limit bytes. It does not wait for a writer: a pipe is refused.
+// readFile reads a file of at most limit bytes. It refuses pipes, so that it never waits for a writer.
 func readFile(path string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -189,7 +189,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// inside joins names to dir, or stays empty where there is no dir.
+// inside joins names to dir, or returns nothing if dir is empty.
 func inside(dir string, names ...string) string {
 	if dir == "" {
 		return ""
@@ -197,9 +197,8 @@ func inside(dir string, names ...string) string {
 	return filepath.Join(dir, filepath.Join(names...))
 }
 
-// xdg is the directory that a variable of the XDG specification names. It ignores
-// relative ones, as that says
-// (https://specifications.freedesktop.org/basedir-spec/latest/).
+// xdg returns the directory in a variable of the XDG specification. It ignores relative paths, as the
+// specification requires (https://specifications.freedesktop.org/basedir-spec/latest/).
 func xdg(variable string, getenv func(string) string) string {
 	if dir := getenv(variable); filepath.IsAbs(dir) {
 		return dir

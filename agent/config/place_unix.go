@@ -9,13 +9,13 @@ import (
 
 func home(getenv func(string) string) string { return getenv("HOME") }
 
-// configHome is where programs keep their settings, on macOS too, where people who work
-// in a terminal look in the same places.
+// configHome is where programs keep their settings. macOS uses it too, since people who work in a terminal
+// look in the same places.
 func configHome(getenv func(string) string) string {
 	return cmp.Or(xdg("XDG_CONFIG_HOME", getenv), inside(home(getenv), ".config"))
 }
 
-// stateHome is where programs keep what they want to find again but could lose.
+// stateHome is where programs keep state that should survive a restart but may be lost.
 func stateHome(getenv func(string) string) string {
 	return cmp.Or(xdg("XDG_STATE_HOME", getenv), inside(home(getenv), ".local", "state"))
 }

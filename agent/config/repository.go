@@ -15,8 +15,8 @@ import (
 	"touchstone/worktree/strictyaml"
 )
 
-// RepositoryPath is where a repository keeps its settings, always read from the base
-// branch, so that no change can relax what it is judged by.
+// RepositoryPath is the path of a repository's settings, always read from the base branch, so that no change
+// can relax the rules by which it is judged.
 const RepositoryPath = ".touchstone/config.yaml"
 
 // RepositoryExample is an annotated file for RepositoryPath: every key with its default.
@@ -24,29 +24,29 @@ const RepositoryPath = ".touchstone/config.yaml"
 //go:embed repository.example.yaml
 var RepositoryExample string
 
-// Repository is what a repository decides for all agents that look after it.
+// Repository holds the settings that a repository makes for all agents that work on it.
 type Repository struct {
 	Review RepositoryReview `yaml:"review"`
 	Verify RepositoryVerify `yaml:"verify"`
 	Merge  RepositoryMerge  `yaml:"merge"`
 }
 
-// RepositoryReview says how the repository's changes are read.
+// RepositoryReview holds the settings for reviews of the repository's changes.
 type RepositoryReview struct {
-	// Sensitive are files of which any change is reviewed in full depth, besides those
-	// that always are. None by default.
+	// Sensitive are files whose changes are always reviewed in full depth, besides those that always are.
+	// None by default.
 	Sensitive Scope `yaml:"sensitive"`
-	// Skip are files that programs wrote and no session is shown, besides those that are
-	// recognised as such. None by default.
+	// Skip are generated files that no session is shown, besides those that are recognised as such. None by
+	// default.
 	Skip Scope `yaml:"skip"`
-	// Ratchet is to let minor findings pass that an earlier round could have reported: on
-	// code that no round has changed since. False by default.
+	// Ratchet lets minor findings pass that an earlier round could have reported: those on code that no round
+	// has changed since. False by default.
 	Ratchet bool `yaml:"ratchet"`
-	// Check says which findings another session has to uphold before they block: Off,
-	// CheckCritical, the default, or CheckBlocking.
+	// Check says which findings another session must confirm before they block: Off, CheckCritical, the
+	// default, or CheckBlocking.
 	Check string `yaml:"check"`
-	// Strategy is StrategySession, the default, to have one session walk all nine dimensions, or
-	// StrategySpecialists to have three of them walk a part each before that.
+	// Strategy is StrategySession, the default, in which one session covers all nine dimensions, or
+	// StrategySpecialists, in which three sessions each cover a part before that.
 	Strategy string `yaml:"strategy"`
 }
 
@@ -58,41 +58,40 @@ const (
 
 // Values of RepositoryReview.Check besides Off.
 const (
-	// CheckCritical is for the critical ones.
+	// CheckCritical is for the critical findings.
 	CheckCritical = "critical"
-	// CheckBlocking is for all that block.
+	// CheckBlocking is for all blocking findings.
 	CheckBlocking = "blocking"
 )
 
-// RepositoryVerify says how a fix is checked before it is pushed.
+// RepositoryVerify says how a fix is verified before it is pushed.
 type RepositoryVerify struct {
 	// Command is a program and its arguments, run at the repository's root. None by default.
 	Command []string `yaml:"command"`
-	// Timeout bounds it; 10m by default.
+	// Timeout is the maximum time of the command; 10m by default.
 	Timeout Duration `yaml:"timeout"`
-	// Reports are patterns of the JUnit reports that it writes, from the repository's root with *, ?,
-	// [a-z], {a,b} and **. None by default.
+	// Reports are patterns of the JUnit reports that the command writes, relative to the repository's root,
+	// with *, ?, [a-z], {a,b} and **. None by default.
 	Reports []string `yaml:"reports"`
 }
 
 // RepositoryMerge says which approved changes may be merged without their author.
 type RepositoryMerge struct {
-	// Auto is to merge what is approved and green; true by default. An agent merges only
-	// where its own configuration says so too.
+	// Auto merges pull requests that are approved and whose checks pass; true by default. An agent merges
+	// only if its own configuration allows it too.
 	Auto bool `yaml:"auto"`
 	// Manual are files whose changes wait for their author to merge them. None by default.
 	Manual Scope `yaml:"manual"`
-	// Checks are the names of the checks that have to pass; no other counts then. None by
-	// default: those that the base branch requires, and if it requires none, all.
+	// Checks are the names of the checks that must pass; then no other check counts. By default there are
+	// none: the checks that the base branch requires count, or all checks if it requires none.
 	Checks []string `yaml:"checks"`
 }
 
-// Scope is a list of scopes in the grammar of the guidelines' tables, such as
-// [payments/**, migration]; it is about what any of them is about. The zero Scope is about
-// nothing.
+// Scope is a list of scopes in the grammar of the guidelines' tables, such as [payments/**, migration]. It
+// covers what any of them covers; the zero Scope covers nothing.
 type Scope struct{ guidelines.Scope }
 
-// UnmarshalYAML reads a list of scopes, and names the one that cannot be decided.
+// UnmarshalYAML reads a list of scopes. Its error names the scope that cannot be decided.
 func (s *Scope) UnmarshalYAML(decode func(any) error) error {
 	var list []string
 	if err := decode(&list); err != nil || len(list) == 0 {
@@ -108,13 +107,13 @@ func (s *Scope) UnmarshalYAML(decode func(any) error) error {
 	return err
 }
 
-// maxVerify bounds verify.timeout: a pull request's worker does nothing else meanwhile.
+// maxVerify is the maximum of verify.timeout: a pull request's worker does nothing else in that time.
 const maxVerify = Duration(2 * time.Hour)
 
-// maxReports bounds the patterns of verify.reports.
+// maxReports is the maximum number of patterns in verify.reports.
 const maxReports = 20
 
-// DefaultRepository is what holds in a repository that says nothing.
+// DefaultRepository returns the settings of a repository that makes none.
 func DefaultRepository() Repository {
 	return Repository{
 		Review: RepositoryReview{Check: CheckCritical, Strategy: StrategySession},
@@ -123,13 +122,13 @@ func DefaultRepository() Repository {
 	}
 }
 
-// repositoryKeys are all that a repository's file may hold.
+// repositoryKeys are all keys that a repository's file may contain.
 const repositoryKeys = "review.sensitive, review.skip, review.ratchet, review.check, review.strategy, verify.command, verify.timeout, " +
 	"verify.reports, merge.auto, merge.manual and merge.checks"
 
-// ParseRepository reads the content of a repository's RepositoryPath: at most 64 KiB.
-// An unknown key is an error that names it, and after an error callers must review and merge
-// nothing: what the file was meant to forbid is not known.
+// ParseRepository reads the content of a repository's RepositoryPath, at most 64 KiB. An unknown key is an
+// error that names the key. After an error, callers must neither review nor merge, since what the file was
+// meant to forbid is unknown.
 func ParseRepository(content []byte) (Repository, error) {
 	r := DefaultRepository()
 	if len(content) > maxFile {

@@ -11,33 +11,33 @@ import (
 	"strings"
 )
 
-// redacted stands where a secret would.
+// redacted is printed in place of a secret.
 const redacted = "[redacted]"
 
-// Secret is a token that does not show itself: code that prints, logs or encodes it gets a
-// placeholder. Converting it to a string is the one way to use it. Like every type's, its
-// methods are not called when fmt prints a struct that has it in an unexported field.
+// Secret is a token that does not show itself: code that prints, logs or encodes it gets a placeholder. Only
+// a conversion to string returns the token. As with every type, fmt does not call its methods when it prints
+// a struct that has the secret in an unexported field.
 type Secret string
 
-// String is the placeholder.
+// String returns the placeholder.
 func (Secret) String() string { return redacted }
 
-// Format prints the placeholder for every verb. Without it, %#v and a verb that does not
-// fit would show the secret.
+// Format prints the placeholder for every verb. Without it, %#v and invalid verbs would show the secret.
 func (Secret) Format(state fmt.State, _ rune) { io.WriteString(state, redacted) }
 
 // MarshalText encodes the placeholder, in JSON, YAML and structured logs alike.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// AdminTokenFile is what joining as an administrator calls the file of the relay's token. It lies beside the configuration,
-// which need not name it.
+// AdminTokenFile is the name that joining as an administrator gives to the file with the relay's token. The
+// file lies next to the configuration, which need not name it.
 const AdminTokenFile = "relay-admin-token"
 
-// ModelKeysFile is what installing a service calls the file of the keys of models' providers that its shell alone had, in
-// lines of NAME=key. It lies beside the configuration, which need not name it.
+// ModelKeysFile is the name that installing a service gives to the file with the provider keys that only the
+// installing shell had, in lines of NAME=key. The file lies next to the configuration, which need not name
+// it.
 const ModelKeysFile = "model-keys"
 
-// Environment is this program's and, as far as that lacks them, the variables of ModelKeysFile.
+// Environment returns this process's environment, plus the variables of ModelKeysFile that it lacks.
 func (c Config) Environment() ([]string, error) {
 	environment := os.Environ()
 	if c.path == "" {
@@ -56,7 +56,7 @@ func (c Config) Environment() ([]string, error) {
 	return environment, err
 }
 
-// secretFiles are the files that hold secrets; empty for what there is none of.
+// secretFiles returns the files that hold secrets; an entry is empty if its setting is.
 func (c Config) secretFiles() []string {
 	files := []string{c.GitHub.TokenFile, c.GitHub.AppKeyFile, c.Relay.TokenFile, c.Notify.SlackWebhookFile}
 	for _, name := range []string{AdminTokenFile, ModelKeysFile} {
@@ -68,8 +68,8 @@ func (c Config) secretFiles() []string {
 	return files
 }
 
-// Exposed are those of the files that hold secrets and of the state directory, and of more places, that
-// every user of this machine may read.
+// Exposed returns which secret files, and whether the state directory or any of the places in more, can be
+// read by every user of this machine.
 func (c Config) Exposed(more ...string) []string {
 	var open []string
 	for _, place := range slices.Concat(more, c.secretFiles(), []string{c.StateDir}) {
@@ -80,8 +80,8 @@ func (c Config) Exposed(more ...string) []string {
 	return open
 }
 
-// Private are the files that hold secrets, the configuration, and the state directory,
-// in which the code of other repositories lies: what nothing that a change starts may read.
+// Private returns the files that hold secrets, the configuration and the state directory, in which the code
+// of other repositories lies. Nothing that a change starts may read them.
 func (c Config) Private() []string {
 	var places []string
 	for _, place := range append(c.secretFiles(), c.path, c.StateDir) {

@@ -12,9 +12,9 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Validate reports, in sentences that say what to do, every setting that cannot work. It
-// opens nothing. Which repositories, reviewers, relay and tokens are needed depends on what
-// the agent is to do, and is not asked here.
+// Validate reports every setting that cannot work, in sentences that say what to do. It opens no file. Which
+// repositories, reviewers, relay and tokens are required depends on the agent's task, so Validate does not
+// check that.
 func (c Config) Validate() error {
 	return errors.Join(
 		c.validateAccess(),
@@ -32,7 +32,7 @@ func (c Config) Validate() error {
 	)
 }
 
-// validateNetwork is about what an author's sessions reach, which only the sandbox can hold.
+// validateNetwork checks the network access of an author's sessions, which only the sandbox can limit.
 func (c Config) validateNetwork() error {
 	if c.Author.Network == NetworkGateway && (c.Engine.Sandbox == Off || c.Engine.Gateway == Off) {
 		return errors.New("author.network is gateway, which needs engine.gateway: on and a sandbox; set engine.sandbox to auto or required, " +
@@ -41,7 +41,7 @@ func (c Config) validateNetwork() error {
 	return oneOf("author.network", c.Author.Network, NetworkFull, NetworkGateway)
 }
 
-// validateAccess is about where we connect to and as whom.
+// validateAccess checks the addresses and the credentials.
 func (c Config) validateAccess() error {
 	errs := []error{validateURL("github.api_url", c.GitHub.APIURL)}
 	switch {
@@ -64,7 +64,7 @@ func (c Config) validateAccess() error {
 				token.whose))
 		}
 	}
-	// That address is a secret: the error must not repeat it.
+	// The address is a secret: the error must not repeat it.
 	if u, err := url.Parse(string(c.Notify.SlackWebhook)); c.Notify.SlackWebhook != "" && (err != nil || u.Host == "" || !private(u)) {
 		errs = append(errs, errors.New("the notify.slack_webhook_file names a file that holds no address of a webhook; it begins with https://"))
 	}
@@ -75,7 +75,7 @@ func (c Config) validateAccess() error {
 	return errors.Join(errs...)
 }
 
-// validateURL lets through the addresses to which a token may be sent.
+// validateURL accepts the addresses to which a token may be sent.
 func validateURL(key, value string) error {
 	u, err := url.Parse(value)
 	switch {
@@ -90,29 +90,29 @@ func validateURL(key, value string) error {
 	return nil
 }
 
-// private reports whether what is sent there stays secret on its way: it is encrypted, or it
-// does not leave this machine.
+// private reports whether data that is sent to the address stays secret on the way: it is encrypted, or does
+// not leave this machine.
 func private(u *url.URL) bool {
 	address, err := netip.ParseAddr(u.Hostname())
 	loopback := u.Hostname() == "localhost" || err == nil && address.IsLoopback()
 	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
-// What GitHub lets an owner, a repository and a login look like. A login may also be an
-// app's, which ends in [bot].
+// What GitHub accepts as an owner, a repository and a login. A login may also be an App's, which ends in
+// [bot].
 var (
 	repositoryPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
-	// keyPattern is a public key of Ed25519.
+	// keyPattern matches an Ed25519 public key.
 	keyPattern   = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
 	loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
-	// guidelinesPattern is a repository, and optionally a branch, a tag or a commit of it.
+	// guidelinesPattern matches a repository with an optional branch, tag or commit.
 	guidelinesPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
 )
 
-// maxLabel is the length of a label's name on GitHub, in characters.
+// maxLabel is the maximum length of a label's name on GitHub, in characters.
 const maxLabel = 50
 
-// validateNames is about what is written to or looked up on GitHub.
+// validateNames checks the names that are written to or looked up on GitHub.
 func (c Config) validateNames() error {
 	var errs []error
 	for _, name := range c.Repositories {
@@ -162,20 +162,20 @@ func (c Config) validateNames() error {
 	return errors.Join(errs...)
 }
 
-// listsReviewer reports whether a login is among the reviewers, as GitHub compares them.
+// listsReviewer reports whether a login is among the reviewers, ignoring case as GitHub does.
 func listsReviewer(reviewers []string, login string) bool {
 	return slices.ContainsFunc(reviewers, func(r string) bool { return strings.EqualFold(r, login) })
 }
 
-// IsRepository reports whether it is an owner and a name.
+// IsRepository reports whether name has the form owner/name.
 func IsRepository(name string) bool {
 	return repositoryPattern.MatchString(name) && !strings.HasSuffix(name, "/.") && !strings.HasSuffix(name, "/..")
 }
 
-// IsLogin reports whether it can be a login on GitHub, an App's among them.
+// IsLogin reports whether name can be a login on GitHub, including an App's.
 func IsLogin(name string) bool { return loginPattern.MatchString(name) }
 
-// validateLimits is about numbers and times.
+// validateLimits checks numbers and times.
 func (c Config) validateLimits() error {
 	var errs []error
 	for _, n := range []struct {
@@ -218,7 +218,7 @@ func (c Config) validateLimits() error {
 	return errors.Join(errs...)
 }
 
-// amount reports whether it can be a sum of money.
+// amount reports whether a number can be a sum of money.
 func amount(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
 
 func positive(key string, d Duration) error {
