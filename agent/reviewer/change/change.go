@@ -1,12 +1,12 @@
-// Package change owns what is understood of a change before a model sees it: which of its
-// files no person wrote by hand, how much it puts at risk, how it is written down for a
-// session to read with the numbers of its lines, and in which order and in how many parts.
+// Package change analyses a change before a model sees it: which files were not written by hand, how risky the
+// change is, how it is written for a session to read, with line numbers, and in which order and in how many
+// parts.
 //
 // It stores the files of one session below a directory that its caller names and removes:
 //
 //	overview.md    every file of the change, the shared context of all parts
 //	0001.patch     the first changed files' diffs, with the numbers of old and new lines
-//	0002.patch     how they go on
+//	0002.patch     the diffs that follow
 //
 // No name in that directory comes from the change.
 package change
@@ -23,76 +23,75 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// Source is what a change is understood from.
+// Source is what Understand works on.
 type Source struct {
 	Diff diff.Diff
-	// Checkout is a directory that holds the head. Files are read below it and nowhere else,
-	// even if links point out of it.
+	// Checkout is a directory with the head. Files are read only below it, even if links point out of it.
 	Checkout string
 	// Dir is an empty directory for the files that a session reads.
 	Dir string
-	// Sensitive are files of which any change is of tier Full, and Skip those that no session
-	// is shown, both besides the ones that this package knows. The zero Scope is none.
+	// Sensitive are files whose every change is of tier Full, and Skip are files that no session is shown,
+	// both in addition to those that this package knows. The zero Scope matches no files.
 	Sensitive, Skip guidelines.Scope
 }
 
-// Change is a change as a review takes it.
+// Change is a change as a review sees it.
 type Change struct {
-	// Files are to be read, in this order: a file after those of the change that it imports,
-	// where there are several parts, and by name where there is one.
+	// Files are the files to read, in this order: by name if there is one part; if there are several, a file
+	// comes after the changed files that it imports.
 	Files []File
-	// LeftOut are in no part, since programs wrote them.
+	// LeftOut are generated files, which are in no part.
 	LeftOut []LeftOut
 	Tier    Tier
-	// Lines are those added and deleted in Files.
+	// Lines counts the added and deleted lines in Files.
 	Lines int
-	// Why says what makes it of that tier, as a phrase for people.
+	// Why is the reason for the tier, as a phrase for people.
 	Why string
-	// Parts are Files in pieces, each for one turn of the session. There is at least one
-	// unless there are no files.
+	// Parts are Files in groups, each for one turn of the session. There is at least one part unless there
+	// are no files.
 	Parts [][]File
 	// Overview is the file that lists everything, for all parts.
 	Overview string
-	// Truncated says that a kept file's diff could not be written down whole.
+	// Truncated reports whether a file in Files has a diff that was too long to write completely.
 	Truncated bool
 }
 
-// File is one changed file to be read.
+// File is one changed file to read.
 type File struct {
 	diff.File
-	// Patches are the files that hold its diff, in order; none where there are no lines to read.
-	// Small files share one.
+	// Patches are the files with its diff, in order; none if there are no lines to read. Small files share a
+	// patch file.
 	Patches []string
-	// Note says what its lines do not: that it is binary, a link, another commit of a
-	// submodule. It is empty for an ordinary file, and holds nothing that a stranger wrote.
+	// Note says what the lines do not show: that the file is binary, a link, or another commit of a
+	// submodule. It is empty for an ordinary file, and contains no text from strangers.
 	Note string
 
-	rows []byte // its diff with numbers, until it is written
-	size int    // bytes of these
+	rows []byte // its numbered diff, until it is written
+	size int    // bytes of rows
 }
 
-// Size is how much there is to read in its patches, in bytes.
+// Size is the size of its patches, in bytes.
 func (f File) Size() int { return f.size }
 
-// LeftOut is a changed file that no session is shown, and why.
+// LeftOut is a changed file that no session is shown, with the reason.
 type LeftOut struct {
 	diff.File
 	// Reason is a phrase for people, such as "lock file".
 	Reason string
 }
 
-// Tier is how much a change puts at risk. It decides the model, its effort and its time.
+// Tier is the risk of a change. It decides the model, the effort and the time.
 type Tier string
 
-// The tiers. Lines are those added and deleted in files that are read. What a line touches
-// counts for more than their number.
+// The tiers. Lines are the added and deleted lines in files that are read. The content of a line counts for
+// more than the number of lines.
 const (
 	Trivial Tier = "trivial" // at most 10 lines in at most 20 files
-	Lite    Tier = "lite"    // at most 100 lines in at most 20 files, or documents; or a condition, say
-	Full    Tier = "full"    // anything larger or sensitive: locks, transactions, rights, a check that goes
+	Lite    Tier = "lite"    // at most 100 lines in at most 20 files, or documents; or for example a condition
+	Full    Tier = "full"    // anything larger or sensitive: locks, transactions, rights, a removed check
 )
 
-// Budget is the part of a full review's time that a review of this tier may take.
+// Budget is the share of a full review's time that a review of this tier may take.
 func (t Tier) Budget(full time.Duration) time.Duration {
 	switch t {
 	case Trivial:
@@ -103,7 +102,7 @@ func (t Tier) Budget(full time.Duration) time.Duration {
 	return full
 }
 
-// Understand sorts a change's files, weighs it, and writes it down below s.Dir.
+// Understand sorts a change's files, determines its tier, and writes it below s.Dir.
 func Understand(ctx context.Context, s Source) (Change, error) {
 	checkout, err := os.OpenRoot(s.Checkout)
 	if err != nil {
@@ -133,7 +132,7 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 	return c, ctx.Err()
 }
 
-// write writes the diffs of all parts down. No patch file holds files of two parts.
+// write writes the diffs of all parts. No patch file contains files of two parts.
 func (c *Change) write(dir string) error {
 	w := patches{dir: dir}
 	c.Files = c.Files[:0:0]
@@ -151,8 +150,8 @@ func (c *Change) write(dir string) error {
 	return nil
 }
 
-// Spell writes a path on one line without anything that could be taken for more than a path.
-// It returns most paths as they are.
+// Spell writes a path on one line, without anything that could be taken for more than a path. It returns most
+// paths unchanged.
 func Spell(path string) string {
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "<>`|") {
 		return strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "`", `\u0060`, "|", `\u007c`).Replace(quoted)

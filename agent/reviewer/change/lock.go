@@ -9,8 +9,8 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// lockFormats are the files in which a package manager notes what it chose, and how
-// their lines look: what is written otherwise was not written by it, and is read.
+// lockFormats are the files in which package managers store the versions that they chose, with the format of
+// the lines. A line in another format was not written by the package manager, so sessions see it.
 var lockFormats = formats(map[string]string{
 	"go.sum go.work.sum": `\S+ v\S+ h1:[\w+/]+=`,
 	// Any row of JSON tokens: programs read them as data.
@@ -25,7 +25,7 @@ var lockFormats = formats(map[string]string{
 	"Gemfile.lock": `[A-Z][A-Z ]+|  (?:remote|specs|revision|branch|ref|tag|glob|submodules):(?: \S+)?` +
 		`| {2,6}[\w.-]+!?(?: \([^()]*\))?!?| {2,3}(?:ruby )?[\d.a-z]+|`,
 	".terraform.lock.hcl": `\s*(?:#.*|provider "[^"]+" \{|\w+\s*= (?:"[^"]*"|\[)|"[^"]*",?|[\]}])?`,
-	// Rows of the terms of Elixir and Erlang, without a call among them.
+	// Terms of Elixir and Erlang without calls.
 	"mix.lock rebar.lock":                         `(?:[\s\[\]{},%:]|<<|>>\.?|"[^"\\]*"|\w+|\.)*`,
 	"gradle.lockfile buildscript-gradle.lockfile": `#.*|[\w.-]+:[\w.-]+:[\w.+-]+=[\w,.-]+|empty=[\w,.-]*|`,
 	"Cartfile.resolved":                           `(?:github|git|binary) "[^"]+" "[^"]+"`,
@@ -51,9 +51,8 @@ func formats(table map[string]string) map[string]*lazyregexp.Regexp {
 	return all
 }
 
-// isLock reports whether every changed line of a file is one that its package manager
-// writes, and nothing in them is taken from a host that nothing was taken from before:
-// where a package comes from, no manifest says.
+// isLock reports whether all changed lines of a file have its package manager's format, and none of them uses
+// a host that the file did not use before: no manifest says which host a package comes from.
 func isLock(f diff.File, format *lazyregexp.Regexp, checkout *os.Root) bool {
 	if format == nil || f.Truncated {
 		return false
@@ -81,10 +80,10 @@ func isLock(f diff.File, format *lazyregexp.Regexp, checkout *os.Root) bool {
 	return true
 }
 
-// maxLock bounds the lock files that are left out, in bytes.
+// maxLock is the maximum size of a lock file that is left out, in bytes.
 const maxLock = 32 << 20
 
-// hosts counts, by name, the hosts in the lines of a diff with a sign.
+// hosts counts the hosts in a diff's lines with the given sign, by name.
 func hosts(patch []byte, sign byte) map[string]int {
 	found := map[string]int{}
 	for line := range diff.Signed(patch, sign) {

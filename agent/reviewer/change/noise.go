@@ -21,22 +21,22 @@ var (
 )
 
 const (
-	// minifiedLine is longer than lines that people write, in bytes.
+	// minifiedLine is longer than any line that people write, in bytes.
 	minifiedLine = 500
-	// few is how many changed lines are always read: they cost next to nothing, and changes
-	// by hand are small.
+	// few is the number of changed lines up to which a file is always read: it costs next to nothing, and
+	// changes by hand are small.
 	few = 20
 )
 
 func scope(text string) guidelines.Scope {
 	s, err := guidelines.Compile(text)
 	if err != nil {
-		panic(err) // it is a constant of this package
+		panic(err) // the text is a constant of this package
 	}
 	return s
 }
 
-// about reports whether a scope is about any of these files.
+// about reports whether a scope applies to any of these files.
 func about(s guidelines.Scope, files ...diff.File) bool {
 	if s.String() == "" {
 		return false
@@ -53,8 +53,8 @@ func asChange(files []diff.File) guidelines.Change {
 	return c
 }
 
-// sift separates the files that programs wrote from the others. If a change holds nothing
-// else, they are kept: then they are what there is to judge.
+// sift separates generated files from the others. If all files are generated, it keeps them, since there is
+// nothing else to review.
 func sift(s Source, checkout *os.Root) Change {
 	e := gather(s.Diff.Files)
 	reasons := make([]string, len(s.Diff.Files))
@@ -79,10 +79,9 @@ func sift(s Source, checkout *os.Root) Change {
 	return c
 }
 
-// noise says why a file is taken to be written by a program, or nothing. No name and no
-// heading is believed by itself: an author can give code the name of something that is not
-// read, or edit what a generator wrote. What is left out has lines that only a program
-// writes, and something else in the change that they come of.
+// noise returns the reason why a file counts as generated, or "". It trusts neither a name nor a heading
+// alone, since an author can give code the name of a file that is not read, or edit a generated file. A file
+// is left out only if its lines look generated and their source is in the change.
 func (e evidence) noise(f diff.File, checkout *os.Root) string {
 	base := path.Base(f.Path)
 	switch {
@@ -115,16 +114,16 @@ func isMap(f diff.File) bool {
 // data is a line of JSON.
 var data = lazyregexp.New(`^` + jsonTokens + `$`)
 
-// plain reports whether a file is an ordinary one on both sides and its permissions are as
-// they were. What else a name stands for, a link for one, is always shown.
+// plain reports whether a file is a regular file on both sides with the same permissions. Anything else, such
+// as a link, is always shown.
 func plain(f diff.File) bool {
 	regular := func(mode string) bool { return mode == "100644" || mode == "100755" || mode == "000000" }
 	same := f.OldMode == f.NewMode || f.OldMode == "000000" && f.NewMode == "100644" || f.NewMode == "000000"
 	return same && regular(f.OldMode) && regular(f.NewMode)
 }
 
-// longLines reports whether every changed line with something in it is longer than people
-// write, but for a few at either end of a file.
+// longLines reports whether all changed lines that are not empty are longer than people write, except for a
+// few at the ends of the file.
 func longLines(patch []byte) bool {
 	var long, other int
 	for line := range changedLines(patch) {

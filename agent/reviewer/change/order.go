@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// maxPart bounds the patches of one part, in bytes: a third or so of what a session's
-	// context holds, since it has to look around as well.
+	// maxPart is the maximum size of one part's patches, in bytes: about a third of a session's context,
+	// since the session must also look around.
 	maxPart = 256 << 10
-	// maxPartFiles bounds its files, which the answer has to list.
+	// maxPartFiles is the maximum number of files in one part, since the answer must list them.
 	maxPartFiles = 400
-	// maxImports bounds where a file's imports are looked for, in bytes.
+	// maxImports limits where a file's imports are searched, in bytes.
 	maxImports = 16 << 10
 )
 
-// split makes parts of the files: one if they fit, otherwise several, in an order in which
-// what is imported comes before what imports it, and tests beside what they test. The same change
-// always has the same parts.
+// split divides the files into parts: one if they fit, otherwise several. The order puts an imported file
+// before its importers, and a test next to the file that it tests. The same change always has the same parts.
 func (c *Change) split(checkout *os.Root) {
 	if fits(c.Files) {
 		if len(c.Files) > 0 {
@@ -40,7 +39,7 @@ func (c *Change) split(checkout *os.Root) {
 	c.Parts = append(c.Parts, part)
 }
 
-// fits reports whether files are no more than one part may hold.
+// fits reports whether files fit into one part.
 func fits(files []File, more ...File) bool {
 	size := 0
 	for _, list := range [][]File{files, more} {
@@ -51,7 +50,7 @@ func fits(files []File, more ...File) bool {
 	return size <= maxPart && len(files)+len(more) <= maxPartFiles
 }
 
-// top is the beginning of a file at the head; empty if it cannot be read.
+// top returns the beginning of a file at the head; empty if it cannot be read.
 func top(checkout *os.Root, name string) string {
 	text, err := read(checkout, name, maxImports)
 	if err != nil && !errors.Is(err, errLong) {
@@ -60,8 +59,8 @@ func top(checkout *os.Root, name string) string {
 	return string(text)
 }
 
-// order groups files with their tests and sorts the groups so that one follows those it
-// imports, as far as imports go round in no circle. It walks in the order of the names.
+// order groups files with their tests, and sorts the groups so that each comes after the groups that it
+// imports, except in import cycles. It visits the groups by name.
 func order(files []File, top func(name string) string) [][]File {
 	units := group(files)
 	g := graph{units: units, named: map[string][]int{}, byLast: map[string][]string{}, done: make([]bool, len(units)), top: top}
@@ -77,12 +76,12 @@ func order(files []File, top func(name string) string) [][]File {
 	return g.sorted
 }
 
-// group puts each test with the file it tests, if that is in the change, and otherwise by
-// itself. Groups are in the order of their first file's name.
+// group puts each test with the file that it tests if the change contains that file, and otherwise in its own
+// group. Groups are sorted by the name of their first file.
 func group(files []File) [][]File {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	tested := map[string]int{} // the group of a file, by its directory and stem, and by its stem alone
+	tested := map[string]int{} // the number of a file's group, by directory and stem, and by stem alone
 	var units [][]File
 	for _, f := range files {
 		if subject(f.Path) == "" {
@@ -92,7 +91,7 @@ func group(files []File) [][]File {
 			if base := path.Base(name); tested["/"+base] == 0 {
 				tested["/"+base] = len(units)
 			} else {
-				tested["/"+base] = -1 // several files are named so
+				tested["/"+base] = -1 // several files have this name
 			}
 		}
 	}
@@ -117,7 +116,7 @@ func group(files []File) [][]File {
 
 var testName = lazyregexp.New(`^(?:(?:test_|spec_)(.+)|(.+?)(?:_test|_spec|\.test|\.spec|-test|-spec|_unittest|Tests?|Spec|IT))$`)
 
-// subject is the stem of what a test is named after, or nothing for a file that is no test.
+// subject returns the stem of the file after which a test is named, or "" if the file is not a test.
 func subject(name string) string {
 	m := testName.FindStringSubmatch(path.Base(stem(name)))
 	if m == nil {
@@ -126,14 +125,14 @@ func subject(name string) string {
 	return m[1] + m[2]
 }
 
-// stem is a path without its extension.
+// stem returns a path without its extension.
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// graph finds what a unit imports and walks there first.
+// graph finds the units that a unit imports, and visits them first.
 type graph struct {
 	units [][]File
-	// named are the units that a name means: that of a file without its extension, or of a
-	// directory. byLast are those names by their last segment.
+	// named maps a name to its units. A name is that of a file without its extension, or of a directory.
+	// byLast maps the last segment of a name to these names.
 	named  map[string][]int
 	byLast map[string][]string
 	done   []bool
@@ -171,9 +170,9 @@ func (g *graph) visit(unit int) {
 	g.sorted = append(g.sorted, g.units[unit])
 }
 
-// find returns the units that an import means. The name in the import may begin outside of
-// the repository (a module's), and that of the file above what imports begin with (src/main/java):
-// one has to end with the other, and the longest match wins.
+// find returns the units that an import means. The name in the import may begin outside the repository (with
+// a module's path), and the path of the file may begin above the import root (src/main/java). So one must end
+// with the other, and the longest match wins.
 func (g *graph) find(name string) []int {
 	best := ""
 	for _, known := range g.byLast[path.Base(name)] {
@@ -193,9 +192,9 @@ var (
 	separators = strings.NewReplacer("::", "/", `\`, "/", ".", "/")
 )
 
-// imports are the names that a file imports, as slash-separated paths: relative ones resolved,
-// others as far as they are told. It knows the usual forms of the usual languages, and what it
-// takes for an import by mistake is the name of nothing.
+// imports returns the names that a file imports, as slash-separated paths: relative ones resolved, others as
+// far as they are given. It knows the common forms of the common languages. A false match does no harm, since
+// no file has its name.
 func imports(name, text string) []string {
 	var names []string
 	dir := path.Dir(name)
@@ -224,7 +223,7 @@ func imports(name, text string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" || n == "." || n == "/" })
 }
 
-// fromDots makes paths of a dotted name: all of it, and without what may be the name of a
+// fromDots turns a dotted name into paths: the whole name, and the name without its last part, which may be a
 // thing in the file.
 func fromDots(dir, name string) []string {
 	up := len(name) - len(strings.TrimLeft(name, "."))

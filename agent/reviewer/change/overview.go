@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// overview writes down what the change is as a whole, once for all parts.
+// overview writes a summary of the whole change, once for all parts.
 func (c *Change) overview(dir string) (string, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# The change as a whole\n\n%d files to read in %d parts, %d left out. Risk tier %s: %s.\n", len(c.Files),
@@ -31,7 +31,7 @@ func (c *Change) overview(dir string) (string, error) {
 	return name, os.WriteFile(name, []byte(text.String()), 0o600)
 }
 
-// line is a file on one line.
+// line describes a file on one line.
 func (f File) line() string {
 	text := fmt.Sprintf("%s (%s +%d -%d)", Spell(f.Path), f.Status, f.Added, f.Deleted)
 	if f.OldPath != "" && f.OldPath != f.Path {

@@ -18,23 +18,24 @@ import (
 )
 
 const (
-	// maxPiece and maxPieceRows bound one patch file, in bytes and lines: what a session
-	// reads with one call of a tool.
+	// maxPiece and maxPieceRows limit one patch file, in bytes and lines, to what a session reads with one
+	// tool call.
 	maxPiece     = 64 << 10
 	maxPieceRows = 1500
-	// maxRow bounds one line of a patch file, in bytes. Tools that read files cut longer ones.
+	// maxRow is the maximum length of a line in a patch file, in bytes. Tools that read files cut longer
+	// lines.
 	maxRow = 1500
 )
 
-// number writes down a file's diff with the numbers of its lines. Each hunk shows what is
-// around it at the head, with at most room more lines; wider is how many.
+// number writes a file's diff with line numbers. Each hunk also shows the code around it at the head, with at
+// most room additional lines; wider is how many it used.
 func (f *File) number(checkout *os.Root, room int) (wider int) {
 	if f.Submodule {
 		return 0
 	}
 	patch := f.Patch
 	if outline.Knows(f.Path) && f.Status != "added" && f.Status != "deleted" && !f.Truncated {
-		if head, err := read(checkout, f.Path, maxWide); err == nil { // where it cannot be read, nothing is added
+		if head, err := read(checkout, f.Path, maxWide); err == nil { // if the file cannot be read, nothing is added
 			patch, wider = widen(f.Path, patch, head, room)
 		}
 	}
@@ -46,16 +47,17 @@ func (f *File) number(checkout *os.Root, room int) (wider int) {
 	return wider
 }
 
-// patches writes the diffs of files into one patch file after the other, several small ones into
-// one: what a session reads with one call of a tool should be worth it.
+// patches writes the diffs of files into patch files, one after the other. It puts several small ones into
+// one file, so that each tool call of a session reads enough.
 type patches struct {
 	dir  string
-	made int // how many were begun
+	made int // number of patch files begun
 	text bytes.Buffer
 	rows int
 }
 
-// heading is above each file's diff. No row begins like it. The columns are explained here, where they are read.
+// heading is the line above each file's diff. No row begins like it. It explains the columns at the place
+// where they are read.
 const heading = "=== %s (%s, +%d -%d), piece %d\nold line, new line, change; %s continues the line above, ⟦ ⟧ show what a line hides\n"
 
 const (
@@ -63,7 +65,7 @@ const (
 	cutNote   = "                 [the diff goes on, but is too long to be shown]\n"
 )
 
-// add writes down the diff of one file, in as many pieces as it takes.
+// add writes the diff of one file, in as many pieces as needed.
 func (p *patches) add(f *File) error {
 	left := f.rows
 	f.rows = nil
@@ -91,7 +93,7 @@ func (p *patches) add(f *File) error {
 	return nil
 }
 
-// holds reports whether there is room for so many rows more.
+// holds reports whether there is room for these rows.
 func (p *patches) holds(rows []byte) bool {
 	return p.text.Len()+len(rows) <= maxPiece && p.rows+bytes.Count(rows, []byte("\n")) <= maxPieceRows
 }
@@ -107,9 +109,9 @@ func (p *patches) flush() error {
 	return err
 }
 
-// numbered are the hunks of a unified diff, each line with its number in the old and in the new
-// file. Headers are left out, since they repeat names as they are. What is no UTF-8 is shown as
-// U+FFFD, and what a line hides as package hidden reveals it.
+// numbered returns the hunks of a unified diff, each line with its number in the old and in the new file. It
+// leaves out headers, since they repeat names verbatim. Invalid UTF-8 becomes U+FFFD, and hidden text is
+// shown as package hidden reveals it.
 func numbered(patch []byte) []byte {
 	out := make([]byte, 0, len(patch)+numbers*bytes.Count(patch, []byte("\n")))
 	for l := range diff.Lines(patch) {
@@ -118,8 +120,8 @@ func numbered(patch []byte) []byte {
 	return out
 }
 
-// rows appends a line of a diff with its numbers, in several rows if it is long. The numbers
-// have columns of their own, so that no line can look like another one.
+// rows appends a line of a diff with its numbers, in several rows if it is long. The numbers have their own
+// columns, so that no line can look like another one.
 func rows(out []byte, l diff.Line) []byte {
 	line := []byte(hidden.Reveal(strings.ToValidUTF8(string(l.Raw), "\uFFFD")))
 	out = column(column(out, l.Old), l.New)
@@ -140,7 +142,7 @@ const (
 	numbers = 2 * (width + 1) // bytes before each line
 )
 
-// column appends a number, right-aligned in seven characters and a space, or blanks for none, which is 0.
+// column appends a number, right-aligned in seven characters, and a space; or blanks if the number is 0.
 func column(out []byte, n int) []byte {
 	digits := ""
 	if n != 0 {
@@ -152,12 +154,12 @@ func column(out []byte, n int) []byte {
 	return append(append(out, digits...), ' ')
 }
 
-// changedLines are the added and deleted lines of a diff, without their signs.
+// changedLines returns the added and deleted lines of a diff, without their signs.
 func changedLines(patch []byte) iter.Seq[[]byte] { return diff.Signed(patch, '+', '-') }
 
 var submoduleLine = lazyregexp.New(`(?m)^([-+])Subproject commit ([0-9a-f]{12})`)
 
-// submodule is from which commit to which a submodule moved.
+// submodule returns the commits from which and to which a submodule moved.
 func submodule(patch []byte) (from, to string) {
 	from, to = "nothing", "nothing"
 	for _, m := range submoduleLine.FindAllSubmatch(patch, 2) {
@@ -170,7 +172,7 @@ func submodule(patch []byte) (from, to string) {
 	return from, to
 }
 
-// leaves reports whether the target that a link is given lies out of the repository.
+// leaves reports whether the new target of a link lies outside the repository.
 func leaves(f diff.File) bool {
 	for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
 		target, added := strings.CutPrefix(string(line), "+")

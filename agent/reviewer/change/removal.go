@@ -2,10 +2,9 @@ package change
 
 import "strings"
 
-// Removal finds removed lines in a diff by a quote of them, ignoring its white space and signs,
-// and returns the line of the head that stands for them: the one that follows what is gone, or
-// where its hunk ends there the one before. ok is false where no hunk removes the quote, or
-// nothing of the file is left.
+// Removal finds removed lines in a diff by a quote of them, ignoring white space and signs. It returns the
+// head's line that stands for them: the line after the removed ones, or the line before if the hunk ends
+// there. ok is false if no hunk removes the quote, or if nothing of the file is left.
 func Removal(patch []byte, quote string) (line int, ok bool) {
 	wanted := unsigned(quote)
 	if wanted == "" {
@@ -21,7 +20,7 @@ func Removal(patch []byte, quote string) (line int, ok bool) {
 			if strings.Contains(squeeze(gone), wanted) {
 				return min(at, r.new+r.newLines-1), r.newLines > 0
 			}
-			if row[0] == ' ' { // what is added in between belongs to the same edit
+			if row[0] == ' ' { // lines added in between belong to the same edit
 				gone = ""
 			}
 			if row[0] != '\\' {
@@ -32,7 +31,7 @@ func Removal(patch []byte, quote string) (line int, ok bool) {
 	return 0, false
 }
 
-// unsigned is a quote of a diff without its signs, with single spaces.
+// unsigned returns a quote of a diff without its signs, with single spaces.
 func unsigned(quote string) string {
 	var b strings.Builder
 	for line := range strings.Lines(quote) {

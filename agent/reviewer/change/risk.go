@@ -8,15 +8,15 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// risk is something that a changed line touches, and the least tier of a change that does.
+// risk is something that a changed line can touch, and the minimum tier of a change that touches it.
 type risk struct {
 	what string
 	tier Tier
 	line *lazyregexp.Regexp
 }
 
-// risks are what even small changes go wrong with. Those of tier full cost most when they do: what
-// runs at once, what is kept, who may do what, money.
+// risks are the things that even small changes break. Those of tier full cost most if they break:
+// concurrency, stored data, rights, money.
 var risks = []risk{
 	{"locks", Full, lazyregexp.New(`(?i)\b(?:r?w?lock|unlock|runlock|rlock|try_?lock|mutex|rwmutex|semaphore|synchronized` +
 		`|critical_section)\b|\.(?:Lock|Unlock|RLock|RUnlock|lock|unlock|acquire|release|synchronize)\(`)},
@@ -39,16 +39,16 @@ var risks = []risk{
 		`|retries)\b|\btime\.`)},
 }
 
-// removedCheck is a line that looked at something before the code went on. Where one goes,
-// what it guarded is open.
+// removedCheck matches a line that checks something before the code goes on. If such a line is removed, what
+// it guarded is open.
 var removedCheck = lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|assert|require|ensure|raise|throw)\b|\b(?:check|validate` +
 	`|verify|assert|require|ensure)\w*\(`)
 
-// comments matches a line that is one for certain: not what only begins like one, such as a
-// directive, an annotation, a preprocessor's line or the use of a pointer.
+// comments matches a line that is certainly a comment. It does not match lines that only begin like one: a
+// directive, an annotation, a preprocessor line, or the use of a pointer.
 var comments = lazyregexp.New(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
 
-// onlyTells reports whether a change is of documents, and of comments in code.
+// onlyTells reports whether a change contains only documents and comments in code.
 func onlyTells(c Change) bool {
 	for _, f := range c.Files {
 		if applies, _ := documents.Applies(asChange([]diff.File{f.File})); applies {
@@ -69,8 +69,8 @@ func onlyTells(c Change) bool {
 	return len(c.Files) > 0
 }
 
-// touches is the gravest of what a file's changed lines touch; nothing for what is no code, for
-// tests, and for comments.
+// touches returns the gravest risk that a file's changed lines touch; none for comments, tests and files that
+// are not code.
 func touches(f diff.File) (what string, tier Tier) {
 	if !outline.Knows(f.Path) || !about(product, f) {
 		return "", Trivial
@@ -97,5 +97,5 @@ func touches(f diff.File) (what string, tier Tier) {
 	return what, tier
 }
 
-// product are files that are not, or not only, tests; documents are prose.
+// product are files that are not tests, or not only tests; documents are prose.
 var product, documents = scope("!tests"), scope("docs")

@@ -10,18 +10,17 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// The bounds of the tiers.
+// The limits of the tiers.
 const (
 	trivialLines = 10
 	liteLines    = 100
 	fewFiles     = 20
 )
 
-// alwaysSensitive are files that decide what runs, what is trusted, what is kept, and what agents are told.
+// alwaysSensitive are files that decide what runs, what is trusted, what is stored, and what agents are told.
 var alwaysSensitive = scope("ci, migration, dependencies, .touchstone/**, **/CODEOWNERS, **/Dockerfile*, **/AGENTS.md, **/CLAUDE.md")
 
-// sensitiveWords are parts of names of code on which secrets, identities, rights or money
-// depend.
+// sensitiveWords are words in the names of code on which secrets, identities, rights or money depend.
 var sensitiveWords = map[string]bool{}
 
 func init() {
@@ -35,8 +34,8 @@ func init() {
 	}
 }
 
-// weigh decides the tier. What is left out counts for what it is, a lock file for one, and
-// not for its lines.
+// weigh decides the tier. Files that are left out count by their kind, such as a lock file, and not by their
+// lines.
 func weigh(s Source, c Change) (Tier, string) {
 	binary := false
 	for _, f := range s.Diff.Files {
@@ -61,7 +60,7 @@ func weigh(s Source, c Change) (Tier, string) {
 	tier := Full
 	switch {
 	case !ofFewFiles(c):
-	case !binary && onlyTells(c): // what has no lines is not small
+	case !binary && onlyTells(c): // a file without lines is not a small one
 		if tier = Lite; c.Lines <= liteLines {
 			tier = Trivial
 		}
@@ -72,7 +71,7 @@ func weigh(s Source, c Change) (Tier, string) {
 		tier = Lite
 	}
 	if tier == Full {
-		return tier, why // there is none above it to look for
+		return tier, why // there is no tier above it
 	}
 	for _, f := range c.Files {
 		if what, least := touches(f.File); rank[least] > rank[tier] {
@@ -88,8 +87,8 @@ var rank = map[Tier]int{Trivial: 0, Lite: 1, Full: 2}
 // ofFewFiles reports whether a change has few files.
 func ofFewFiles(c Change) bool { return len(c.Files) <= fewFiles }
 
-// sensitiveWord is the first word of a path that is a sensitive one: a part between
-// separators, or one that begins with a capital, as in LoginPage or JWTVerifier.
+// sensitiveWord returns the first sensitive word in a path: a part between separators, or a part that begins
+// with a capital, as in LoginPage or JWTVerifier.
 func sensitiveWord(path string) string {
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if word := strings.ToLower(part); sensitiveWords[word] {
@@ -112,11 +111,11 @@ func sensitiveWord(path string) string {
 	return ""
 }
 
-// pointer is the first line of what Git LFS keeps in a file's place
+// pointer matches the first line of the pointer file that Git LFS keeps in a file's place
 // (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
 var pointer = lazyregexp.New(`(?m)^[-+ ]version https://git-lfs\.github\.com/spec/`)
 
-// note says what a file's lines do not.
+// note says what a file's lines do not show.
 func note(f diff.File) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// wholeLines bounds the functions that are shown whole, in lines. Of a longer one its
-	// head is shown, and nearLines on both sides of what changed.
+	// wholeLines is the maximum length of a function that is shown completely, in lines. Of a longer
+	// function, the head is shown, and nearLines on both sides of the change.
 	wholeLines = 90
 	nearLines  = 15
-	// aboveLines bounds what is shown of the comment above a function.
+	// aboveLines is the maximum length of the comment that is shown above a function.
 	aboveLines = 12
-	// maxWider bounds the lines that one change's patches get besides their own.
+	// maxWider is the maximum number of lines added to one change's patches.
 	maxWider = 1500
-	// maxWide bounds the files in which functions are looked for, in bytes.
+	// maxWide is the maximum size of a file in which functions are searched, in bytes.
 	maxWide = 1 << 20
 )
 
-// region is one hunk of a diff as it is read: its first lines and its rows with their signs.
+// region is one hunk of a diff: its first lines, and its rows with their signs.
 type region struct {
 	old, new, oldLines, newLines int
 	rows                         [][]byte
@@ -32,9 +32,9 @@ type region struct {
 // span is a range of lines of the head, both ends included.
 type span struct{ first, last int }
 
-// widen has each hunk of a diff show the whole function around it, or the type, as the head
-// has it, with at most room more lines. It returns how many it took. A diff that does not fit
-// the head, or in which nothing is around a hunk, stays as it is.
+// widen makes each hunk of a diff show the whole function or type around it, as it is at the head, with at
+// most room additional lines. It returns how many lines it added. A diff that does not match the head, or has
+// nothing around its hunks, stays unchanged.
 func widen(name string, patch, head []byte, room int) ([]byte, int) {
 	regions := regionsOf(patch)
 	lines := bytes.Split(bytes.TrimSuffix(head, []byte("\n")), []byte("\n"))
@@ -61,7 +61,7 @@ func widen(name string, patch, head []byte, room int) ([]byte, int) {
 	return written(spans, regions, lines), all - own
 }
 
-// regionsOf reads the hunks of a diff; none of one that was cut.
+// regionsOf returns the hunks of a diff; none if the diff was cut off.
 func regionsOf(patch []byte) []region {
 	var all []region
 	for l := range diff.Lines(patch) {
@@ -77,7 +77,7 @@ func regionsOf(patch []byte) []region {
 	return all
 }
 
-// cut reports whether a hunk has fewer rows than it says.
+// cut reports whether a hunk has fewer rows than its header says.
 func (r region) cut() bool {
 	old, new := r.oldLines, r.newLines
 	for _, row := range r.rows {
@@ -93,10 +93,10 @@ func (r region) cut() bool {
 	return old > 0 || new > 0
 }
 
-// fitting reports whether a head has the lines that the hunks say it has.
+// fitting reports whether the head has the lines that the hunks claim.
 func fitting(regions []region, lines [][]byte) bool {
 	for _, r := range regions {
-		if r.newLines == 0 || r.oldLines == 0 { // a whole file came or went
+		if r.newLines == 0 || r.oldLines == 0 { // the whole file was added or removed
 			return false
 		}
 		at := r.new
@@ -113,8 +113,8 @@ func fitting(regions []region, lines [][]byte) bool {
 	return true
 }
 
-// around are the lines to be shown around a hunk: of each changed line the function that
-// holds it, else the type.
+// around returns the lines to show around a hunk: for each changed line, the function that contains it, or
+// else the type.
 func (r region) around(blocks []outline.Block, lines [][]byte) []span {
 	var spans []span
 	at := r.new
@@ -135,10 +135,10 @@ func (r region) around(blocks []outline.Block, lines [][]byte) []span {
 	return spans
 }
 
-// describes matches a line that describes what follows it.
+// describes matches a line that describes the code after it.
 var describes = lazyregexp.New(`^\s*(?://|#|/?\*|--|@\w|"""|''')`)
 
-// showing is what is shown of a block around one of its lines.
+// showing returns the lines of a block to show around one of its lines.
 func showing(b outline.Block, at int, lines [][]byte) []span {
 	first := b.Start
 	for first > 1 && b.Start-first < aboveLines && describes.Match(lines[first-2]) {
@@ -150,7 +150,7 @@ func showing(b outline.Block, at int, lines [][]byte) []span {
 	return []span{{first, b.Body}, {max(b.Start, at-nearLines), min(b.End, at+nearLines)}}
 }
 
-// union joins spans that meet or nearly do, in the order of the lines.
+// union joins spans that meet or nearly meet, in line order.
 func union(spans []span) []span {
 	const near = 3
 	slices.SortFunc(spans, func(a, b span) int { return a.first - b.first })
@@ -165,7 +165,7 @@ func union(spans []span) []span {
 	return joined
 }
 
-// written is the diff that shows these lines of the head, each hunk being within one of the spans.
+// written returns the diff that shows these lines of the head. Each hunk lies within one of the spans.
 func written(spans []span, regions []region, lines [][]byte) []byte {
 	var out bytes.Buffer
 	shift := regions[0].old - regions[0].new // from a line of the head to that of the base
