@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// invisibles have neither glyph nor width, or show as blank without being white
-// space to a program (https://www.unicode.org/reports/tr36/#Usage_of_Invisibles).
+// invisibles are characters that have neither glyph nor width, or that look blank but are not white space to
+// a program (https://www.unicode.org/reports/tr36/#Usage_of_Invisibles).
 var invisibles = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00AD, 0x00AD, 1}, {0x034F, 0x034F, 1}, {0x061C, 0x061C, 1}, {0x115F, 0x1160, 1}, {0x17B4, 0x17B5, 1},
@@ -22,35 +22,35 @@ var invisibles = &unicode.RangeTable{
 
 func invisible(r rune) bool { return r >= 0xAD && unicode.Is(invisibles, r) }
 
-// joining are the scripts whose words are written with joiners and non-joiners.
+// joining are the scripts whose words contain joiners and non-joiners.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
 	unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
 }
 
-// breaking are scripts in which translations mark where a line or a word may end.
+// breaking are the scripts in which translations mark where a line or a word may break.
 var breaking = append([]*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Hebrew}, joining...)
 
-// ordinary reports whether writing has an invisible character between these two.
+// ordinary reports whether ordinary writing has the invisible character r between these two characters.
 func ordinary(r, before, after rune, rtl bool) bool {
 	switch {
 	case r == 0x200C || r == 0x200D:
-		// Emoji are joined to each other; their last part may be a modifier.
-		// A Latin word that is quoted takes the ending of such a script behind one.
+		// Joiners connect emoji; their last part may be a modifier. A quoted Latin word takes the ending of
+		// such a script after a non-joiner.
 		return unicode.In(before, joining...) || r == 0x200C && unicode.In(after, joining...) ||
 			r == 0x200D && pictorial(before) && pictorial(after)
 	case r == 0xFE0E || r == 0xFE0F:
-		// A digit, # or * becomes a keycap this way. Programs write the selector twice.
+		// This selector turns a digit, # or * into a keycap. Some programs write the selector twice.
 		return pictorial(before) && (!invisible(before) || before == r) || strings.ContainsRune("#*0123456789", before) && before != 0
 	case r >= 0xFE00 && r <= 0xFE0D, r >= 0xE0100 && r <= 0xE01EF:
 		return unicode.In(before, unicode.Han, unicode.Myanmar, unicode.Sm)
 	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	case r == 0x200B:
-		// Scripts without spaces mark where a line may break. Programs that quote others'
-		// release notes keep @ and # from becoming mentions. Documentation of comments
-		// keeps their marks from ending one.
+		// Scripts without spaces mark where a line may break. Programs that quote release notes of others
+		// keep @ and # from becoming mentions. Documentation about comments keeps their marks from ending
+		// one.
 		return (before == '@' || before == '#') && !invisible(after) || before == '/' && after == '*' || before == '*' && after == '/' ||
 			unicode.In(before, breaking...) || unicode.In(after, breaking...)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
@@ -65,11 +65,11 @@ func ordinary(r, before, after rune, rtl bool) bool {
 
 func braille(r rune) bool { return r >= 0x2800 && r <= 0x28FF }
 
-// manyRanges is from how many ranges of characters a line is a table of such, as programs
-// make them for the names that a language allows.
+// manyRanges is the number of character ranges from which on a line counts as a table of ranges. Programs
+// generate such tables for the names that a language allows.
 const manyRanges = 20
 
-// ranges reports whether a line is such a table: "a-b" many times, beyond ASCII.
+// ranges reports whether a line is such a table: many times "a-b", beyond ASCII.
 func ranges(line string) bool {
 	n := 0
 	var last, dash rune
@@ -86,8 +86,8 @@ func ranges(line string) bool {
 	return n >= manyRanges
 }
 
-// pictorial reports whether a character is an emoji's or part of one: also one of the blocks of emoji
-// that Go's tables do not have yet.
+// pictorial reports whether a character is an emoji or part of one, including the emoji blocks that Go's
+// tables do not contain yet.
 func pictorial(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= 0x1F000 && r <= 0x1FAFF || r == 0xFE0F || r == 0x20E3 ||
 		r == 0x203C || r == 0x2049 || r == 0x2139 || r >= 0x2194 && r <= 0x21AA || r == 0x3030 || r == 0x303D || isTag(r)
@@ -97,9 +97,8 @@ func rightToLeft(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam) && unicode.IsLetter(r)
 }
 
-// bidirectional marks controls of direction: overrides always, embeddings and
-// isolates unless they enclose right-to-left prose and end within the line, as
-// those do that a program puts around the parts of a translated text.
+// bidirectional marks direction controls: overrides always, and embeddings and isolates unless they enclose
+// right-to-left prose and end within the line, as programs put them around the parts of a translated text.
 func (f *finder) bidirectional(rtl bool) {
 	var open []rune
 	type place struct {
@@ -134,7 +133,7 @@ func (f *finder) bidirectional(rtl bool) {
 	}
 }
 
-// sorted puts marks into the order of the text and drops what overlaps another.
+// sorted puts marks into text order and drops marks that overlap an earlier one.
 func sorted(marks []mark) []mark {
 	slices.SortStableFunc(marks, func(a, b mark) int { return a.start - b.start })
 	out := marks[:0]

@@ -1,11 +1,9 @@
-// Package hidden finds what a text holds without its human readers seeing it:
-// characters of no width, characters that reorder others, a second alphabet that has no
-// glyphs, and names whose letters are not those they show. It owns the knowledge of those
-// characters and of the ordinary writing that needs them; it reads values and does no I/O.
+// Package hidden finds text that human readers do not see as it is: characters without width, characters that
+// reorder others, a second alphabet without glyphs, and names whose letters are not those they show. It knows
+// these characters and the ordinary writing that needs them. It works on values and does no I/O.
 //
-// Where ordinary writing needs such a character (an emoji's joiner, the non-joiner of
-// Persian, right-to-left marks in right-to-left prose, a byte order mark) there is no
-// passage.
+// Where ordinary writing needs such a character, there is no passage: an emoji's joiner, the non-joiner of
+// Persian, right-to-left marks in right-to-left prose, a byte order mark.
 package hidden
 
 import (
@@ -16,46 +14,44 @@ import (
 	"touchstone/verdict"
 )
 
-// Kind is the trick by which a passage is hidden.
+// Kind is the trick with which a passage is hidden.
 type Kind string
 
 // The kinds of passages.
 const (
 	// Invisible is a character without a glyph or width, such as U+200B.
 	Invisible Kind = "invisible"
-	// Bidirectional is a control that shows text in another order than it is
-	// read in: Trojan Source, CVE-2021-42574 (https://trojansource.codes).
+	// Bidirectional is a control that shows text in another order than programs read it: Trojan Source,
+	// CVE-2021-42574 (https://trojansource.codes).
 	Bidirectional Kind = "bidirectional"
-	// Tag is text in Unicode tag characters, which are a second, invisible ASCII.
+	// Tag is text in Unicode tag characters, a second, invisible ASCII.
 	Tag Kind = "tag"
 	// Lookalike is a name whose letters are not those it shows, in the sense of
 	// https://www.unicode.org/reports/tr39/.
 	Lookalike Kind = "lookalike"
-	// Quoted is such a word within quotation marks: not a name, but maybe what one is
-	// compared with.
+	// Quoted is a lookalike within quotation marks: it is not a name, but a name may be compared with it.
 	Quoted Kind = "lookalike in a string"
 )
 
-// Passage is one line with something hidden in it.
+// Passage is one line with hidden text.
 type Passage struct {
 	Kind Kind
-	// Line counts from 1 in the text that was searched.
+	// Line is the line number in the searched text, from 1.
 	Line int
-	// Text is the place with what is hidden made visible, 300 bytes at most.
+	// Text is the text around the passage, with what is hidden made visible, at most 300 bytes.
 	Text string
 }
 
 const (
-	// MaxPassages bounds the passages of one text: beyond it, a person knows.
+	// MaxPassages is the maximum number of passages per text: a person needs no more to know.
 	MaxPassages = 100
 	maxExcerpt  = 300
 )
 
-// Find finds what is hidden in a text. There is at most one passage of each kind for
-// one line.
+// Find finds the hidden text in a text. It returns at most one passage of each kind per line.
 func Find(text string) []Passage {
 	var found []Passage
-	at := 0 // where the line of the mark before began
+	at := 0 // start of the previous mark
 	line := 1
 	for _, m := range scan(text, strays) {
 		line += strings.Count(text[at:m.start], "\n")
@@ -72,8 +68,8 @@ func Find(text string) []Passage {
 	return found
 }
 
-// Reveal is the text with what [Find] finds made visible, each place between the
-// brackets ⟦ and ⟧. It shows also what Find lets pass as an accident of copying.
+// Reveal makes the hidden text of [Find] visible, each place between the brackets ⟦ and ⟧. It also shows what
+// Find tolerates as an accident of copying.
 func Reveal(text string) string {
 	marks := scan(text, 0)
 	if len(marks) == 0 {
@@ -90,15 +86,15 @@ func Reveal(text string) string {
 	return b.String()
 }
 
-// mark is one place of a text, in bytes.
+// mark is one place in a text; start and end are byte offsets.
 type mark struct {
 	start, end int
 	kind       Kind
-	// shown stands in its place when the text is revealed.
+	// shown replaces the place when the text is revealed.
 	shown string
 }
 
-// excerpt is the surroundings of a mark, revealed and on one line.
+// excerpt returns the text around a mark, revealed and on one line.
 func excerpt(text string, m mark) string {
 	const around = 60
 	start, end := max(0, m.start-around), min(len(text), m.end+around)

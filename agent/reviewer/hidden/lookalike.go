@@ -15,7 +15,7 @@ import (
 //go:embed confusables.txt
 var confusables string
 
-// ascii is the letter or digit of ASCII that a character looks like.
+// ascii maps a character to the ASCII letter or digit that it looks like.
 var ascii = func() map[rune]rune {
 	all := map[rune]rune{}
 	for line := range strings.Lines(confusables) {
@@ -30,11 +30,10 @@ var ascii = func() map[rune]rune {
 	return all
 }()
 
-// lookalikes marks names that show other letters than they have: those in which letters of
-// ASCII stand beside others that look like such, and those that look like ASCII throughout
-// where a program names something.
+// lookalikes marks names that do not have the letters they show: names that mix ASCII letters with characters
+// that look like ASCII, and names that look like ASCII throughout, in places where a program names something.
 func (f *finder) lookalikes() {
-	native := false // the line has words of another script that are no lookalikes
+	native := false // the line has words in another script that are not lookalikes
 	f.words(func(_, _ int, word string) {
 		native = native || strings.ContainsFunc(word, func(r rune) bool { return foreign(r) && ascii[r] == 0 })
 	})
@@ -55,11 +54,11 @@ func (f *finder) lookalikes() {
 	})
 }
 
-// sign is what passes for ASCII in a program: the exclamation mark of an inequality, and a
-// semicolon that is a question mark in Greek.
+// sign matches characters that look like ASCII operators in a program: the click letter in an inequality,
+// which looks like an exclamation mark, and the Greek question mark, which looks like a semicolon.
 var sign = lazyregexp.New(`\x{1C3}=|\x{37E}`)
 
-// escape is what stands for one character in a string, and is no part of a word.
+// escape matches an escape sequence for one character in a string, which is not part of a word.
 var escape = lazyregexp.New(`^\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv])`)
 
 // words calls do with each run of letters, digits and underlines.
@@ -80,8 +79,8 @@ func (f *finder) words(do func(start, end int, word string)) {
 	}
 }
 
-// seeming is what a word is read as; it reports false where a letter of it can be told from
-// ASCII, and where it is ASCII.
+// seeming returns how people read a word. It returns false if the word is ASCII, or if one of its letters can
+// be distinguished from ASCII.
 func seeming(word string) (string, bool) {
 	plain, told := true, false
 	said := strings.Map(func(r rune) rune {
@@ -89,8 +88,8 @@ func seeming(word string) (string, bool) {
 			return r
 		}
 		plain = false
-		// Latin letters beyond ASCII are those of a language, and a small Greek one is a
-		// quantity in a formula. Wide letters are neither.
+		// Latin letters beyond ASCII belong to a language, and a small Greek letter is a quantity in a
+		// formula. Fullwidth letters are neither.
 		latin := unicode.Is(unicode.Latin, r) && (r < 0xFF21 || r > 0xFF5A)
 		told = told || ascii[r] == 0 || latin || unicode.Is(unicode.Greek, r) && unicode.IsLower(r) && r != 'ο'
 		return ascii[r]
@@ -98,14 +97,14 @@ func seeming(word string) (string, bool) {
 	return said, !plain && !told
 }
 
-// mixed reports whether letters of ASCII stand beside such as only look like them.
+// mixed reports whether a word has ASCII letters next to others that only look like ASCII.
 func mixed(word string) bool {
 	letters := strings.ContainsFunc(word, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsLetter(r) })
 	return letters && strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// inString reports whether what follows this beginning of a line stands within quotation
-// marks, as far as one line tells.
+// inString reports whether the text after this beginning of a line is within quotation marks, as far as one
+// line shows.
 func inString(before string) bool {
 	var open rune
 	for _, r := range before {
@@ -119,8 +118,8 @@ func inString(before string) bool {
 	return open != 0
 }
 
-// inflected reports whether a word of ASCII has an ending in another script, as loanwords
-// do amid prose in that script.
+// inflected reports whether an ASCII word has an ending in another script, as loanwords have in prose of that
+// script.
 func inflected(word string) bool {
 	ending := strings.TrimLeftFunc(word, func(r rune) bool { return r <= unicode.MaxASCII })
 	return ending != word && !strings.ContainsFunc(ending, func(r rune) bool { return r <= unicode.MaxASCII })
@@ -130,10 +129,10 @@ func foreign(r rune) bool {
 	return r > unicode.MaxASCII && unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
 }
 
-// given is what follows a name in a program where it is given a value or called.
+// given matches the text after a name in a program if the name is assigned or called.
 var given = lazyregexp.New(`^(?:\(| ?:?= ?[^=> ])`)
 
-// names reports whether a word of two letters or more names something in a program.
+// names reports whether a word of at least two letters names something in a program.
 func (f *finder) names(start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(f.line[:start])
 	return utf8.RuneCountInString(f.line[start:end]) >= 2 && !strings.ContainsRune("\"'`", before) && given.MatchString(f.line[end:])

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// strays is how many lone invisible characters beside white space or at a
-// line's edge are an accident of copying, of which web pages and chats have plenty.
+// strays is how many single invisible characters next to white space or at a line's edge count as an accident
+// of copying: web pages and chats have many of them.
 const strays = 3
 
-// scan finds the marks of a text in their order; they do not overlap. It lets so many
-// strays pass.
+// scan returns the marks of a text in order; they do not overlap. It tolerates the given number of strays.
 func scan(text string, strays int) []mark {
 	var all []mark
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -28,7 +27,7 @@ func scan(text string, strays int) []mark {
 	return sorted(all)
 }
 
-// plain reports whether a line holds nothing but printable ASCII and tabs.
+// plain reports whether a line contains only printable ASCII and tabs.
 func plain(line string) bool {
 	for i := range len(line) {
 		if c := line[i]; c != '\t' && (c < ' ' || c > '~') {
@@ -38,12 +37,12 @@ func plain(line string) bool {
 	return true
 }
 
-// finder looks through one line that is not plain.
+// finder searches one line that is not plain.
 type finder struct {
 	line   string
-	at     int  // where the line begins in the text
-	strays *int // how many more of them pass
-	rtl    bool // the text has right-to-left prose, whose marks of direction hide nothing
+	at     int  // start of the line in the text
+	strays *int // how many more strays are tolerated
+	rtl    bool // the text has right-to-left prose, in which direction marks hide nothing
 	marks  []mark
 }
 
@@ -66,7 +65,7 @@ func (f *finder) mark(start, end int, kind Kind, shown string) {
 	f.marks = append(f.marks, mark{f.at + start, f.at + end, kind, shown})
 }
 
-// around is the characters before and behind the one at i, 0 at the line's ends.
+// around returns the characters before and after the one at i; 0 at the ends of the line.
 func (f *finder) around(i int) (before, after rune) {
 	_, size := utf8.DecodeRuneInString(f.line[i:])
 	if i > 0 {
@@ -78,8 +77,8 @@ func (f *finder) around(i int) (before, after rune) {
 	return before, after
 }
 
-// tag marks a whole run of tag characters where it begins. Three flags are
-// written with them (https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences).
+// tag marks a run of tag characters at its first one. Three flags are written with tag characters
+// (https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences).
 func (f *finder) tag(i int) {
 	before, _ := f.around(i)
 	if isTag(before) {
@@ -98,7 +97,7 @@ func (f *finder) tag(i int) {
 
 func isTag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }
 
-// untag is the ASCII that tag characters spell.
+// untag returns the ASCII text in tag characters.
 func untag(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r = r - 0xE0000; r >= ' ' && r <= '~' {
@@ -108,10 +107,10 @@ func untag(s string) string {
 	}, s)
 }
 
-// invisible marks a character without a glyph, unless ordinary writing has it there.
+// invisible marks a character without a glyph, unless ordinary writing has it in this place.
 func (f *finder) invisible(i int, r rune, rtl bool) {
 	before, after := f.around(i)
-	for at := i; before == r && r == 0x200B; { // of a run, what stands before it
+	for at := i; before == r && r == 0x200B; { // for a run, use the character before it
 		at -= utf8.RuneLen(r)
 		before, _ = f.around(at)
 	}
