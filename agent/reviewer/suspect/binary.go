@@ -12,9 +12,8 @@ import (
 	"touchstone/verdict"
 )
 
-// Binary is what a session can read of a file of which git shows no lines, and which is
-// text all the same, in UTF-16 or because an attribute says that it is binary. What the
-// file held before is left out.
+// Binary returns the text of a file for which git shows no lines but which is text, in UTF-16 or because an
+// attribute declares it binary. It leaves out the lines that the file contained before.
 func Binary(path string, before, after []byte) []Text {
 	text := legible(after)
 	if text == "" {
@@ -23,14 +22,14 @@ func Binary(path string, before, after []byte) []Text {
 	return []Text{{Form: Code, Path: path, Line: 1, Text: fresh(legible(before), text)}}
 }
 
-// Unread is the hold of a binary file that is too large to be looked into.
+// Unread is the hold for a binary file that is too large to be examined.
 func Unread(path string, max int64) verdict.Hold {
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
 		Detail: fmt.Sprintf("The binary file could not be looked into: it is larger than %d MiB, or the change's binary files are too large "+
 			"together.", max>>20)}
 }
 
-// legible is the text that a file is, or "".
+// legible returns a file's content as text, or "" if the file is not text.
 func legible(data []byte) string {
 	if text := wide(data); text != "" {
 		return text
@@ -60,8 +59,8 @@ func fresh(before, text string) string {
 	return b.String()
 }
 
-// wide is the text that is written in UTF-16, by a byte order mark or since one byte
-// of most pairs is 0, or "".
+// wide decodes a text in UTF-16, which it recognises by a byte order mark or because one byte of most pairs
+// is 0. It returns "" if there is none.
 func wide(data []byte) string {
 	var order binary.ByteOrder
 	switch {

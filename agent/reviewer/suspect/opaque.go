@@ -10,13 +10,12 @@ import (
 	"touchstone/verdict"
 )
 
-// shown are the types of content that people and machines look at and that nothing
-// executes, by how they begin.
+// shown are the prefixes of content types that are displayed or played, and that nothing executes.
 var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/ogg", "application/vnd.ms-fontobject"}
 
-// Opaque is the hold of a binary file of which no session can tell what it does: a
-// program, an archive, or anything else but pictures, sounds and fonts. ok is false
-// where it is one of those, a published wrapper of Gradle, or text all the same.
+// Opaque is the hold for a binary file whose effect no session can judge: a program, an archive, or anything
+// else except pictures, sounds and fonts. ok is false if the file is one of these, a published Gradle
+// wrapper, or text after all.
 func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bool) {
 	if len(content) == 0 || legible(content) != "" || published(path, content) {
 		return verdict.Hold{}, false
@@ -30,7 +29,7 @@ func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bo
 			"and whether it is what its source makes."}, true
 }
 
-// Elsewhere is the hold of a submodule that is new or moved.
+// Elsewhere is the hold for a new or moved submodule.
 func Elsewhere(path, commit string) verdict.Hold {
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
 		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+

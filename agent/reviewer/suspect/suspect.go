@@ -1,14 +1,12 @@
-// Package suspect finds, in code and without a model, what in a change is not what its
-// readers take it for, and what speaks to the machine that reviews it. It owns the
-// knowledge of how such texts and files look; it reads values and does no I/O. The rule
-// behind it is row S14 of the security guideline.
+// Package suspect finds, in code and without a model, parts of a change that are not what they seem to
+// readers, and texts that address the machine that reviews the change. It knows what such texts and files
+// look like. It works on values and does no I/O. Its rule is row S14 of the security guideline.
 //
-// What is certain holds a change for a person: invisible characters, names that look like
-// others, the product's own markers and delimiters, files that no session can read. What
-// reads like an address to the reviewer is evidence: the session has to answer it and the
-// posted review shows it. No list of sentences finds each one that could sway a model, and
-// none is needed for what holds: a session's answer counts only in this run's form, and
-// what strangers wrote stands between delimiters that they cannot form.
+// What is certain holds a change for a person: invisible characters, names that look like others, the
+// product's own markers and delimiters, files that no session can read. What reads like an address to the
+// reviewer is evidence: the session must respond to it, and the posted review shows it. No list of sentences
+// catches everything that could sway a model, and the holds do not need one: a session's answer counts only
+// in this run's form, and strangers' text stands between delimiters that strangers cannot produce.
 package suspect
 
 import (
@@ -29,7 +27,7 @@ type Form int
 
 // The forms of texts.
 const (
-	// Name is a title, the name of a branch or of a file.
+	// Name is a title, or the name of a branch or a file.
 	Name Form = iota
 	// Prose is a commit message.
 	Prose
@@ -37,38 +35,38 @@ const (
 	Markdown
 	// Code is the text of a file.
 	Code
-	// Output is what a program printed: the log of a check.
+	// Output is the output of a program: the log of a check.
 	Output
 )
 
-// Text is one text of a pull request or of what belongs to it.
+// Text is one text of a pull request or of something that belongs to it.
 type Text struct {
 	Form Form
-	// What names the text for people, such as "the description".
+	// What describes the text for people, such as "the description".
 	What string
-	// Path is the file that a text is from, and Line its first line there, from 1.
+	// Path is the file that contains the text, and Line the number of its first line there, from 1.
 	Path string
 	Line int
 	Text string
 }
 
 const (
-	// MaxFound bounds the holds of one change, and its evidence. One more hold says that
+	// MaxFound is the maximum number of holds of one change, and of its evidence. One more hold says that
 	// there were others.
 	MaxFound = 50
-	// maxDetail bounds what is said of one place, in bytes.
+	// maxDetail is the maximum length of the details on one place, in bytes.
 	maxDetail = 300
 	rule      = "security/S14"
 )
 
-// Look finds what holds a change with these texts, and what the session has to answer, one
-// of each kind at most for a line.
+// Look finds the holds of a change with these texts, and the evidence that the session must respond to. There
+// is at most one of each kind per line.
 func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	for _, t := range texts {
 		t.Text = ownMark.ReplaceAllString(t.Text, "")
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
-			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // what right-to-left languages need
+			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
 			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
 				p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
@@ -91,12 +89,12 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	return holds, evidence[:min(len(evidence), MaxFound)]
 }
 
-// marker is what only the product and its sessions write: the lines that end an answer, the
-// product's state, the delimiters of a prompt and the fence of an answer's data.
+// marker matches text that only the product and its sessions write: the lines that end an answer, the
+// product's state, the delimiters of a prompt, and the fence of an answer's data.
 var marker = lazyregexp.New(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untrusted-\w*|(?:` + "```|~~~" + `)touchstone\b`)
 
-// address is how texts begin that are meant for a reviewing machine. It is for drawing
-// attention, and stops nothing.
+// address matches the beginnings of texts for a reviewing machine. It only draws attention, and blocks
+// nothing.
 var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
 	`(?:ai|llm|automated|machine|bot) (?:code )?review(?:er|ing|s)\b`,
 	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?` +
@@ -108,7 +106,7 @@ var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
 	`you are (?:now )?(?:an? |the )(?:ai|language model|reviewer|assistant)\b`,
 }, "|") + `)`)
 
-// matches are the lines of a text in which a pattern is found, each with its text.
+// matches yields the line numbers at which a pattern is found in a text, each with the text of the line.
 func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		line, at, before := 1, 0, 0
@@ -125,15 +123,15 @@ func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
 	}
 }
 
-// ownMark is by which the product finds its own comments again, each kind in the very form
-// that agent/daemon writes. A copy of one in a text is harmless.
+// ownMark matches the marks with which the product recognises its own comments, each kind in exactly the form
+// that agent/daemon writes. A copy of such a mark in a text is harmless.
 var ownMark = lazyregexp.New(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +
 	`|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
 
-// Unmarked is a comment without the marks by which the product finds its own again; own says that it ends in one, and so is
-// no person's.
+// Unmarked returns a comment without the product's own marks. own reports whether the comment ends in such a
+// mark, so that no person wrote it.
 func Unmarked(comment string) (text string, own bool) {
 	comment = strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n"))
 	text = strings.TrimSpace(ownMark.ReplaceAllString(comment, ""))
@@ -159,17 +157,17 @@ func (t Text) what() string {
 	return "The file's name"
 }
 
-// separators are Unicode's of lines and paragraphs.
+// separators replaces the line and paragraph separators of Unicode.
 var separators = strings.NewReplacer("\u2028", " ", "\u2029", " ")
 
-// hidden is what a text holds unseen. Letters that look like others are none in prose,
-// which is written in all scripts.
+// hidden returns the hidden text in a text. In prose, letters that look like others do not count, since prose
+// is written in all scripts.
 func (t Text) hidden() []hidden.Passage {
 	if t.Form == Output {
-		return nil // a log is what programs print
+		return nil // a log contains whatever programs print
 	}
 	text := t.Text
-	if t.Form == Markdown && t.Path == "" { // in which they end lines, as word processors write them
+	if t.Form == Markdown && t.Path == "" { // word processors end lines with these separators
 		text = separators.Replace(text)
 	}
 	found := hidden.Find(text)
@@ -185,20 +183,19 @@ func prose(name string) bool {
 		strings.ToLower(path.Ext(name)))
 }
 
-// translation reports whether a file holds what a program shows in other languages, by its name.
+// translation reports whether a file contains translated texts of a program, by its name.
 func translation(name string) bool {
 	return slices.Contains([]string{".po", ".pot", ".arb", ".xlf", ".xliff", ".strings", ".ftl"}, strings.ToLower(path.Ext(name)))
 }
 
-// data reports whether a file holds no code, by its name. Test vectors have such characters
-// on purpose.
+// data reports whether a file contains no code, by its name. Test vectors contain such characters on purpose.
 func data(name string) bool {
 	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
 	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
 }
 
-// minified reports whether a line is what programs write for browsers: longer than people write them.
-// The character classes of its regular expressions hold such characters as they are, not as escapes.
+// minified reports whether a line is generated for browsers, which means longer than people write. The
+// character classes of its regular expressions contain such characters as they are, not as escapes.
 func (t Text) minified(line int) bool {
 	const longest = 1000 // bytes
 	if !slices.Contains([]string{".js", ".mjs", ".cjs", ".css"}, strings.ToLower(path.Ext(t.Path))) {
@@ -207,14 +204,14 @@ func (t Text) minified(line int) bool {
 	return len(t.line(line)) > longest
 }
 
-// comments begin a line that no program reads, by the endings of the files' names.
+// comments are the beginnings of a comment line, with the endings of the files that use them.
 var comments = map[string][]string{
 	"//": strings.Fields(".c .cc .cpp .cs .cts .dart .go .h .hpp .java .js .jsx .kt .kts .mjs .mts .rs .scala .swift .ts .tsx"),
 	"#":  strings.Fields(".cfg .ex .exs .ps1 .py .rb .sh .toml .yaml .yml"),
 }
 
-// comment reports whether nothing but a comment stands on a line. A letter of another script in it is
-// a slip of the keyboard, and names nothing.
+// comment reports whether a line contains only a comment. A letter of another script in a comment is a slip
+// of the keyboard, and names nothing.
 func (t Text) comment(line int) bool {
 	for mark, endings := range comments {
 		if strings.HasPrefix(strings.TrimSpace(t.line(line)), mark) && slices.Contains(endings, strings.ToLower(path.Ext(t.Path))) {
@@ -224,7 +221,7 @@ func (t Text) comment(line int) bool {
 	return false
 }
 
-// line is the text's line of this number, from 1.
+// line returns the text's line with this number, from 1.
 func (t Text) line(number int) string {
 	lines := strings.SplitN(t.Text, "\n", number+1)
 	return lines[min(number, len(lines))-1]
@@ -240,8 +237,8 @@ func tests(name string) bool {
 		})
 }
 
-// Added is what a unified diff of one file brings in: the file's name, and the
-// added lines, those that follow each other as one text.
+// Added returns what a unified diff adds to one file: the file's name, and the added lines. Consecutive lines
+// form one text.
 func Added(path string, patch []byte) []Text {
 	texts := []Text{{Form: Name, Path: path, Text: path}}
 	var run []byte
