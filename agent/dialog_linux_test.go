@@ -157,7 +157,7 @@ func TestJoinAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// The answers are there to be read, and are not.
+// TestNothingIsAskedInAPipe provides answers on a pipe and checks that they are not read.
 func TestNothingIsAskedInAPipe(t *testing.T) {
 	p := sitDown(t, 120)
 	p.program("gh", "exit 1")

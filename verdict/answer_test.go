@@ -215,7 +215,7 @@ func TestJudgeTellsNamesApartThatCleaningMakesOne(t *testing.T) {
 	}
 }
 
-// A cut answer is one that its session never finished.
+// TestJudgeTruncated judges truncated answers, which their sessions never finished.
 func TestJudgeTruncated(t *testing.T) {
 	text := "Prose.\n" + block(encode(t, walked())) + closing(Approve)
 	whole := len(strings.TrimRight(text, "\n"))
@@ -243,7 +243,7 @@ func TestJudgeRequestsChanges(t *testing.T) {
 	}
 }
 
-// What a session did not read, walk or keep, its silence says nothing about.
+// TestJudgeIncomplete checks that silence proves nothing about what a session did not read, cover or keep.
 func TestJudgeIncomplete(t *testing.T) {
 	for name, change := range map[string]func(*Answer){
 		"file":      func(a *Answer) { a.Files = a.Files[:1] },
@@ -262,7 +262,8 @@ func TestJudgeIncomplete(t *testing.T) {
 	}
 }
 
-// What leaves its author nothing to do is worth another question.
+// TestJudgeIsConclusive checks that an answer that leaves its author nothing to do is not conclusive: the
+// session is worth another question.
 func TestJudgeIsConclusive(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Answer)
@@ -324,7 +325,7 @@ func TestJudgeNormalisesFindings(t *testing.T) {
 	}
 }
 
-// Doubts go into the posted review, which has room for little.
+// TestJudgeBoundsDoubts limits the doubts, since they go into the posted review, which has little room.
 func TestJudgeBoundsDoubts(t *testing.T) {
 	long := strings.Repeat("9", 1<<16)
 	for name, text := range map[string]string{

@@ -20,7 +20,8 @@ var checkGrounds = Grounds{File: func(path string) ([]byte, error) {
 	return []byte("package store\n\nfunc get(id string) {\n\tquery(escape(id))\n}\n"), nil
 }}
 
-// TestJudgeCheckFailsClosed: only a whole answer of this run that quotes what is there refutes.
+// TestJudgeCheckFailsClosed checks that only a complete answer of this run that quotes existing text refutes
+// a finding.
 func TestJudgeCheckFailsClosed(t *testing.T) {
 	t.Parallel()
 	refuted := Check{Outcome: Overruled, Reason: "It is escaped.", Path: "store.go", Quote: "query(escape(id))"}
@@ -66,7 +67,8 @@ func TestJudgeCheckFailsClosed(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefutedDoesNotBlock, and comes back if a later round finds and upholds it.
+// TestWhatIsRefutedDoesNotBlock checks that a refuted finding does not block, and comes back if a later round
+// finds and upholds it.
 func TestWhatIsRefutedDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	one := Finding{ID: "0000000a", Severity: Critical, Rule: "security/S3", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}
@@ -104,7 +106,8 @@ func TestWhatIsRefutedDoesNotBlock(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoweredIsANit: it is kept with what it was and why, does not block, and blocks again if a later round upholds it.
+// TestWhatIsLoweredIsANit checks that a lowered finding keeps its earlier severity and the reason, does not
+// block, and blocks again if a later round upholds it.
 func TestWhatIsLoweredIsANit(t *testing.T) {
 	t.Parallel()
 	f := Finding{ID: "0000000a", Severity: Major, Rule: "architecture/A1", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}
@@ -134,7 +137,7 @@ func TestWhatIsLoweredIsANit(t *testing.T) {
 	}
 }
 
-// TestTheLedgerCountsWhatBecameOfFindings: disputes that did not hold, and returns.
+// TestTheLedgerCountsWhatBecameOfFindings checks that the ledger counts failed disputes and returns.
 func TestTheLedgerCountsWhatBecameOfFindings(t *testing.T) {
 	t.Parallel()
 	f := Finding{ID: "0000000a", Severity: Major, Rule: "security/S3", Path: "a.go", Quote: "unsafe()", Claim: "It is unsafe."}

@@ -12,7 +12,8 @@ func due() Entry {
 		Claim: "SQL is glued together", Code: glued, First: 1, Last: 1}
 }
 
-// What an earlier round found does not go away because nobody speaks of it.
+// TestEarlierFindingsNeedAWord checks that an earlier round's finding does not disappear because no answer
+// mentions it.
 func TestEarlierFindingsNeedAWord(t *testing.T) {
 	const (
 		silent  = "does not say what became of it"
@@ -114,7 +115,8 @@ func TestEarlierFindingsNeedAWord(t *testing.T) {
 	}
 }
 
-// An answer that does find it again decides nothing twice.
+// TestEarlierFindingsFoundAgain checks that an answer that finds an earlier finding again does not decide it
+// twice.
 func TestEarlierFindingsFoundAgain(t *testing.T) {
 	e, a, g := due(), walked(), grounded()
 	a.Findings = []Finding{finding(Major)}
@@ -126,7 +128,8 @@ func TestEarlierFindingsFoundAgain(t *testing.T) {
 	}
 }
 
-// A file that cannot be looked at is not a file in which the code is gone.
+// TestEarlierFindingsInUnreadableFiles checks that the code of a finding does not count as gone if its file
+// cannot be read.
 func TestEarlierFindingsInUnreadableFiles(t *testing.T) {
 	e, g := due(), grounded()
 	g.Ledger, g.Due = Ledger{e}, []Entry{e}
@@ -136,7 +139,7 @@ func TestEarlierFindingsInUnreadableFiles(t *testing.T) {
 	}
 }
 
-// What one answer kept and another found is found.
+// TestJoinOfKeptAndFound checks that a finding counts as found if one answer kept it and another found it.
 func TestJoinOfKeptAndFound(t *testing.T) {
 	kept := finding(Major)
 	kept.ID, kept.Kept = "0a1b2c3d", "its code still stands there"

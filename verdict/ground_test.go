@@ -132,7 +132,8 @@ func TestGroundRaisesToTheRow(t *testing.T) {
 	}
 }
 
-// What cannot be looked at is not disproved, but cannot approve either.
+// TestGroundWithUnreadableFile checks that a finding in an unreadable file is not disproved, but that such a
+// file cannot lead to an approval either.
 func TestGroundWithUnreadableFile(t *testing.T) {
 	g := grounded()
 	g.File = func(string) ([]byte, error) { return nil, errors.New("the disk is gone") }
@@ -188,8 +189,8 @@ func TestGroundMarksWhatIsLate(t *testing.T) {
 	}
 }
 
-// A finding that would block may be wrong in any way: an approval beside it does
-// not count.
+// TestNoApprovalBesideAFindingThatBlocks checks that an approval next to a finding that would block does not
+// count, however wrong the finding is.
 func TestNoApprovalBesideAFindingThatBlocks(t *testing.T) {
 	t.Parallel()
 	d := rand.New(rand.NewPCG(7, 7))

@@ -54,7 +54,7 @@ func TestLedgerOverRounds(t *testing.T) {
 	}
 }
 
-// What a session did not look at is not gone.
+// TestLedgerAfterIncompleteRound checks that a finding is not gone if the session did not look at it.
 func TestLedgerAfterIncompleteRound(t *testing.T) {
 	a, b := named("a", Major), named("b", Major)
 	l := Ledger(nil).advance(1, Answer{Findings: []Finding{a}})
@@ -94,7 +94,7 @@ func TestLedgerKeepsWhatPeopleWaived(t *testing.T) {
 	}
 }
 
-// What its author says of a finding is judged in the next round.
+// TestLedgerJudgesWhatIsSaid checks that the next round judges what the author says about a finding.
 func TestLedgerJudgesWhatIsSaid(t *testing.T) {
 	for status, gone := range map[Status]Status{ClaimedFixed: Verified, Disputed: Withdrawn, Open: Verified} {
 		l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Major)}})
@@ -117,7 +117,8 @@ func TestLedgerJudgesWhatIsSaid(t *testing.T) {
 	}
 }
 
-// A session that could not prove what it meant has not said that it is gone.
+// TestLedgerDoesNotVerifyWhatWasDropped checks that a finding does not count as repaired because a session
+// could not prove it.
 func TestLedgerDoesNotVerifyWhatWasDropped(t *testing.T) {
 	l := Ledger(nil).advance(1, Answer{Findings: []Finding{named("a", Major), {Rule: "test/T2", Path: "a.go", Claim: "b", Severity: Nit}}})
 	next := l.After(2, Judgement{Complete: true, Dropped: []Dropped{{Finding: named("reworded", Major)}}})

@@ -101,7 +101,7 @@ func TestSealShedsWhatMattersLeast(t *testing.T) {
 	}
 }
 
-// However much is held, that something is can not be lost.
+// TestSealKeepsTheFirstHold checks that a record always keeps one hold, however many there are.
 func TestSealKeepsTheFirstHold(t *testing.T) {
 	var j Judgement
 	for i := range 300 {

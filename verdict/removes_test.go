@@ -2,7 +2,8 @@ package verdict
 
 import "testing"
 
-// A removed line often has a twin in the file, about which the finding is not.
+// TestAQuoteWithoutALineIsOfWhatIsTakenAway checks that a quote without a line means the removed line, even
+// if the file still has an identical line elsewhere.
 func TestAQuoteWithoutALineIsOfWhatIsTakenAway(t *testing.T) {
 	const twin, gone = "func a() {\n\tif !seen {\n\t\treturn\n\t}\n}\n", "func b() {\n\tif !seen {\n\t\treturn\n\t}\n\tflush()\n}\n"
 	g := evidence()

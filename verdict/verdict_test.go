@@ -17,7 +17,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestJoinSaysNothingTwice: parts of one session lack the same and sum up alike.
+// TestJoinSaysNothingTwice joins parts of one session that lack the same and have the same summary.
 func TestJoinSaysNothingTwice(t *testing.T) {
 	part := Judgement{Doubts: []string{"It lacks a dimension."}, Answer: Answer{Summary: "No findings."}}
 	other := Judgement{Doubts: []string{"It lacks a file."}, Answer: Answer{Summary: "The parser is right."}}

@@ -120,7 +120,7 @@ func TestCostOfFixesIsReadFromTheirTrailers(t *testing.T) {
 	}
 }
 
-// TestHoldsNameTheirPlace with the place where it is.
+// TestHoldsNameTheirPlace checks that a hold is shown with its place.
 func TestHoldsNameTheirPlace(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -136,7 +136,8 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 	}
 }
 
-// Which review counts is the agents' decision, and not told otherwise.
+// TestOnlyReviewsThatTheAgentsHeedCount checks that the report counts the same reviews as the agents'
+// decision.
 func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 	t.Parallel()
 	approved, objects := verdict.Record{Verdict: verdict.Approve, Round: 1},
@@ -202,8 +203,8 @@ func TestEditedStopStillStops(t *testing.T) {
 	}
 }
 
-// TestNoApprovalIsClaimedWhereSomethingIsMissing: what one review says is no approval of the head as long as something is missing for
-// that.
+// TestNoApprovalIsClaimedWhereSomethingIsMissing checks that one review is not reported as an approval of the
+// head while something is missing for the approval.
 func TestNoApprovalIsClaimedWhereSomethingIsMissing(t *testing.T) {
 	t.Parallel()
 	approved := verdict.Record{Verdict: verdict.Approve, Round: 1}

@@ -48,7 +48,8 @@ func TestOrdersNameWhoGaveThemAndWhetherTheyCount(t *testing.T) {
 	}
 }
 
-// Where rights cannot be seen, an order is listed all the same, and to stop counts.
+// TestStopCountsWhereRightsAreHidden checks that orders are listed even if GitHub hides the rights, and that
+// an order to stop then counts.
 func TestStopCountsWhereRightsAreHidden(t *testing.T) {
 	w := start(t)
 	for _, body := range []string{"/touchstone stop", "/touchstone resume"} {

@@ -93,8 +93,8 @@ func TestLiveTakesOverWhatCanChange(t *testing.T) {
 	})
 }
 
-// TestLiveKeepsToWhatWorks: a broken file changes nothing, and is told of once. No file has
-// the size of the one before, which many file systems would give the same time.
+// TestLiveKeepsToWhatWorks checks that a broken file changes nothing and is logged once. Each file differs in
+// size from the one before, since many file systems would give both the same time.
 func TestLiveKeepsToWhatWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "rounds: {max: 7}\nmerge: {auto: false}\n")
@@ -113,7 +113,7 @@ func TestLiveKeepsToWhatWorks(t *testing.T) {
 	})
 }
 
-// TestLiveWaitsForTheWholeFile: what is being written is not taken for what was written.
+// TestLiveWaitsForTheWholeFile checks that a file that is still being written is not used.
 func TestLiveWaitsForTheWholeFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "merge: {auto: false}\n")
@@ -129,7 +129,7 @@ func TestLiveWaitsForTheWholeFile(t *testing.T) {
 	})
 }
 
-// TestLiveFindsAFirstFile: where there was none, one that appears holds.
+// TestLiveFindsAFirstFile checks that a new file takes effect if there was none before.
 func TestLiveFindsAFirstFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "")
@@ -142,8 +142,8 @@ func TestLiveFindsAFirstFile(t *testing.T) {
 	})
 }
 
-// TestLiveFindsWhatChangedBeforeItLooks: an agent takes its time from reading its settings to
-// following them.
+// TestLiveFindsWhatChangedBeforeItLooks changes the file after the agent read its settings and before it
+// follows them.
 func TestLiveFindsWhatChangedBeforeItLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "agent.yaml")
@@ -165,7 +165,7 @@ func TestLiveFindsWhatChangedBeforeItLooks(t *testing.T) {
 	})
 }
 
-// TestLiveFindsAnotherFileCorrected: what the settings name may be what was wrong with them.
+// TestLiveFindsAnotherFileCorrected corrects a file that the settings name, which was the cause of the error.
 func TestLiveFindsAnotherFileCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live, step := following(t, "rounds: {max: 7}\n")

@@ -235,7 +235,8 @@ func TestPrivateIsWhereTheSecretsAre(t *testing.T) {
 	}
 }
 
-// TestAServiceHasTheModelKeysOfItsFile and a shell's own goes before them.
+// TestAServiceHasTheModelKeysOfItsFile checks that a service gets the keys of the file, and that a variable
+// of its own shell takes precedence.
 func TestAServiceHasTheModelKeysOfItsFile(t *testing.T) {
 	home := t.TempDir()
 	path := write(t, "", 0o600, home, "agent.yaml")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestAPipeIsNotWaitedFor: nobody may ever write to it, and the agent would not end either.
+// TestAPipeIsNotWaitedFor checks that a pipe is refused: it may never have a writer, and the agent could then
+// not end either.
 func TestAPipeIsNotWaitedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.yaml")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -49,7 +49,8 @@ func TestTheRepositorysExampleIsComplete(t *testing.T) {
 	}
 }
 
-// TestErrorNamesEachKeyThatARepositoryMaySet: a user of an installed program has no example beside it.
+// TestErrorNamesEachKeyThatARepositoryMaySet checks that the error lists all keys, since users of an
+// installed program have no example file next to it.
 func TestErrorNamesEachKeyThatARepositoryMaySet(t *testing.T) {
 	var keys []string
 	for section := range reflect.TypeFor[Repository]().Fields() {

@@ -90,7 +90,8 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	}
 }
 
-// What fails on the base as well is mended there, also when the review asks for more.
+// TestACallOverABrokenBaseSaysSoFirst checks that the call says first that the base itself fails and must be
+// repaired there, even if the review asks for more.
 func TestACallOverABrokenBaseSaysSoFirst(t *testing.T) {
 	t.Parallel()
 	_, a, pr := stuck(t)
@@ -117,7 +118,8 @@ func TestBriefingNamesAReviewWithoutFindings(t *testing.T) {
 	}
 }
 
-// What waits for want of checks is not merged by touchstone merge either.
+// TestWhatWaitsForWantOfChecksIsToldHowToGoOn checks that the comment on a pull request without checks does
+// not recommend touchstone merge, which would not merge it either.
 func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})

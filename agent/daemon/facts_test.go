@@ -202,7 +202,7 @@ func TestStopIsHeardWhereRightsCannotBeSeen(t *testing.T) {
 	}
 }
 
-// Without what a decision takes there is none.
+// TestNothingIsDecidedOnHalfTheFacts checks that there is no decision if one of the facts for it is missing.
 func TestNothingIsDecidedOnHalfTheFacts(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

@@ -96,7 +96,8 @@ func (s spender) Ask(ctx context.Context, _ string) (engine.Result, error) {
 
 func (spender) Close() error { return nil }
 
-// TestASessionUnderWayIsBooked: its machine may die before it ends.
+// TestASessionUnderWayIsBooked checks that a running session is in the accounts, since its machine may die
+// before it ends.
 func TestASessionUnderWayIsBooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := remembering(t, config.Default())
@@ -170,7 +171,8 @@ func TestWhatIsDoneByHandCountsIntoTheDay(t *testing.T) {
 	}
 }
 
-// TestSessionsAtOnceKeepToTheDay: together they are promised no more than it has left.
+// TestSessionsAtOnceKeepToTheDay checks that parallel sessions together are promised no more than the rest of
+// the day's budget.
 func TestSessionsAtOnceKeepToTheDay(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)

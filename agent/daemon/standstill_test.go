@@ -175,7 +175,7 @@ func TestAStandstillIsToldOnce(t *testing.T) {
 	})
 }
 
-// Mended settings count at once, before the pause ends.
+// TestOtherSettingsEndAStandstill checks that corrected settings take effect at once, before the pause ends.
 func TestOtherSettingsEndAStandstill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

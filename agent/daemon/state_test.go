@@ -158,7 +158,8 @@ func TestACallIsToOneHeadAndBase(t *testing.T) {
 	}
 }
 
-// A call is its comment and its label: the comment alone stopped nobody.
+// TestACallCountsOnceItHasItsLabel checks that a call needs both its comment and its label: the comment alone
+// stops nobody.
 func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -17,7 +17,8 @@ func said(g *loopback.GitHub, login, body string) int64 {
 	return made.ID
 }
 
-// TestAStopOutlastsWhatOthersDoToIt: only who gave it takes it back, or an order to resume.
+// TestAStopOutlastsWhatOthersDoToIt checks that an order to stop ends only if the person who gave it takes it
+// back, or with an order to resume.
 func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 	t.Parallel()
 	edit := func(g *loopback.GitHub, login string, id int64, body string) {

@@ -10,7 +10,8 @@ import (
 	"touchstone/agent/forge"
 )
 
-// TestAModelThatRestsIsWaitedFor, and that is no attempt: nothing was tried.
+// TestAModelThatRestsIsWaitedFor checks that a wait for a resting model does not count as an attempt, since
+// nothing was tried.
 func TestAModelThatRestsIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute,

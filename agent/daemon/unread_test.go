@@ -36,7 +36,8 @@ func talk(t *testing.T, g *loopback.GitHub, comments int, order string) int64 {
 	return first[0].ID
 }
 
-// TestAnOrderLateInAThreadIsHeard: people say stop where they talk, however long that is.
+// TestAnOrderLateInAThreadIsHeard checks that an order counts at the end of a long thread too: people say
+// stop where they talk.
 func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
@@ -47,7 +48,8 @@ func TestAnOrderLateInAThreadIsHeard(t *testing.T) {
 	}
 }
 
-// TestTalkOfAStrangerHidesNothing: not the order to stop before it, and nobody is called to it.
+// TestTalkOfAStrangerHidesNothing checks that a stranger's comments do not hide an earlier order to stop, and
+// that nobody is called because of them.
 func TestTalkOfAStrangerHidesNothing(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

@@ -143,7 +143,7 @@ func TestAFixOfLessIsBegunAnew(t *testing.T) {
 	}
 }
 
-// TestASessionGoesOn: what does not take the reason for a session away does not end it.
+// TestASessionGoesOn checks that events that leave the reason for a session intact do not end it.
 func TestASessionGoesOn(t *testing.T) {
 	t.Parallel()
 	unknown := func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown }

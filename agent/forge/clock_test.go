@@ -36,7 +36,8 @@ func TestTheClientTellsGitHubsTime(t *testing.T) {
 	}
 }
 
-// GitHub tells whole seconds. What is written down within one is not later than what is read after it.
+// TestGitHubsTimeDoesNotGoBackWithinASecond checks that the time never goes back, although GitHub's times are
+// whole seconds: what is written within a second must not be later than what is read after it.
 func TestGitHubsTimeDoesNotGoBackWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c clock

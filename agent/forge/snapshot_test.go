@@ -148,7 +148,8 @@ func TestASnapshotThatNeverHolds(t *testing.T) {
 	}
 }
 
-// What took several requests is what is there when the last of them is answered.
+// TestALongReadingEndsWhereItBegan checks that a state read with several requests is the state at the last
+// answer.
 func TestALongReadingEndsWhereItBegan(t *testing.T) {
 	for name, tc := range map[string]struct {
 		changesAt int // the request that is the first to see a change

@@ -56,7 +56,8 @@ func TestTheAgentsOwnStatusesAreNoChecks(t *testing.T) {
 	}
 }
 
-// TestNoNumberOfStatusesHidesOne: what lies beneath more statuses than are read is not said to be nothing.
+// TestNoNumberOfStatusesHidesOne checks that a status beneath more statuses than are read is not reported as
+// missing.
 func TestNoNumberOfStatusesHidesOne(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

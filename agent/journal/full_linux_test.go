@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A limit on the size of its files is to a process what a full disk is.
+// TestFullDisk limits the size of the process's files, which has the same effect as a full disk.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Housekeeping that fails costs nothing but the room.
+// TestJournalGoesOnWhereItCannotBeCompacted checks that a failed compaction costs only disk space.
 func TestJournalGoesOnWhereItCannotBeCompacted(t *testing.T) {
 	j := open(t, t.TempDir())
 	// It moves to where the path of the entries is as long as a path may be, and that of a file to

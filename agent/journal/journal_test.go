@@ -92,7 +92,8 @@ func TestWhatWasBegunIsRemembered(t *testing.T) {
 	}
 }
 
-// TestWhatACutOffActSpentIsRemembered: a budget that forgot it would be no bound.
+// TestWhatACutOffActSpentIsRemembered checks that the cost of an interrupted act is kept, since a budget that
+// forgot it would not limit anything.
 func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -309,7 +310,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// An agent may run for months.
+// TestJournalIsCompactedWhileOpen compacts an open journal, since an agent may run for months.
 func TestJournalIsCompactedWhileOpen(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -334,8 +335,8 @@ func TestJournalIsCompactedWhileOpen(t *testing.T) {
 	}
 }
 
-// An outage brings about many sessions that come to nothing, which must not push out what was
-// tried and what it cost.
+// TestAnOutagePushesNothingOut checks that the many failed sessions of an outage do not displace entries
+// about attempts and their cost.
 func TestAnOutagePushesNothingOut(t *testing.T) {
 	j := open(t, t.TempDir())
 	j.kept = 10
@@ -357,8 +358,8 @@ func TestAnOutagePushesNothingOut(t *testing.T) {
 	}
 }
 
-// What this process saw end has ended, also where the disk did not take that: else a session
-// that was paid for would be no attempt.
+// TestAnEndThatCannotBeWrittenIsKnown checks that an act that this process saw end has ended, even if the
+// disk refused the entry: otherwise a paid session would not count as an attempt.
 func TestAnEndThatCannotBeWrittenIsKnown(t *testing.T) {
 	j := open(t, t.TempDir())
 	id := begin(t, j, "acme/app#1", "aaa", "review")
@@ -373,7 +374,7 @@ func TestAnEndThatCannotBeWrittenIsKnown(t *testing.T) {
 	}
 }
 
-// A directory that cannot be written is a sentence with what to do.
+// TestOpenSaysWhatToDo checks that an unwritable directory leads to a message that says what to do.
 func TestOpenSaysWhatToDo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

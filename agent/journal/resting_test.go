@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestRestingIsSeenWhileTheAgentRuns: what is left alone is of one process, and told to others
-// only while that one is there.
+// TestRestingIsSeenWhileTheAgentRuns checks that others see the resting models of a process only while that
+// process is running.
 func TestRestingIsSeenWhileTheAgentRuns(t *testing.T) {
 	dir := t.TempDir()
 	see := func(when string, want ...Rest) {

@@ -51,7 +51,7 @@ func TestFindingsStandOnLinesOfTheHead(t *testing.T) {
 	}
 }
 
-// TestAFindingAboutRemovedLinesStandsBesideThem: there is no line of the head to comment on.
+// TestAFindingAboutRemovedLinesStandsBesideThem covers findings for which the head has no line to comment on.
 func TestAFindingAboutRemovedLinesStandsBesideThem(t *testing.T) {
 	t.Parallel()
 	text := func(guard string) string {

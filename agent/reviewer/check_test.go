@@ -95,8 +95,8 @@ func refutesBy(path, quote string) func(loopback.Asked) (string, error) {
 
 const guarded = "package store\n\nfunc load(id string) {\n\tif !valid(id) {\n\t\treturn\n\t}\n\tunsafe()\n}\n"
 
-// TestACriticalFindingIsCheckedBySomebodyElse: it is refuted, the review approves, says so, and the
-// record keeps it.
+// TestACriticalFindingIsCheckedBySomebodyElse checks that a refuted finding leads to an approval that says
+// so, and stays in the record.
 func TestACriticalFindingIsCheckedBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"store.go": guarded})
@@ -135,7 +135,8 @@ func TestACriticalFindingIsCheckedBySomebodyElse(t *testing.T) {
 	}
 }
 
-// TestWhatIsCheckedIsTheRepositorysChoice, and is not asked of it twice.
+// TestWhatIsCheckedIsTheRepositorysChoice checks that the repository chooses which findings are checked, and
+// that no finding is checked twice.
 func TestWhatIsCheckedIsTheRepositorysChoice(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]int{"": 1, "off": 0, "critical": 1, "blocking": 2} {
@@ -260,7 +261,7 @@ func TestACheckTakesItsShareOfTheEnginesTime(t *testing.T) {
 	}
 }
 
-// TestACheckShowsWhereLinesWereTakenAway: such a finding has no line of its own.
+// TestACheckShowsWhereLinesWereTakenAway checks a finding about removed lines, which has no line of its own.
 func TestACheckShowsWhereLinesWereTakenAway(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\tuse(1)\n", 200)

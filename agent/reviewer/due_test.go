@@ -9,8 +9,8 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// TestEarlierFindingsAreDueInOnePart: the one that has their file, by whatever name,
-// or else the last.
+// TestEarlierFindingsAreDueInOnePart checks that an earlier finding is due in the part with its file, under
+// any of its names, or else in the last part.
 func TestEarlierFindingsAreDueInOnePart(t *testing.T) {
 	file := func(path, old string) change.File {
 		return change.File{File: diff.File{Path: path, OldPath: old}}

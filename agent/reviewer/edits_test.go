@@ -29,7 +29,8 @@ const pipeline = "name: tset\non: push\njobs: {test: {runs-on: ubuntu-latest, st
 
 const typo = "package app\n\n// Parse raeds.\nfunc Parse() {}\n"
 
-// TestAnApprovalKeepsTheEditsOfItsNits: those that can be applied without anybody's looking again.
+// TestAnApprovalKeepsTheEditsOfItsNits checks that an approval keeps the edits that can be applied without
+// another review.
 func TestAnApprovalKeepsTheEditsOfItsNits(t *testing.T) {
 	t.Parallel()
 	const fixed = "// Parse reads."

@@ -14,8 +14,8 @@ import (
 	"touchstone/verdict"
 )
 
-// TestReviewIsVoidForAnotherBase: a verdict on what would go into one branch says
-// nothing of another.
+// TestReviewIsVoidForAnotherBase checks that a verdict on a merge into one branch does not count for another
+// branch.
 func TestReviewIsVoidForAnotherBase(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "fine\n"})
@@ -70,7 +70,8 @@ func TestAnEditedThreadIsNoFindings(t *testing.T) {
 	}
 }
 
-// TestOnlyPeopleAreQuoted: what bots write is for people, and nobody answers for it.
+// TestOnlyPeopleAreQuoted checks that comments of bots are left out: they are meant for people, and nobody
+// stands behind them.
 func TestOnlyPeopleAreQuoted(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "fine\n"})

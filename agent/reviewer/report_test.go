@@ -247,8 +247,7 @@ func TestModelTextCannotActOnGitHub(t *testing.T) {
 	}
 }
 
-// TestEveryBlockIsClosed: where a finding's texts open a block, what stands below them
-// still shows.
+// TestEveryBlockIsClosed checks that text below a finding is still shown if the finding's text opens a block.
 func TestEveryBlockIsClosed(t *testing.T) {
 	for _, text := range []string{"```\nx", "```\nx\n```", "~~~ go\n" + strings.Repeat("x\n", maxComment), "<details>", "a `b"} {
 		f := about("b.go", 0, 1)

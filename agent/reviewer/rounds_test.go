@@ -32,7 +32,8 @@ func at(line int, quote string) verdict.Finding {
 	return f
 }
 
-// TestAFindingSaysInItsThreadWhatIsLeftOfIt: of half a repair, whose author sees nothing else of it.
+// TestAFindingSaysInItsThreadWhatIsLeftOfIt covers a partial repair, about which the author sees nothing
+// else.
 func TestAFindingSaysInItsThreadWhatIsLeftOfIt(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe()\n"})
@@ -191,7 +192,7 @@ func TestSilenceRepairsNothing(t *testing.T) {
 	}
 }
 
-// TestLateFindings: code that the last round saw, and a finding that it did not make.
+// TestLateFindings covers findings in code that the last round saw without reporting them.
 func TestLateFindings(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

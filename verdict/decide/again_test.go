@@ -7,8 +7,8 @@ import (
 	"touchstone/verdict"
 )
 
-// What people do to an unchanged head is judged by its reviewer before anybody works on what the
-// review asked for; the author's side waits for that, also amid a fix.
+// TestAReviewIsGivenAnewBeforeItIsFixed checks that the reviewer judges what people do to an unchanged head
+// before anybody works on the review's findings; the author's side waits for that, even during a fix.
 func TestAReviewIsGivenAnewBeforeItIsFixed(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(*State){

@@ -147,7 +147,8 @@ func undone(s *State) {
 	}
 }
 
-// What is promised to others is waited for: they may leave some of it.
+// TestSessionsUnderWayShareTheDay checks that an agent waits for budget that is promised to other sessions,
+// since they may not use all of it.
 func TestSessionsUnderWayShareTheDay(t *testing.T) {
 	s := looping(1, stubborn)
 	s.Budgets.Day, s.Today, s.Promised = 9, 5, 3.99

@@ -172,7 +172,7 @@ func TestAuthorHeedsHolds(t *testing.T) {
 	})
 }
 
-// The word goes into the record, so that one can read there who let it pass.
+// TestLiftCarriesTheWord checks that the record says who let the change pass.
 func TestLiftCarriesTheWord(t *testing.T) {
 	s := asks()
 	s.Opinions = []Opinion{heldBy(entry("1", verdict.Nit)), by("mona", head, "APPROVED"), by("hubot", head, "APPROVED")}

@@ -173,8 +173,8 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 	})
 }
 
-// GitHub sends no event for what it computes in the background, and none when
-// a wait of ours is over.
+// TestNextAsksToLookAgain checks that the agent looks again by itself: GitHub sends no event for what it
+// computes in the background, and none when one of our waits ends.
 func TestNextAsksToLookAgain(t *testing.T) {
 	s := ready()
 	s.Mergeable = MergeableUnknown

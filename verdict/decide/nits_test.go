@@ -73,7 +73,8 @@ func byPerson(login, state string) Opinion {
 	return o
 }
 
-// TestNitsAreSaidToBeApplied: in the list of conditions and on the status line.
+// TestNitsAreSaidToBeApplied checks that the list of conditions and the status line say that nits will be
+// applied.
 func TestNitsAreSaidToBeApplied(t *testing.T) {
 	s := proposing()
 	a := Next(s)

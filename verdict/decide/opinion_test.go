@@ -56,8 +56,8 @@ func withdrawn(o Opinion) Opinion {
 	return o
 }
 
-// TestADismissedReviewIsNotReplacedByAnEarlierOne: its reviewer waits to be asked, and
-// then reviews again.
+// TestADismissedReviewIsNotReplacedByAnEarlierOne checks that a reviewer whose review was dismissed waits for
+// a request, and then reviews again.
 func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
 	s := asks()
 	s.Opinions = []Opinion{session(1, verdict.Approve), withdrawn(session(2, verdict.RequestChanges))}
@@ -76,8 +76,8 @@ func TestADismissedReviewIsNotReplacedByAnEarlierOne(t *testing.T) {
 	}
 }
 
-// TestAnEditedObjectionCallsAPerson: nobody waits for a reviewer's agent to take back what it cannot
-// know to be its own.
+// TestAnEditedObjectionCallsAPerson checks that nobody waits for a reviewer's agent to withdraw an objection
+// that it cannot recognise as its own.
 func TestAnEditedObjectionCallsAPerson(t *testing.T) {
 	edited := Opinion{By: "alice", SHA: older, State: "CHANGES_REQUESTED", Edited: true, CanPush: true}
 	doubtful := edited
@@ -104,7 +104,8 @@ func TestAnEditedObjectionCallsAPerson(t *testing.T) {
 	}
 }
 
-// TestDeletedAccountsAreNotOnePerson: nobody's approval answers for another's objection.
+// TestDeletedAccountsAreNotOnePerson checks that one deleted account's approval does not settle another one's
+// objection.
 func TestDeletedAccountsAreNotOnePerson(t *testing.T) {
 	s := ready()
 	s.Opinions = append(s.Opinions, Opinion{By: "ghost", State: "CHANGES_REQUESTED"}, Opinion{By: "ghost", State: "APPROVED"})
