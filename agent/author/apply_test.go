@@ -120,8 +120,8 @@ func TestApplyPushesNothingThatIsNotWhole(t *testing.T) {
 	}
 }
 
-// TestApplyIsForOneHead: where something came to the branch meanwhile, be it the base alone, nothing
-// is put on top of that.
+// TestApplyIsForOneHead checks that nothing is committed on top of a branch that has changed in the meantime,
+// even if only the base was merged.
 func TestApplyIsForOneHead(t *testing.T) {
 	t.Parallel()
 	g, pr := approvedHead(t, map[string]string{"README.md": "one\n"}, map[string]string{"app/parse.go": misspelt})

@@ -137,7 +137,7 @@ func TestFixWithoutAModel(t *testing.T) {
 	}
 }
 
-// A fix that may hold no session merges the base in, and leaves what else there is.
+// TestFixThatMayHoldNoSession checks that a fix without a session merges the base and leaves everything else.
 func TestFixThatMayHoldNoSession(t *testing.T) {
 	t.Parallel()
 	verify := map[string]string{".touchstone/config.yaml": "verify:\n  command: [test, -e, never]\n"}
@@ -196,8 +196,8 @@ func TestFixResolvesConflicts(t *testing.T) {
 	}
 }
 
-// TestFixShowsBothSidesOfAConflict: what each side meant to change is told apart, shortened where it is
-// long, whole in files while the session is at work, and no part of what is pushed.
+// TestFixShowsBothSidesOfAConflict checks that the prompt shows the changes of the two sides separately,
+// shortened if they are long. Files contain them completely during the session, and none of it is pushed.
 func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line that nobody touches\n", 2_000)
@@ -251,7 +251,8 @@ func TestFixShowsBothSidesOfAConflict(t *testing.T) {
 	}
 }
 
-// Which of two binary files is right, no session can tell, nor could it say so.
+// TestFixLeavesAConflictThatIsNoTextToAPerson covers a conflict between two binary files: no session can tell
+// which one is right.
 func TestFixLeavesAConflictThatIsNoTextToAPerson(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"code.txt": "base\n", "logo.png": "\x00base"})
@@ -339,8 +340,8 @@ func TestFixAnswersFailedChecks(t *testing.T) {
 	}
 }
 
-// What fails on the base too is out of scope: the session is told so, and alone it is no
-// reason for one.
+// TestFixLeavesWhatFailsOnTheBase checks that the session is told that checks that also fail on the base are
+// out of scope, and that such checks alone start no session.
 func TestFixLeavesWhatFailsOnTheBase(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

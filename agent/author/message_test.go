@@ -65,7 +65,8 @@ func TestACommitClaimsWhatTheSessionReports(t *testing.T) {
 	}
 }
 
-// What was repaired of a check that failed is told in the session's own words, beside the findings.
+// TestACommitTellsWhatItRepairedOfAFailedCheck checks that the commit describes the repair of a failed check
+// in the session's words, next to the findings.
 func TestACommitTellsWhatItRepairedOfAFailedCheck(t *testing.T) {
 	b := brief{head: "0123456789", ledger: verdict.Ledger{open("0000000a")},
 		failed: []forge.FailedCheck{{Name: "build [linux]"}, {Name: "lint"}}}
@@ -87,7 +88,8 @@ func TestACommitTellsWhatItRepairedOfAFailedCheck(t *testing.T) {
 	}
 }
 
-// A check that nothing in the repository made fail is for a person: no change is pressed for.
+// TestACheckCanBeLeftToAPerson checks that a check that failed for a reason outside the repository is left to
+// a person, and that the session is not urged to change something.
 func TestACheckCanBeLeftToAPerson(t *testing.T) {
 	b := brief{failed: []forge.FailedCheck{{Name: "build"}, {Name: "lint"}}}
 	const answer = "Needs a person check 1: run it again; its runner lost the network"

@@ -26,7 +26,8 @@ import (
 	"touchstone/worktree"
 )
 
-// What came to the branch while the fix was made decides what becomes of the fix.
+// TestFixThatLostTheRace checks that commits that reach the branch during a fix decide what happens to the
+// fix.
 func TestFixThatLostTheRace(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -224,8 +225,8 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
 }
 
-// What is pushed is what was verified, also where no sandbox keeps a command from
-// committing.
+// TestFixPushesNothingThatTheVerifyCommandCommits checks that only the verified commit is pushed, even if no
+// sandbox prevents a command from committing.
 func TestFixPushesNothingThatTheVerifyCommandCommits(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -255,8 +256,8 @@ func needSandbox(t *testing.T) {
 	}
 }
 
-// A command of the repository's runs code of the branch. It writes where it works, and
-// nowhere else.
+// TestFixConfinesTheVerifyCommand checks that a verify command, which runs code of the branch, can write only
+// where it works.
 func TestFixConfinesTheVerifyCommand(t *testing.T) {
 	t.Parallel()
 	needSandbox(t)
@@ -287,7 +288,8 @@ func TestFixConfinesTheVerifyCommand(t *testing.T) {
 	}
 }
 
-// What the configuration calls private is not for the branch's code to read.
+// TestFixHidesWhatIsPrivateFromTheVerifyCommand checks that code of the branch cannot read the paths that the
+// configuration calls private.
 func TestFixHidesWhatIsPrivateFromTheVerifyCommand(t *testing.T) {
 	t.Parallel()
 	needSandbox(t)
@@ -375,7 +377,8 @@ func TestFixIsNotPushedOnceItIsNotWanted(t *testing.T) {
 	}
 }
 
-// A push that comes too late asks again whether it is still wanted.
+// TestFixHearsAStopWhileItCatchesUp checks that a push that comes too late asks again whether the fix is
+// still wanted.
 func TestFixHearsAStopWhileItCatchesUp(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

@@ -129,7 +129,8 @@ func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
 	}
 }
 
-// While the manifest is in conflict, its lock file waits for what the session makes of it.
+// TestFixLeavesLockFilesToTheModelWhereItMust checks that a lock file whose manifest is in conflict waits for
+// the session to resolve the manifest.
 func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"go.mod": "no module at all\n", "go.sum": "base\n", "deps.lock": "base\n"})

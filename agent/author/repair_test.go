@@ -104,7 +104,8 @@ func TestFixRefusesLinksOutOfTheRepository(t *testing.T) {
 	}
 }
 
-// A session that resolves conflicts is not blamed for what either side has.
+// TestFixIsNotBlamedForWhatTheBaseDid checks that a session that resolves conflicts is not blamed for the
+// content of either side.
 func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"code.txt": "base\n",
@@ -126,7 +127,8 @@ func TestFixIsNotBlamedForWhatTheBaseDid(t *testing.T) {
 	}
 }
 
-// A conflict in one file is no leave to take back what the base did to others.
+// TestFixTakesNothingBackThatMergedByItself checks that a conflict in one file does not allow a session to
+// undo the base's changes in others.
 func TestFixTakesNothingBackThatMergedByItself(t *testing.T) {
 	t.Parallel()
 	const test = "package app\n\nimport \"testing\"\n\nfunc TestApp(t *testing.T) {\n\tt.Skip()\n\tt.Fatal()\n}\n"
@@ -200,7 +202,8 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 	}
 }
 
-// A disk that fills up is nothing that a session could mend: it is not asked again.
+// TestFixOnAFullDisk checks that a session is not asked again if the disk is full, since it could not repair
+// that.
 func TestFixOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -327,7 +330,8 @@ func TestFixVerifies(t *testing.T) {
 	})
 }
 
-// What fails without the pull request too is no session's to repair, and said to who is called.
+// TestAVerifyCommandThatFailsOnTheBaseIsSaid checks that no session has to repair a failure that also occurs
+// without the pull request, and that the person who is called learns of it.
 func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
 	t.Parallel()
 	// fails says how often the session is asked where that is the verify command.
@@ -352,8 +356,9 @@ func TestAVerifyCommandThatFailsOnTheBaseIsSaid(t *testing.T) {
 	t.Run("in another way", func(t *testing.T) { fails(t, "test ! -e code.txt || echo unsafe; echo broken; test -e never", 2) })
 }
 
-// A verify command that fails once and then passes on the same work lets that through as one commit,
-// and the log says that its outcome is not of the work alone.
+// TestAVerifyCommandThatFailsOnceIsSaidToBeUnreliable checks that work passes as one commit if its verify
+// command fails once and then passes on the same work, and that the log reports an outcome that does not
+// depend on the work alone.
 func TestAVerifyCommandThatFailsOnceIsSaidToBeUnreliable(t *testing.T) {
 	t.Parallel()
 	// the first is the base's

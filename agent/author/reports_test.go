@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A verify command runs code of the pull request, which can leave anything where reports are
-// looked for.
+// TestReportsAreBounded limits reports, since a verify command runs code of the pull request, which can leave
+// anything in the place of a report.
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	filled := func(t *testing.T, files map[string]int64) string {

@@ -137,7 +137,8 @@ func TestAnAgentTellsWhatItDoesEveryHalfMinuteAndAtEachChange(t *testing.T) {
 	})
 }
 
-// A relay that is away, or that knows nothing of beacons yet, is told again later, and the log says nothing of it.
+// TestARelayThatDoesNotListenIsNoTrouble checks that beacons are sent again later, without a log entry, to a
+// relay that is down or does not support beacons yet.
 func TestARelayThatDoesNotListenIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	old := httptest.NewServer(http.NotFoundHandler())

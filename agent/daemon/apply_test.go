@@ -76,8 +76,8 @@ func looks(t *testing.T, g *loopback.GitHub, a *Agent, ref forge.Ref, during fun
 	return strings.Join(acts, " ")
 }
 
-// TestNitsAreAppliedOnceAndNeverHoldAMergeUp: even if applying them fails, the head is merged
-// as it is if they are not.
+// TestNitsAreAppliedOnceAndNeverHoldAMergeUp checks that the head is merged without the nits if applying them
+// fails.
 func TestNitsAreAppliedOnceAndNeverHoldAMergeUp(t *testing.T) {
 	t.Parallel()
 	failing := map[string]string{"README.md": "one\n", ".touchstone/config.yaml": "verify:\n  command: [git, no-such-command]\n"}
@@ -164,7 +164,8 @@ func dispute(g *loopback.GitHub) {
 	}
 }
 
-// TestAMergeByHandAppliesNothing: a person who merges by hand has seen what there is.
+// TestAMergeByHandAppliesNothing checks that a manual merge applies no nits: the person has seen what there
+// is.
 func TestAMergeByHandAppliesNothing(t *testing.T) {
 	t.Parallel()
 	g, ref := proposed(t, readme)

@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// What fails on the base too is no work for a session on each pull request: it is waited
-// for, and once the base has moved on, that is merged in.
+// TestChecksThatFailOnTheBaseAreWaitedFor checks that a check that also fails on the base starts no session
+// on each pull request: the agent waits for it, and merges the base once it has moved on.
 func TestChecksThatFailOnTheBaseAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

@@ -21,8 +21,8 @@ func reports(g *loopback.GitHub, sha, check, state string) {
 	g.Call(loopback.Person, http.MethodPost, "statuses/"+sha, map[string]any{"state": state, "context": check}, nil)
 }
 
-// TestChecksThatHaveNotBegunAreWaitedFor: an approval can be there within seconds, and a
-// quick check be green before CI has so much as begun.
+// TestChecksThatHaveNotBegunAreWaitedFor checks that the agent waits for CI to start: an approval can come
+// within seconds, and a quick check can pass before the rest of CI has started.
 func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
@@ -47,8 +47,8 @@ func TestChecksThatHaveNotBegunAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestACheckThatFailedHasToBeSeenToPass: CI that is down when the mended head comes would let
-// it through.
+// TestACheckThatFailedHasToBeSeenToPass checks that a failed check must pass on the repaired head: otherwise
+// an outage of CI at that moment would let the head through.
 func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 	t.Parallel()
 	g, first := approved(t, map[string]string{"README.md": "one\n"}, fine)
@@ -85,7 +85,8 @@ func TestACheckThatFailedHasToBeSeenToPass(t *testing.T) {
 	}
 }
 
-// What its author is told of a whole pull request is said once, and of one head once for each.
+// TestItsAuthorIsToldOnceOfEachReason checks that the author is told a reason about the whole pull request
+// once, and a reason about a head once per head.
 func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
@@ -160,7 +161,8 @@ func TestSinceWhenGitHubComputes(t *testing.T) {
 	}
 }
 
-// What no agent pushes to is left to its author in a sentence on the pull request, once.
+// TestABranchThatOthersBuildOnIsLeftToItsAuthor checks that a branch that no agent pushes to is left to its
+// author, with one sentence on the pull request.
 func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
@@ -220,7 +222,8 @@ func reportsAs(g *loopback.GitHub, login, sha, check, state string) {
 	g.Call(login, http.MethodPost, "statuses/"+sha, map[string]any{"state": state, "context": check}, nil)
 }
 
-// TestOnlyWhatTheBaseKnowsIsGreen: where no check is required, a single one from anywhere let a head through.
+// TestOnlyWhatTheBaseKnowsIsGreen covers a base without required checks, where a single check from anywhere
+// used to let a head through.
 func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

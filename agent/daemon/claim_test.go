@@ -54,7 +54,8 @@ func (r *reported) Reported(context.Context, forge.Repo, string) ([]forge.Check,
 	return *r, nil
 }
 
-// A machine renews its claim for as long as a session may take, and not for ever: GitHub takes 1,000 statuses of a commit.
+// TestAClaimIsNotRenewedForEver checks that a machine renews its claim only for as long as a session may
+// take: GitHub accepts 1,000 statuses per commit.
 func TestAClaimIsNotRenewedForEver(t *testing.T) {
 	j, err := journal.Open(t.TempDir())
 	if err != nil {

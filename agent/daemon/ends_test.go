@@ -132,7 +132,8 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 	}
 }
 
-// A head that came while this process watched was pushed now, however old its commit is.
+// TestHeadsAreSeenToChange checks that a head that appeared while this process watched counts as pushed now,
+// however old its commit is.
 func TestHeadsAreSeenToChange(t *testing.T) {
 	t.Parallel()
 	var h heads
@@ -242,7 +243,8 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	}
 }
 
-// What would fail again is not tried again: a person is called at once.
+// TestActsThatWouldFailAgainAreTriedOnce checks that an act that would fail again is not retried: a person is
+// called at once.
 func TestActsThatWouldFailAgainAreTriedOnce(t *testing.T) {
 	t.Parallel()
 	mend := loopback.Model(func(r loopback.Asked) (string, error) { return "Done.", write(r.Dir, "code.txt", "safe()\n") })
@@ -281,7 +283,8 @@ func TestActsThatWouldFailAgainAreTriedOnce(t *testing.T) {
 	}
 }
 
-// An act that cannot be written down is not begun, and not tried again and again.
+// TestAFullDiskIsWaitedOut checks that an act that cannot be recorded is not begun, and is not tried again
+// and again.
 func TestAFullDiskIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	g, pr := objected(t)
@@ -298,8 +301,8 @@ func TestAFullDiskIsWaitedOut(t *testing.T) {
 	}
 }
 
-// A pull request between two branches that others build on is nobody's to push to but
-// theirs, and neither branch goes behind its merge.
+// TestTheDefaultBranchIsNotFixed covers a pull request between two shared branches: no agent pushes to its
+// head, and neither branch is deleted after the merge.
 func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
@@ -320,8 +323,8 @@ func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	}
 }
 
-// A session gets what the decision leaves it, and one that is asked for by hand a round's
-// budget.
+// TestASessionGetsWhatIsLeft checks that a session gets the budget that the decision leaves it, and that a
+// session requested by hand gets a round's budget.
 func TestASessionGetsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, left := range []verdict.Allowance{{USD: 0.75, Time: 90 * time.Second}, {}} {
@@ -344,8 +347,8 @@ func TestASessionGetsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A token that expires while a session runs, or just before the push, ends the agent with a
-// sentence. Nobody is called to the pull request for it.
+// TestATokenThatExpiresMidRunEndsTheAgent checks that a token that expires during a session, or just before
+// the push, ends the agent with a message. Nobody is called to the pull request for it.
 func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, withThePush := range map[string]bool{"during the session": false, "with the push": true} {
@@ -396,7 +399,8 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 	}
 }
 
-// What a merge queue merged loses its branch like what the agent merged itself, once.
+// TestBranchesGoBehindTheMergeQueue checks that the branch of a pull request that a merge queue merged is
+// deleted once, as after a merge by the agent.
 func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)

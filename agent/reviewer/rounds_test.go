@@ -270,7 +270,8 @@ func mergeBase(g *loopback.GitHub, ref forge.Ref) {
 	g.Call(loopback.Author, http.MethodPut, fmt.Sprintf("pulls/%d/update-branch", ref.Number), map[string]any{}, nil)
 }
 
-// TestApprovalOutlivesAMergeOfTheBase, and nothing else.
+// TestApprovalOutlivesAMergeOfTheBase checks that an approval survives a merge of the base, and no other
+// change of the head.
 func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 	t.Parallel()
 	base := map[string]string{"README.md": "one\n", "other.txt": "one\n"}
@@ -334,8 +335,8 @@ func TestApprovalOutlivesAMergeOfTheBase(t *testing.T) {
 	}
 }
 
-// TestAFindingIsClosedByWhatThePullRequestSays: one about a file or the change that the
-// description was wrong about goes once the description is another one, and not before.
+// TestAFindingIsClosedByWhatThePullRequestSays checks that a finding about a contradiction between the
+// description and the change closes once the description changes, and not before.
 func TestAFindingIsClosedByWhatThePullRequestSays(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "one\n"})
@@ -420,7 +421,8 @@ func TestADisputeIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestAnUpheldDisputeIsSaidInItsThread: with the reason, also where the finding is put as it was before.
+// TestAnUpheldDisputeIsSaidInItsThread checks that the thread gets the reason, even if the finding stays as
+// it was.
 func TestAnUpheldDisputeIsSaidInItsThread(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})

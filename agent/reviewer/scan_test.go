@@ -97,7 +97,7 @@ func TestWhatCodeFindsOnlyAPersonLetsPass(t *testing.T) {
 	}
 }
 
-// TestCodeFindsWithoutAModel: what can be decided is found whatever the session says.
+// TestCodeFindsWithoutAModel checks that what code can decide is found, whatever the session says.
 func TestCodeFindsWithoutAModel(t *testing.T) {
 	t.Parallel()
 	const two = "Recurrence: add lint - in make check\nRecurrence: roll out - other.go"

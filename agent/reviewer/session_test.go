@@ -11,7 +11,8 @@ import (
 	"touchstone/worktree"
 )
 
-// TestWhatAnAnswerLacksIsAskedForOnce: in the same session, and not for ever.
+// TestWhatAnAnswerLacksIsAskedForOnce checks that missing parts of an answer are requested once, in the same
+// session.
 func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	lacking := func(text string) string {
@@ -72,7 +73,7 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 
 func same(text string) string { return text }
 
-// TestADroppedFindingCanBeMended: a quote that is not there is told to the session.
+// TestADroppedFindingCanBeMended checks that the session is told about a quote that does not exist.
 func TestADroppedFindingCanBeMended(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})

@@ -12,8 +12,8 @@ import (
 	"touchstone/verdict"
 )
 
-// TestSpecialistsFindAndOneJudges: three sessions walk a part each; what they found, the last one
-// answers piece by piece, and only its word counts.
+// TestSpecialistsFindAndOneJudges has three sessions examine a part each. The last session answers each of
+// their findings, and only its verdict counts.
 func TestSpecialistsFindAndOneJudges(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
