@@ -65,7 +65,7 @@ const perArena = 10
 
 // run runs count schedules from a first seed on, several at once.
 func (s *sim) run(ctx context.Context, first, count uint64) error {
-	dir, err := os.MkdirTemp("", "touchstone-sim-")
+	dir, err := os.MkdirTemp(inMemory(), "touchstone-sim-")
 	if err != nil {
 		return fmt.Errorf("make a directory: %w", err)
 	}
