@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +25,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/trust"
 	"touchstone/verdict/decide"
@@ -177,6 +179,11 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	// All machines of the reviewer have one key, so that no machine of the author has to be told of another.
 	agent.Key, agent.Reviewer.Key = a.key, a.key
 	return agent, agent.Trust.Hold(login, trust.Public(a.key))
+}
+
+// Bare is a repository of GitHub's, as it is on the disk.
+func (a *Arena) Bare(repo forge.Repo) bare.Repo {
+	return bare.Open("git", filepath.Join(a.hub(), repo.Owner, repo.Name+".git"), time.Now)
 }
 
 // Local is where git reads a repository from the disk, without GitHub.

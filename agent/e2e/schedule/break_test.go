@@ -84,14 +84,14 @@ func TestBreaksAreSeen(t *testing.T) {
 func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
 	a.Trust, a.Author.Trust, a.Reviewer.Trust = nil, nil, nil
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
-		tree, err := s.git(context.Background(), pr.Ref.Repo, "merge-tree", "--write-tree", pr.Base.SHA, pr.Head.SHA)
+		tree, err := s.Bare(pr.Ref.Repo).MergeTree(context.Background(), pr.Base.SHA, pr.Head.SHA)
 		for i := range pr.Reviews {
 			r := &pr.Reviews[i]
 			record, unread := verdict.ParseRecord(r.Body)
 			if err != nil || unread != nil {
 				continue
 			}
-			record.Head, r.SHA, record.Base, record.Tree = pr.Head.SHA, pr.Head.SHA, pr.Base.SHA, strings.TrimSpace(tree)
+			record.Head, r.SHA, record.Base, record.Tree = pr.Head.SHA, pr.Head.SHA, pr.Base.SHA, tree
 			r.Body, _ = record.Seal(verdict.Signer{}) // it was sealed before
 		}
 		return pr
@@ -182,8 +182,8 @@ func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
 		return
 	}
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
-		if tip, err := s.git(context.Background(), pr.Ref.Repo, "rev-parse", "main"); err == nil {
-			pr.Base.Name, pr.Base.SHA = "main", strings.TrimSpace(tip)
+		if refs, err := s.Bare(pr.Ref.Repo).Refs(); err == nil {
+			pr.Base.Name, pr.Base.SHA = "main", refs["refs/heads/main"]
 		}
 		return pr
 	})

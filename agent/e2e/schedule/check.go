@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func (w *world) check(ctx context.Context) error {
 	if p.Merged {
 		err = w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
 	}
-	if err := errors.Join(err, w.checkPushes(ctx), w.checkBranches(ctx, p), w.checkStatuses(ctx)); err != nil {
+	if err := errors.Join(err, w.checkPushes(), w.checkBranches(p), w.checkStatuses(ctx)); err != nil {
 		return err
 	}
 	_, standing := w.approved(reviews, p.Head.SHA)
@@ -121,7 +120,7 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 // due reports whether a head had to be reviewed again: the commit of the base that it was reviewed
 // against was taken off, or merging it makes another change. What git cannot tell is no reason.
 func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
-	if _, err := w.git(ctx, "merge-base", "--is-ancestor", earlier.Base, later.Base); err != nil {
+	if !w.hub.Contains(later.Base, earlier.Base) {
 		return true
 	}
 	before, err := w.change(ctx, earlier.Base, earlier.Head)
@@ -129,16 +128,47 @@ func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
 		return false
 	}
 	after, err := w.change(ctx, later.Base, later.Head)
-	return err == nil && before != after
+	return err == nil && !maps.Equal(before, after)
 }
 
-// change is what merging a head into a commit of its base changes, file by file.
-func (w *world) change(ctx context.Context, base, head string) (string, error) {
-	tree, err := w.git(ctx, "merge-tree", "--write-tree", base, head)
-	if err != nil {
-		return "", err
+// change is what merging a head into a commit of its base changes, as between has it.
+func (w *world) change(ctx context.Context, base, head string) (map[string][2]string, error) {
+	tree, err := w.hub.MergeTree(ctx, base, head)
+	if err == nil && tree == "" {
+		err = fmt.Errorf("%.7s and %.7s conflict", base, head)
 	}
-	return w.git(ctx, "diff-tree", "-r", "--no-renames", base, strings.TrimSpace(tree))
+	if err != nil {
+		return nil, err
+	}
+	onto, err := w.hub.Commit(base)
+	if err != nil {
+		return nil, err
+	}
+	return w.between(onto.Tree, tree)
+}
+
+// between is what differs between two trees, by path: the file before and after, "" for none.
+func (w *world) between(from, to string) (map[string][2]string, error) {
+	before, err := w.hub.Files(from)
+	if err != nil {
+		return nil, err
+	}
+	after, err := w.hub.Files(to)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string][2]string{}
+	for name, was := range before {
+		if is := after[name]; is != was {
+			changed[name] = [2]string{was, is}
+		}
+	}
+	for name, is := range after {
+		if before[name] == "" {
+			changed[name] = [2]string{"", is}
+		}
+	}
+	return changed, nil
 }
 
 // checkMerge: what is merged was approved at this very head, and what is held in it
@@ -180,25 +210,29 @@ func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, r
 	if record.Base == "" {
 		return nil // it was never approved, which is told
 	}
-	commits, err := w.git(ctx, "rev-list", p.MergeCommitSHA)
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(commits, record.Base) {
+	if !w.hub.Contains(p.MergeCommitSHA, record.Base) {
 		w.violated("%.7s was merged into a base that was rewritten after its review", p.Head.SHA)
 	}
 	reviewed, err := w.change(ctx, record.Base, p.Head.SHA)
 	if err != nil {
 		return err
 	}
-	merged, err := w.git(ctx, "diff-tree", "-r", "--no-renames", p.MergeCommitSHA+"^", p.MergeCommitSHA)
+	commit, err := w.hub.Commit(p.MergeCommitSHA)
 	if err != nil {
 		return err
 	}
-	if merged != reviewed {
+	onto, err := w.hub.Commit(commit.Parents[0])
+	if err != nil {
+		return err
+	}
+	merged, err := w.between(onto.Tree, commit.Tree)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(merged, reviewed) {
 		w.violated("%.7s was merged and changes something else than what was reviewed", p.Head.SHA)
 	}
-	if strings.Contains(merged, " D\t"+fix+"\n") && !letGo(reviews, record) {
+	if dropped := merged[fix]; dropped[0] != "" && dropped[1] == "" && !letGo(reviews, record) {
 		w.violated("%.7s was merged and dropped a fix", p.Head.SHA)
 	}
 	return nil
@@ -295,76 +329,60 @@ func (w *world) checkStatuses(ctx context.Context) error {
 }
 
 // checkBranches: the agents push to no branch but the pull request's.
-func (w *world) checkBranches(ctx context.Context, p arena.Pull) error {
-	branches, err := w.git(ctx, "for-each-ref", "--format=%(refname:short)", "refs/heads")
+func (w *world) checkBranches(p arena.Pull) error {
+	refs, err := w.hub.Refs()
 	if err != nil {
 		return err
 	}
-	for name := range strings.FieldsSeq(branches) {
-		if name != "main" && name != branch && !slices.Contains(w.others, name) {
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		name, is := strings.CutPrefix(ref, "refs/heads/")
+		if is && name != "main" && name != branch && !slices.Contains(w.others, name) {
 			w.violated("somebody made the branch %s", name)
 		}
 	}
-	commits, err := w.git(ctx, "log", "-z", "--format=%H%n%B", "main")
+	commits, err := w.hub.Between("", refs["refs/heads/main"])
 	if err != nil {
 		return err
 	}
-	for commit := range strings.SplitSeq(commits, "\x00") {
-		sha, message, _ := strings.Cut(commit, "\n")
-		if _, fix := verdict.ParseRepair(message); fix && (!p.Merged || sha != p.MergeCommitSHA) {
-			w.violated("%.7s is a fix, and was pushed to main", sha)
+	for _, c := range commits {
+		if _, fix := verdict.ParseRepair(c.Message); fix && (!p.Merged || c.SHA != p.MergeCommitSHA) {
+			w.violated("%.7s is a fix, and was pushed to main", c.SHA)
 		}
 	}
 	return nil
 }
 
-// git asks GitHub's own repository.
-func (w *world) git(ctx context.Context, args ...string) (string, error) {
-	return w.Stage.git(ctx, w.ref.Repo, args...)
-}
-
-func (s *Stage) git(ctx context.Context, repo forge.Repo, args ...string) (string, error) {
-	url := s.Local(repo)
-	out, err := exec.CommandContext(ctx, "git",
-		append([]string{"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...).Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], err)
-	}
-	return string(out), nil
+// tip is the commit of a branch.
+func (w *world) tip(name string) (string, error) {
+	refs, err := w.hub.Refs()
+	return refs["refs/heads/"+name], err
 }
 
 // checkPushes: no commit that a person pushed is gone from the branch, and none is back that a
 // person took off it.
-func (w *world) checkPushes(ctx context.Context) error {
+func (w *world) checkPushes() error {
 	if len(w.pushed) == 0 {
 		return nil // the branch is not there any more
 	}
-	var tip struct{ Commit struct{ SHA string } }
-	if err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "branches/"+branch, nil, &tip); err != nil {
+	tip, err := w.tip(branch)
+	if err != nil {
+		return err
+	}
+	// A tip that cannot be read contains nothing.
+	if _, err := w.hub.Commit(tip); err != nil {
 		return err
 	}
 	for _, sha := range w.pushed {
-		if in, err := w.contains(ctx, tip.Commit.SHA, sha); err != nil {
-			return err
-		} else if !in {
+		if !w.hub.Contains(tip, sha) {
 			w.violated("%.7s is not in the branch any more", sha)
 		}
 	}
 	for _, sha := range w.removed {
-		if in, err := w.contains(ctx, tip.Commit.SHA, sha); err != nil {
-			return err
-		} else if in {
+		if w.hub.Contains(tip, sha) {
 			w.violated("%.7s was taken off the branch, and is there again", sha)
 		}
 	}
 	return nil
-}
-
-// contains reports whether a commit has another one in its history, or is it.
-func (w *world) contains(ctx context.Context, commit, ancestor string) (bool, error) {
-	var comparison struct{ Status string }
-	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, "compare/"+ancestor+"..."+commit, nil, &comparison)
-	return comparison.Status == "ahead" || comparison.Status == "identical", err
 }
 
 // byPerson reports whether a review is the person's own, under either login of that account.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"touchstone/agent/e2e/arena"
 )
@@ -56,12 +55,15 @@ func (w *world) retarget(ctx context.Context) error {
 
 // rewriteBase takes the last commit off main, if it is not its first.
 func (w *world) rewriteBase(ctx context.Context) error {
-	before, err := w.git(ctx, "rev-list", "--max-count=2", "--first-parent", "main")
-	commits := strings.Fields(before)
-	if err != nil || len(commits) < 2 {
+	sha, err := w.tip("main")
+	if err != nil {
 		return err
 	}
-	return w.set(ctx, "main", commits[1])
+	last, err := w.hub.Commit(sha)
+	if err != nil || len(last.Parents) == 0 {
+		return err
+	}
+	return w.set(ctx, "main", last.Parents[0])
 }
 
 // set moves a branch by force.
@@ -105,11 +107,10 @@ func (w *world) cross(ctx context.Context) error {
 	if err != nil || p.State != "open" {
 		return err
 	}
-	tip, err := w.git(ctx, "rev-parse", "main")
+	tip, err := w.tip("main")
 	if err != nil {
 		return err
 	}
-	tip = strings.TrimSpace(tip)
 	// A line of its own, with the fix, that main merges.
 	line := fmt.Sprintf("line-%d", len(w.others))
 	w.others = append(w.others, line)
@@ -117,20 +118,20 @@ func (w *world) cross(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	merged, err := w.commitTree(ctx, fixing, tip, fixing)
+	merged, err := w.commitTree(fixing, tip, fixing)
 	if err != nil {
 		return err
 	}
 	// A commit beside it keeps the line from being all that main has.
-	beside, err := w.commitTree(ctx, tip, tip)
+	beside, err := w.commitTree(tip, tip)
 	if err != nil {
 		return err
 	}
-	both, err := w.commitTree(ctx, merged, beside, fixing)
+	both, err := w.commitTree(merged, beside, fixing)
 	if err != nil {
 		return err
 	}
-	head, err := w.commitTree(ctx, p.Head.SHA, p.Head.SHA, beside, fixing)
+	head, err := w.commitTree(p.Head.SHA, p.Head.SHA, beside, fixing)
 	if err != nil {
 		return err
 	}
@@ -144,11 +145,11 @@ func (w *world) cross(ctx context.Context) error {
 }
 
 // commitTree makes a commit with the tree of another.
-func (w *world) commitTree(ctx context.Context, of string, parents ...string) (string, error) {
-	args := []string{"-c", "user.name=walter", "-c", "user.email=walter@example.com", "commit-tree", of + "^{tree}", "-m", "Merge"}
-	for _, p := range parents {
-		args = append(args, "-p", p)
+func (w *world) commitTree(of string, parents ...string) (string, error) {
+	like, err := w.hub.Commit(of)
+	if err != nil {
+		return "", err
 	}
-	out, err := w.git(ctx, args...)
-	return strings.TrimSpace(out), err
+	const person = arena.Person + " <" + arena.Person + "@example.com>"
+	return w.hub.CommitTree(like.Tree, person, person, "Merge", parents...)
 }

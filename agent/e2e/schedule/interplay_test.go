@@ -188,7 +188,7 @@ func TestPersonTakesACommitOff(t *testing.T) {
 			}})
 			s.look(2)
 			calls := s.during(plan{}).calls
-			s.must(s.checkPushes(s.ctx))
+			s.must(s.checkPushes())
 			if len(s.result.Violations) > 0 {
 				t.Errorf("at call %d: %q", at, s.result.Violations)
 			}

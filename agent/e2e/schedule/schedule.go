@@ -26,6 +26,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/githubsim/bare"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -70,8 +71,10 @@ func NewStage(ctx context.Context, a *arena.Arena, dir string) (*Stage, error) {
 // world is one schedule at work.
 type world struct {
 	*Stage
-	random   *rand.Rand
-	ref      forge.Ref
+	random *rand.Rand
+	ref    forge.Ref
+	// hub is GitHub's own repository, read without a process of git.
+	hub      bare.Repo
 	rules    githubsim.Protection
 	machines []*machine
 	result   *Result
@@ -110,10 +113,10 @@ var writers = map[string]string{arena.Author: "write", arena.Judge: "write", are
 
 // world is that of a seed, with nothing in it yet.
 func (s *Stage) world(seed uint64) *world {
+	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}}
 	return &world{
 		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{},
-		strange: map[int64]bool{},
-		ref:     forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}},
+		strange: map[int64]bool{}, ref: ref, hub: s.Bare(ref.Repo),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
@@ -107,16 +106,21 @@ func (w *world) rewrite() func(context.Context) error {
 
 // reset sets the branch to a commit by force, and remembers what it loses.
 func (w *world) reset(ctx context.Context, sha string) error {
-	stays, err := w.git(ctx, "rev-list", sha)
+	refs, err := w.hub.Refs()
 	if err != nil {
 		return err
 	}
-	// What the base has may come with it again, as may the very merge of it, within a second.
-	goes, err := w.git(ctx, "rev-list", "--no-merges", branch, "^"+sha, "^main")
+	goes, err := w.hub.Between(sha, refs["refs/heads/"+branch])
 	if err != nil {
 		return err
 	}
-	w.removed = slices.DeleteFunc(append(w.removed, strings.Fields(goes)...), func(s string) bool { return strings.Contains(stays, s) })
+	for _, c := range goes {
+		// What the base has may come with it again, as may the very merge of it, within a second.
+		if len(c.Parents) < 2 && !w.hub.Contains(refs["refs/heads/main"], c.SHA) {
+			w.removed = append(w.removed, c.SHA)
+		}
+	}
+	w.removed = slices.DeleteFunc(w.removed, func(s string) bool { return w.hub.Contains(sha, s) })
 	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
 }
 

@@ -55,6 +55,15 @@ func TestCompareFiles(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want[i])
 		}
 	}
+	on, err := git.Commit(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := git.Files(on.Tree)
+	const gone = "0100644 286c5f5776916d7d7d5849988ca9d83e722cf9c2"
+	if err != nil || len(files) != 4 || files["gone"] != gone {
+		t.Errorf("the base has %v, %v", files, err)
+	}
 	if diff.Additions != 4 || diff.Deletions != 2 || len(diff.Commits) != 1 || diff.Commits[0].Message != "change" {
 		t.Errorf("got %+v", diff)
 	}

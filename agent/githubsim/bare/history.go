@@ -3,6 +3,7 @@ package bare
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sort"
@@ -203,6 +204,34 @@ func (h *history) Entry(sha, name string) (found *gitobject.TreeEntry, err error
 		return err
 	})
 	return found, err
+}
+
+// Files are the files of a tree, by path: mode and name of each content.
+func (h *history) Files(tree string) (map[string]string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	files := map[string]string{}
+	err := h.object(func(store *filesystem.Storage) error {
+		root, err := gitobject.GetTree(store, plumbing.NewHash(tree))
+		if err != nil {
+			return err
+		}
+		walker := gitobject.NewTreeWalker(root, true, nil)
+		defer walker.Close()
+		for {
+			name, entry, err := walker.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if entry.Mode != filemode.Dir {
+				files[name] = entry.Mode.String() + " " + entry.Hash.String()
+			}
+		}
+	})
+	return files, err
 }
 
 // CommitTree makes a commit of a tree; author and committer are "Name <email>".
