@@ -66,11 +66,11 @@ func (w *world) start(m *machine) error {
 }
 
 // received has an event on its way to every machine.
-func (w *world) received(event string, ref forge.Ref) {
+func (w *world) received(event string, repo forge.Repo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {
-		if ref.Repo == w.ref.Repo && event != "ping" { // which has this one pull request
+		if repo == w.ref.Repo && event != "ping" { // which has this one pull request
 			m.hints = append(m.hints, event)
 		}
 	}
