@@ -291,6 +291,9 @@ func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...a
 
 // skipped applies @skip and @include.
 func skipped(directives ast.DirectiveList, vars map[string]any) bool {
+	if len(directives) == 0 { // as in nearly all fields
+		return false
+	}
 	for name, unwanted := range map[string]bool{"skip": true, "include": false} {
 		if d := directives.ForName(name); d != nil && d.ArgumentMap(vars)["if"] == unwanted {
 			return true
