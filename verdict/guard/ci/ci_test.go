@@ -177,6 +177,11 @@ func TestABrokenPipelineHidesNoOther(t *testing.T) {
 	if len(found) != 1 || found[0].Tier != change.Hold || found[0].Rule != "ci/check-gone" {
 		t.Errorf("%+v", found)
 	}
+	broken.OldPath, broken.Before = "", nil // a new one, which checked nothing
+	found = ci.Compare([]change.File{broken, {OldPath: workflow, Before: test}})
+	if len(found) != 2 || found[0].Tier != change.Evidence || found[1].Tier != change.Hold || found[1].Rule != "ci/check-gone" {
+		t.Errorf("%+v", found)
+	}
 }
 
 func FuzzCompare(f *testing.F) {

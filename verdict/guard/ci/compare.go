@@ -133,9 +133,9 @@ func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, a
 
 func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
-		tier, was := change.Hold, c.before.broken[name]
-		if was != nil {
-			tier = change.Evidence
+		tier, was := change.Evidence, c.before.broken[name]
+		if c.breaks(name) {
+			tier = change.Hold
 		}
 		if was == nil || was.Error() != err.Error() {
 			c.add(tier, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v",
@@ -151,15 +151,16 @@ func (c *comparison) unexamined() {
 	}
 }
 
+// breaks reports whether a pipeline that was read, and so may have checked something, no longer is.
+func (c *comparison) breaks(name string) bool {
+	_, there := c.before.pipelines[name]
+	return there && c.before.broken[name] == nil
+}
+
 // brokenNow reports whether the change broke a pipeline: what it checked may be anywhere in
 // it, and it is held for that.
 func (c *comparison) brokenNow() bool {
-	for name := range c.after.broken {
-		if c.before.broken[name] == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(c.after.broken)), c.breaks)
 }
 
 func oneLine(err error) string {
