@@ -127,7 +127,9 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"does not parse": {test, "on: pull_request\njobs:\n\t- x\n", "hold ci/unread:0"},
 		"nothing is triggered": {test, strings.Replace(test, "on: pull_request", "on: workflow_dispatch", 1),
 			"hold ci/trigger-gone:1"},
-		"a release workflow that never gated": {strings.Replace(test, "on: pull_request", "on: {release: {types: [published]}}", 1),
+		"what ran after a merge": {strings.Replace(test, "on: pull_request", "on: {push: {branches: [main]}}", 1),
+			"on: workflow_dispatch\njobs: {}\n", "evidence ci/check-gone:6"},
+		"what ran by hand alone": {strings.Replace(test, "on: pull_request", "on: workflow_dispatch", 1),
 			"on: workflow_dispatch\njobs: {}\n", ""},
 	} {
 		if got := found(workflow, tt.before, tt.after); got != tt.want {

@@ -211,9 +211,10 @@ func count(runs []Run, s Strength) (n int) {
 func (c *comparison) check(check string, before, after []Run) {
 	was, is := strongest(before), strongest(after)
 	switch {
-	case was.Strength < Sometimes || c.brokenNow():
+	case was.Strength == Never || c.brokenNow():
 	case len(after) == 0:
 		c.gone(check, before)
+	case was.Strength < Sometimes:
 	case is.Strength < Sometimes:
 		c.weaker(was, is)
 	case count(after, Always) < count(before, Always), count(after, Sometimes) < count(before, Sometimes):
