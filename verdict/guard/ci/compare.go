@@ -423,6 +423,19 @@ func (c *comparison) unreplaced(was Run) change.Tier {
 	return c.unexplained()
 }
 
+// off is an input by which a called workflow is told to do less: one that was true, or one that is false now.
+func (j Job) off(now Job) string {
+	told := slices.Concat(slices.Sorted(maps.Keys(j.Inputs)), slices.Sorted(maps.Keys(now.Inputs)))
+	i := slices.IndexFunc(told, func(input string) bool {
+		was, is := j.Inputs[input], now.Inputs[input]
+		return was != is && (was == "true" || is == "false")
+	})
+	if i < 0 {
+		return ""
+	}
+	return told[i]
+}
+
 // cases says that a job runs for fewer cases of its matrix, where nothing above says so of
 // its checks: what it runs may be a check that is not known here.
 func (c *comparison) cases() {
@@ -435,9 +448,9 @@ func (c *comparison) cases() {
 				change.Place{Path: name, Line: was.Line, Before: was.Name})
 			continue
 		}
-		if i := slices.IndexFunc(is.Off, func(input string) bool { return !slices.Contains(was.Off, input) }); i >= 0 && was.Calls == is.Calls {
-			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is told %s: false.", is.Name,
-				is.Off[i]), change.Place{Path: name, Line: is.Line, After: is.Off[i]})
+		if input := was.off(is); input != "" && was.Calls == is.Calls {
+			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is no longer told to do %s.", is.Name,
+				input), change.Place{Path: name, Line: is.Line, After: input})
 			continue
 		}
 		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {

@@ -104,16 +104,14 @@ func contains(list []string, any ...string) bool {
 }
 
 func githubJob(root, j *doc.Node) Job {
-	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix"))}
+	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix")), Inputs: map[string]string{}}
 	shellOf := cmp.Or(j.Text("defaults", "run", "shell"), root.Text("defaults", "run", "shell"))
 	dir := cmp.Or(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
 	if uses := j.Text("uses"); uses != "" {
 		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
 		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
 		for _, input := range j.Get("with").Members() {
-			if input.Value == "false" {
-				job.Off = append(job.Off, input.Key)
-			}
+			job.Inputs[input.Key] = input.Value
 		}
 		if strings.Contains(uses, "@") { // of another repository: a command that is not known
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}

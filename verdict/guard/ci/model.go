@@ -52,9 +52,9 @@ type Job struct {
 	Strength Strength // what its conditions allow
 	Cells    []Cell   // at least one
 	Steps    []Step
-	// Calls is the path of a pipeline that the job runs, and Off what it is told not to do.
-	Calls string
-	Off   []string
+	// Calls is the path of a pipeline that the job runs, and Inputs what it is told.
+	Calls  string
+	Inputs map[string]string
 }
 
 // Cell is one case of a matrix: the values of its axes.
