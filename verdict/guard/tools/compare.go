@@ -118,6 +118,9 @@ func (c *comparison) changed(p *pair, was, is value) {
 		}
 		c.add(p, is.tier(), rule, is, was.key+" = "+was.text, is.key+" = "+is.text,
 			fmt.Sprintf("%s turns from %s to %s.", is.key, was.text, is.text))
+	} else if was.setting.Way == On && on(was.text) && !on(is.text) {
+		c.add(p, change.Evidence, "conditional", is, was.key+" = "+was.text, is.key+" = "+is.text,
+			fmt.Sprintf("%s was on and is %s, which may be off.", is.key, is.text))
 	}
 }
 

@@ -67,6 +67,8 @@ func TestASettingIsComparedByValue(t *testing.T) {
 		"a limit gone": {"vitest.config.ts",
 			"export default defineConfig({ test: { coverage: { thresholds: { lines: 90 } } } })\n",
 			"export default defineConfig({ test: { coverage: {} } })\n", "hold vitest/gone:1"},
+		"types checked on a condition": {"vitest.config.mjs", "export default defineConfig({ test: { typecheck: { enabled: true } } })\n",
+			"export default defineConfig({ test: { typecheck: { enabled: !process.argv.includes('bench') } } })\n", "evidence vitest/conditional:1"},
 		"a limit among options": {"pytest.ini", "[pytest]\naddopts = -q --cov-fail-under=90\n",
 			"[pytest]\naddopts = -q --cov-fail-under=80\n", "hold pytest/limit:2"},
 		"an option by which less is tested gone": {"pytest.ini", "[pytest]\naddopts = --ignore=a --deselect=b\n",
