@@ -250,6 +250,8 @@ func (s *side) option(u *unit, i int) {
 		not = "! "
 	}
 	switch value := s.of(i + 2); {
+	case s.shorthand(i):
+		s.add(&u.marks, e, "value of "+s.of(i), i)
 	case symbol && s.of(i+1) != "=>":
 		s.add(&u.marks, e, "", i)
 	case !symbol && s.of(i+1) != ":" || value == "false" || value == "null" || value == "nil" || value == "0":
@@ -262,6 +264,13 @@ func (s *side) option(u *unit, i int) {
 		}
 		s.add(&u.marks, e, not+s.plain(i+2, last), i)
 	}
+}
+
+// shorthand reports whether an option of JavaScript's has the value of a variable of its name: test("…", { skip }, …
+func (s *side) shorthand(i int) bool {
+	open := int(s.outer[i])
+	ends := func(t, bracket string) bool { return t == "," || t == bracket }
+	return s.lang.name == "JavaScript" && open > 0 && s.of(open-1) == "," && ends(s.of(i-1), "{") && ends(s.of(i+1), "}")
 }
 
 // depth is how many brackets stand around a token; counted up to four.
