@@ -131,6 +131,9 @@ func (s *side) markUnit(u *unit) {
 			s.add(&u.marks, skips, "", u.at)
 		}
 	}
+	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // … end if it rains
+		s.add(&u.marks, skips, s.lineOf(u.to), u.to)
+	}
 	if u.role != test {
 		return
 	}
