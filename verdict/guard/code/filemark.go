@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,7 +44,7 @@ func (s *side) markFile() {
 		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == "." && s.of(i-2) == "jest":
 			e = retry
 		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":
-			s.tagNext(i)
+			s.tagUnit(i)
 			continue
 		default:
 			continue
@@ -52,17 +53,20 @@ func (s *side) markFile() {
 	}
 }
 
-// tagNext puts Elixir's "@tag :skip" on the test that follows.
-func (s *side) tagNext(i int) {
-	for _, u := range s.units {
-		if u.from > i {
-			if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
-				s.add(&u.marks, skips, "", i)
-			} else {
-				s.add(&u.marks, tag, name+s.of(i+2), i)
-			}
-			return
-		}
+// tagUnit puts Elixir's "@tag :skip" on the test that follows, and "@describetag :skip" on the group around it.
+func (s *side) tagUnit(i int) {
+	next := slices.IndexFunc(s.units, func(u *unit) bool { return u.from > i })
+	if next < 0 {
+		return
+	}
+	u := s.units[next]
+	if s.of(i) == "describetag" && u.parent != nil {
+		u = u.parent
+	}
+	if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
+		s.add(&u.marks, skips, "", i)
+	} else {
+		s.add(&u.marks, tag, name+s.of(i+2), i)
 	}
 }
 
