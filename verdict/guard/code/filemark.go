@@ -11,6 +11,9 @@ func (s *side) markFile() {
 	if on := systems(s.path, []byte(s.text)); s.lang.name == "Go" && on != allSystems {
 		s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
 	}
+	if s.lang.name == "PHP" {
+		s.required()
+	}
 	for i, t := range s.tokens {
 		if t.kind != word {
 			continue
@@ -67,6 +70,17 @@ func (s *side) tagUnit(i int) {
 		s.add(&u.marks, skips, "", i)
 	} else {
 		s.add(&u.marks, tag, name+s.of(i+2), i)
+	}
+}
+
+// required puts what a comment of PHPUnit's says that a test or a class requires on that one.
+func (s *side) required() {
+	for _, n := range s.notes {
+		_, what, is := strings.Cut(s.text[n.from:n.to], "@requires ")
+		if i := slices.IndexFunc(s.units, func(u *unit) bool { return is && u.from == n.next }); i >= 0 {
+			what, _, _ = strings.Cut(what, "\n")
+			s.add(&s.units[i].marks, skips, "@requires "+strings.TrimRight(what, " */"), n.next)
+		}
 	}
 }
 
