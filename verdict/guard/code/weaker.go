@@ -24,8 +24,12 @@ func (x *examination) compareClaims(p pair) {
 	}
 	lost, added := b.without(p.before.claims, p.after.claims), a.without(p.after.claims, p.before.claims)
 	gone := 0 // the line of an assertion that nothing stands for
+	alone := len(lost) == 1 && len(added) == 1
 	for _, c := range lost {
 		i := closest(c, added)
+		if i < 0 && alone && !p.after.notes(b.lineText(c.line)) {
+			i = 0
+		}
 		if i < 0 {
 			if gone == 0 {
 				gone = c.line
