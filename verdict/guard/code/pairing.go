@@ -199,7 +199,7 @@ func (p *pairing) replaced(b *unit) bool {
 		if was != nil {
 			said = was.says()
 		}
-		if a.role == test && (was == nil || !near && a.digest == b.digest || near && a.name == b.name) {
+		if a.role == test && (was == nil || !near && a.digest == b.digest || near && a.name == b.name && a.digest != was.digest) {
 			return true
 		}
 		return near && a.digest != b.digest && a.says() > said
