@@ -112,6 +112,9 @@ func (x *examination) take(p parsed) {
 		if now.broken && !old.broken {
 			x.unexamined(f)
 		}
+		if now.tests {
+			x.compareLimits(patienceOf(old.around()), patienceOf(now.around()), old, now)
+		}
 	}
 	x.hidden.see(old, now)
 	if !old.holdsTests() && !now.holdsTests() || cmp.Or(languageOf(f.OldPath), languageOf(f.Path)).rust {

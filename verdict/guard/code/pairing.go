@@ -192,7 +192,7 @@ func (u *unit) saidBy(other *unit) bool {
 }
 
 // replaced reports whether there is what may stand for a test that is gone: any new test, one of
-// its text in another file, or in the same file one of its name, or a test or data that says more.
+// its text in another file, or in the same file one of its name that changed, or a test or data that says more.
 func (p *pairing) replaced(b *unit) bool {
 	return slices.ContainsFunc(p.after, func(a *unit) bool {
 		was, near, said := p.of[a], a.side == b.side.other, 0

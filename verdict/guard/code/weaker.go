@@ -216,7 +216,7 @@ func patienceOf(u *unit) patience {
 			out.line[why] = s.line(i)
 		}
 		switch unit := durations[name]; {
-		case unit > 0 && next == "(":
+		case unit > 0 && (next == "(" || next == ":"):
 			limit(i+2, unit)
 		case unit > 0 && s.of(i-1) == "." && s.of(i-3) == "*":
 			limit(i-4, unit)
@@ -232,10 +232,9 @@ func patienceOf(u *unit) patience {
 }
 
 // longer is from how many times the wait on a longer limit is said.
-const longer = 2
+const longer = 1.25
 
-// comparePatience finds failures that are passed over now, and limits that are much longer
-// than they were.
+// comparePatience finds failures that are passed over now, and limits that are longer than they were.
 func (x *examination) comparePatience(p pair) {
 	had, has := patienceOf(p.before), patienceOf(p.after)
 	for why, n := range has.times {
@@ -244,10 +243,26 @@ func (x *examination) comparePatience(p pair) {
 				has.line[why])
 		}
 	}
+	x.compareLimits(had, has, p.before.side, p.after.side)
+}
+
+// compareLimits compares the limits of two versions of a test, or of what stands around the tests of a file.
+func (x *examination) compareLimits(had, has patience, before, after *side) {
 	for i, limit := range has.limits {
-		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && (limit == 0 || limit >= longer*had.limits[i]) {
-			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for much longer than it did.",
-				p.before.side, p.after.side, had.lines[i], has.lines[i])
+		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && (limit == 0 || float64(limit) >= longer*float64(had.limits[i])) {
+			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for longer than it did.", before, after,
+				had.lines[i], has.lines[i])
 		}
 	}
+}
+
+// around is what stands in a file around its tests and the functions that they call.
+func (s *side) around() *unit {
+	u := &unit{side: s, to: len(s.tokens)}
+	for _, c := range s.checked() {
+		if n := len(u.children); n == 0 || c.from >= u.children[n-1].to {
+			u.children = append(u.children, c)
+		}
+	}
+	return u
 }
