@@ -93,14 +93,7 @@ func triggers(on *doc.Node) []Trigger {
 }
 
 func contains(list []string, any ...string) bool {
-	for _, s := range list {
-		for _, a := range any {
-			if s == a {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(any, s) })
 }
 
 func githubJob(root, j *doc.Node) Job {
