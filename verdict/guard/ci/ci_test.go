@@ -95,6 +95,10 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			"hold ci/fewer-cases:9"},
 		"a case excluded, whose values are in others": {matrix("        v: [1, 2]\n        os: [a, b]\n"),
 			matrix("        v: [1, 2]\n        os: [a, b]\n        exclude:\n          - v: 1\n            os: b\n"), "hold ci/fewer-cases:13"},
+		"a strategy that is not valid": {matrix("        v: [1, 2]\n"),
+			matrix("        v: [1, 2]\n      exclude: [{v: 1}]\n"), "hold ci/unread:0"},
+		"a strategy that was not valid": {matrix("        v: [1, 2]\n      exclude: [{v: 1}]\n"),
+			matrix("        v: [1, 2]\n        exclude: [{v: 1}]\n"), ""},
 		"two commands of a job merged": {job("    steps:\n      - run: cargo test --all-targets\n      - run: cargo test --doc\n"),
 			job("    steps:\n      - run: cargo test\n"), "evidence ci/fewer-cases:6"},
 		"one of two commands of a job handed to a script": {

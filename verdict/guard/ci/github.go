@@ -2,6 +2,7 @@ package ci
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -29,6 +30,11 @@ func readGitHub(root *doc.Node) (Pipeline, error) {
 	p.Triggers = triggers(on)
 	p.Called = on.Get("workflow_call") != nil || contains(on.Strings(), "workflow_call")
 	for _, j := range jobs.Items {
+		for _, item := range j.Get("strategy").Members() {
+			if !contains([]string{"matrix", "fail-fast", "max-parallel"}, item.Key) { // GitHub runs nothing of it
+				return Pipeline{}, fmt.Errorf("a strategy has no key %s", item.Key)
+			}
+		}
 		p.Jobs = append(p.Jobs, githubJob(root, j))
 	}
 	needed(p.Jobs, jobs)
