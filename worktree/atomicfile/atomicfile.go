@@ -1,5 +1,5 @@
-// Package atomicfile replaces files whole and durably. It owns no state and imports nothing of this
-// module, so that relay, agent and worktree can all write their files with it.
+// Package atomicfile replaces whole files durably. It owns no state and imports nothing of this module, so
+// that relay, agent and worktree can all write their files with it.
 package atomicfile
 
 import (
@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Write puts content in the place of the file at path, whose directory has to exist: a reader, or a
-// machine that lost its power, finds the old file or the new one and never a part. Only the file's
-// owner may read it. Errors wrap the system's, so that a full disk can be told from the rest.
+// Write replaces the file at path with content. The file's directory must exist. A reader, or a machine after
+// a power cut, finds either the old file or the new one, never a part. Only the file's owner may read it.
+// Errors wrap the system's errors, so that callers can recognise a full disk.
 func Write(path string, content []byte) error {
 	if err := swap(path, content, (*os.File).Sync); err != nil {
 		return err
@@ -18,8 +18,9 @@ func Write(path string, content []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Swap is Write without the wait for the disk, for what is written at every event and checked when it is
-// read: a crash of the process leaves the old file or the new one, a power cut perhaps neither.
+// Swap is Write without waiting for the disk. It is for files that are written at every event and checked
+// when they are read: after a crash of the process the old file or the new one is there, after a power cut
+// perhaps neither.
 func Swap(path string, content []byte) error {
 	return swap(path, content, func(*os.File) error { return nil })
 }
