@@ -1,4 +1,4 @@
-// Package build owns what a program says of its own making.
+// Package build describes how a program was built.
 package build
 
 import (
@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// Version is the module's version. In a build from a checkout it is one that Go makes of
-// the commit (https://go.dev/ref/mod#pseudo-versions), where it may ask git for it.
+// Version returns the module's version. In a build from a checkout, Go derives a pseudo-version from the
+// commit (https://go.dev/ref/mod#pseudo-versions) if it may ask git.
 func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
@@ -16,7 +16,7 @@ func Version() string {
 	return "development"
 }
 
-// String is the version, the commit and its date where they are known, and what it was built with and for.
+// String returns the version, the commit and its date if they are known, and the compiler and platform.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
 	return describe(info, Version())
