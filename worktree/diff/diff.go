@@ -1,5 +1,5 @@
-// Package diff reads what git prints of a change: the files of it, and the lines of their unified
-// diffs. It owns no state, knows nothing of where a diff comes from, and imports nothing of this module.
+// Package diff parses git's output about a change: its files, and the lines of their unified diffs. It owns
+// no state, does not know where a diff comes from, and imports nothing of this module.
 package diff
 
 import (
@@ -13,22 +13,22 @@ import (
 // Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@ func main() {".
 type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
 
-// Line is a line of a hunk, or the one that begins it.
+// Line is a line of a hunk, or the line that begins one.
 type Line struct {
-	// Sign is '+', '-' or ' ' for a line of a file, '@' for the first line of a hunk, and '\\' for
-	// what is said about the line before, such as that no line end follows it.
+	// Sign is '+', '-' or ' ' for a line of a file, '@' for the first line of a hunk, and '\\' for a remark
+	// about the line before, such as that no line end follows it.
 	Sign byte
-	// Old and New are the line's numbers in the old and in the new file, 0 where it is not in it.
+	// Old and New are the line's numbers in the old and the new file; 0 if the line is not in that file.
 	Old, New int
 	Raw      []byte // the whole line, sign included, without its line end
-	Hunk     Hunk   // that begins here, where Sign is '@'
+	Hunk     Hunk   // the hunk that begins here, if Sign is '@'
 }
 
-// Text is a line of a file as it is there, without its line end.
+// Text returns the line as it is in the file, without its line end.
 func (l Line) Text() []byte { return l.Raw[1:] }
 
-// Lines are the lines of all hunks. The counts in a hunk's first line say how far it reaches, so that
-// no line of a file passes for a header; headers are left out, and so is what fits in no hunk.
+// Lines returns the lines of all hunks. The counts in a hunk's first line determine its length, so that no
+// line of a file is mistaken for a header. Headers and lines outside of hunks are left out.
 func Lines(patch []byte) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		var w Walker
@@ -40,7 +40,7 @@ func Lines(patch []byte) iter.Seq[Line] {
 	}
 }
 
-// Signed are the texts of the lines with one of these signs.
+// Signed returns the texts of the lines with one of these signs.
 func Signed(patch []byte, signs ...byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for l := range Lines(patch) {
@@ -51,15 +51,14 @@ func Signed(patch []byte, signs ...byte) iter.Seq[[]byte] {
 	}
 }
 
-// Walker is where a walk through a diff stands, for those that read one in pieces. Its zero value is
-// the beginning.
+// Walker is a position in a diff, for callers that read a diff in pieces. Its zero value is the beginning.
 type Walker struct{ old, new, oldLeft, newLeft int }
 
-// Inside reports whether the hunk goes on.
+// Inside reports whether the current hunk continues.
 func (w *Walker) Inside() bool { return w.oldLeft > 0 || w.newLeft > 0 }
 
-// Next is what the next line is, which comes without its line end and may be cut behind its
-// beginning. Its Sign is 0 where it is part of no hunk.
+// Next parses the next line, given without its line end; its end may be cut off. The result's Sign is 0 if
+// the line is not part of a hunk.
 func (w *Walker) Next(raw []byte) Line {
 	l := Line{Raw: raw}
 	if len(raw) == 0 {
@@ -86,7 +85,7 @@ func (w *Walker) Next(raw []byte) Line {
 	return l
 }
 
-// maxHeader bounds what is read of a hunk's first line, in bytes: four numbers and their signs.
+// maxHeader bounds how much of a hunk's first line is read, in bytes: four numbers and their signs.
 const maxHeader = 64
 
 // parseHunk reads "@@ -1,4 +1,5 @@ func main() {"; a missing count is 1.

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxFilePatch bounds the patch kept of one file, in bytes.
+	// maxFilePatch bounds the stored patch of one file, in bytes.
 	maxFilePatch = 1 << 20
-	// maxPatch bounds the patches kept of one diff, in bytes.
+	// maxPatch bounds the stored patches of one diff, in bytes.
 	maxPatch = 32 << 20
 	// maxFiles bounds the number of files in a diff.
 	maxFiles = 50_000
@@ -22,42 +22,40 @@ const (
 type Diff struct {
 	Base, Head string // SHAs; Head is a tree's when the diff is of a working tree
 	Files      []File
-	// Truncated says that some file's Patch was left out or cut, so that readers of this diff
-	// do not see all of it.
+	// Truncated reports that the Patch of some file was left out or cut, so that readers do not see the whole
+	// diff.
 	Truncated bool
 }
 
 // File is what changed in one file.
 type File struct {
 	Path    string
-	OldPath string // where it was; differs from Path when Status is "renamed"
+	OldPath string // the earlier path; differs from Path when Status is "renamed"
 	// Status is "added", "deleted", "modified", "renamed", "mode-changed" (same
 	// content, other permissions) or "type-changed" (for instance file to link).
 	Status           string
-	OldMode, NewMode string // git's octal modes; "000000" for a file that is not there
-	OldBlob, NewBlob string // git's names of the contents; all zeros for a file that is not there
-	Added, Deleted   int    // lines, counted also when the patch was cut
+	OldMode, NewMode string // git's octal modes; "000000" for a file that does not exist
+	OldBlob, NewBlob string // blob names; all zeros for a file that does not exist
+	Added, Deleted   int    // lines, also counted if the patch was cut
 	Binary           bool   // git compared it as binary: no hunks
 	Submodule        bool   // the commit of a submodule changed
-	// Patch is the unified diff as git prints it, headers included; at most 1 MiB
-	// of it, and less when the whole diff exceeds 32 MiB. Attributes of the pull
-	// request play no part, so it cannot hide its changes with "-diff".
+	// Patch is the unified diff as git prints it, headers included: at most 1 MiB, and less if the whole diff
+	// exceeds 32 MiB. The pull request's attributes are ignored, so it cannot hide its changes with "-diff".
 	Patch     []byte
-	Truncated bool // the patch goes on
+	Truncated bool // the patch is cut off
 	Hunks     []Hunk
 }
 
 // ErrTooLarge means that a diff has more than 50,000 files.
 var ErrTooLarge = errors.New("the diff is too large")
 
-// ErrFormat means that git printed something other than its documentation
-// says. Guessing on would show a reviewer the wrong file's changes.
+// ErrFormat means that git's output does not match its documentation. Guessing could show a reviewer the
+// wrong file's changes.
 var ErrFormat = errors.New("git printed a diff in an unknown format")
 
-// Parse reads what "git diff-tree -z --raw --patch" prints: first one raw
-// entry for each file, with the path as it is; then the patches in the same order,
-// whose quoted paths are not needed.
-// See https://git-scm.com/docs/diff-format.
+// Parse reads the output of "git diff-tree -z --raw --patch": first one raw entry for each file, with its
+// unquoted path; then the patches in the same order, whose quoted paths are not needed. See
+// https://git-scm.com/docs/diff-format.
 func Parse(r io.Reader) (Diff, error) {
 	p := patchParser{in: bufio.NewReaderSize(r, 64<<10)}
 	if err := p.rawEntries(); err != nil {
@@ -72,15 +70,15 @@ func Parse(r io.Reader) (Diff, error) {
 type patchParser struct {
 	in   *bufio.Reader
 	diff Diff
-	kept int // bytes of patch kept so far
+	kept int // bytes of patches stored so far
 
-	sections []int // for each patch to come, the index of its file
+	sections []int // for each of the following patches, the index of its file
 	file     *File
 	walk     Walker
 }
 
-// rawEntries reads ":100644 100755 SHA SHA R086 NUL old NUL new NUL" and its kin,
-// up to the empty field before the patches, or the end.
+// rawEntries reads entries such as ":100644 100755 SHA SHA R086 NUL old NUL new NUL", up to the empty field
+// before the patches, or to the end.
 func (p *patchParser) rawEntries() error {
 	for {
 		meta, err := p.field()
@@ -131,7 +129,7 @@ func (p *patchParser) rawEntries() error {
 	}
 }
 
-// field reads up to a NUL. An end in the middle of a field is an error.
+// field reads up to a NUL. An end of input within a field is an error.
 func (p *patchParser) field() (string, error) {
 	b, err := p.in.ReadBytes(0)
 	if errors.Is(err, io.EOF) && len(b) > 0 {
@@ -143,7 +141,7 @@ func (p *patchParser) field() (string, error) {
 	return string(b[:len(b)-1]), nil
 }
 
-// patches reads the unified diffs to the end. A line may be of any length.
+// patches reads the unified diffs to the end of the input. A line may be of any length.
 func (p *patchParser) patches() error {
 	for start := true; ; {
 		chunk, err := p.in.ReadSlice('\n')
@@ -166,8 +164,8 @@ func (p *patchParser) patches() error {
 	}
 }
 
-// beginLine decides what a line is. Within a hunk the counts of its header say
-// how far it reaches, so that no content can pass for a header.
+// beginLine classifies a line. The counts in a hunk's header determine its length, so that no content is
+// mistaken for a header.
 func (p *patchParser) beginLine(line []byte) error {
 	inside := p.walk.Inside()
 	switch l := p.walk.Next(line); {
@@ -205,7 +203,7 @@ func (p *patchParser) beginLine(line []byte) error {
 	return nil
 }
 
-// keep appends to the file's patch within the bounds, and says so when it cannot.
+// keep appends to the file's patch within the bounds, and sets Truncated when it cannot.
 func (p *patchParser) keep(chunk []byte) {
 	if p.file == nil || len(chunk) == 0 {
 		return
