@@ -11,21 +11,19 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// mirrorConfig is the mirror's whole configuration. What decides how commands
-// behave is in settings; this is only what describes the file system.
-// See https://git-scm.com/docs/gitrepository-layout.
+// mirrorConfig is the mirror's whole configuration. It describes only the file system; the settings that
+// determine how commands behave are in settings. See https://git-scm.com/docs/gitrepository-layout.
 var mirrorConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n" + map[string]string{
 	"darwin":  "\tfilemode = true\n\tignorecase = true\n\tprecomposeunicode = true\n",
 	"windows": "\tfilemode = false\n\tignorecase = true\n",
 }[runtime.GOOS]
 
-// mirrorAttributes outrank every .gitattributes a checkout contains: no filter
-// runs, and conflict markers have the one length ConflictMarkers looks for.
-// See https://git-scm.com/docs/gitattributes.
+// mirrorAttributes take precedence over every .gitattributes of a checkout: no filter runs, and conflict
+// markers have the length that ConflictMarkers looks for. See https://git-scm.com/docs/gitattributes.
 const mirrorAttributes = "* -filter conflict-marker-size=7\n"
 
-// restoreConfig puts the mirror's own configuration back if it was changed: a command that runs
-// inside a worktree can write there, and git would use what it wrote.
+// restoreConfig restores the mirror's own configuration if it was changed: a command that runs inside a
+// worktree can write there, and git would use that configuration.
 func (r Repo) restoreConfig() error {
 	for name, want := range map[string]string{"config": mirrorConfig, "info/attributes": mirrorAttributes} {
 		path := filepath.Join(r.Mirror, filepath.FromSlash(name))
@@ -40,7 +38,7 @@ func (r Repo) restoreConfig() error {
 			return fmt.Errorf("restore the mirror's configuration: %w", err)
 		}
 	}
-	// Files that are to be hidden from git, and another history.
+	// These files would hide files from git, or replace its history.
 	for _, name := range []string{"info/exclude", "info/grafts"} {
 		if err := os.Remove(filepath.Join(r.Mirror, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("restore the mirror's configuration: %w", err)
@@ -50,9 +48,9 @@ func (r Repo) restoreConfig() error {
 }
 
 const (
-	// BlobFilter leaves out the content of all files.
+	// BlobFilter excludes the content of all files.
 	BlobFilter = "blob:none"
-	// Promisor is the name under which git knows where to get what was left out.
+	// Promisor is the name of the remote from which git fetches missing content.
 	Promisor = "touchstone"
 	// partialMark is an empty file in mirrors that are partial.
 	partialMark = "touchstone-partial"
@@ -64,9 +62,9 @@ func (r Repo) Partial() bool {
 	return err == nil
 }
 
-// promise are the settings by which git fetches what a partial mirror lacks, and takes
-// its lack for no damage. They are in no file: another program that runs git in a tree,
-// without our credentials, gets an error instead of a question for a password.
+// promise returns the settings with which git fetches the content that a partial mirror lacks and does not
+// treat it as corruption. They are in no file: another program that runs git in a tree, without our
+// credentials, gets an error instead of a prompt for a password.
 func (r Repo) promise() []string {
 	settings := []string{"remote." + Promisor + ".promisor=true", "remote." + Promisor + ".partialCloneFilter=" + BlobFilter}
 	if r.Remote != nil {
@@ -75,7 +73,7 @@ func (r Repo) promise() []string {
 	return settings
 }
 
-// SetPartial marks whether the mirror lacks content that its remote has.
+// SetPartial records whether the mirror lacks content that its remote has.
 func (r Repo) SetPartial(is bool) error {
 	mark := filepath.Join(r.Mirror, partialMark)
 	if is {

@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	// ErrUnavailable means that the remote, or the way to it, is down. Nothing is
-	// wrong with what was asked; ask again later.
+	// ErrUnavailable means that the remote, or the way to it, is down. The request itself is fine; try again
+	// later.
 	ErrUnavailable = errors.New("the remote is unavailable")
-	// ErrTooLarge means that git printed more than is taken of it.
+	// ErrTooLarge means that git printed more than this package reads.
 	ErrTooLarge = errors.New("too large")
 )
 
@@ -21,29 +21,29 @@ type failure struct {
 	verb   string
 	exit   int
 	stderr string // redacted
-	// full, if set, is that the disk had no room when the command had failed.
+	// full, if set, says that the disk had no room when the command failed.
 	full error
 }
 
-// remedy maps what git or curl say, in the C locale, to what a person can do.
+// remedy maps a message of git or curl, in the C locale, to what a person can do.
 type remedy struct {
 	says, do string
-	file     bool // it is said of a file, in a line of its own
+	file     bool // the message names a file, in a line of its own
 }
 
-// diskFaults are what git says, at the end of a line, where the disk takes nothing. Within a line
-// a file name may say the same, and authors of pull requests choose file names.
+// diskFaults are git's messages, at the end of a line, when the disk accepts no data. Within a line a file
+// name could contain the same text, and authors of pull requests choose file names.
 var diskFaults = []remedy{
 	{says: "No space left on device", do: "the disk is full: free some space"},
 	{says: "write error. Out of diskspace", do: "the disk is full: free some space"},
 	{says: "Disk quota exceeded", do: "the disk quota is used up: free some space"},
 	{says: "Read-only file system", do: "the disk is read-only: make it writable, or choose another root directory"},
-	// Where git does not say why; it gets this far only if it could make the file.
+	// Git does not give the cause here. It gets this far only if it could create the file.
 	{says: "nable to write new index file", do: "the disk is likely to be full: free some space"},
 	{says: "nable to write new_index file", do: "the disk is likely to be full: free some space"},
 }
 
-// remedies are for faults that last until a person mends them. The first match wins.
+// remedies are for faults that last until a person fixes them. The first match wins.
 var remedies = []remedy{
 	{says: "Permission denied", do: "allow it with chmod, or check who owns the worktree root", file: true},
 	{says: "HTTP 403", do: "the remote refuses access (403): check what the token may do"},
@@ -61,7 +61,7 @@ var remedies = []remedy{
 	{says: "returned error: 30", do: "the repository has moved: use its new URL"},
 }
 
-// outages are what git or curl say when the remote or the way to it is down.
+// outages are the messages of git or curl when the remote or the way to it is down.
 var outages = []remedy{
 	{says: "Could not resolve host", do: "the remote cannot be reached: check the network and the host name"},
 	{says: "Failed to connect", do: "the remote cannot be reached: check the network and the URL"},
@@ -88,12 +88,12 @@ func newFailure(c Command, exit int, stderr []byte) *failure {
 	return &failure{verb: c.Args[0], exit: exit, stderr: text}
 }
 
-// Error is git's last line and, where one is known, the remedy.
+// Error returns git's last line and, if one is known, the remedy.
 func (e *failure) Error() string {
 	lines := strings.Split(strings.TrimSpace(e.stderr), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	for _, l := range lines {
-		// A fatal line says more than the advice that may follow it.
+		// A fatal line is more useful than the advice that may follow it.
 		if strings.HasPrefix(l, "fatal: ") || strings.HasPrefix(l, "error: ") {
 			last = strings.TrimSpace(l)
 		}
@@ -113,7 +113,7 @@ func (e *failure) Error() string {
 		if !e.matches(r) {
 			continue
 		}
-		// Of a file that is the matter, another line may say which.
+		// If the fault is in a file, another line may name the file.
 		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, r.says) }); r.file && i >= 0 {
 			last = strings.TrimSpace(lines[i])
 		}
@@ -122,13 +122,13 @@ func (e *failure) Error() string {
 	return fmt.Sprintf("git %s: %s", e.verb, last)
 }
 
-// matches reports whether git said what a remedy is for.
+// matches reports whether git printed the remedy's message.
 func (e *failure) matches(r remedy) bool { return strings.Contains(e.stderr, r.says) }
 
-// ends reports whether a line that git said ends in what a remedy is for.
+// ends reports whether a line of git's output ends with the remedy's message.
 func (r remedy) ends(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), r.says) }
 
-// diskFault reports whether git said that the disk takes nothing, or failed on one that has no room.
+// diskFault reports whether git said that the disk accepts no data, or failed on a disk without room.
 func (e *failure) diskFault() bool {
 	return e.full != nil || slices.ContainsFunc(strings.Split(e.stderr, "\n"), func(line string) bool {
 		return slices.ContainsFunc(diskFaults, func(r remedy) bool { return r.ends(line) })
@@ -145,13 +145,13 @@ func DiskFault(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
-// Is makes an outage match ErrUnavailable, unless git says what a person has to mend: a
-// refusal and a full disk break the connection as well.
+// Is makes an outage match ErrUnavailable, unless git names a fault that a person has to fix: a refusal and a
+// full disk break the connection as well.
 func (e *failure) Is(target error) bool {
 	return target == ErrUnavailable && slices.ContainsFunc(outages, e.matches) && !slices.ContainsFunc(remedies, e.matches) && !e.diskFault()
 }
 
-// ExitCode is the exit code of the git command behind err, or -1.
+// ExitCode returns the exit code of the git command behind err, or -1.
 func ExitCode(err error) int {
 	var e *failure
 	if errors.As(err, &e) {

@@ -1,7 +1,7 @@
-// Package gitcmd runs git: with settings and an environment of its own, so that nothing which a
-// checkout, a pull request or the user has configured is executed, with bounded output, and ended
-// with all that it started when its context ends. What git says becomes an error that names the
-// remedy. It owns the configuration of the mirrors it runs in, and lock files that its children keep.
+// Package gitcmd runs git. It uses its own settings and environment, so that git executes nothing that a
+// checkout, a pull request or the user has configured. It bounds git's output, and ends git and everything
+// that git started when its context ends. Git's messages become errors that name the remedy. The package owns
+// the configuration of the mirrors in which it runs, and lock files that its children keep open.
 package gitcmd
 
 import (
@@ -28,18 +28,18 @@ const (
 	killGrace = 2 * time.Second
 )
 
-// settings are what every git command runs under. They are passed as -c options
-// because those outrank every configuration file and, unlike GIT_CONFIG_COUNT,
-// are inherited by the git that git itself starts inside a submodule.
+// settings apply to every git command. They are passed as -c options because those take precedence over every
+// configuration file and, unlike GIT_CONFIG_COUNT, are inherited by the git that git itself starts inside a
+// submodule.
 var settings = []string{
-	// Nothing that the checkout brings along is executed.
+	// Nothing from the checkout is executed.
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
 	"core.attributesFile=" + os.DevNull, "core.excludesFile=" + os.DevNull, "core.untrackedCache=false",
 	"commit.gpgSign=false", "push.gpgSign=false", "merge.verifySignatures=false",
 	"submodule.recurse=false", "fetch.recurseSubmodules=false", "push.recurseSubmodules=no",
-	// A redirect could carry the Authorization header to another host.
+	// A redirect could send the Authorization header to another host.
 	"http.followRedirects=false", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60",
-	// Files are checked out as they are committed, by as many workers as there are cores.
+	// Files are checked out as they were committed, by as many workers as there are cores.
 	"core.autocrlf=false", "core.safecrlf=false", "core.symlinks=" + keepSymlinks, "checkout.workers=0",
 	// A fetched pack appears whole or not at all, so a commit that is present is complete.
 	"fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false",
@@ -47,12 +47,12 @@ var settings = []string{
 	// Larger files are treated as binary: git holds two versions of a file in memory to compare them.
 	"core.bigFileThreshold=32m", "core.quotePath=true",
 	"merge.conflictStyle=diff3", "rerere.enabled=false",
-	// A file beside the commits could claim other parents of them.
+	// A commit-graph file could claim other parents for the commits.
 	"core.commitGraph=false",
 }
 
-// environment lists what a git child may inherit; all else is dropped, HOME
-// included, so that neither .netrc nor a user's configuration is read.
+// environment lists the variables that a git child may inherit. All others are dropped, HOME included, so
+// that git reads neither .netrc nor a user's configuration.
 var environment = []string{
 	"PATH", "TMPDIR", "TEMP", "TMP", "TZ",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
@@ -60,11 +60,11 @@ var environment = []string{
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT",
 }
 
-// noFile is a path at which there never is a file; git takes an empty one for a list of nothing,
-// which is something else than no list.
+// noFile is a path at which no file ever exists. Git treats an empty file as an empty list, which is not the
+// same as no list.
 const noFile = os.DevNull + "/none"
 
-// isolation is what every git child's environment holds: English, and no configuration of a user or
+// isolation is in the environment of every git child: English messages, and no configuration of a user or
 // system.
 var isolation = []string{
 	"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -74,36 +74,36 @@ var isolation = []string{
 	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + noFile,
 }
 
-// Repo is one git directory and the way git is run in it.
+// Repo is one git directory and how git is run in it.
 type Repo struct {
 	Git    string // the binary
-	Mirror string // GIT_COMMON_DIR; its configuration is this package's own
+	Mirror string // GIT_COMMON_DIR; this package owns its configuration
 	Dir    string // GIT_DIR: the mirror, or a linked worktree's administrative directory
 	Tree   string // GIT_WORK_TREE; "" in the mirror
 	Lock   *Lock  // inherited by the children
-	// Shallow is the file of the commits that lack their parents; "" for none.
+	// Shallow is the file that lists the commits without parents; "" for none.
 	Shallow string
-	// Remote is where a partial mirror finds what it lacks; nil where nothing is fetched.
+	// Remote is where a partial mirror fetches missing content; nil if nothing is fetched.
 	Remote *Remote
 }
 
 // Command is one git command. Only Args is required.
 type Command struct {
 	Args   []string
-	Env    []string // besides what every command gets
-	Remote *Remote  // which the command talks to, none by default
+	Env    []string // in addition to what every command gets
+	Remote *Remote  // the remote that the command talks to, none by default
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Said, if set, is given the first 16 KiB of what git says on stderr, also when it succeeds.
+	// Said, if set, receives the first 16 KiB of git's stderr, also on success.
 	Said *[]byte
 }
 
-// Output runs a git command and returns what it printed. ErrTooLarge beyond 64 MiB.
+// Output runs a git command and returns its output; ErrTooLarge beyond 64 MiB.
 func (r Repo) Output(ctx context.Context, args ...string) ([]byte, error) {
 	return r.OutputOf(ctx, Command{Args: args})
 }
 
-// OutputOf is Output of a command that needs more than arguments.
+// OutputOf is Output for a command that needs more than arguments.
 func (r Repo) OutputOf(ctx context.Context, c Command) ([]byte, error) {
 	out := &capped{max: maxOutput}
 	c.Stdout = out
@@ -120,8 +120,8 @@ func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Run runs a git command to its end. When ctx ends first, the whole process
-// group is asked to stop, then killed, and the context's error is returned.
+// Run runs a git command to its end. If ctx ends first, Run asks the whole process group to stop, then kills
+// it, and returns the context's error.
 func (r Repo) Run(ctx context.Context, c Command) error {
 	if err := r.restoreConfig(); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (r Repo) environ(c Command) []string {
 	return append(env, c.Env...)
 }
 
-// Elsewhere runs a git command that only reads, in a clone that is not this product's.
+// Elsewhere runs a read-only git command in a clone that does not belong to this product.
 func Elsewhere(ctx context.Context, bin, clone string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = clone
@@ -205,14 +205,14 @@ func Elsewhere(ctx context.Context, bin, clone string, args ...string) ([]byte, 
 	return out, err
 }
 
-// inherited is what of our own environment a git child gets to see.
+// inherited returns the part of our own environment that a git child may see.
 func inherited() []string {
 	env := []string{}
 	for _, name := range environment {
 		v, ok := os.LookupEnv(name)
 		if name == "PATH" {
 			v = anywhere(v)
-			ok = v != "" // which would be the working directory
+			ok = v != "" // an empty PATH would mean the working directory
 		}
 		if ok {
 			env = append(env, name+"="+v)
@@ -221,14 +221,13 @@ func inherited() []string {
 	return env
 }
 
-// anywhere leaves the absolute directories of a PATH: a relative one would find programs of the
-// checkout.
+// anywhere keeps only the absolute directories of a PATH: a relative one would find programs of the checkout.
 func anywhere(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// capped keeps the first max bytes and remembers that there were more.
+// capped stores the first max bytes and remembers whether there were more.
 type capped struct {
 	buf  bytes.Buffer
 	max  int

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// lockPoll is how often a waiting lock looks again.
+// lockPoll is the time between two attempts of a waiting lock.
 const lockPoll = 20 * time.Millisecond
 
 // ErrBusy means that another process, or another part of this one, holds the lock.
 var ErrBusy = errors.New("the worktree is in use")
 
-// Lock is an advisory lock on an open file. It is held for as long as any
-// process has that open file: git children inherit it where the platform can, so
-// that a git which outlives a killed parent still counts as its user.
-// (That inheritance is why no lock library is used: they keep the file private.)
+// Lock is an advisory lock on an open file. It is held as long as any process has that open file. Git
+// children inherit it on platforms that allow it, so that a git process that outlives its killed parent still
+// counts as a user. (This inheritance is why no lock library is used: they keep the file private.)
 type Lock struct{ file *os.File }
 
 // TryLock takes the lock or returns ErrBusy.
@@ -32,7 +31,7 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// WaitLock takes the lock, waiting for it until ctx ends.
+// WaitLock takes the lock and waits for it until ctx ends.
 func WaitLock(ctx context.Context, path string) (*Lock, error) {
 	for {
 		l, err := TryLock(path)
@@ -47,7 +46,6 @@ func WaitLock(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// Unlock releases explicitly before closing: between fork and exec any other
-// child of this process has a copy of the file, which would hold the lock a
-// little longer.
+// Unlock releases the lock explicitly before closing the file: between fork and exec, any other child of this
+// process has a copy of the file, which would hold the lock a little longer.
 func (l *Lock) Unlock() error { return errors.Join(unlockFile(l.file), l.file.Close()) }

@@ -11,12 +11,12 @@ import (
 type Remote struct {
 	// URL is an http, https or file URL without user or password.
 	URL string
-	// Authorization is the value of the HTTP Authorization header, or "". It
-	// reaches git through its environment only: never argv, files or errors.
+	// Authorization is the value of the HTTP Authorization header, or "". It reaches git only through its
+	// environment, never through argv, files or errors.
 	Authorization string
 }
 
-// Validate refuses what would put a secret into a URL or break out of a header.
+// Validate refuses values that would put a secret into a URL or break out of a header.
 func (r Remote) Validate() error {
 	u, err := url.Parse(r.URL)
 	if err != nil {

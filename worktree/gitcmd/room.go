@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// scarce is what a disk has less of, in bytes, when a git that fails on it is taken to have failed for
-// that: git does not always say why it could not write.
+// scarce is an amount of free disk space, in bytes. If git fails on a disk with less, the full disk is taken
+// to be the cause: git does not always say why it could not write.
 const scarce = 1 << 20
 
-// NoRoom is an error, and a DiskFault, if less than so many bytes can be written to the disk of a
-// directory, or hardly any file can be made there. Where that is not known it is none.
+// NoRoom returns an error, which is a DiskFault, if fewer than the given bytes can be written to the disk of
+// a directory, or if hardly any file can be created there. It returns nil if this is unknown.
 func NoRoom(dir string, bytes uint64) error {
 	free, known := room(dir)
 	if !known || free >= bytes {

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// recent are the git binaries that Check found to be recent enough, by path.
+// recent holds the paths of git binaries that Check found to be recent enough.
 var recent sync.Map
 
-// Check makes sure that git is there and recent enough, once in a process for each binary. Its
-// error says what to install.
+// Check verifies that git exists and is recent enough, once per process for each binary. Its error says what
+// to install.
 func Check(ctx context.Context, bin string) error {
 	if _, ok := recent.Load(bin); ok {
 		return nil
