@@ -1,6 +1,6 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used. A process that starts, of which
-// a session has several and a person waits for each, then compiles the few that it needs in place of all.
-// Go's own internal/lazyregexp, which nobody else can import, is for the same.
+// Package lazyregexp provides regular expressions that are compiled at their first use. A starting process
+// then compiles only the few that it needs: a session starts several processes, and a person waits for each.
+// Go's internal/lazyregexp, which other modules cannot import, serves the same purpose.
 package lazyregexp
 
 import (
@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression that is compiled when it is first used. It may be used by several goroutines at once.
+// Regexp is a regular expression that is compiled at its first use. Several goroutines may use it at once.
 // Its methods are those of [regexp.Regexp].
 type Regexp struct {
 	compiled func() *regexp.Regexp
 }
 
-// New makes a Regexp of an expression. One that does not compile panics at its first use, so it has to be a constant of
-// the program.
+// New returns a Regexp for an expression. An expression that does not compile panics at its first use, so it
+// must be a constant of the program.
 func New(expr string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
