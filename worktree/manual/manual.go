@@ -1,4 +1,4 @@
-// Package manual has a program's help fit a terminal, and writes its manual pages. It stores nothing.
+// Package manual fits a program's help to a terminal and writes its manual pages. It stores nothing.
 package manual
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Width is the number of columns that help is written for.
+// Width is the number of columns for help texts.
 const Width = 80
 
-// Fit has the flags in the help of a program and of all its commands wrapped. Other lines are as they are written.
+// Fit wraps the flags in the help of a program and of all its commands. Other lines stay as they are written.
 func Fit(root *cobra.Command) {
 	root.SetUsageTemplate(strings.NewReplacer(
 		"Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", Width), " for more information about a command.", " tells more.",
@@ -21,8 +21,8 @@ func Fit(root *cobra.Command) {
 	).Replace(root.UsageTemplate()))
 }
 
-// Command writes the manual pages that packages carry, made from the same texts as --help. The title stands
-// at the head of each, the version at its foot.
+// Command writes the manual pages for packages, made from the same texts as --help. Each page has the title
+// in its header and the version in its footer.
 func Command(title, version string) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -36,7 +36,7 @@ func Command(title, version string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
-			root.DisableAutoGenTag = true // which is the day of the build
+			root.DisableAutoGenTag = true // the tag would be the day of the build
 			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Manual: title, Source: version}, args[0])
 		},
 	}

@@ -1,4 +1,4 @@
-// Package manualtest holds programs to what their help promises.
+// Package manualtest checks the help texts of programs.
 package manualtest
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// generated are commands whose help is cobra's own.
+// generated are commands with cobra's own help.
 var generated = []string{"completion", "help"}
 
-// Fits fails where a line of the help of a program or one of its commands has more columns than that.
+// Fits fails if a line in the help of a program or of one of its commands exceeds this number of columns.
 func Fits(t *testing.T, root *cobra.Command, columns int) {
 	t.Helper()
 	commands := []*cobra.Command{root}
