@@ -28,7 +28,7 @@ const agent = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-// plistStrings writes values as a property list has them.
+// plistStrings formats values for a property list.
 func plistStrings(values []string) string {
 	var out strings.Builder
 	for _, value := range values {
@@ -38,9 +38,10 @@ func plistStrings(values []string) string {
 	return out.String()
 }
 
-// waiting is a shell's script that runs a command, hands it the signal to end, and exits as it does, but with 0
-// for a mistake: launchd tells only success from failure. A signal may come before the command is there, or end
-// a wait whose outcome the next one tells; 127 says that it was told already.
+// waiting is a shell script that runs a command, passes SIGTERM on to it, and exits with its code, but with 0
+// for a mistake: launchd distinguishes only success and failure. A signal may arrive before the command has
+// started, or interrupt a wait; the next wait then returns the outcome. Code 127 says that an earlier wait
+// returned it.
 const waiting = `trap told=1 TERM
 "$0" "$@" & child=$!
 trap 'again=1; kill $child 2>/dev/null' TERM
@@ -49,7 +50,7 @@ code=127
 while again=; wait $child; now=$?; [ $now = 127 ] || code=$now; [ -n "$again" ]; do :; done
 [ $code = 2 ] || exit $code`
 
-// task is a scheduled task that begins when the user logs on, in that session
+// task is a scheduled task that starts when the user logs on, in the user's session
 // (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
 const task = `<?xml version="1.0"?>
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -67,14 +68,14 @@ const task = `<?xml version="1.0"?>
 </Task>
 `
 
-// line is what a shell runs a command with, again whenever it ends but with a mistake: a task is not started again
-// for what its program exits with, and has no standard error of its own.
+// line is a shell command line that runs a command, and restarts it whenever it ends other than with a
+// mistake: a task is not restarted because of its program's exit code, and has no standard error of its own.
 func line(run, log string) string {
 	return fmt.Sprintf(`/d /s /c "for /l %%i in (1,0,2) do (%s 2>> "%s" & `+
 		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, MistakeCode, MistakeCode+1)
 }
 
-// escape writes a value as XML has it.
+// escape writes a value as XML text.
 func escape(value string) (string, error) {
 	var out strings.Builder
 	err := xml.EscapeText(&out, []byte(value))

@@ -1,8 +1,9 @@
-// Package service owns a program that the operating system runs: started with its user's session, or
-// with the machine, and again when it fails. It is a systemd unit on Linux, a launchd agent on macOS and
-// a scheduled task on Windows, and stores the file that describes it where the platform keeps them.
+// Package service manages a program that the operating system runs: started with the user's session, or with
+// the machine, and restarted when it fails. The program is a systemd unit on Linux, a launchd agent on macOS
+// and a scheduled task on Windows. The package stores the file that describes the service where the platform
+// keeps such files.
 //
-// A program that ends with MistakeCode is not started again: no other try mends a mistake in the settings.
+// A program that ends with MistakeCode is not restarted: another try does not fix a mistake in the settings.
 package service
 
 import (
@@ -24,29 +25,29 @@ import (
 // MistakeCode is the exit code of a program whose command line or configuration is wrong.
 const MistakeCode = 2
 
-// Service is one program under the system's care.
+// Service is one program that the operating system runs.
 type Service struct {
-	// Name is what the service is called, such as touchstone-author. There is at most one of each name.
+	// Name is the name of the service, such as touchstone-author. It is unique.
 	Name string
 	// Program is the absolute path of this program.
 	Program string
-	// Arguments are what it is started with.
+	// Arguments are the program's arguments.
 	Arguments []string
-	// Path is the PATH on which it finds other programs. Services start with a bare one.
+	// Path is the PATH on which the program finds other programs. Services start with a minimal PATH.
 	Path string
-	// Version is this program's, noted in the description: one that an older program wrote is taken up
-	// again, and what it runs with it.
+	// Version is the version of this program, recorded in the description. A description by an older program
+	// is replaced, and the service then runs this program.
 	Version string
-	// Directory has systemd run the program with the machine, as root, and write in this directory
-	// alone; empty is in this user's session.
+	// Directory makes systemd start the program with the machine, as root, and allow it to write only to this
+	// directory. If it is empty, the program runs in this user's session.
 	Directory string
 }
 
-// Here is the service of this very program, of a version, with this user's PATH.
+// Here returns a service that runs the current program, with this user's PATH.
 func Here(name, version string, arguments ...string) (Service, error) {
 	program, err := os.Executable()
 	if err == nil {
-		// What a package manager links to stays when it upgrades; a build's temporary file does not.
+		// A package manager's link survives an upgrade; the temporary file of a build does not.
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
@@ -58,7 +59,7 @@ func Here(name, version string, arguments ...string) (Service, error) {
 // commandTimeout bounds one command of the system's service manager.
 const commandTimeout = 30 * time.Second
 
-// manage runs a command of the system's service manager and returns what it printed.
+// manage runs a command of the system's service manager and returns its output.
 func manage(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -76,7 +77,7 @@ func manage(ctx context.Context, name string, args ...string) (string, error) {
 	return printed.String(), nil
 }
 
-// render writes the file that describes the service, if it says anything else than what is there.
+// render writes the file that describes the service, if its content changes.
 func (s Service) render(path, text string, values any, functions template.FuncMap) (changed bool, err error) {
 	var out bytes.Buffer
 	if err := template.Must(template.New(s.Name).Funcs(functions).Parse(text)).Execute(&out, values); err != nil {
@@ -91,7 +92,7 @@ func (s Service) render(path, text string, values any, functions template.FuncMa
 	return true, os.WriteFile(path, out.Bytes(), 0o644)
 }
 
-// Installed reports whether the service's description is where the platform has them.
+// Installed reports whether the service's description exists where the platform keeps it.
 func (s Service) Installed() (bool, error) {
 	path, err := s.file()
 	if err == nil {
@@ -103,8 +104,8 @@ func (s Service) Installed() (bool, error) {
 	return err == nil, err
 }
 
-// Outdated reports whether the service is installed with these arguments and another version of this
-// program described it, so that installing it again takes up this one.
+// Outdated reports whether the service is installed with these arguments and was described by another version
+// of this program, so that installing it again switches it to this version.
 func (s Service) Outdated() (bool, error) {
 	path, err := s.file()
 	if err != nil {
@@ -117,13 +118,13 @@ func (s Service) Outdated() (bool, error) {
 	return bytes.Contains(text, []byte(s.arguments())) && !bytes.Contains(text, []byte("version "+s.Version+",")), err
 }
 
-// Lacking are those of these variables of the environment that are set here and that the service does not get, in
-// the user's session.
+// Lacking returns those of the named environment variables that are set here but that the service does not
+// get, in the user's session.
 func (s Service) Lacking(ctx context.Context, names ...string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return os.Getenv(name) == "" || s.inherits(ctx, name) })
 }
 
-// remove deletes the file that describes the service; that it is gone already is no error.
+// remove deletes the file that describes the service. A missing file is no error.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove the service's description: %w", err)
@@ -131,7 +132,7 @@ func remove(path string) error {
 	return nil
 }
 
-// check refuses what no service's description can carry.
+// check refuses values that no service description can contain.
 func (s Service) check() error {
 	values := map[string]string{"program's path": s.Program, "command line": strings.Join(s.Arguments, " "), "PATH": s.Path}
 	for what, value := range values {
@@ -142,13 +143,13 @@ func (s Service) check() error {
 	return nil
 }
 
-// Show writes what the program has logged, and with follow what it goes on to log, until ctx ends.
+// Show writes what the program has logged and, with follow, what it logs until ctx ends.
 func (s Service) Show(ctx context.Context, follow bool, out io.Writer) error {
 	show := s.logs(ctx, follow)
 	show.Stdout, show.Stderr = out, os.Stderr
 	err := show.Run()
 	if ctx.Err() != nil {
-		return nil // it was told to stop
+		return nil // Show was told to stop
 	}
 	return err
 }

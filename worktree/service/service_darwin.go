@@ -12,7 +12,7 @@ import (
 	"text/template"
 )
 
-// description is what the template is filled with.
+// description holds the values for the template.
 type description struct {
 	Service
 	Label, Log, Words, Waiting string
@@ -28,10 +28,10 @@ func (s Service) describe() (d description, path string, err error) {
 	return d, filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
 }
 
-// arguments are those of the program as the description has them.
+// arguments formats the program's arguments as in the description.
 func (s Service) arguments() string { return plistStrings(s.Arguments) }
 
-// file is where the user's agents are described.
+// file returns the path of the agent's description.
 func (s Service) file() (string, error) {
 	_, path, err := s.describe()
 	return path, err
@@ -40,8 +40,8 @@ func (s Service) file() (string, error) {
 // domain is the user's session, in which an agent may use the keychain.
 func domain() string { return "gui/" + strconv.Itoa(os.Getuid()) }
 
-// Install has the system start the program now and with each session of this user. Done again it takes
-// up a new program or configuration. It returns the file that describes the service.
+// Install makes the system start the program now and with each session of this user. Installing again
+// switches to a new program or configuration. It returns the path of the file that describes the service.
 func (s Service) Install(ctx context.Context) (string, error) {
 	d, path, err := s.describe()
 	if err == nil {
@@ -53,7 +53,8 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if _, err := s.render(path, agent, d, template.FuncMap{"escape": escape}); err != nil {
 		return "", err
 	}
-	// One that is loaded keeps its old description; that there is none is as well.
+	// A loaded agent keeps its old description, so it is unloaded. If none is loaded, the error does not
+	// matter.
 	_, _ = manage(ctx, "launchctl", "bootout", domain()+"/"+d.Label)
 	if _, err := manage(ctx, "launchctl", "bootstrap", domain(), path); err != nil {
 		return "", err
@@ -61,7 +62,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Uninstall stops the program and removes the service; that there is none is no error.
+// Uninstall stops the program and removes the service. A missing service is no error.
 func (s Service) Uninstall(ctx context.Context) error {
 	d, path, err := s.describe()
 	if err != nil {
@@ -80,7 +81,7 @@ func (s Service) inherits(ctx context.Context, name string) bool {
 	return err != nil || strings.TrimSpace(said) != ""
 }
 
-// Status tells in a word whether it runs: active, inactive or not installed.
+// Status returns the service's state in a word: active, inactive or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	d, path, err := s.describe()
 	if err != nil {
@@ -95,9 +96,9 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	return "inactive", nil
 }
 
-// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+// logs returns the command that shows what the program has logged and, with follow, what it logs from now on.
 func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
-	d, _, _ := s.describe() // without a home directory tail says so
+	d, _, _ := s.describe() // without a home directory, tail reports the error
 	args := []string{"-n", "200", d.Log}
 	if follow {
 		args = append([]string{"-F"}, args...)

@@ -61,23 +61,23 @@ WantedBy=default.target
 {{- end}}
 `
 
-// description is what the template is filled with.
+// description holds the values for the template.
 type description struct {
 	Service
 	Words   string
 	Mistake int
 }
 
-// quote writes a value as systemd reads it: in quotes, with its specifiers escaped
+// quote writes a value in systemd's syntax: in quotes, with its specifiers escaped
 // (https://www.freedesktop.org/software/systemd/man/latest/systemd.syntax.html).
 func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(value) + `"`
 }
 
-// argument writes an argument of a command, in which variables would be replaced.
+// argument writes a command's argument and escapes the variables in it.
 func argument(value string) string { return strings.ReplaceAll(quote(value), "$", "$$") }
 
-// arguments are those of the program as the unit has them.
+// arguments formats the program's arguments as in the unit.
 func (s Service) arguments() string {
 	var out strings.Builder
 	for _, value := range s.Arguments {
@@ -86,7 +86,7 @@ func (s Service) arguments() string {
 	return out.String()
 }
 
-// systemctl is the command of systemd's that is about units such as this one.
+// systemctl runs a systemctl command for units such as this one.
 func (s Service) systemctl(ctx context.Context, args ...string) (string, error) {
 	if s.Directory == "" {
 		args = append([]string{"--user"}, args...)
@@ -95,7 +95,7 @@ func (s Service) systemctl(ctx context.Context, args ...string) (string, error) 
 	return said, unreachable(err)
 }
 
-// file is where such units are.
+// file returns the path of the unit.
 func (s Service) file() (string, error) {
 	if s.Directory != "" {
 		// https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html#Unit%20File%20Load%20Path
@@ -108,8 +108,9 @@ func (s Service) file() (string, error) {
 	return filepath.Join(dir, "systemd", "user", s.Name+".service"), nil
 }
 
-// Install has the system start the program now and with each session of this user, or with the machine.
-// Done again it takes up a new program or configuration. It returns the file that describes the service.
+// Install makes the system start the program now and with each session of this user, or with the machine.
+// Installing again switches to a new program or configuration. It returns the path of the file that describes
+// the service.
 func (s Service) Install(ctx context.Context) (string, error) {
 	path, err := s.file()
 	if err == nil {
@@ -132,7 +133,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	}
 	for _, step := range [][]string{{"daemon-reload"}, {"enable", s.Name}, {start, s.Name}} {
 		if _, err := s.systemctl(ctx, step...); err != nil {
-			if !there { // what nothing runs is not left behind
+			if !there { // a unit that nothing runs is not left behind
 				err = errors.Join(err, remove(path))
 			}
 			return "", err
@@ -141,7 +142,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// unreachable adds what to do where no systemd runs, or none for this user.
+// unreachable adds advice to an error if no systemd runs, or none for this user.
 func unreachable(err error) error {
 	switch {
 	case err == nil:
@@ -155,7 +156,7 @@ func unreachable(err error) error {
 	return err
 }
 
-// Uninstall stops the program and removes the service; that there is none is no error.
+// Uninstall stops the program and removes the service. A missing service is no error.
 func (s Service) Uninstall(ctx context.Context) error {
 	path, err := s.file()
 	if err != nil {
@@ -180,7 +181,7 @@ func (s Service) inherits(ctx context.Context, name string) bool {
 	return err != nil || strings.Contains("\n"+said, "\n"+name+"=")
 }
 
-// Status tells in a word whether it runs: active, inactive, failed or not installed.
+// Status returns the service's state in a word: active, inactive, failed or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	path, err := s.file()
 	if err != nil {
@@ -191,15 +192,15 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	}
 	said, err := s.systemctl(ctx, "is-active", s.Name)
 	if word := strings.TrimSpace(said); word != "" {
-		return word, nil // one that is not active exits with an error
+		return word, nil // systemctl exits with an error for a unit that is not active
 	}
 	return "", err
 }
 
-// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+// logs returns the command that shows what the program has logged and, with follow, what it logs from now on.
 func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
 	args, unit := []string{"--output", "cat", "--lines", "200"}, s.Name+".service"
-	of := "UNIT=" // what systemd says of the unit
+	of := "UNIT=" // matches systemd's own messages about the unit
 	if s.Directory == "" {
 		args, of = append(args, "--user"), "USER_UNIT="
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// description is what the template is filled with.
+// description holds the values for the template.
 type description struct {
 	Service
 	User, Line, log string
@@ -29,20 +29,20 @@ func (s Service) describe() (d description, path string, err error) {
 	return d, filepath.Join(dir, s.Name+".xml"), nil
 }
 
-// arguments are those of the program as the task's description has them.
+// arguments formats the program's arguments as in the task's description.
 func (s Service) arguments() string {
 	words, _ := escape(windows.ComposeCommandLine(append([]string{s.Program}, s.Arguments...))[len(windows.EscapeArg(s.Program)):])
 	return words // writing to memory does not fail
 }
 
-// file is where the task's description is kept.
+// file returns the path of the task's description.
 func (s Service) file() (string, error) {
 	_, path, err := s.describe()
 	return path, err
 }
 
-// Install has the system start the program now and with each session of this user. Done again it takes
-// up a new program or configuration. It returns the file that describes the service.
+// Install makes the system start the program now and with each session of this user. Installing again
+// switches to a new program or configuration. It returns the path of the file that describes the service.
 func (s Service) Install(ctx context.Context) (string, error) {
 	d, path, err := s.describe()
 	if err == nil {
@@ -59,13 +59,13 @@ func (s Service) Install(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if changed {
-		_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // it may not run
+		_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // the task may not be running
 	}
 	_, err = manage(ctx, "schtasks", "/Run", "/TN", s.Name)
 	return path, err
 }
 
-// Uninstall stops the program and removes the service; that there is none is no error.
+// Uninstall stops the program and removes the service. A missing service is no error.
 func (s Service) Uninstall(ctx context.Context) error {
 	_, path, err := s.describe()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s Service) Uninstall(ctx context.Context) error {
 	if status, err := s.Status(ctx); err != nil || status == "not installed" {
 		return err
 	}
-	_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // it may not run
+	_, _ = manage(ctx, "schtasks", "/End", "/TN", s.Name) // the task may not be running
 	if _, err := manage(ctx, "schtasks", "/Delete", "/F", "/TN", s.Name); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s Service) inherits(ctx context.Context, name string) bool {
 	return err == nil
 }
 
-// Status tells in a word whether it runs: active, inactive or not installed.
+// Status returns the service's state in a word: active, inactive or not installed.
 func (s Service) Status(ctx context.Context) (string, error) {
 	said, err := manage(ctx, "schtasks", "/Query", "/TN", s.Name, "/FO", "CSV", "/NH")
 	switch {
@@ -99,9 +99,9 @@ func (s Service) Status(ctx context.Context) (string, error) {
 	return "inactive", nil
 }
 
-// logs is the command that shows what the program has logged, and with follow what it goes on to log.
+// logs returns the command that shows what the program has logged and, with follow, what it logs from now on.
 func (s Service) logs(ctx context.Context, follow bool) *exec.Cmd {
-	d, _, _ := s.describe() // without a directory Get-Content says so
+	d, _, _ := s.describe() // without a directory, Get-Content reports the error
 	show := "Get-Content -Tail 200 -LiteralPath '" + strings.ReplaceAll(d.log, "'", "''") + "'"
 	if follow {
 		show += " -Wait"
