@@ -1,4 +1,5 @@
-// Package span owns how both programs write a time span: as Go does, or in days. It stores nothing.
+// Package span parses and formats time spans for both programs: in Go's format, or in days. It stores
+// nothing.
 package span
 
 import (
@@ -11,12 +12,12 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// mostDays bounds what Parse takes; GitHub is younger.
+	// mostDays bounds what Parse accepts; GitHub is younger.
 	mostDays = 36500
 )
 
-// Parse reads a time span as Go writes one (https://pkg.go.dev/time#ParseDuration), or in days: 90s, 5m,
-// 1h30m, 2d, 1d12h. The error says what can be written.
+// Parse parses a time span in Go's format (https://pkg.go.dev/time#ParseDuration) or in days: 90s, 5m, 1h30m,
+// 2d, 1d12h. Its error says what is accepted.
 func Parse(text string) (time.Duration, error) {
 	days, rest, inDays := strings.Cut(text, "d")
 	if !inDays {
@@ -33,7 +34,7 @@ func Parse(text string) (time.Duration, error) {
 	return time.Duration(n)*day + more, nil
 }
 
-// Format writes a span as Parse reads it: whole days as such.
+// Format formats a span for Parse, with whole days as days.
 func Format(d time.Duration) string {
 	if d != 0 && d%day == 0 {
 		return fmt.Sprintf("%dd", d/day)
