@@ -1,6 +1,5 @@
-// Package strictyaml reads files of settings that people write in YAML, and tells all mistakes in one
-// at once. It owns no state and imports nothing of this module, so that relay and agent read their
-// settings alike.
+// Package strictyaml reads settings that people write in YAML, and reports all mistakes of a file at once. It
+// owns no state and imports nothing of this module, so that relay and agent read their settings alike.
 package strictyaml
 
 import (
@@ -21,18 +20,18 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Mistakes are all that is wrong in a file, in the order in which it stands there.
+// Mistakes are all mistakes of a file, in the file's order.
 type Mistakes []Mistake
 
-// Mistake is one of them.
+// Mistake is one mistake in a file.
 type Mistake struct {
-	// Line and Column are where it is, from 1 on.
+	// Line and Column are the position of the mistake, counted from 1.
 	Line, Column int
-	// Reason is what is wrong, without the text that stands there, which may be a secret.
+	// Reason says what is wrong, without the text in the file, which may be a secret.
 	Reason string
 }
 
-// Error tells all of them on one line.
+// Error lists all mistakes on one line.
 func (m Mistakes) Error() string {
 	texts := make([]string, len(m))
 	for i, mistake := range m {
@@ -41,13 +40,13 @@ func (m Mistakes) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// At is an error about one place in a file, for types that read their own settings.
+// At returns an error about one place in a file, for types that read their own settings.
 func At(node ast.Node, reason string) error {
 	return &yaml.SyntaxError{Message: reason, Token: node.GetToken()}
 }
 
-// Decode overlays the settings, a pointer to a struct, with what the content of a file names. The error
-// is Mistakes, or one about the file as a whole; what is right in a file with mistakes is overlaid too.
+// Decode overlays settings, a pointer to a struct, with the settings in a file's content. The error is
+// Mistakes, or one about the file as a whole. The correct settings of a file with mistakes are overlaid too.
 func Decode(content []byte, settings any) error {
 	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
 	if err != nil {
@@ -55,7 +54,7 @@ func Decode(content []byte, settings any) error {
 	}
 	documents := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
 	switch len(documents) {
-	case 0: // decoding nothing would wipe out the defaults
+	case 0: // decoding nothing would erase the defaults
 		return nil
 	case 1:
 		var all plain
@@ -68,13 +67,13 @@ func Decode(content []byte, settings any) error {
 	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
 }
 
-// Node does what Decode does with a part of a file. A type that reads its own settings calls it.
+// Node is Decode for a part of a file. A type that reads its own settings calls it.
 func Node(node ast.Node, settings any) error {
 	err := yaml.NodeToValue(node, settings, yaml.Strict())
 	if err == nil {
 		return nil
 	}
-	// The library ends at the first mistake, and so each setting is read by itself. One that refers to
+	// The library stops at the first mistake, so each setting is read separately. A setting that refers to
 	// another cannot be.
 	var all Mistakes
 	if len(ast.Filter(ast.AliasType, node)) == 0 {
@@ -89,7 +88,7 @@ func Node(node ast.Node, settings any) error {
 	return listed(all)
 }
 
-// listed is an error that tells all mistakes in their order.
+// listed returns an error that lists all mistakes in the file's order.
 func listed(all Mistakes) error {
 	slices.SortStableFunc(all, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -97,7 +96,7 @@ func listed(all Mistakes) error {
 	return all
 }
 
-// overlay reads a node into a value, setting by setting, and returns all that is wrong in it.
+// overlay reads a node into a value, setting by setting, and returns all mistakes in it.
 func overlay(node ast.Node, to reflect.Value) (all Mistakes) {
 	if anchor, ok := node.(*ast.AnchorNode); ok {
 		node = anchor.Value
@@ -142,7 +141,7 @@ func readsItself(kind reflect.Type) bool {
 	return pointer.Implements(reflect.TypeFor[yaml.NodeUnmarshaler]()) || pointer.Implements(reflect.TypeFor[yaml.InterfaceUnmarshaler]())
 }
 
-// fields are those of a struct by their keys, with those of structs that it holds inline.
+// fields returns a struct's fields by key, including those of inline structs.
 func fields(of reflect.Value) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	for i := range of.NumField() {
@@ -159,7 +158,7 @@ func fields(of reflect.Value) map[string]reflect.Value {
 	return all
 }
 
-// meant suggests the known key that is nearest to an unknown one, if one is near.
+// meant suggests the known key that is closest to an unknown one, if any is close.
 func meant(unknown string, known map[string]reflect.Value) string {
 	best, least := "", 1+len(unknown)/3
 	for key := range known {
@@ -173,10 +172,10 @@ func meant(unknown string, known map[string]reflect.Value) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
-// plain finds what YAML reads as something else than people mean by it.
+// plain finds values that YAML reads differently than people mean them.
 type plain struct{ mistakes Mistakes }
 
-// Visit looks at one node.
+// Visit checks one node.
 func (p *plain) Visit(node ast.Node) ast.Visitor {
 	switch node := node.(type) {
 	case *ast.MappingValueNode:
@@ -201,8 +200,8 @@ func mistake(at *token.Token, reason string) Mistake {
 	return Mistake{Line: at.Position.Line, Column: at.Position.Column, Reason: reason}
 }
 
-// located is where in the file an error of the library's is about, and what is wrong there, without the
-// names of Go's types; none if the error does not say.
+// located returns the position and the reason of an error of the library, without the names of Go's types;
+// nil if the error has no position.
 func located(err error) Mistakes {
 	var inner Mistakes
 	if errors.As(err, &inner) {
@@ -233,7 +232,7 @@ func located(err error) Mistakes {
 	return Mistakes{mistake(at, reason)}
 }
 
-// takes is what a setting of a type may be.
+// takes describes the values that a setting of a type accepts.
 func takes(kind reflect.Type) string {
 	switch kind.Kind() {
 	case reflect.Bool:
