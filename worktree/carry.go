@@ -14,10 +14,10 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// PatchID names what merging the pull request changes, independent of the base: it stays as
-// the base goes on, as long as that does not touch the lines around the change. Unlike git's
-// own patch-id it counts white space, file modes and the contents of binary files, because
-// two changes with one id are taken for the same change.
+// PatchID identifies what merging the pull request changes, independent of the base: it stays the same when
+// the base moves on without touching the lines around the change. Unlike git's own patch-id it includes white
+// space, file modes and the contents of binary files, because two changes with one id are treated as the same
+// change.
 func (t *Tree) PatchID(ctx context.Context) (string, error) {
 	if err := t.merge(ctx); err != nil {
 		return "", err
@@ -44,15 +44,14 @@ func (r repo) patchID(ctx context.Context, s Squash) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// hashPatch feeds a patch to sum without what a merge of the base changes in it: the
-// lines' numbers, the text behind them, and the names of text files' blobs. Lines of
-// files cannot be taken for headers, since each begins with its sign.
+// hashPatch adds a patch to sum without the parts that a merge of the base changes: line numbers, the text
+// after them, and the blob names of text files. Lines of files cannot be mistaken for headers, since each
+// begins with its sign.
 func hashPatch(sum hash.Hash, patch io.Reader) error {
 	lines := bufio.NewReader(patch)
 	var index []byte
 	for {
-		// A line longer than the buffer comes in pieces, of which only the first can
-		// be a header.
+		// A line longer than the buffer arrives in pieces; only the first piece can be a header.
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case bytes.HasPrefix(line, []byte("index ")):
@@ -78,20 +77,20 @@ func hashPatch(sum hash.Hash, patch io.Reader) error {
 	}
 }
 
-// Makes reports whether merging the pull request makes the same change as one that was
-// reviewed; see [Store.Makes]. Errors: ErrUnmergeable.
+// Makes reports whether merging the pull request makes the reviewed change; see [Store.Makes]. Errors:
+// ErrUnmergeable.
 func (t *Tree) Makes(ctx context.Context, reviewed Squash) (bool, error) {
 	if err := t.merge(ctx); err != nil {
 		return false, err
 	}
 	if err := checkSHAs(reviewed.Base, reviewed.Head, reviewed.Tree); err != nil {
-		return false, nil // a record of nothing
+		return false, nil // the record is unusable
 	}
 	return t.mirror.sameChange(ctx, reviewed, t.squash)
 }
 
-// Contains reports whether the head that was acquired contains a commit. It does not
-// contain one that this machine does not have.
+// Contains reports whether the acquired head contains a commit. It returns false for a commit that this
+// machine does not have.
 func (t *Tree) Contains(ctx context.Context, sha string) (bool, error) {
 	if err := checkSHAs(sha); err != nil {
 		return false, err
@@ -99,10 +98,10 @@ func (t *Tree) Contains(ctx context.Context, sha string) (bool, error) {
 	return t.mirror.contains(ctx, t.req.Head, sha)
 }
 
-// OnlyMergedBase reports whether the head is exactly what git makes of merging the
-// base into the commit since, without a conflict and without any other line. It is about the
-// files: a head that was rebased or squashed to the same is one, too. It is false where this
-// machine does not have that commit.
+// OnlyMergedBase reports whether the head has exactly the files that git produces by merging the base into
+// the commit since, without a conflict and without any other change. Only the files are compared: a head that
+// was rebased or squashed to the same files counts too. It returns false if this machine does not have the
+// commit since.
 func (t *Tree) OnlyMergedBase(ctx context.Context, since string) (bool, error) {
 	if err := checkSHAs(since); err != nil {
 		return false, err

@@ -16,37 +16,38 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Limits are what Collect keeps a store within.
+// Limits are the bounds within which Collect keeps a store.
 type Limits struct {
-	// Now is the present, by a clock that nothing sets ahead if there is one; zero is this machine's.
+	// Now is the present time, preferably from a clock that cannot be set ahead; zero means this machine's
+	// clock.
 	Now time.Time
-	// Unused is how long a tree is kept that is not acquired, and how long what was set aside.
+	// Unused is how long to keep a tree that is not acquired, and how long to keep work that was set aside.
 	Unused time.Duration
-	// Bytes bounds what lies below Root; 0 is no bound. What is in use stays, and so
-	// do the mirrors.
+	// Bytes bounds the total size of the files below Root; 0 means no bound. Trees in use and mirrors always
+	// stay.
 	Bytes int64
 }
 
-// Collected is what Collect did.
+// Collected is the outcome of Collect.
 type Collected struct {
-	// Trees are the trees that were given up, as owner/name/12-author.
+	// Trees are the deleted trees, as owner/name/12-author.
 	Trees []string
-	// Bytes is what lies below Root now.
+	// Bytes is the total size of the files below Root afterwards.
 	Bytes int64
 }
 
-// maxPacks is how many packs a mirror may have before they are made one: each fetch
-// adds one, and git looks through all of them for an object.
+// maxPacks is how many packs a mirror may have before they are merged into one: each fetch adds a pack, and
+// git searches all of them for an object.
 const maxPacks = 50
 
-// treeName matches the directories of trees that a pull request and a role have.
+// treeName matches the directory names of trees, which consist of a pull request's number and a role.
 var treeName = lazyregexp.New(`^([0-9]+)-([a-z]+)$`)
 
-// Collect gives up what is no longer needed: trees that were not acquired for long, what was set aside as long
-// ago, superfluous packs, and, while Root holds more than it may, what builds have cached, and then the trees that
-// were used least recently. What a tree holds that is not pushed is set aside first, but for trees that git could
-// no longer read, which go as they are. Trees in use are left alone; it may run beside anything. What cannot be
-// given up is in the error, and does not keep it from the rest.
+// Collect deletes what is no longer needed: trees and set-aside work that were not used for long, and
+// superfluous packs. While Root exceeds its limit, it also deletes build caches, and then the least recently
+// used trees. It first sets aside unpushed work of a tree; trees that git can no longer read are deleted
+// without that. It leaves trees in use alone and may run beside anything. If it cannot delete something, it
+// goes on with the rest and reports the failure in its error.
 func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	var done Collected
 	root, err := filepath.Abs(s.Root)
@@ -95,15 +96,15 @@ func (s *Store) Collect(ctx context.Context, limits Limits) (Collected, error) {
 	}
 }
 
-// used is a tree and when it was acquired last.
+// used is a tree and the time when it was last acquired.
 type used struct {
 	home home
 	id   string
 	at   time.Time
 }
 
-// collect clears up one repository and returns the trees that stay, the spare one
-// first to go among those of the same age.
+// collect cleans one repository and returns the trees that stay. Among trees of the same age the spare tree
+// comes first, so that it is deleted first.
 func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Collected) ([]used, error) {
 	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
@@ -143,8 +144,8 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 	return kept, errors.Join(append(failed, err)...)
 }
 
-// dropCache deletes what builds have cached, unless one of the repository's trees is in use:
-// a build may be at work then. It is out of the way at once, and gone later.
+// dropCache deletes the build caches, unless one of the repository's trees is in use: a build may be running
+// then. The caches are moved away at once and deleted later.
 func (h home) dropCache() (err error) {
 	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
@@ -176,7 +177,7 @@ func (h home) dropCache() (err error) {
 	return removeAll(gone)
 }
 
-// dropOrphans deletes what builds have cached for trees that are not there.
+// dropOrphans deletes the build caches of trees that no longer exist.
 func (h home) dropOrphans() error {
 	entries, err := os.ReadDir(h.Caches())
 	if err != nil {
@@ -190,7 +191,7 @@ func (h home) dropOrphans() error {
 	return err
 }
 
-// giveUp deletes a tree, after setting aside what it held; unless it is in use.
+// giveUp deletes a tree after setting its work aside, unless the tree is in use.
 func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error) {
 	if strings.HasPrefix(u.id, broken) {
 		return removeAll(u.home.Tree(u.id))
@@ -214,7 +215,8 @@ func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error)
 	return t.remove()
 }
 
-// forgetLeftovers drops what was set aside before a time, which the refs' names tell.
+// forgetLeftovers deletes the refs of work that was set aside before a time. The names of the refs hold the
+// time.
 func (r repo) forgetLeftovers(ctx context.Context, before time.Time) error {
 	out, err := r.Output(ctx, "for-each-ref", "--format=%(refname)", leftoverRefs)
 	if err != nil {
@@ -230,13 +232,13 @@ func (r repo) forgetLeftovers(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// use notes that a tree is acquired now: its lock's file has no other content.
+// use records that a tree is acquired now, as the modification time of its lock file, which has no content.
 func (h home) use(id string) error {
 	now := time.Now()
 	return os.Chtimes(h.LockFile(id), now, now)
 }
 
-// lastUse is when a tree was acquired last.
+// lastUse returns when a tree was last acquired.
 func (h home) lastUse(id string) time.Time {
 	info, err := os.Stat(h.LockFile(id))
 	if err != nil {
@@ -245,8 +247,8 @@ func (h home) lastUse(id string) time.Time {
 	return info.ModTime()
 }
 
-// size is what all files below a directory hold, in bytes. Files that vanish
-// meanwhile, and those in directories that cannot be read, count for nothing.
+// size returns the total size of all files below a directory, in bytes. Files that vanish meanwhile, and
+// files in unreadable directories, are not counted.
 func size(root string) (total int64, err error) {
 	err = filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrPermission) {

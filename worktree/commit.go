@@ -38,21 +38,19 @@ func checkMessage(message string) error {
 	return nil
 }
 
-// Commit records everything in the tree, new files included and ignored ones
-// left out, and returns the new commit's SHA. It concludes a merge, but does not
-// look for conflict markers: ConflictMarkers does.
+// Commit records everything in the tree, including new files and excluding ignored ones, and returns the new
+// commit's SHA. It concludes a merge, but does not look for conflict markers: ConflictMarkers does.
 //
-// Errors: ErrNothingToCommit; a sentence when the tree holds a git repository of
-// its own, which git would record as a submodule, leaving its files behind, or
-// content in place of a pointer of Git LFS.
+// Errors: ErrNothingToCommit; a sentence if the tree contains a git repository, which git would record as a
+// submodule without its files, or content in place of a Git LFS pointer.
 func (t *Tree) Commit(ctx context.Context, message string, author Identity) (string, error) {
 	return t.record(ctx, message, author, "HEAD", func() bool { return exists(filepath.Join(t.git.Dir, "MERGE_HEAD")) })
 }
 
-// Amend is Commit in the place of the last commit, whose parents stay. It says nothing of who
-// made that, and when: the new one is as if made now.
+// Amend is like Commit but replaces the last commit and keeps its parents. The author and date of the
+// replaced commit are not kept: the new commit is dated now.
 //
-// Errors: as of Commit; ErrNothingToCommit where the new commit would change nothing.
+// Errors: those of Commit; ErrNothingToCommit if the new commit would change nothing.
 func (t *Tree) Amend(ctx context.Context, message string, author Identity) (string, error) {
 	merges := func() bool {
 		_, err := t.git.Output(ctx, "rev-parse", "--verify", "--quiet", "HEAD^2")
@@ -61,7 +59,7 @@ func (t *Tree) Amend(ctx context.Context, message string, author Identity) (stri
 	return t.record(ctx, message, author, "HEAD^", merges, "--amend", "--reset-author")
 }
 
-// record commits the whole tree on a parent. A commit that changes nothing of it has to be a merge.
+// record commits the whole tree on a parent. A commit without changes must be a merge.
 func (t *Tree) record(
 	ctx context.Context, message string, author Identity, parent string, merges func() bool, flags ...string,
 ) (string, error) {
@@ -89,10 +87,9 @@ func (t *Tree) record(
 	return t.Head(ctx)
 }
 
-// stage puts the whole tree into the index, or into another index through env.
-// It refuses repositories inside the tree: one at the place of a submodule, where
-// git would run commands under that repository's own configuration (submodules are never
-// checked out here, so the session made it), and one anywhere else.
+// stage puts the whole tree into the index, or into another index named by env. It refuses repositories
+// inside the tree: at the path of a submodule, where git would run commands under that repository's own
+// configuration (submodules are never checked out here, so the session created it), and anywhere else.
 func (t *Tree) stage(ctx context.Context, env []string) error {
 	entries, err := t.entries(ctx, env)
 	if err == nil {
@@ -121,14 +118,13 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	return nil
 }
 
-// entries are those of the index: how git marks each, its mode, SHA and stage, a tab and
-// its path.
+// entries returns the entries of the index: git's mark, mode, SHA and stage, a tab, and the path.
 func (t *Tree) entries(ctx context.Context, env []string) ([]string, error) {
 	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: env, Args: []string{"ls-files", "-v", "--stage", "-z", "--full-name"}})
 	return splitNames(out), err
 }
 
-// submodules are the paths that entries of the index record as submodules.
+// submodules returns the paths that the index records as submodules.
 func submodules(entries []string) map[string]bool {
 	found := map[string]bool{}
 	for _, entry := range entries {
@@ -139,8 +135,8 @@ func submodules(entries []string) map[string]bool {
 	return found
 }
 
-// Snapshot writes the tree's content, untracked files included and ignored ones left out, to the object
-// store and returns the SHA of git's tree of it. The index stays as it is.
+// Snapshot writes the tree's content, including untracked files and excluding ignored ones, to the object
+// store and returns the SHA of the resulting git tree. The index stays as it is.
 func (t *Tree) Snapshot(ctx context.Context) (_ string, err error) {
 	tmp := filepath.Join(t.git.Dir, "snapshot-index")
 	if err := copyFile(tmp, filepath.Join(t.git.Dir, "index")); err != nil {
@@ -155,9 +151,8 @@ func (t *Tree) Snapshot(ctx context.Context) (_ string, err error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// copyFile keeps the time of change: by the index's own, git tells which entries may
-// have changed unseen within the same second.
-// See https://git-scm.com/docs/racy-git.
+// copyFile keeps the modification time: git compares it with the times of the entries to find those that may
+// have changed unnoticed within the same second. See https://git-scm.com/docs/racy-git.
 func copyFile(to, from string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// Contents reads contents of files by git's names of them, all by one process of git, which takes more
-// time to start than most questions take. It is for one goroutine, which closes it.
+// Contents reads file contents by blob name. All reads share one git process, because starting git takes more
+// time than most reads. It is for one goroutine, which closes it.
 type Contents struct {
 	begin     func() // starts git, once
 	questions *io.PipeWriter
@@ -24,13 +24,13 @@ type Contents struct {
 	running   sync.WaitGroup
 }
 
-// Contents reads until ctx ends.
+// Contents returns a reader that works until ctx ends.
 func (t *Tree) Contents(ctx context.Context) *Contents {
 	ctx, stop := context.WithCancel(ctx)
 	questions, ask := io.Pipe()
 	answers, answer := io.Pipe()
 	c := &Contents{questions: ask, answers: bufio.NewReaderSize(answers, 64<<10), stop: stop}
-	// Git's end alone does not end what waits for its questions or answers, and Run waits for both.
+	// The end of git alone does not unblock readers and writers of the pipes, and Run waits for both.
 	context.AfterFunc(ctx, func() {
 		_ = ask.CloseWithError(ctx.Err())
 		_ = answer.CloseWithError(ctx.Err())
@@ -46,15 +46,15 @@ func (t *Tree) Contents(ctx context.Context) *Contents {
 	return c
 }
 
-// Close ends git.
+// Close stops git.
 func (c *Contents) Close() {
 	_ = c.questions.Close()
 	c.running.Wait()
 	c.stop()
 }
 
-// Blobs gives each content, with its index in names, to take, which must not keep it. One of more than
-// max bytes is given as nil. After an error nothing more can be read.
+// Blobs passes each content to take with its index in names; take must not keep the content. A content of
+// more than max bytes is passed as nil. After an error nothing more can be read.
 func (c *Contents) Blobs(names []string, max int64, take func(i int, content []byte)) error {
 	if err := checkSHAs(names...); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (c *Contents) Blobs(names []string, max int64, take func(i int, content []b
 	})
 }
 
-// ask has git answer, and ends it where an answer could not be read.
+// ask sends the names to git and reads the answers. It stops git if an answer could not be read.
 func (c *Contents) ask(names []string, read func() error) error {
 	if len(names) == 0 {
 		return nil
 	}
 	c.begin()
-	// Git reads all of it before it answers.
+	// Git reads the whole request before it answers.
 	_, err := io.WriteString(c.questions, "contents "+strings.Join(names, "\ncontents ")+"\nflush\n")
 	if err == nil {
 		err = read()
@@ -88,9 +88,8 @@ func (c *Contents) ask(names []string, read func() error) error {
 	return err
 }
 
-// readBlob reads one answer of "git cat-file --batch-command": "<name> blob <size>", that many
-// bytes and a line feed; or "<name> missing", as for the side where there is no file.
-// See https://git-scm.com/docs/git-cat-file.
+// readBlob reads one answer of "git cat-file --batch-command": "<name> blob <size>", that many bytes and a
+// line feed; or "<name> missing", as for a side without the file. See https://git-scm.com/docs/git-cat-file.
 func readBlob(in *bufio.Reader, max int64) (content []byte, unread bool, err error) {
 	header, err := in.ReadString('\n')
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// mirrorBase is the ref of the branch that a mirror was made with.
+// mirrorBase is the ref of the branch with which a mirror was created.
 const mirrorBase = pullRefs + "mirror/base"
 
-// createMirror makes the mirror with one branch and more refspecs in it. It is built
-// beside its place and moved there when complete, so a mirror that exists is warm, and
-// many pull requests of a new repository wait for one download instead of starting many.
+// createMirror creates the mirror with one branch and more refspecs. It builds the mirror beside its final
+// place and moves it there when complete: a mirror that exists is therefore warm, and many pull requests of a
+// new repository wait for one download instead of starting many.
 func (s *Store) createMirror(ctx context.Context, h home, remote Remote, branch string, more ...string) (err error) {
 	l, err := gitcmd.WaitLock(ctx, h.LockFile("mirror"))
 	if err != nil {
@@ -37,8 +37,9 @@ func (s *Store) createMirror(ctx context.Context, h home, remote Remote, branch 
 	return os.Rename(tmp, h.Mirror())
 }
 
-// fill makes a mirror out of the user's clone, else whole, else, when that is wanted or
-// it grows too large, without the content of files. Only the last of these may fail.
+// fill fills a mirror from the user's clone. Without a usable clone it downloads everything; if a partial
+// mirror is configured or the download grows too large, it leaves out the content of files. Only the last of
+// these attempts may fail.
 func (s *Store) fill(ctx context.Context, fresh repo, name string, remote Remote, refspecs []string) error {
 	if clone := s.cloneOf(name); clone != "" {
 		err := fresh.borrow(ctx, clone, remote, refspecs)
@@ -57,7 +58,7 @@ func (s *Store) fill(ctx context.Context, fresh repo, name string, remote Remote
 	return fresh.fetchPartly(ctx, remote, refspecs)
 }
 
-// begin makes an empty repository in place of what is left of an earlier attempt.
+// begin creates an empty repository in place of the remains of an earlier attempt.
 func (r repo) begin() error {
 	if err := os.RemoveAll(r.Mirror); err != nil {
 		return err
@@ -67,12 +68,12 @@ func (r repo) begin() error {
 			return err
 		}
 	}
-	// HEAD names a branch that never exists: no attributes are read from a bare
-	// repository without a HEAD commit.
+	// HEAD names a branch that never exists: git reads no attributes from a bare repository without a HEAD
+	// commit.
 	return atomicfile.Write(filepath.Join(r.Mirror, "HEAD"), []byte("ref: refs/heads/none\n"))
 }
 
-// cloneOf is where the user's clone of a repository lies, or "".
+// cloneOf returns the path of the user's clone of a repository, or "".
 func (s *Store) cloneOf(name string) string {
 	for repo, clone := range s.Clones {
 		if strings.EqualFold(repo, name) {
@@ -82,10 +83,9 @@ func (s *Store) cloneOf(name string) string {
 	return ""
 }
 
-// borrow fills an empty mirror from a clone of the user's and fetches what that lacks.
-// The objects are copied in the end: the clone's owner, or a git gc there, may delete
-// those that the clone does not need. Of the clone nothing but objects and the names of
-// its commits is read, and nothing is written to it.
+// borrow fills an empty mirror from the user's clone and fetches what the clone lacks. Finally it copies the
+// objects: the clone's owner, or a git gc there, may delete objects that the clone does not need. It reads
+// only the clone's objects and the names of its commits, and writes nothing to it.
 func (r repo) borrow(ctx context.Context, clone string, remote Remote, refspecs []string) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (r repo) borrow(ctx context.Context, clone string, remote Remote, refspecs 
 	return os.Remove(alternates)
 }
 
-// objectsOf is the directory of a clone's objects.
+// objectsOf returns a clone's object directory.
 func (r repo) objectsOf(ctx context.Context, clone string) (string, error) {
 	out, err := gitcmd.Elsewhere(ctx, r.Git, clone, "rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects")
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// Diff is what merging the pull request changes: from the base that was acquired to the merge
-// of the head into it. What happened in the tree since does not count. Its Head is a commit of
-// that merge, which is the pull request's own head where that contains the base. Errors:
-// ErrUnmergeable.
+// Diff returns what merging the pull request changes: from the acquired base to the merge of the head into
+// it. Later changes in the tree do not count. Its Head is a commit of that merge, or the pull request's own
+// head if that contains the base. Errors: ErrUnmergeable.
 func (t *Tree) Diff(ctx context.Context) (diff.Diff, error) {
 	if err := t.merge(ctx); err != nil {
 		return diff.Diff{}, err
@@ -22,8 +21,7 @@ func (t *Tree) Diff(ctx context.Context) (diff.Diff, error) {
 	return t.diff(ctx, t.req.Base, t.merged)
 }
 
-// DiffFunctions is Diff with the whole functions around each change as context, where git knows
-// the language.
+// DiffFunctions is Diff with the whole function around each change as context, for languages that git knows.
 func (t *Tree) DiffFunctions(ctx context.Context) (diff.Diff, error) {
 	if err := t.merge(ctx); err != nil {
 		return diff.Diff{}, err
@@ -31,8 +29,8 @@ func (t *Tree) DiffFunctions(ctx context.Context) (diff.Diff, error) {
 	return t.diff(ctx, t.req.Base, t.merged, "--function-context")
 }
 
-// SinceParted is what each of two commits changes since their merge base, the best of them where
-// there are several.
+// SinceParted returns what each of two commits changes since their merge base. If there are several merge
+// bases, git chooses the best.
 func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB diff.Diff, err error) {
 	if err := checkSHAs(a, b); err != nil {
 		return ofA, ofB, err
@@ -48,7 +46,7 @@ func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB diff.Diff
 	return ofA, ofB, err
 }
 
-// DiffSnapshot is what a Snapshot differs in from the commit or tree since.
+// DiffSnapshot returns the difference between the commit or tree since and a Snapshot.
 func (t *Tree) DiffSnapshot(ctx context.Context, since, snapshot string) (diff.Diff, error) {
 	return t.diff(ctx, since, snapshot)
 }
@@ -61,7 +59,7 @@ func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string,
 	return splitNames(out), err
 }
 
-// diff runs in the mirror and not in the tree: there git reads no .gitattributes.
+// diff runs in the mirror and not in the tree, because git reads no .gitattributes there.
 func (t *Tree) diff(ctx context.Context, base, head string, options ...string) (diff.Diff, error) {
 	if err := checkSHAs(base, head); err != nil {
 		return diff.Diff{}, err

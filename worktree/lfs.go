@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// lfsPointer is how the pointers of Git LFS begin.
-	// See https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
+	// lfsPointer is the beginning of a Git LFS pointer. See
+	// https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
 	lfsPointer = "version https://git-lfs.github.com/spec/"
-	// maxPointer bounds them, in bytes, by the same document.
+	// maxPointer bounds a pointer, in bytes, according to the same document.
 	maxPointer = 1024
 )
 
-// keepPointers refuses a commit that puts content where HEAD has a pointer of Git LFS.
-// Its filters do not run here, so that the content would end up in the repository
-// itself, for good. The entries are those of git diff-index -z, each with its path.
+// keepPointers refuses a commit that puts content where HEAD has a Git LFS pointer. The filters of Git LFS do
+// not run here, so the content would stay in the repository itself for good. entries are those of git
+// diff-index -z, each followed by its path.
 func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 	for i := 0; i+1 < len(entries); i += 2 {
 		f, path := strings.Fields(entries[i]), entries[i+1] // modes, SHAs, status
@@ -41,8 +41,8 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 	return nil
 }
 
-// keepsPointer reports whether a file that had a pointer has one still, or the content
-// that the base gave it.
+// keepsPointer reports whether a file that was a pointer still is one, or has the content that the base gave
+// it.
 func (t *Tree) keepsPointer(ctx context.Context, path, before, after string) (bool, error) {
 	if was, err := t.isPointer(ctx, before); err != nil || !was {
 		return true, err
@@ -72,7 +72,7 @@ func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
 	return string(start) == lfsPointer, err
 }
 
-// isTheirs reports whether a merge brought a file's content along.
+// isTheirs reports whether a file's content comes from the merged commit.
 func (t *Tree) isTheirs(ctx context.Context, path, sha string) (bool, error) {
 	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,11 +9,10 @@ import (
 // Entry is one regular file of a commit.
 type Entry struct {
 	Path string
-	Blob string // git's name of its content
+	Blob string // the blob name of its content
 }
 
-// List returns the regular files of a commit or tree, in git's order. Links and submodules
-// are left out.
+// List returns the regular files of a commit or tree, in git's order. Links and submodules are left out.
 func (t *Tree) List(ctx context.Context, rev string) ([]Entry, error) {
 	if err := checkSHAs(rev); err != nil {
 		return nil, err
@@ -32,6 +31,6 @@ func (t *Tree) List(ctx context.Context, rev string) ([]Entry, error) {
 	return all, nil
 }
 
-// Beside is the path at which a file is kept beside the repository's mirror, for what can be
-// computed again at any time. No pull request's code runs with the right to write there.
+// Beside returns the path at which a file is kept beside the repository's mirror, for data that can be
+// computed again at any time. A pull request's code never runs with the right to write there.
 func (t *Tree) Beside(name string) string { return t.home.Tree(name) }

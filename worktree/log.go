@@ -9,7 +9,7 @@ import (
 const (
 	// maxLog bounds the commits that Log returns.
 	maxLog = 100
-	// maxLogMessage bounds each of their messages, in bytes.
+	// maxLogMessage bounds each of these messages, in bytes.
 	maxLogMessage = 4 << 10
 	// maxSubject bounds a subject, in bytes.
 	maxSubject = 200
@@ -18,8 +18,8 @@ const (
 // maxSubjects bounds the subjects that Subjects returns.
 const maxSubjects = 8
 
-// Subjects returns the subjects of the latest commits that a commit stands on, merges left out,
-// the newest first: at most 8. Their authors may have written anything.
+// Subjects returns the subjects of the latest commits in a commit's history, without merges, the newest
+// first: at most 8. The commits' authors may have written anything.
 func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 	if err := checkSHAs(sha); err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func (t *Tree) Subjects(ctx context.Context, sha string) ([]string, error) {
 	return subjects, nil
 }
 
-// Log returns the messages of the pull request's own commits, those of the head that was
-// acquired and not of its base, the newest first: at most 100, of each the first
-// 4 KiB. Their authors may have written anything.
+// Log returns the messages of the pull request's own commits, which are in the acquired head and not in its
+// base, the newest first: at most 100, with the first 4 KiB of each. The commits' authors may have written
+// anything.
 func (t *Tree) Log(ctx context.Context) ([]string, error) {
 	out, err := t.mirror.Output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxLog), t.req.Base+".."+t.req.Head)
 	if err != nil {

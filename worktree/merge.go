@@ -17,25 +17,23 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// MergeResult is what became of a merge. At most one of UpToDate, Commit and Conflicts is set.
+// MergeResult is the outcome of a merge. At most one of UpToDate, Commit and Conflicts is set.
 type MergeResult struct {
-	UpToDate bool   // HEAD contains the commit already
+	UpToDate bool   // HEAD already contains the commit
 	Commit   string // SHA of the merge commit
-	// Conflicts are the paths git could not merge. Each text file holds both
-	// sides and their base between conflict markers; Commit concludes the merge.
+	// Conflicts are the paths that git could not merge. Each text file contains both sides and their base
+	// between conflict markers; Commit concludes the merge.
 	Conflicts []string
-	// Unmarked are those of them without markers, since one side deleted the file or git
-	// cannot write any. Undecided are those in turn that are no text: binary files, links,
-	// submodules. Only a person can say which side is right.
+	// Unmarked are the conflicts without markers, because one side deleted the file or git cannot write
+	// markers. Undecided are the unmarked conflicts that are not text: binary files, links, submodules. Only
+	// a person can say which side is right.
 	Unmarked, Undecided []string
-	// Tree is the SHA of the tree that git made of the merge when there are
-	// Conflicts: the files merged, and those with markers. It is empty where a submodule
-	// is in conflict.
+	// Tree is the SHA of the tree that git made of the merge if there are Conflicts: the merged files, and
+	// the files with markers. It is empty if a submodule is in conflict.
 	Tree string
 }
 
-// Merge merges commit sha into HEAD, always as a merge commit. The tree must
-// have no uncommitted changes.
+// Merge merges commit sha into HEAD, always as a merge commit. The tree must have no uncommitted changes.
 func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (MergeResult, error) {
 	if err := errors.Join(checkSHAs(sha), checkMessage(message), id.validate()); err != nil {
 		return MergeResult{}, err
@@ -48,7 +46,7 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
 	if err == nil {
 		commit, err := t.Head(ctx)
-		if commit == before { // of what HEAD contains, git makes no commit
+		if commit == before { // git makes no commit if HEAD contains sha already
 			return MergeResult{UpToDate: true}, err
 		}
 		return MergeResult{Commit: commit}, err
@@ -60,7 +58,7 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	return t.conflicted(ctx, conflicts)
 }
 
-// conflicted is the result of a merge that left these paths unmerged.
+// conflicted returns the result of a merge that left these paths unmerged.
 func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (MergeResult, error) {
 	result := MergeResult{Conflicts: slices.Sorted(maps.Keys(conflicts))}
 	t.unmarked = map[string]bool{}
@@ -82,7 +80,7 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 		submodule = submodule || conflicts[path][2].mode == "160000" || conflicts[path][3].mode == "160000"
 	}
 	if submodule {
-		return result, nil // of which git makes no tree
+		return result, nil // git makes no tree of a conflict in a submodule
 	}
 	var err error
 	if result.Tree, err = t.Snapshot(ctx); err != nil {
@@ -91,8 +89,8 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 	return result, nil
 }
 
-// isText reports whether a path of the tree is a file without the NUL byte by which git
-// tells what is binary. One that is not there has nothing that speaks against it.
+// isText reports whether a path of the tree is a file without a NUL byte, by which git recognises binary
+// files. A path that does not exist counts as text.
 func (t *Tree) isText(path string) (text bool, err error) {
 	there, err := t.readFrom(path, func(f io.Reader) error {
 		head, err := io.ReadAll(io.LimitReader(f, 8000))
@@ -102,8 +100,8 @@ func (t *Tree) isText(path string) (text bool, err error) {
 	return text || !there, err
 }
 
-// readFrom reads a file of the tree, and reports whether there is anything at the path. What is there and no
-// regular file is not read. Directories and links on the way are not followed out of the tree.
+// readFrom reads a file of the tree, and reports whether the path exists. It reads only regular files.
+// Directories and links on the way are not followed out of the tree.
 func (t *Tree) readFrom(path string, read func(io.Reader) error) (there bool, err error) {
 	root, err := os.OpenRoot(t.git.Tree)
 	if err != nil {
@@ -125,10 +123,10 @@ func (t *Tree) readFrom(path string, read func(io.Reader) error) (there bool, er
 	return true, read(f)
 }
 
-// stages are the blobs of an unmerged path, indexed by stage: 1 the base's, 2 ours, 3 theirs.
+// stages are the blobs of an unmerged path, indexed by stage: 1 is the base, 2 ours, 3 theirs.
 type stages [4]struct{ mode, sha string }
 
-// unmerged are the index's unmerged entries, by path.
+// unmerged returns the index's unmerged entries, by path.
 func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
 	out, err := t.git.Output(ctx, "ls-files", "--unmerged", "-z", "--full-name")
 	if err != nil {
@@ -148,10 +146,10 @@ func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
 	return found, nil
 }
 
-// ConflictMarkers returns the paths that are not merged yet, sorted, given a Snapshot of the tree as
-// it is. That is a changed file in which a line of conflict markers is left; and a conflict which
-// leaves no markers (binary files, one side deleted, links) for as long as the tree holds just
-// what Merge put there and git add was not run on it.
+// ConflictMarkers returns the paths that are not merged yet, sorted, given a Snapshot of the current tree.
+// These are changed files that contain a line of conflict markers; and conflicts without markers (binary
+// files, one side deleted, links) as long as the tree holds exactly what Merge put there and git add was not
+// run on the path.
 func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, error) {
 	conflicts, err := t.unmerged(ctx)
 	if err != nil {
@@ -173,7 +171,7 @@ func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, 
 	}
 	for path, s := range conflicts {
 		if !t.unmarked[path] {
-			continue // its markers are gone; one side may have been taken whole
+			continue // its markers are gone; one whole side may have been taken
 		}
 		untouched, err := t.untouched(ctx, path, s)
 		if err != nil {
@@ -186,8 +184,8 @@ func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, 
 	return slices.Sorted(maps.Keys(left)), nil
 }
 
-// changedByHand are the paths of a snapshot that differ from HEAD and, during a merge, from
-// the merged commit too: a test file of either side may hold markers on purpose.
+// changedByHand returns the paths of a snapshot that differ from HEAD and, during a merge, from the merged
+// commit as well: a test file of either side may contain markers on purpose.
 func (t *Tree) changedByHand(ctx context.Context, tree string) ([]string, error) {
 	head, err := t.Head(ctx)
 	if err != nil {
@@ -237,8 +235,8 @@ func (t *Tree) hasMarkers(path string) (found bool, err error) {
 	return found, err
 }
 
-// isMarker reports whether a line opens or closes a conflict, or the part of it that
-// both sides come from. The line between the sides, ======= alone, underlines titles too.
+// isMarker reports whether a line begins or ends a conflict, or begins its part with the common base. The
+// line between the sides is not considered: ======= alone also underlines titles.
 func isMarker(line []byte) bool {
 	for _, mark := range []string{"<<<<<<<", "|||||||", ">>>>>>>"} {
 		rest, found := bytes.CutPrefix(line, []byte(mark))
@@ -257,18 +255,18 @@ func ignoreNotExist(err error) error {
 	return err
 }
 
-// untouched reports whether the tree holds exactly one side of a conflict, which
-// is what git leaves where it cannot write markers.
+// untouched reports whether the tree holds exactly one side of a conflict, which is what git leaves when it
+// cannot write markers.
 func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, error) {
 	info, err := os.Lstat(filepath.Join(t.git.Tree, filepath.FromSlash(path)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // deleted by hand: git always leaves a side in the tree
+		return false, nil // deleted by hand: git always leaves one side in the tree
 	}
 	if err != nil {
 		return false, err
 	}
 	if !info.Mode().IsRegular() {
-		return true, nil // a link or a submodule: git add is the only way to decide it
+		return true, nil // a link or a submodule: only git add can resolve it
 	}
 	sha, err := t.git.Line(ctx, "hash-object", "--", path)
 	if err != nil {

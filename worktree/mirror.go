@@ -12,21 +12,21 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// refs below which this package keeps what it wants git to keep.
+// refs below which this package keeps commits from being collected by git.
 const (
 	pullRefs     = "refs/touchstone/pulls/"
 	leftoverRefs = "refs/touchstone/leftovers/"
 )
 
-// repo is one git directory of a mirror and what is done there.
+// repo is one git directory of a mirror and the operations on it.
 type repo struct{ gitcmd.Repo }
 
 func (s *Store) repo(h home, l *gitcmd.Lock, remote *Remote) repo {
 	return repo{gitcmd.Repo{Git: s.binary(), Mirror: h.Mirror(), Dir: h.Mirror(), Lock: l, Remote: remote, Shallow: s.Shallow}}
 }
 
-// linked is the same mirror seen through a worktree. Naming its directories
-// outright means that the .git file inside the tree is never believed.
+// linked is the same mirror seen through a worktree. It names the directories explicitly, so that the .git
+// file inside the tree is never trusted.
 func (r repo) linked(tree, admin string) repo {
 	r.Tree, r.Dir = tree, admin
 	return r
@@ -36,8 +36,8 @@ func (h home) refDir(id string) string {
 	return filepath.Join(h.Mirror(), filepath.FromSlash(pullRefs), id)
 }
 
-// look does what needs both commits of a request, and fetches their refs, below own, only if
-// that finds one of them missing. A commit that is present is complete, because packs arrive
+// look runs do, which needs both commits of a request. Only if do finds a commit missing, look fetches the
+// commits' refs below own and runs do again. A commit that is present is complete, because packs arrive
 // whole.
 func (s *Store) look(ctx context.Context, r repo, h home, own string, req Request, do func() error) error {
 	wanted := []string{"+" + req.HeadRef + ":" + own + "/head", "+" + req.BaseRef + ":" + own + "/base"}
@@ -62,8 +62,7 @@ func (s *Store) look(ctx context.Context, r repo, h home, own string, req Reques
 
 var errMissing = errors.New("the commit is not in the mirror")
 
-// contains reports whether a commit has an ancestor, or is it; not where that one is
-// unknown here.
+// contains reports whether ancestor is commit or one of its ancestors; false if ancestor is unknown here.
 func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, error) {
 	err := r.Run(ctx, gitcmd.Command{Args: []string{"merge-base", "--is-ancestor", ancestor, commit}})
 	if gitcmd.ExitCode(err) == 1 || gitcmd.Says(err, "Not a valid") {
@@ -72,7 +71,7 @@ func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, erro
 	return err == nil, err
 }
 
-// fetch brings refs into the mirror. ErrHeadMoved when the remote lacks one.
+// fetch fetches refs into the mirror. It returns ErrHeadMoved if the remote lacks one.
 func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
 	if r.Partial() {
@@ -91,8 +90,8 @@ func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) erro
 	return err
 }
 
-// writeFile replaces a file whole and makes its directory, so that a git running beside it never reads half of it. It
-// does not wait for the disk: a worktree that a power cut has broken is made anew.
+// writeFile replaces a whole file and creates its directory, so that a git process running beside it never
+// reads half a file. It does not wait for the disk: a worktree that a power cut has broken is created anew.
 func writeFile(path, content string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

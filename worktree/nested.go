@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// removeNested removes what git neither reports nor cleans, but would use: a .git below a tracked
-// directory, and everything at the place of a submodule in the index, which is never checked out
-// here. The tree holds what the index says, so that its directories are no links. A file system
-// that ignores case finds the name in any; elsewhere other cases mean nothing to git, which cleans
-// them.
+// removeNested removes what git neither reports nor cleans, but would use: a .git below a tracked directory,
+// and everything at the path of a submodule in the index, which is never checked out here. The tree matches
+// the index, so its directories are not links. A file system that ignores case finds .git in any spelling; on
+// others, other spellings mean nothing to git, which cleans them.
 func (t *Tree) removeNested(ctx context.Context) error {
 	entries, err := t.entries(ctx, nil)
 	if err != nil {
@@ -37,7 +36,7 @@ func (t *Tree) removeNested(ctx context.Context) error {
 		}
 	}
 	for name := range submodules(entries) {
-		// An empty directory, as git leaves for a submodule that is not initialised.
+		// An empty directory, which git leaves for a submodule that is not initialised.
 		if err := os.MkdirAll(filepath.Join(t.git.Tree, filepath.FromSlash(name)), 0o755); err != nil {
 			return fmt.Errorf("clean the worktree: %w", err)
 		}
@@ -45,7 +44,7 @@ func (t *Tree) removeNested(ctx context.Context) error {
 	return nil
 }
 
-// removeBelow removes a place of the tree and all in it, if it is there.
+// removeBelow removes a path of the tree with everything below it, if it exists.
 func (t *Tree) removeBelow(place string) error {
 	place = filepath.Join(t.git.Tree, filepath.FromSlash(place))
 	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {

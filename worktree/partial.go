@@ -10,33 +10,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Partial says which mirrors hold the content of files only where it was needed: of the
-// commits that were checked out or compared. What is lacking is fetched on the way, with
-// the credentials of the request. See https://git-scm.com/docs/partial-clone.
+// Partial says which mirrors hold the content of files only for commits that were checked out or compared.
+// Missing content is fetched when it is needed, with the credentials of the request. See
+// https://git-scm.com/docs/partial-clone.
 type Partial string
 
 const (
-	// PartialAuto, or "", is for repositories whose download exceeds 512 MiB.
+	// PartialAuto, or "", makes mirrors partial if the repository's download exceeds 512 MiB.
 	PartialAuto Partial = "auto"
-	// PartialOn is for all repositories whose server offers it.
+	// PartialOn makes all mirrors partial whose server offers it.
 	PartialOn Partial = "on"
-	// PartialOff is for none.
+	// PartialOff makes no mirror partial.
 	PartialOff Partial = "off"
 )
 
 const (
-	// largeMirror is the size of a download, in bytes, beyond which it begins anew
-	// without the content of files.
+	// largeMirror is the size of a download, in bytes, beyond which it starts again without the content of
+	// files.
 	largeMirror = 512 << 20
-	// measurePoll is how often a download is measured.
+	// measurePoll is the time between two measurements of a download.
 	measurePoll = 200 * time.Millisecond
 )
 
-// errUnfiltered says that the server sent everything instead.
+// errUnfiltered says that the server sent the content of files as well.
 var errUnfiltered = errors.New("the server does not offer partial clones")
 
-// fetchPartly fills an empty mirror with everything but the content of files; with that
-// too if the server knows no other way.
+// fetchPartly fills an empty mirror with everything except the content of files. If the server does not offer
+// partial clones, the content is included.
 func (r repo) fetchPartly(ctx context.Context, remote Remote, refspecs []string) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (r repo) fetchPartly(ctx context.Context, remote Remote, refspecs []string)
 	return err
 }
 
-// fetchWhole fills an empty mirror. ErrTooLarge when it gets larger than a whole mirror
-// should be; nothing tells beforehand.
+// fetchWhole fills an empty mirror. It returns ErrTooLarge if the mirror grows larger than a whole mirror
+// should be; the size is not known in advance.
 func (s *Store) fetchWhole(ctx context.Context, r repo, remote Remote, refspecs []string) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Store) fetchWhole(ctx context.Context, r repo, remote Remote, refspecs 
 	return err
 }
 
-// watchSize stops a download once a directory holds more than limit bytes.
+// watchSize stops a download as soon as a directory holds more than limit bytes.
 func watchSize(ctx context.Context, dir string, limit int64, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(measurePoll)
 	defer tick.Stop()

@@ -10,14 +10,13 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// Push brings a commit of the tree's to a branch of the remote, as a fast-forward and
-// never by force. expectedOld is the commit the caller last saw there, or "" for a
-// branch that is to be made. It may be repeated after a failure: when the remote
-// already is at the commit, that is success.
+// Push pushes a commit of the tree to a branch of the remote, as a fast-forward and never by force.
+// expectedOld is the commit that the caller last saw there, or "" for a branch that is to be created. Push
+// may be repeated after a failure: it succeeds if the remote is at the commit already.
 //
-// Errors: ErrRejected when the branch is at any other commit than expectedOld (also an
-// older one that it was reset to), was deleted, or the commit does not contain
-// expectedOld; a sentence otherwise, also when the remote's own rules refuse the push.
+// Errors: ErrRejected if the branch is at any commit other than expectedOld (also an older one to which it
+// was reset), was deleted, or if the commit does not contain expectedOld; a sentence otherwise, also if the
+// remote's own rules refuse the push.
 func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error {
 	ref := "refs/heads/" + branch
 	if err := validateRef(ref); err != nil {
@@ -36,8 +35,8 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 	if err := t.mayReplace(ctx, at, expectedOld, sha); err != nil {
 		return fmt.Errorf("push to %s: %w", branch, err)
 	}
-	// The lease has git hold the branch against expectedOld once more while it pushes. It
-	// would have git force the push, too, but what contains expectedOld is a fast-forward.
+	// The lease makes git compare the branch with expectedOld once more during the push. It would also make
+	// git force the push, but a commit that contains expectedOld is a fast-forward.
 	out, err := t.mirror.OutputOf(ctx, gitcmd.Command{Remote: &t.req.Remote, Args: []string{"push", "--porcelain", "--no-verify",
 		"--no-follow-tags", "--no-signed", "--force-with-lease=" + ref + ":" + expectedOld, "--end-of-options", t.req.Remote.URL,
 		sha + ":" + ref}})
@@ -47,7 +46,7 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 	return nil
 }
 
-// remoteRef is the commit a ref of the remote points at, or "".
+// remoteRef returns the commit to which a ref of the remote points, or "".
 func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
 	out, err := t.mirror.OutputOf(ctx, gitcmd.Command{Remote: &t.req.Remote,
 		Args: []string{"ls-remote", "--end-of-options", t.req.Remote.URL, ref}})
@@ -62,8 +61,8 @@ func (t *Tree) remoteRef(ctx context.Context, ref string) (string, error) {
 	return "", nil
 }
 
-// mayReplace holds the remote's present commit against what the caller expects, and
-// makes sure that what is pushed contains it.
+// mayReplace compares the remote's present commit with the expected one, and makes sure that the pushed
+// commit contains it.
 func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, sha string) error {
 	switch {
 	case at == "" && expectedOld == "":
@@ -82,9 +81,8 @@ func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, sha string) erro
 	return err
 }
 
-// explainRejection finds in the output of git push --porcelain why the remote
-// refused. Lost races are ErrRejected; a rule of the remote's is not, for merging
-// again would not help.
+// explainRejection finds in the output of git push --porcelain why the remote refused. Lost races are
+// ErrRejected; a rule of the remote is not, because merging again would not help.
 func explainRejection(out string, err error) error {
 	for line := range strings.Lines(out) {
 		if !strings.HasPrefix(line, "!\t") {

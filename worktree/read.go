@@ -20,15 +20,15 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// maxBlob bounds the files ReadFile returns, in bytes.
+// maxBlob bounds the files that ReadFile returns, in bytes.
 const maxBlob = 8 << 20
 
-// ReadFile returns a file as it is in commit rev, straight from the object
-// store: what lies in the checkout plays no part. name is slash-separated and
-// relative to the root. Like ReadDir it may be called by several goroutines at once.
+// ReadFile returns a file as it is in commit rev, straight from the object store; the checkout is not used.
+// name is slash-separated and relative to the root. Like ReadDir, ReadFile may be called by several
+// goroutines at once.
 //
-// Errors: fs.ErrNotExist when rev has no such file; ErrTooLarge beyond 8 MiB;
-// symbolic links, submodules and directories are refused, never followed.
+// Errors: fs.ErrNotExist if rev has no such file; ErrTooLarge beyond 8 MiB. Symbolic links, submodules and
+// directories are refused, never followed.
 func (t *Tree) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
@@ -67,9 +67,8 @@ func (t *Tree) readFile(ctx context.Context, rev, name string) ([]byte, error) {
 	return content, nil
 }
 
-// ReadDir returns the names in one directory of commit rev, in git's order;
-// those of subdirectories and submodules end in a slash. dir "." is the root. fs.ErrNotExist
-// when rev has no such directory.
+// ReadDir returns the names in one directory of commit rev, in git's order; those of subdirectories and
+// submodules end in a slash. dir "." is the root. It returns fs.ErrNotExist if rev has no such directory.
 func (t *Tree) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	if !fs.ValidPath(dir) {
 		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: fs.ErrInvalid}
@@ -109,14 +108,13 @@ func (t *Tree) readDir(ctx context.Context, rev, dir string) ([]string, error) {
 // maxObjects bounds the objects that a tree keeps in memory after reading, in bytes.
 const maxObjects = 8 * cache.MiByte
 
-// unreadable is an object that could not be read. It hides its cause, which is that
-// a file does not exist where a pack is gone: callers must not take that for a file
-// that the commit does not have.
+// unreadable is an object that could not be read. It does not unwrap to its cause, which is fs.ErrNotExist
+// when a pack is gone: callers must not conclude that the commit lacks the file.
 type unreadable struct{ error }
 
-// afresh reads, and once more from what lies on the disk now if an object could not be
-// read: git may have packed them anew meanwhile. Opening the mirror reads the index of
-// each pack, so it is not done for each file.
+// afresh calls read. If an object could not be read, it opens the mirror again and reads once more: git may
+// have repacked the objects meanwhile. Opening the mirror reads the index of each pack, so it is not done for
+// each file.
 func afresh[T any](t *Tree, read func() (T, error)) (T, error) {
 	t.reading.Lock()
 	defer t.reading.Unlock()
@@ -129,7 +127,7 @@ func afresh[T any](t *Tree, read func() (T, error)) (T, error) {
 	return read()
 }
 
-// open reads the root of a commit in the mirror.
+// open returns the root tree of a commit in the mirror.
 func (t *Tree) open(ctx context.Context, rev string) (*git.Repository, *object.Tree, error) {
 	if err := errors.Join(ctx.Err(), checkSHAs(rev)); err != nil {
 		return nil, nil, err
@@ -164,7 +162,7 @@ func (t *Tree) openMirror() (*git.Repository, error) {
 func (t *Tree) blob(ctx context.Context, r *git.Repository, hash plumbing.Hash) (*object.Blob, error) {
 	blob, err := r.BlobObject(hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) && t.mirror.Partial() {
-		// To look whether it is there makes git fetch it.
+		// Asking git whether the object exists makes git fetch it.
 		if err := t.mirror.Run(ctx, gitcmd.Command{Args: []string{"cat-file", "-e", hash.String()}}); err != nil {
 			return nil, err
 		}
@@ -180,8 +178,8 @@ func (t *Tree) blob(ctx context.Context, r *git.Repository, hash plumbing.Hash) 
 	return blob, nil
 }
 
-// find follows a path from a tree, or says fs.ErrNotExist. The library's own way
-// refuses names that git allows.
+// find follows a path from a tree, or returns fs.ErrNotExist. The library's own lookup refuses names that git
+// allows.
 func find(r *git.Repository, tree *object.Tree, name string) (object.TreeEntry, error) {
 	first, rest, deeper := strings.Cut(name, "/")
 	i := slices.IndexFunc(tree.Entries, func(e object.TreeEntry) bool { return e.Name == first })

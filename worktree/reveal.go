@@ -7,10 +7,10 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// reveal has git look at every file again. A session that can write the index may have
-// marked files as not to be looked at: their changes would neither be committed nor set
-// aside, and the tree's next user would find them. The entries are those of ls-files -v
-// --stage -z. See https://git-scm.com/docs/git-update-index.
+// reveal clears the index flags that hide files from git. A session that can write the index may have marked
+// files as not to be checked: their changes would be neither committed nor set aside, and the tree's next
+// user would find them. entries are those of ls-files -v --stage -z. See
+// https://git-scm.com/docs/git-update-index.
 func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
 	var hidden strings.Builder
 	for _, entry := range entries {
@@ -24,7 +24,7 @@ func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
 	if hidden.Len() == 0 {
 		return nil
 	}
-	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} { // the one leaves the other out
+	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} { // each flag ignores the other
 		err := t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(hidden.String()),
 			Args: []string{"update-index", flag, "-z", "--stdin"}})
 		if err != nil {

@@ -11,24 +11,23 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// Rewrites reports whether a commit is another one, its only parent, with these contents of files,
-// by path, in the place of what they held, and with no other difference: no other file, mode or
-// name. Either commit is one that this machine has.
+// Rewrites reports whether a commit differs from its only parent, the commit from, exactly by these new
+// contents of files, by path: no other file, mode or name differs. This machine has both commits.
 func (t *Tree) Rewrites(ctx context.Context, from, to string, files map[string][]byte) (bool, error) {
 	changes, err := t.rewritten(ctx, from, to, files)
 	return len(changes) > 0, err
 }
 
-// MakesRewritten reports whether the head rewrites what was reviewed, as [Tree.Rewrites] has it, and
-// merging it makes the change that was reviewed and those contents: what was reviewed still makes
-// the same change, as [Store.Makes] compares them, and the base has touched none of these files.
-// Errors: ErrUnmergeable.
+// MakesRewritten reports whether the head rewrites the reviewed commit, as [Tree.Rewrites] defines it, and
+// merging the head makes the reviewed change plus those contents: the reviewed commit still makes the same
+// change, as [Store.Makes] compares them, and the base has touched none of these files. Errors:
+// ErrUnmergeable.
 func (t *Tree) MakesRewritten(ctx context.Context, reviewed Squash, files map[string][]byte) (bool, error) {
 	if err := t.merge(ctx); err != nil {
 		return false, err
 	}
 	if err := checkSHAs(reviewed.Base, reviewed.Head, reviewed.Tree); err != nil {
-		return false, nil // a record of nothing
+		return false, nil // the record is unusable
 	}
 	changes, err := t.rewritten(ctx, reviewed.Head, t.req.Head, files)
 	if err != nil || len(changes) == 0 {
@@ -48,7 +47,7 @@ func (t *Tree) MakesRewritten(ctx context.Context, reviewed Squash, files map[st
 	return err == nil && maps.Equal(merged, changes), err
 }
 
-// rewritten are the changes from a commit to the next, if that rewrites it; nil otherwise.
+// rewritten returns the changes from a commit to the next, if the next one rewrites it; nil otherwise.
 func (t *Tree) rewritten(ctx context.Context, from, to string, files map[string][]byte) (map[string]blobs, error) {
 	if err := checkSHAs(from, to); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func (t *Tree) rewritten(ctx context.Context, from, to string, files map[string]
 	return changes, nil
 }
 
-// hashBlob is the SHA of a content, whether or not git has it.
+// hashBlob returns the blob SHA of a content, whether or not git has the blob.
 func (r repo) hashBlob(ctx context.Context, content []byte) (string, error) {
 	out, err := r.OutputOf(ctx, gitcmd.Command{Stdin: bytes.NewReader(content), Args: []string{"hash-object", "--stdin", "-t", "blob"}})
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// compareID names the refs and the lock of comparisons, of which a repository has one at a time.
+// compareID names the refs and the lock of comparisons. A repository has one comparison at a time.
 const compareID = "compare"
 
-// Squash is what a squash merge of the request's head into its base would make, without a
-// checkout. Errors: those of Acquire, but for ErrBusy.
+// Squash returns what a squash merge of the request's head into its base would make, without a checkout.
+// Errors: those of Acquire except ErrBusy.
 func (s *Store) Squash(ctx context.Context, req Request) (made Squash, err error) {
 	err = s.compare(ctx, req, func(r repo) error {
 		made, err = r.squash(ctx, req.Base, req.Head)
@@ -23,14 +23,13 @@ func (s *Store) Squash(ctx context.Context, req Request) (made Squash, err error
 	return made, err
 }
 
-// Makes reports whether a squash merge of the request's head into its base would make the
-// same change as one that was reviewed, file for file: the same paths with the same modes and
-// the same changed lines, and the same content where the base has not touched a file since.
-// What was reviewed is computed again; where that is not possible, or comes to another tree
-// than was recorded, the answer is no, as it is where the merge itself is not possible.
+// Makes reports whether a squash merge of the request's head into its base would make the reviewed change,
+// file for file: the same paths with the same modes and the same changed lines, and the same content in files
+// that the base has not touched since. The reviewed squash is computed again. The answer is no if that is
+// impossible or gives another tree than was recorded, and if the merge itself is impossible.
 func (s *Store) Makes(ctx context.Context, req Request, reviewed Squash) (same bool, err error) {
 	if err := checkSHAs(reviewed.Base, reviewed.Head, reviewed.Tree); err != nil {
-		return false, nil // a record of nothing
+		return false, nil // the record is unusable
 	}
 	err = s.compare(ctx, req, func(r repo) error {
 		now, err := r.squash(ctx, req.Base, req.Head)
@@ -38,7 +37,7 @@ func (s *Store) Makes(ctx context.Context, req Request, reviewed Squash) (same b
 		case err != nil:
 			return err
 		case reviewed.Base == now.Base && reviewed.Head == now.Head:
-			same = now.Tree == reviewed.Tree // that was what was reviewed, computed again
+			same = now.Tree == reviewed.Tree // the same squash as the reviewed one, computed again
 			return nil
 		}
 		same, err = r.sameChange(ctx, reviewed, now)
@@ -50,16 +49,16 @@ func (s *Store) Makes(ctx context.Context, req Request, reviewed Squash) (same b
 	return same, err
 }
 
-// Made reports whether a commit on the request's base branch made the change that was
-// reviewed, as Makes compares them: from the commit's first parent to the commit. The request's
-// Base is that commit. ErrHeadMoved where the branch does not hold it.
+// Made reports whether a commit on the request's base branch made the reviewed change, as Makes compares
+// them: from the commit's first parent to the commit. The request's Base is that commit. It returns
+// ErrHeadMoved if the branch does not contain the commit.
 func (s *Store) Made(ctx context.Context, req Request, reviewed Squash) (same bool, err error) {
 	if err := checkSHAs(reviewed.Base, reviewed.Head, reviewed.Tree); err != nil {
 		return false, nil
 	}
 	fetched := false
 	err = s.compare(ctx, req, func(r repo) error {
-		if !fetched { // what the ref holds here may be another branch
+		if !fetched { // the ref may hold another branch here
 			fetched = true
 			return errMissing
 		}
@@ -81,7 +80,7 @@ func (s *Store) Made(ctx context.Context, req Request, reviewed Squash) (same bo
 	return same, err
 }
 
-// compare has do look at the commits of a request in the mirror.
+// compare runs do on the commits of a request in the mirror.
 func (s *Store) compare(ctx context.Context, req Request, do func(repo) error) (err error) {
 	h, err := s.home(req.Repo)
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *Store) compare(ctx context.Context, req Request, do func(repo) error) (
 	return nil
 }
 
-// sameChange reports whether now changes its base as reviewed changed its own.
+// sameChange reports whether now changes its base as reviewed changed its own base.
 func (r repo) sameChange(ctx context.Context, reviewed, now Squash) (bool, error) {
 	then, err := r.squash(ctx, reviewed.Base, reviewed.Head)
 	if errors.Is(err, errMissing) || errors.Is(err, ErrUnmergeable) {
@@ -137,8 +136,8 @@ func (r repo) sameChange(ctx context.Context, reviewed, now Squash) (bool, error
 	if len(before) != len(after) {
 		return false, nil
 	}
-	// The base touched files that the change touches too: what that changes in them is the same
-	// if its lines are, with those around them.
+	// The base touched files that the change touches too. The change in them is the same if its lines are,
+	// together with the lines around them.
 	was, err := r.patchID(ctx, then)
 	if err != nil {
 		return false, err
@@ -147,10 +146,10 @@ func (r repo) sameChange(ctx context.Context, reviewed, now Squash) (bool, error
 	return was == is, err
 }
 
-// blobs are what a change has of a file: modes and names of contents before and after.
+// blobs are a changed file's modes and blob names before and after.
 type blobs struct{ oldMode, newMode, old, new string }
 
-// changes are the files that differ between the base and the tree of a squash, by path.
+// changes returns the files that differ between the base and the tree of a squash, by path.
 func (r repo) changes(ctx context.Context, s Squash) (map[string]blobs, error) {
 	out, err := r.Output(ctx, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--end-of-options", s.Base, s.Tree)
 	if err != nil {

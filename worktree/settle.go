@@ -7,8 +7,8 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// TakeBase settles a conflict of Merge with the merged commit's version of a file,
-// deleted when that has none. Nothing else in the tree changes.
+// TakeBase resolves a conflict of Merge with the merged commit's version of a file, or deletes the file if
+// that commit has none. Nothing else in the tree changes.
 func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	conflicts, err := t.unmerged(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	return nil
 }
 
-// Reopen takes TakeBase back: the conflict is there as Merge left it.
+// Reopen undoes TakeBase: the conflict is as Merge left it.
 func (t *Tree) Reopen(ctx context.Context, path string) error {
 	if err := t.git.Run(ctx, gitcmd.Command{Args: []string{"checkout", "--quiet", "--merge", "--", path}}); err != nil {
 		return fmt.Errorf("bring back the conflict in %q: %w", path, err)
@@ -38,10 +38,9 @@ func (t *Tree) Reopen(ctx context.Context, path string) error {
 	return nil
 }
 
-// Discard makes the tree what a commit says, and that commit its HEAD: what a command that
-// was run in it wrote or committed besides is of no interest. Ignored directories stay, in
-// which builds keep what they depend on and have made; ignored files beside what is tracked go,
-// and so does a .git below any tracked directory.
+// Discard restores the tree and its HEAD to a commit, when nothing that a command wrote or committed in the
+// tree is needed. Ignored directories stay, where builds keep their dependencies and outputs. Ignored files
+// in directories with tracked files are deleted, and so is a .git below any tracked directory.
 func (t *Tree) Discard(ctx context.Context, sha string) error {
 	if err := checkSHAs(sha); err != nil {
 		return err

@@ -6,16 +6,16 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// Shown is what GitHub shows of a pull request, and takes comments on: what its head changes
-// since it left the base, in the lines of the head.
+// Shown is the change that GitHub shows for a pull request, and on which it accepts comments: what the head
+// changes since it left the base, in the lines of the head.
 type Shown struct {
 	Diff diff.Diff
-	// merge is what the base changes in the files of the head when they are merged.
+	// merge is what the base changes in the head's files when they are merged.
 	merge map[string]diff.File
 }
 
-// Shown compares the head with the commit where it left its base, the first of them where
-// there are several, and with the merge. Errors: ErrUnmergeable.
+// Shown compares the head with its merge base, the first if there are several, and with the merge. Errors:
+// ErrUnmergeable.
 func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	if err := t.merge(ctx); err != nil {
 		return Shown{}, err
@@ -25,7 +25,7 @@ func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	if s.Diff, err = t.diff(ctx, t.met.bases[0], t.req.Head); err != nil || t.squash.contained {
 		return s, err
 	}
-	// Without lines around them, hunks are the changed lines alone.
+	// Without context lines, hunks are only the changed lines.
 	merge, err := t.diff(ctx, t.req.Head, t.merged, "--unified=0")
 	for _, f := range merge.Files {
 		s.merge[f.Path] = f
@@ -33,9 +33,9 @@ func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	return s, err
 }
 
-// InHead finds lines of a file of the merge in the head, and says whether they are there as
-// they are. Where the base changes them, the lines are those nearest to them; the path is empty
-// for a file that the head does not have.
+// InHead maps lines of a file of the merge to the head, and says whether they are unchanged there. If the
+// base changes them, the result is the nearest lines. The path is empty for a file that the head does not
+// have.
 func (s Shown) InHead(path string, first, last int) (headPath string, headFirst, headLast int, same bool) {
 	f, ok := s.merge[path]
 	switch {
@@ -46,7 +46,7 @@ func (s Shown) InHead(path string, first, last int) (headPath string, headFirst,
 	}
 	headFirst, _ = inOld(f.Hunks, first)
 	headLast, same = inOld(f.Hunks, last)
-	// Nothing was put in or taken out in between either.
+	// Nothing was inserted or removed in between either.
 	same = same && headLast-headFirst == last-first
 	for _, h := range f.Hunks {
 		same = same && (h.NewLines == 0 || h.NewStart > last || h.NewStart+h.NewLines <= first)
@@ -54,14 +54,14 @@ func (s Shown) InHead(path string, first, last int) (headPath string, headFirst,
 	return f.OldPath, headFirst, headLast, same
 }
 
-// inOld is the line of the old file that a line of the new one was, or the nearest one where it
-// was none, by hunks without context.
+// inOld returns the line of the old file that corresponds to a line of the new file, or the nearest one if
+// there is none. The hunks have no context.
 func inOld(hunks []diff.Hunk, line int) (old int, same bool) {
 	old = line
 	for _, h := range hunks {
 		start := h.NewStart
 		if h.NewLines == 0 {
-			start++ // the line before it is what git names
+			start++ // git names the line before
 		}
 		if line < start {
 			break

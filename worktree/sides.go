@@ -8,22 +8,22 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// maxSides bounds the contents that Sides returns together, in bytes.
+// maxSides bounds the total size of the contents that Sides returns, in bytes.
 const maxSides = 64 << 20
 
 // Sides are the whole contents of one changed file.
 type Sides struct {
 	Path    string // "" when the file is gone
 	OldPath string // "" when the file is new
-	// Before and After are nil on the side where there is no file.
+	// Before and After are nil on a side without the file.
 	Before, After []byte
-	// Unread says that a side is missing here because it was too large.
+	// Unread says that a side is missing because it was too large.
 	Unread bool
 }
 
-// Sides reads both sides of the files of a diff whose path, or old path, is wanted.
-// A side of more than max bytes is left unread, and so is what exceeds 64 MiB in all.
-// The contents of submodules are not here and are passed over.
+// Sides reads both sides of those files of a diff whose path, or old path, is wanted. A side of more than max
+// bytes is not read, nor is anything beyond 64 MiB in total. Submodules are skipped, because their contents
+// are not here.
 func (t *Tree) Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]Sides, error) {
 	c := t.Contents(ctx)
 	defer c.Close()

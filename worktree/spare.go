@@ -11,19 +11,18 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// spareID names the tree that waits for the next pull request. Writing thousands
-// of files takes longer than anything else here; moving a tree that has them
-// already, and changing only what differs, takes a tenth of that.
+// spareID names the tree that waits for the next pull request. Writing thousands of files takes longer than
+// anything else here. Moving a tree that has them already, and changing only the differences, takes a tenth
+// of that time.
 const spareID = "spare"
 
-// settleTime is how far a spare tree's index is dated ahead: git compares whole
-// seconds, so one second is the least that separates it from the files.
+// settleTime is how far a spare tree's index is dated ahead. Git compares whole seconds, so one second is the
+// least that separates the index from the files.
 const settleTime = time.Second
 
-// Prepare makes the first Acquire of a pull request quick: it warms the
-// repository's mirror from a branch such as refs/heads/main, or "HEAD" for the
-// remote's default branch, and keeps one spare tree checked out. It does nothing
-// when both are there.
+// Prepare makes the first Acquire of a pull request quick: it creates the repository's mirror from a branch
+// such as refs/heads/main, or "HEAD" for the remote's default branch, and keeps one spare tree checked out.
+// It does nothing if both exist.
 func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string) (err error) {
 	h, err := s.home(repo)
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	}
 	l, err := h.lock(spareID)
 	if errors.Is(err, ErrBusy) {
-		return nil // another process is making it
+		return nil // another process is preparing
 	}
 	if err != nil {
 		return err
@@ -67,32 +66,31 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 	return h.settle(spareID)
 }
 
-// settle dates the index of an untouched tree past its files. Git reads every
-// file again whose time is not older than the index, and a fresh checkout is
-// full of them: this saves the next Acquire most of its time.
-// See https://git-scm.com/docs/racy-git.
+// settle sets the time of an untouched tree's index after that of its files. Git rereads every file whose
+// time is not before the index's, and most files of a fresh checkout are like that: this saves the next
+// Acquire most of its time. See https://git-scm.com/docs/racy-git.
 func (h home) settle(id string) error {
 	later := time.Now().Add(settleTime)
 	return os.Chtimes(filepath.Join(h.Admin(id), "index"), later, later)
 }
 
-// settled reports whether the index's date has passed. Before that, an edit in
-// the tree could carry a time that makes it look older than the index.
+// settled reports whether the index's time has passed. Before that, an edited file in the tree could have a
+// time that makes it look older than the index.
 func (h home) settled(id string) bool {
 	info, err := os.Stat(filepath.Join(h.Admin(id), "index"))
 	return err == nil && info.ModTime().Before(time.Now())
 }
 
-// create makes the tree from nothing.
+// create creates the tree from nothing.
 func (t *Tree) create(ctx context.Context, head string) error {
 	return t.mirror.build(ctx, t.home, t.id, head)
 }
 
-// build checks commit out as the tree id. The work happens under a temporary
-// name, so that a tree which bears its own name is whole.
+// build checks out a commit as the tree id. It works under a temporary name, so that a tree with its final
+// name is complete.
 //
-// It does not use git worktree add, which for a moment leaves a HEAD that points
-// nowhere: a fetch for another pull request that meets it fails.
+// It does not use git worktree add, which leaves a HEAD that points nowhere for a moment: a fetch for another
+// pull request in that moment fails.
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	tmp := "new-" + id
 	tree, admin := h.Tree(tmp), h.Admin(tmp)
@@ -105,7 +103,7 @@ func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	for _, f := range []struct{ path, content string }{
 		{filepath.Join(admin, "HEAD"), commit + "\n"},
 		{filepath.Join(admin, "commondir"), "../..\n"},
-		// Last, since it is what makes git see the worktree.
+		// Last, since this file makes git see the worktree.
 		{filepath.Join(admin, "gitdir"), filepath.ToSlash(filepath.Join(tree, ".git")) + "\n"},
 	} {
 		if err := writeFile(f.path, f.content); err != nil {
@@ -118,8 +116,8 @@ func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	return h.rename(tmp, id)
 }
 
-// rename moves a tree and its administrative directory to another id. The
-// administrative directory goes first: one without a tree is known to be waste.
+// rename moves a tree and its administrative directory to another id. The administrative directory moves
+// first: one without a tree is known to be garbage.
 func (h home) rename(from, to string) error {
 	if err := os.RemoveAll(h.Admin(to)); err != nil {
 		return err
@@ -130,14 +128,14 @@ func (h home) rename(from, to string) error {
 	if err := os.Rename(h.Tree(from), h.Tree(to)); err != nil {
 		return fmt.Errorf("name the worktree: %w", err)
 	}
-	// Either file points at the other; see gitrepository-layout.
+	// Each file points at the other; see gitrepository-layout.
 	link := filepath.Join(h.Tree(to), ".git")
 	return errors.Join(
 		writeFile(filepath.Join(h.Admin(to), "gitdir"), filepath.ToSlash(link)+"\n"),
 		writeFile(link, gitFile(h.Admin(to))))
 }
 
-// takeSpare turns the spare tree into this one, if there is one and it is not locked.
+// takeSpare turns the spare tree into this one, if there is an unlocked spare tree.
 func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 	if !exists(t.home.Tree(spareID)) {
 		return false, nil
@@ -159,8 +157,7 @@ func (t *Tree) takeSpare(context.Context, string) (_ bool, err error) {
 	return true, t.home.rename(spareID, t.id)
 }
 
-// retire gives the tree up and turns it into the spare one, or deletes it when there
-// is a spare one already.
+// retire gives up the tree: it becomes the spare tree or, if there is a spare tree already, is deleted.
 func (t *Tree) retire(ctx context.Context) error {
 	if err := t.quit(ctx); err != nil || !exists(t.git.Tree) {
 		return err
@@ -168,8 +165,8 @@ func (t *Tree) retire(ctx context.Context) error {
 	return t.giveSpare()
 }
 
-// quit sets aside what the tree holds and forgets its refs. A tree that git cannot
-// work with is moved out of the way whole.
+// quit sets the tree's work aside and deletes its refs. A tree that git cannot work with is moved aside
+// whole.
 func (t *Tree) quit(ctx context.Context) error {
 	if err := t.home.removeStaleLocks(t.id); err != nil {
 		return err
@@ -180,7 +177,7 @@ func (t *Tree) quit(ctx context.Context) error {
 		}
 		return t.moveAside()
 	}
-	// What its builds have cached must not reach another pull request.
+	// Its build caches must not reach another pull request.
 	if err := removeAll(t.home.Cache(t.id)); err != nil {
 		return err
 	}
@@ -192,7 +189,7 @@ func (t *Tree) quit(ctx context.Context) error {
 	return nil
 }
 
-// empty sets aside what only this tree holds.
+// empty sets aside the work that exists only in this tree.
 func (t *Tree) empty(ctx context.Context) error {
 	if !t.sound() {
 		return fmt.Errorf("worktree %s is not one git can read", t.id)
@@ -220,8 +217,8 @@ func (t *Tree) giveSpare() (err error) {
 	return t.remove()
 }
 
-// remove deletes the tree. It goes before what git knows about it, which without a
-// tree is known to be waste.
+// remove deletes the tree, and then its administrative directory, which without a tree is known to be
+// garbage.
 func (t *Tree) remove() error {
 	return errors.Join(removeAll(t.git.Tree), os.RemoveAll(t.git.Dir))
 }

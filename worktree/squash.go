@@ -9,34 +9,34 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// ErrUnmergeable means that no tree can be computed for the merge of a head into its base:
-// they conflict, they share no history, or their histories meet in several commits that
-// conflict with each other. The error says which, and what to do.
+// ErrUnmergeable means that no tree can be computed for the merge of a head into its base: they conflict,
+// they share no history, or they have several merge bases that conflict with each other. The error says
+// which, and what to do.
 var ErrUnmergeable = errors.New("the head cannot be merged into its base")
 
-// Squash is what a squash merge of a head into its base makes: the base gets one commit,
-// whose tree is Tree.
+// Squash is the result of a squash merge of a head into its base: the base gets one commit, whose tree is
+// Tree.
 type Squash struct {
-	// Base is the tip of the base branch, Head that of the pull request, both full SHAs.
+	// Base is the tip of the base branch, Head that of the pull request; both are full SHAs.
 	Base, Head string
 	// Tree is the SHA of the merge's tree.
 	Tree string
-	// contained says that Head contains Base, so that Tree is its own.
+	// contained says that Head contains Base, so that Tree is Head's own tree.
 	contained bool
 }
 
 const (
-	// maxMergeBases bounds the merge bases of one merge, maxVirtual how deep the merges of
-	// merge bases nest.
+	// maxMergeBases bounds the merge bases of one merge; maxVirtual bounds how deep the merges of merge bases
+	// nest.
 	maxMergeBases = 8
 	maxVirtual    = 8
 	// maxConflicts bounds the paths that ErrUnmergeable names.
 	maxConflicts = 10
 )
 
-// squash computes the tree that merging head into base makes. It is what git merge-tree makes
-// of the two commits alone: settings, attributes of either side, replaced objects and grafts
-// play no part. Errors: ErrUnmergeable, errMissing.
+// squash computes the tree of merging head into base. The result is that of git merge-tree for the two
+// commits alone: settings, attributes of either side, replaced objects and grafts have no influence. Errors:
+// ErrUnmergeable, errMissing.
 func (r repo) squash(ctx context.Context, base, head string) (Squash, error) {
 	met, err := r.meet(ctx, base, head)
 	if err != nil {
@@ -45,14 +45,14 @@ func (r repo) squash(ctx context.Context, base, head string) (Squash, error) {
 	return r.squashFrom(ctx, met, base, head)
 }
 
-// squashFrom is squash of two commits whose histories are known to meet there.
+// squashFrom is squash for two commits whose meeting is known.
 func (r repo) squashFrom(ctx context.Context, met meeting, base, head string) (s Squash, err error) {
 	s = Squash{Base: base, Head: head, Tree: met.tree, contained: len(met.bases) == 1 && met.bases[0] == base}
 	if s.contained {
 		return s, nil
 	}
-	// git merges several merge bases into a virtual one, with conflict markers where they
-	// conflict, and may well end without a conflict. The result of that cannot be predicted.
+	// git merges several merge bases into a virtual one, with conflict markers if they conflict, and may
+	// still end without a conflict. The result of such a merge cannot be predicted.
 	if err := r.checkVirtualBase(ctx, met.bases, maxVirtual); err != nil {
 		return Squash{}, err
 	}
@@ -60,8 +60,8 @@ func (r repo) squashFrom(ctx context.Context, met meeting, base, head string) (s
 	return s, err
 }
 
-// checkVirtualBase reports whether commits merge without a conflict, one after the other, as
-// git merges the merge bases of a merge.
+// checkVirtualBase reports whether commits merge without a conflict, one after the other, as git merges the
+// merge bases of a merge.
 func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) error {
 	if len(bases) > maxMergeBases || depth == 0 {
 		return fmt.Errorf("%w: their histories cross too often; rebase the branch, or merge the base into it once more", ErrUnmergeable)
@@ -97,11 +97,11 @@ type meeting struct {
 	tree  string   // of the second commit
 }
 
-// meet finds where the histories of two commits meet. errMissing where one of them is not here,
-// ErrUnmergeable where they do not meet.
+// meet finds the merge bases of two commits. It returns errMissing if one of the commits is not here,
+// ErrUnmergeable if they have no common history.
 func (r repo) meet(ctx context.Context, a, b string) (meeting, error) {
-	// It prints b, a, the ancestors with a ^ before each, and the tree.
-	// See https://git-scm.com/docs/gitrevisions.
+	// rev-parse prints b, a, the merge bases with a ^ before each, and the tree. See
+	// https://git-scm.com/docs/gitrevisions.
 	out, err := r.Output(ctx, "rev-parse", a+"..."+b, b+"^{tree}")
 	switch {
 	case gitcmd.Says(err, "unknown revision"):
@@ -123,8 +123,8 @@ func (r repo) meet(ctx context.Context, a, b string) (meeting, error) {
 	return met, nil
 }
 
-// mergeTree is the tree of a merge of two commits, which has to be free of conflicts.
-// See https://git-scm.com/docs/git-merge-tree.
+// mergeTree returns the tree of a merge of two commits, which must not conflict. See
+// https://git-scm.com/docs/git-merge-tree.
 func (r repo) mergeTree(ctx context.Context, ours, theirs string) (string, error) {
 	out, err := r.Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs)
 	names := splitNames(out)
@@ -139,14 +139,14 @@ func (r repo) mergeTree(ctx context.Context, ours, theirs string) (string, error
 	return names[0], nil
 }
 
-// merger signs the commits that this package makes of merges, always at the same time: of the
-// same merge it is the same commit.
+// merger is the author of the commits that this package makes of merges. Their date is always the same, so
+// that the same merge gives the same commit.
 var merger = []string{
 	"GIT_AUTHOR_NAME=touchstone", "GIT_AUTHOR_EMAIL=touchstone@localhost", "GIT_AUTHOR_DATE=@0 +0000",
 	"GIT_COMMITTER_NAME=touchstone", "GIT_COMMITTER_EMAIL=touchstone@localhost", "GIT_COMMITTER_DATE=@0 +0000",
 }
 
-// commitMerge makes a commit of a merge's tree, which nothing refers to.
+// commitMerge makes a commit of a merge's tree. Nothing refers to the commit.
 func (r repo) commitMerge(ctx context.Context, tree string, parents ...string) (string, error) {
 	args := []string{"commit-tree", "-m", "The merge that is looked at"}
 	for _, parent := range parents {
@@ -156,7 +156,7 @@ func (r repo) commitMerge(ctx context.Context, tree string, parents ...string) (
 	return strings.TrimSpace(string(out)), err
 }
 
-// listed names some paths within a sentence.
+// listed formats some paths for use in a sentence.
 func listed(paths []string) string {
 	text := make([]string, min(len(paths), maxConflicts))
 	for i := range text {

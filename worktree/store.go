@@ -1,19 +1,17 @@
-// Package worktree owns the git checkouts this product works in: below one
-// root directory, one bare mirror per repository and one linked worktree per
-// pull request and role.
+// Package worktree owns the git checkouts in which this product works: below one root directory, one bare mirror
+// per repository and one linked worktree per pull request and role.
 //
-// It stores nothing but git data and lock files, where package layout says, and beside those:
+// It stores only git data and lock files, at the paths that package layout defines, and in addition:
 //
 //	ROOT/owner/name/spare            a checked-out tree that waits for the next pull request
-//	ROOT/owner/name/broken-*         trees git could no longer read, kept for their owner
-//	ROOT/owner/name/cache/base-reports  what the tests of some commits of the base report
+//	ROOT/owner/name/broken-*         trees that git could no longer read, kept for their owner
+//	ROOT/owner/name/cache/base-reports  test reports of some commits of the base
 //
-// Its callers may keep beside the mirror what can be computed again, see Tree.Beside.
+// Its callers may keep data beside the mirror that can be computed again; see Tree.Beside.
 //
-// Everything runs through the git binary, with a configuration and an environment of this
-// package's own: nothing that a pull request contains, and nothing that the checkout's
-// configuration names, is executed. What a tree still held when it is taken over is set aside
-// under refs/touchstone/leftovers in the mirror, never deleted.
+// All operations run the git binary, with this package's own configuration and environment: nothing that a pull
+// request contains or the checkout's configuration names is executed. When a tree is taken over, its earlier work
+// is set aside under refs/touchstone/leftovers in the mirror, never deleted.
 package worktree
 
 import (
@@ -31,52 +29,48 @@ import (
 )
 
 var (
-	// ErrBusy means that the tree is in use, by this or another process.
-	// Trying again once that one has released it is all there is to do.
+	// ErrBusy means that the tree is in use, by this or another process. Try again once it has been released.
 	ErrBusy = gitcmd.ErrBusy
-	// ErrHeadMoved means that the wanted head or base commit can no longer be
-	// fetched from its ref: the branch was force-pushed or deleted. Read the pull
-	// request afresh and acquire what it says now.
+	// ErrHeadMoved means that the wanted head or base commit can no longer be fetched from its ref: the
+	// branch was force-pushed or deleted. Read the pull request again and acquire its current commits.
 	ErrHeadMoved = errors.New("the commit can no longer be fetched")
 	// ErrNothingToCommit means that the tree is identical to its HEAD.
 	ErrNothingToCommit = errors.New("nothing to commit")
-	// ErrRejected means that the remote branch holds commits which HEAD does
-	// not, or is gone. Acquire its present head, merge and verify again.
+	// ErrRejected means that the remote branch has commits that HEAD does not contain, or is gone. Acquire
+	// its present head, then merge and verify again.
 	ErrRejected = errors.New("the push was rejected")
-	// ErrUnavailable means that the remote, or the way to it, is down. Nothing is
-	// wrong with what was asked; ask again later.
+	// ErrUnavailable means that the remote, or the way to it, is down. The request itself is fine; try again
+	// later.
 	ErrUnavailable = gitcmd.ErrUnavailable
 	// ErrTooLarge means that something exceeds the bound its method documents.
 	ErrTooLarge = gitcmd.ErrTooLarge
 )
 
-// DiskFault reports whether an error, of this package or of the system, says that the disk
-// is full, read-only, or beyond its quota. That says nothing about a tree or what is in it:
-// a person has to free some space.
+// DiskFault reports whether an error, of this package or of the system, says that the disk is full,
+// read-only, or beyond its quota. Such an error says nothing about a tree or its content: a person has to
+// free some space.
 func DiskFault(err error) bool { return gitcmd.DiskFault(err) }
 
-// NoRoom is an error, and a DiskFault, if less than so many bytes can be written to the disk of a
-// directory, or hardly any file can be made there. Where that is not known it is none.
+// NoRoom returns an error, which is a DiskFault, if fewer than the given bytes can be written to the disk of
+// a directory, or if hardly any file can be created there. It returns nil if this is unknown.
 func NoRoom(dir string, bytes uint64) error { return gitcmd.NoRoom(dir, bytes) }
 
-// Store hands out worktrees below Root. Its methods may be called from several
-// goroutines and several processes at once.
+// Store provides worktrees below Root. Several goroutines and several processes may call its methods at once.
 type Store struct {
-	// Root is the directory everything is kept below; made when missing.
+	// Root is the directory that holds everything; created if missing.
 	Root string
 	// Git is the git binary, 2.38 or newer; "git" when empty.
 	Git string
-	// Clones are clones of the user's, by owner/name, whose objects a mirror is made
-	// from instead of being downloaded. They are only read, and only then.
+	// Clones are the user's clones, by owner/name. A new mirror copies their objects instead of downloading
+	// them. The clones are only read, and only then.
 	Clones map[string]string
-	// Partial says which mirrors hold the content of files only where it was needed.
+	// Partial says which mirrors hold the content of files only for commits that needed it.
 	Partial Partial
-	// Shallow is a file that lists, as git's own does, the commits whose parents a mirror
-	// lacks that another program made; "" for none. A mirror that this package makes lacks
-	// none.
+	// Shallow is a file that lists, in the format of git's own, commits whose parents are missing in a mirror
+	// that another program made; "" for none. A mirror made by this package has all parents.
 	Shallow string
 
-	// large, if set, is used in place of largeMirror.
+	// large, if set, replaces largeMirror.
 	large int64
 }
 
@@ -87,14 +81,14 @@ type Remote = gitcmd.Remote
 type Request struct {
 	Remote  Remote
 	Repo    string // owner/name
-	Number  int    // of the pull request
+	Number  int    // the pull request's number
 	Role    string // "reviewer" or "author"
 	Head    string // commit to check out, a full SHA
 	HeadRef string // ref that holds Head, e.g. refs/pull/12/head
 	Base    string // commit of the base branch, a full SHA
 	BaseRef string // ref that holds Base, e.g. refs/heads/main
-	// Merged asks for the files as a merge of Head into Base makes them, instead of those of
-	// Head. They are the same where Head contains Base.
+	// Merged asks for the files of a merge of Head into Base, instead of those of Head. They are the same if
+	// Head contains Base.
 	Merged bool
 }
 
@@ -126,8 +120,7 @@ func (r Request) validate() error {
 	return r.Remote.Validate()
 }
 
-// checkSHAs refuses everything but full SHAs: names and abbreviations can mean
-// another commit tomorrow.
+// checkSHAs refuses everything except full SHAs: names and abbreviations can mean another commit tomorrow.
 func checkSHAs(shas ...string) error {
 	for _, sha := range shas {
 		if !shaPattern.MatchString(sha) {
@@ -137,8 +130,8 @@ func checkSHAs(shas ...string) error {
 	return nil
 }
 
-// validateRef refuses what would change the meaning of a refspec.
-// See https://git-scm.com/docs/git-check-ref-format.
+// validateRef refuses names that would change the meaning of a refspec. See
+// https://git-scm.com/docs/git-check-ref-format.
 func validateRef(ref string) error {
 	if !refPattern.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{") ||
 		strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
@@ -147,7 +140,7 @@ func validateRef(ref string) error {
 	return nil
 }
 
-// home is where everything about one repository is kept.
+// home is the directory with everything about one repository.
 type home struct{ layout.Home }
 
 func (s *Store) home(repo string) (home, error) {
@@ -170,7 +163,7 @@ func (h home) lock(id string) (*gitcmd.Lock, error) {
 	return gitcmd.TryLock(h.LockFile(id))
 }
 
-// waitLock takes the lock named id, waiting for it until ctx ends.
+// waitLock takes the lock named id and waits for it until ctx ends.
 func (h home) waitLock(ctx context.Context, id string) (*gitcmd.Lock, error) {
 	if err := h.mkdir(); err != nil {
 		return nil, err
@@ -185,8 +178,8 @@ func (h home) mkdir() error {
 	return nil
 }
 
-// removeStaleLocks deletes the lock files that a killed git left in the parts
-// of the mirror which only the holder of this tree's lock writes.
+// removeStaleLocks deletes the lock files that a killed git left in those parts of the mirror that only the
+// holder of this tree's lock writes.
 func (h home) removeStaleLocks(id string) error {
 	for _, dir := range []string{h.Admin(id), h.refDir(id)} {
 		entries, err := os.ReadDir(dir)
@@ -216,13 +209,13 @@ func (s *Store) binary() string {
 	return s.Git
 }
 
-// CheckGit makes sure that git is there and recent enough. Its error says what to install.
+// CheckGit verifies that git exists and is recent enough. Its error says what to install.
 func (s *Store) CheckGit(ctx context.Context) error { return gitcmd.Check(ctx, s.binary()) }
 
-// Acquire returns the tree of one pull request and role, locked for the caller, detached
-// at req.Head, or with req.Merged at a commit that merges it into req.Base, and without
-// anything in it that is not in that commit. It fetches only when a wanted commit is
-// missing. The lock dies with the process that holds it, however that ends.
+// Acquire returns the tree of one pull request and role, locked for the caller. Its HEAD is detached at
+// req.Head or, with req.Merged, at a commit that merges req.Head into req.Base, and it contains nothing that
+// is not in that commit. Acquire fetches only if a wanted commit is missing. The lock ends with the process
+// that holds it, however the process ends.
 //
 // Errors: ErrBusy, ErrHeadMoved, ErrUnmergeable, or a sentence about git, network or disk.
 func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
@@ -269,7 +262,7 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 		return nil, err
 	}
 	if at != req.Head {
-		// The commit is this package's own: with a ref it is not taken for unpushed work.
+		// This package made the commit: with a ref it does not count as unpushed work.
 		if err := m.Run(ctx, gitcmd.Command{Args: []string{"update-ref", pullRefs + id + "/merge", at}}); err != nil {
 			return nil, err
 		}
@@ -277,9 +270,9 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	return t, nil
 }
 
-// Remove gives up the tree of one pull request and role, after setting aside
-// what it held. Its files become the repository's spare tree when there is none
-// yet. Removing a tree that does not exist is no error; ErrBusy when it is in use.
+// Remove gives up the tree of one pull request and role after setting its work aside. Its files become the
+// repository's spare tree if there is none yet. Removing a tree that does not exist is no error. It returns
+// ErrBusy if the tree is in use.
 func (s *Store) Remove(ctx context.Context, repo string, number int, role string) (err error) {
 	h, err := s.home(repo)
 	if err != nil {

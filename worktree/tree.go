@@ -14,40 +14,39 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// Tree is one pull request's checkout, locked for the caller that acquired it. It is for
-// one goroutine at a time, but for ReadFile, ReadDir, List, Blobs and Sides: they read the mirror,
-// change nothing here that others see, and may run beside another call.
+// Tree is one pull request's checkout, locked for the caller that acquired it. It is for one goroutine at a
+// time, except for ReadFile, ReadDir, List, Blobs and Sides: they read the mirror, change nothing that others
+// see, and may run beside another call.
 type Tree struct {
 	home   home
 	id     string
 	req    Request
-	mirror repo // for what needs no files; reads no attributes of the pull request
+	mirror repo // for operations without files; reads no attributes of the pull request
 	git    repo
 	lock   *gitcmd.Lock
-	// met is where its base and its head meet, squash what merging it makes, merged a commit with that
-	// tree; blank until they are asked for.
+	// met is where the histories of base and head meet, squash the result of merging the pull request, merged
+	// a commit with that tree; all are empty until first needed.
 	met    meeting
 	squash Squash
 	merged string
-	// objects is the mirror as ReadFile and ReadDir see it, once they have. The library reads for one
-	// caller at a time, so reading is held while one of them does.
+	// objects is the mirror as ReadFile and ReadDir see it, opened by their first call. The library allows
+	// one reader at a time, so a reader holds reading.
 	reading sync.Mutex
 	objects *git.Repository
 	// unmarked are the conflicts of the last Merge in which git wrote no markers.
 	unmarked map[string]bool
 }
 
-// Dir is the absolute path of the checkout.
+// Dir returns the absolute path of the checkout.
 func (t *Tree) Dir() string { return t.git.Tree }
 
-// Squash is what a squash merge of the pull request would make of its base. Errors:
-// ErrUnmergeable.
+// Squash returns the result of a squash merge of the pull request into its base. Errors: ErrUnmergeable.
 func (t *Tree) Squash(ctx context.Context) (Squash, error) {
 	err := t.merge(ctx)
 	return t.squash, err
 }
 
-// meet finds where the base and the head of the pull request meet, once.
+// meet finds, once, where the histories of the pull request's base and head meet.
 func (t *Tree) meet(ctx context.Context) (met meeting, err error) {
 	if t.met.tree == "" {
 		t.met, err = t.mirror.meet(ctx, t.req.Base, t.req.Head)
@@ -55,7 +54,7 @@ func (t *Tree) meet(ctx context.Context) (met meeting, err error) {
 	return t.met, err
 }
 
-// merge computes what merging the pull request makes, once.
+// merge computes, once, the result of merging the pull request.
 func (t *Tree) merge(ctx context.Context) error {
 	if t.merged != "" {
 		return nil
@@ -75,7 +74,7 @@ func (t *Tree) merge(ctx context.Context) error {
 	return err
 }
 
-// Head is the SHA that is checked out now.
+// Head returns the SHA that is checked out now.
 func (t *Tree) Head(ctx context.Context) (string, error) {
 	// A detached HEAD is one line in a file; only a branch needs git to resolve it.
 	if b, err := os.ReadFile(filepath.Join(t.git.Dir, "HEAD")); err == nil {
@@ -86,8 +85,8 @@ func (t *Tree) Head(ctx context.Context) (string, error) {
 	return t.git.Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 }
 
-// Release gives the lock back and keeps the checkout for the next Acquire. The
-// tree must not be used afterwards.
+// Release releases the lock and keeps the checkout for the next Acquire. The tree must not be used
+// afterwards.
 func (t *Tree) Release() error {
 	if err := t.lock.Unlock(); err != nil {
 		return fmt.Errorf("release %s: %w", t.id, err)
@@ -95,8 +94,8 @@ func (t *Tree) Release() error {
 	return nil
 }
 
-// checkOut brings the tree to head: the one that is there, else the spare one,
-// else a new one. A tree git cannot bring there is moved out of the way.
+// checkOut brings the tree to head: it uses the existing tree, else the spare tree, else a new one. A tree
+// that git cannot bring to head is moved aside.
 func (t *Tree) checkOut(ctx context.Context, head string) error {
 	for _, find := range []func(context.Context, string) (bool, error){t.takeOver, t.takeSpare} {
 		found, err := find(ctx, head)
@@ -117,8 +116,8 @@ func (t *Tree) checkOut(ctx context.Context, head string) error {
 	return t.create(ctx, head)
 }
 
-// takeOver reports whether this tree exists and is sound, after keeping the
-// commits that only it holds. An unsound one is moved aside.
+// takeOver reports whether this tree exists and is sound, after setting aside the commits that only this tree
+// holds. An unsound tree is moved aside.
 func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
 	if !exists(t.git.Tree) && !exists(t.git.Dir) {
 		return false, nil
@@ -132,8 +131,8 @@ func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
 	return true, nil
 }
 
-// sound reports whether the tree and its administrative directory belong
-// together. A .git file that was tampered with is put right.
+// sound reports whether the tree and its administrative directory belong together. It repairs a .git file
+// that was tampered with.
 func (t *Tree) sound() bool {
 	info, err := os.Lstat(t.git.Tree)
 	if err != nil || !info.IsDir() || !exists(filepath.Join(t.git.Dir, "HEAD")) || !exists(filepath.Join(t.git.Dir, "index")) {
@@ -148,13 +147,13 @@ func (t *Tree) sound() bool {
 	return writeFile(link, gitFile(t.git.Dir)) == nil
 }
 
-// gitFile is what the .git file of a linked worktree holds.
+// gitFile returns the content of a linked worktree's .git file.
 func gitFile(admin string) string { return "gitdir: " + filepath.ToSlash(admin) + "\n" }
 
-// inProgress are the traces of a git operation that was begun and not finished.
+// inProgress are the traces of an unfinished git operation.
 var inProgress = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"}
 
-// reset makes the tree identical to commit head, setting aside what it held.
+// reset makes the tree identical to commit head, and sets its other content aside.
 func (t *Tree) reset(ctx context.Context, head string) error {
 	entries, err := t.entries(ctx, nil)
 	if err == nil {
@@ -190,8 +189,7 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 			return err
 		}
 	}
-	// Always, since status is silent about directories without a file, such as one that
-	// holds nothing but a .git.
+	// Always, since status does not list directories without a file, such as one that contains only a .git.
 	if err := t.overwrite(ctx, "clean", "-ffdxq"); err != nil {
 		return err
 	}
@@ -206,7 +204,7 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	return nil
 }
 
-// keepChanges sets the uncommitted content of the tree aside as a commit.
+// keepChanges sets the tree's uncommitted content aside as a commit.
 func (t *Tree) keepChanges(ctx context.Context) error {
 	tree, err := t.Snapshot(ctx)
 	if err != nil {
@@ -221,8 +219,8 @@ func (t *Tree) keepChanges(ctx context.Context) error {
 	return t.keep(ctx, strings.TrimSpace(string(out)))
 }
 
-// keepCommits sets the tree's commit aside when neither head ("" for none) nor any
-// ref of the mirror holds it: committed, but never pushed, or overwritten since.
+// keepCommits sets the tree's commit aside if neither head ("" for none) nor any ref of the mirror contains
+// it: it was committed but never pushed, or was overwritten since.
 func (t *Tree) keepCommits(ctx context.Context, head string) error {
 	at, err := t.Head(ctx)
 	if err != nil || at == head {
@@ -239,22 +237,22 @@ func (t *Tree) keepCommits(ctx context.Context, head string) error {
 	return t.keep(ctx, at)
 }
 
-// keep gives a commit a name below refs/touchstone/leftovers, so that git never
-// collects it. The name says whose it is and when it was set aside.
+// keep gives a commit a ref below refs/touchstone/leftovers, so that git never collects it. The ref's name
+// holds the tree and the time.
 func (t *Tree) keep(ctx context.Context, commit string) error {
 	name := leftoverRefs + t.id + "/" + timestamp()
 	return t.git.Run(ctx, gitcmd.Command{Args: []string{"update-ref", name, commit}})
 }
 
-// timestampFormat is a time as names of leftovers end in it, but for the point, which
-// git does not take in every place.
+// timestampFormat is the time format at the end of leftovers' names, except for the point, which git does not
+// accept everywhere.
 const timestampFormat = "20060102-150405.000000000"
 
 func timestamp() string {
 	return strings.ReplaceAll(time.Now().UTC().Format(timestampFormat), ".", "-")
 }
 
-// setAside is the time that the name of a leftover ends in.
+// setAside returns the time at the end of a leftover's name.
 func setAside(name string) (time.Time, bool) {
 	if len(name) < len(timestampFormat) {
 		return time.Time{}, false
@@ -265,11 +263,11 @@ func setAside(name string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// broken begins the names of trees that git could not work with.
+// broken is the prefix of the names of trees that git could not work with.
 const broken = "broken-"
 
-// moveAside puts a tree that git cannot work with out of the way, for a person
-// to look at, and forgets what git knew about it.
+// moveAside moves a tree that git cannot work with out of the way, for a person to look at, and deletes its
+// administrative directory.
 func (t *Tree) moveAside() error {
 	if exists(t.git.Tree) {
 		if err := os.Rename(t.git.Tree, t.home.Tree(broken+t.id+"-"+timestamp())); err != nil {
@@ -284,7 +282,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// splitNames are the fields of what git prints with -z.
+// splitNames splits git's -z output into fields.
 func splitNames(out []byte) []string {
 	if len(out) == 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"touchstone/worktree/gitcmd"
 )
 
-// overwrite runs a git command that writes over the tree or deletes from it, and once more
-// with all directories unlocked where they keep it from that: caches of modules and tests
-// leave directories in which nothing may be written.
+// overwrite runs a git command that overwrites or deletes files of the tree. If directories without write
+// permission prevent that, it unlocks them and runs the command again: module and test caches leave such
+// directories.
 func (t *Tree) overwrite(ctx context.Context, args ...string) error {
 	err := t.git.Run(ctx, gitcmd.Command{Args: args})
 	if !gitcmd.Says(err, "Permission denied") {
@@ -24,8 +24,7 @@ func (t *Tree) overwrite(ctx context.Context, args ...string) error {
 	return t.git.Run(ctx, gitcmd.Command{Args: args})
 }
 
-// removeAll is os.RemoveAll, and also deletes what lies in directories in which nothing may
-// be written.
+// removeAll is os.RemoveAll that also deletes the content of directories without write permission.
 func removeAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
@@ -37,8 +36,8 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// unlock lets this user read and write in all directories below one. It does not leave that
-// one by any link.
+// unlock gives this user read and write permission in all directories below dir. It follows no link out of
+// dir.
 func unlock(dir string) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return fmt.Errorf("unlock a worktree: %w", err)
