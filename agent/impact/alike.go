@@ -10,10 +10,10 @@ import (
 	"touchstone/verdict"
 )
 
-// Alike is code of the same shape as a line that the change takes away or replaces: a guard
-// that still stands elsewhere, or the same defect once more.
+// Alike is code of the same shape as a line that the change removes or replaces: a guard that still stands
+// elsewhere, or another instance of the same defect.
 type Alike struct {
-	// Path, Line and Text are the removed line's, before the change.
+	// Path, Line and Text describe the removed line, before the change.
 	Path   string  `json:"path"`
 	Line   int     `json:"line"`
 	Text   string  `json:"text"`
@@ -25,15 +25,15 @@ type Alike struct {
 }
 
 const (
-	// maxShapes bounds the removed lines whose like is looked for, maxAlike the places that
-	// are shown of one, and widespread the files that may hold its words.
+	// maxShapes bounds the removed lines for which similar code is searched, maxAlike the places shown for
+	// one line, and widespread the files that may contain a line's words.
 	maxShapes  = 12
 	maxAlike   = 5
 	widespread = 40
 )
 
-// shapes are the removed lines of a file whose like tells something: those with enough in them
-// to be no accident, and that the change does not write again.
+// shapes returns the removed lines of a file for which similar code is meaningful: lines with enough content
+// to be no coincidence, and that the change does not write again.
 func shapes(file string, lines lineChanges) []Alike {
 	written := map[string]bool{}
 	for _, text := range lines.added {
@@ -57,9 +57,9 @@ func shapes(file string, lines lineChanges) []Alike {
 	return all
 }
 
-// shapeOf is a line with a blank for each name of its own: what it calls, asks of a value, and
-// writes like a type stays. Words are those that stay. It is empty for a line of which too
-// little would be left to tell it from others.
+// shapeOf returns a line with each name of its own replaced by a blank. Names that the line calls, accesses
+// on a value, or writes like a type stay; kept contains these names. The result is empty if too little of the
+// line would be left to distinguish it from others.
 func shapeOf(line string) (shape string, kept []word) {
 	if strings.Contains(line, "//") || strings.Contains(line, "# ") {
 		line = trailing.ReplaceAllString(line, "")
@@ -101,7 +101,7 @@ func shapeOf(line string) (shape string, kept []word) {
 	return b.String(), kept
 }
 
-// alike finds code of the shape of removed lines.
+// alike finds code with the shape of removed lines.
 func (f *finder) alike() ([]Alike, error) {
 	shapes := f.change.shapes
 	queries := make([][]word, len(shapes))

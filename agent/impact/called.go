@@ -11,31 +11,30 @@ import (
 )
 
 const (
-	// maxDefinition bounds the lines that are shown of one definition, fewLines those of one
-	// that is only used beside changed lines or in tests, maxComment those of the comment above
-	// it, maxNear those of a function in the same file as the change, and maxCalled the definitions
-	// that are shown.
+	// maxDefinition bounds the lines shown of one definition, fewLines those of a definition that is only
+	// used beside changed lines or in tests, maxComment those of the comment above it, maxNear those of a
+	// function in the same file as the change, and maxCalled the number of definitions shown.
 	maxDefinition = 18
 	maxNear       = 45
 	fewLines      = 8
 	maxComment    = 6
 	maxCalled     = 30
-	// ambiguous is how many files may define a name for it to be shown.
+	// ambiguous is the maximum number of files that may define a name for it to be shown.
 	ambiguous = 6
-	// maxSeveral bounds the names of which it is said that several define them.
+	// maxSeveral bounds the names that are reported to have several definitions.
 	maxSeveral = 12
 )
 
-// definition is where something that the change uses may be defined.
+// definition is a possible definition of something that the change uses.
 type definition struct {
 	mention
 	entry int
-	in    string // the type that it has to belong to, where that is known
+	in    string // the type to which it must belong, if known
 }
 
-// called finds the definitions of what changed lines and those beside them use. What stands
-// before a dot tells which is meant: a package, a type, a value whose type its file tells. Of
-// a name that is defined in several places that are equally near, it is said where.
+// called finds the definitions of names used in changed lines and in the lines beside them. The text before a
+// dot says which definition is meant: a package, a type, or a value whose type its file shows. If several
+// definitions of a name are equally near, it returns their places.
 func (f *finder) called() (all []Called, several []Several, err error) {
 	mentions := f.change.mentions
 	wanted := map[int][]definition{}
@@ -97,8 +96,8 @@ func (f *finder) called() (all []Called, several []Several, err error) {
 	return all[:min(len(all), maxCalled)], several, err
 }
 
-// meant is the file that defines what a line of Go uses, as types tell; checked says that they
-// were asked.
+// meant returns the file that defines a name used in a line of Go, according to its types; checked says that
+// the types are known.
 func (f *finder) meant(m mention) (file string, known, checked bool) {
 	refs, checked := f.program.Refs(m.file)
 	for _, r := range refs {
@@ -109,7 +108,8 @@ func (f *finder) meant(m mention) (file string, known, checked bool) {
 	return "", false, checked && m.rank != removedLine && f.program.Modules() > 0
 }
 
-// definition is what is shown of a definition; ok is false where it is not there, or in the patches.
+// definition returns the part of a definition to show; ok is false if the definition is missing, or shown in
+// the patches already.
 func (f *finder) definition(d definition, file string, lines []string, blocks []outline.Block) (c Called, ok bool) {
 	at := slices.IndexFunc(blocks, func(b outline.Block) bool {
 		return b.Name == d.name && !b.Local && b.Kind != "test" && b.Kind != "field" && (d.in == "" || b.In == d.in || b.Name == d.in)
@@ -121,7 +121,7 @@ func (f *finder) definition(d definition, file string, lines []string, blocks []
 	added := f.change.added[file]
 	for line := b.Start; line <= b.End && line <= b.Start+maxDefinition; line++ {
 		if _, changed := added[line]; changed && b.Callable() {
-			return c, false // it is in the patches
+			return c, false // the patches show it
 		}
 	}
 	start := b.Start
@@ -149,7 +149,7 @@ func (f *finder) definition(d definition, file string, lines []string, blocks []
 	return c, true
 }
 
-// within is the changed file itself, where it defines what its lines mention.
+// within returns the changed file itself, if it defines what its lines mention.
 func (f *finder) within(m mention) (entry int, ok bool) {
 	if m.of != "" && m.in == "" && !itself(m.of) && !distinct(m.name) {
 		return 0, false
@@ -162,8 +162,8 @@ func (f *finder) within(m mention) (entry int, ok bool) {
 	return 0, false
 }
 
-// ofPackage are those of the files that belong to what a name is asked of, where there are
-// any: a package by its directory, a module or a class by its file.
+// ofPackage selects the files that belong to the qualifier of a name, if there are any: a package by its
+// directory, a module or a class by its file.
 func (f *finder) ofPackage(m mention, holding []int) []int {
 	if m.of == "" || itself(m.of) {
 		return holding
@@ -182,10 +182,10 @@ func (f *finder) ofPackage(m mention, holding []int) []int {
 	return all
 }
 
-// plain is a name without what languages write differently in it.
+// plain normalises a name across the spelling conventions of languages.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// same are the files that can define what a file mentions: of its language, and no tests.
+// same returns the files that can define what a file mentions: files of its language that are not tests.
 func (f *finder) same(m mention, holding []int) []string {
 	var all []string
 	for _, entry := range holding {
@@ -198,8 +198,8 @@ func (f *finder) same(m mention, holding []int) []string {
 	return all
 }
 
-// nearest is the file of the same language that a line most likely means; -1 where several
-// are equally near. Of a type there may be many others of its name far away.
+// nearest returns the file of the same language that a line most likely means; -1 if several are equally
+// near. Many other types of the same name may exist far away.
 func (f *finder) nearest(m mention, holding []int, typed bool) int {
 	best, score, tied := -1, -1, false
 	count := 0
@@ -225,7 +225,7 @@ func (f *finder) nearest(m mention, holding []int, typed bool) int {
 	return best
 }
 
-// nearness is how near a file is to another one, from 0 to 3.
+// nearness returns how near a file is to another one, from 0 to 3.
 func nearness(to, file string) int {
 	switch {
 	case file == to:

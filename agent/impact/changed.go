@@ -12,36 +12,36 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// changed is what a change touches.
+// changed describes what a change touches.
 type changed struct {
 	names []Name
-	// added are, for each path, the lines of the head that the change brings.
+	// added holds, for each path, the head's lines that the change adds.
 	added map[string]map[int]string
-	// outlines are the definitions of the changed files at the head.
+	// outlines are the definitions in the changed files at the head.
 	outlines map[string][]outline.Block
-	// mentions are what changed lines use, shapes what removed ones look like, imports where
-	// the files get the names from that these lines use.
+	// mentions are the names that changed lines use, shapes the removed lines for which similar code is
+	// searched, and imports the lines by which the files get the used names.
 	mentions []mention
 	shapes   []Alike
 	imports  []Import
-	looked   int // how many changed lines that was asked of
-	passed   int // how many changed files it was not asked of
-	// golang are the changed files of Go, to be checked by their types; fields what changed lines
-	// of other languages read or write.
+	looked   int // how many changed lines were searched for used names
+	passed   int // how many changed files were not searched for used names
+	// golang are the changed Go files, to be type-checked; fields are those that changed lines of other
+	// languages read or write.
 	golang []goSide
 	fields []Name
-	bases  map[string][]string // the types that the heads of a changed file's types speak of
-	// annotated are the changed files that say something of themselves for a product graph.
+	bases  map[string][]string // the types mentioned in the first lines of a changed file's types
+	// annotated are the changed files with annotations for a product graph.
 	annotated map[string]bool
-	// unread counts files without a text; broken are those that do not parse.
+	// unread counts files without text; broken are files that do not parse.
 	unread int
 	broken []string
 }
 
-// lineChanges are the changed lines of a file by their numbers, and those beside them.
+// lineChanges are the changed lines of a file, and the lines beside them, by line number.
 type lineChanges struct{ removed, added, beside map[int]string }
 
-// goSide is a changed file of Go.
+// goSide is a changed Go file.
 type goSide struct {
 	path, oldPath string
 	before        []byte
@@ -49,7 +49,7 @@ type goSide struct {
 	lines         lineChanges
 }
 
-// changesOf reads the changed lines off a patch.
+// changesOf reads the changed lines from a patch.
 func changesOf(patch []byte) lineChanges {
 	c := lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
 	for l := range diff.Lines(patch) {
@@ -65,7 +65,7 @@ func changesOf(patch []byte) lineChanges {
 	return c
 }
 
-// apart are the changed lines without those of tests within the file, and these.
+// apart separates the changed lines from those of tests within the file.
 func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 	product = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
 	tests = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
@@ -144,7 +144,7 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 			c.names = append(c.names, fileName(f))
 		}
 	}
-	// What is gone here and defined there has moved: those who use it are those of the new one.
+	// A name that is removed here and defined there has moved: the uses of the new definition are its uses.
 	now := map[string]bool{}
 	for _, n := range defined {
 		now[n.Kind+" "+n.In+"."+n.Name] = true
@@ -167,7 +167,7 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	return c
 }
 
-// basesIn are the types that the first lines of types speak of, such as those that they extend.
+// basesIn returns the types mentioned in the first lines of types, such as those that they extend.
 func basesIn(blocks []outline.Block, text []byte) (all []string) {
 	lines := bytes.Split(text, []byte("\n"))
 	for _, b := range blocks {
@@ -178,8 +178,7 @@ func basesIn(blocks []outline.Block, text []byte) (all []string) {
 	return all
 }
 
-// fileName is a file that is no longer where it was, by its own name: that is how others
-// refer to it.
+// fileName returns a file that was removed or renamed, by its base name: others refer to it by that name.
 func fileName(f diff.File) Name {
 	if f.Status == "deleted" {
 		return Name{Kind: "file", Name: path.Base(f.Path), In: path.Dir(f.Path), Path: f.Path, How: Removed, old: true}
@@ -187,7 +186,8 @@ func fileName(f diff.File) Name {
 	return Name{Kind: "file", Name: path.Base(f.OldPath), In: path.Dir(f.OldPath), Path: f.OldPath, How: Renamed, To: f.Path, old: true}
 }
 
-// touched are the definitions of one file that changed lines are in, and those that came and went.
+// touched returns the definitions of one file that contain changed lines, and those that were added or
+// removed.
 func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges, test bool) []Name {
 	was, is := byTitle(before), byTitle(after)
 	var names []Name
@@ -221,7 +221,7 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	old, text := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
 	for i := range names {
 		n := &names[i]
-		for !n.old && n.first > 1 && comment.Match(text[n.first-2]) { // what describes a definition is no use of it
+		for !n.old && n.first > 1 && comment.Match(text[n.first-2]) { // the comment above a definition is not a use of it
 			n.first--
 		}
 		if n.old {
@@ -234,7 +234,7 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	return names
 }
 
-// hide notes who can use a name, which the line that defines it tells in some languages.
+// hide records who can use a name. In some languages the defining line says so.
 func (n *Name) hide(line []byte) {
 	switch {
 	case privately.Match(line):
@@ -246,7 +246,7 @@ func (n *Name) hide(line []byte) {
 
 var privately = lazyregexp.New(`^\s*(?:@\w+\s+)*(?:(?:static|final|override|inline|readonly|async)\s+)*(?:private|fileprivate)\b`)
 
-// construct has a constructor looked for by the name of its type.
+// construct turns a constructor into its type, because code refers to a constructor by the name of the type.
 func (n *Name) construct() {
 	switch n.Name {
 	case "initialize", "__init__", "__new__", "constructor":
@@ -256,13 +256,13 @@ func (n *Name) construct() {
 	}
 }
 
-// unused reports whether other code cannot refer to a definition: one within a function, and of
-// tests what only a runner calls, their variables and fields.
+// unused reports whether other code cannot refer to a definition: it is within a function or, in tests, only
+// a runner calls it, or it is a variable or a field.
 func unused(b outline.Block, test bool) bool {
 	return b.Local || b.Kind == "test" || test && (uncalled.MatchString(b.Name) || b.Kind == "var" || b.Kind == "const" || b.Kind == "field")
 }
 
-// inline reports whether a block stands in a module of tests.
+// inline reports whether a block is in a module of tests.
 func inline(blocks []outline.Block, b outline.Block) bool {
 	return slices.ContainsFunc(blocks, func(o outline.Block) bool {
 		return o.Kind == "module" && o.Start <= b.Start && b.End <= o.End && testModule.MatchString(o.Name)
@@ -281,7 +281,7 @@ func byTitle(blocks []outline.Block) map[string]outline.Block {
 	return all
 }
 
-// hit reports whether a changed line is one of these.
+// hit reports whether one of these lines was changed.
 func hit(changed map[int]string, first, last int) bool {
 	for line := first; line <= last; line++ {
 		if text, ok := changed[line]; ok && strings.TrimSpace(text) != "" {
@@ -291,8 +291,8 @@ func hit(changed map[int]string, first, last int) bool {
 	return false
 }
 
-// own reports whether a changed line is a block's own, and not one of a block within it. A
-// module has none: its lines are those of what it holds.
+// own reports whether a changed line belongs to a block itself, and not to a block within it. A module has no
+// lines of its own: its lines belong to what it contains.
 func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 	if b.Kind == "module" {
 		return false
@@ -309,11 +309,11 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 	return false
 }
 
-// comment is a line that is nothing but a comment, in most languages.
+// comment matches a line that is only a comment, in most languages.
 var comment = lazyregexp.New(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
-// pairRenamed makes one of a definition that went and one that came with much the same text;
-// of the other one it takes the kind.
+// pairRenamed combines a removed and an added definition with nearly the same text into a renamed one. It
+// clears the kind of the other entry.
 func pairRenamed(names []Name, s worktree.Sides) {
 	before, after := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
 	text := func(lines [][]byte, n Name) map[string]int {
@@ -342,12 +342,12 @@ func pairRenamed(names []Name, s worktree.Sides) {
 		}
 		if at >= 0 && best >= 0.6 {
 			names[i].How, names[i].To = Renamed, names[at].title()
-			names[at].Kind = "" // told by the other one
+			names[at].Kind = "" // reported with the other entry
 		}
 	}
 }
 
-// likeness is how much of two texts' words are the same, from 0 to 1.
+// likeness returns the proportion of common words in two texts, from 0 to 1.
 func likeness(a, b map[string]int) float64 {
 	same, all := 0, 0
 	for w, n := range a {
@@ -363,7 +363,7 @@ func likeness(a, b map[string]int) float64 {
 	return float64(same) / float64(all)
 }
 
-// use takes note of what the lines of a file use, take away and import.
+// use records what the lines of a file use, remove and import.
 func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 	c.looked += len(lines.added) + len(lines.removed)
 	if !outline.Knows(file) {
@@ -395,10 +395,10 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 	}
 }
 
-// maxLooked bounds the changed lines of which it is looked up what they use: of more, only the
-// first files.
+// maxLooked bounds the changed lines that are searched for used names. In a larger change only the first
+// files are searched.
 const maxLooked = 3000
 
-// uncalled are functions of tests that only a runner calls.
+// uncalled matches functions of tests that only a runner calls.
 var uncalled = lazyregexp.New(`^(?i:test|benchmark|fuzz|example|setup$|teardown$|set_up$|tear_down$)|^(?:beforeEach|afterEach` +
 	`|beforeAll|afterAll)$`)

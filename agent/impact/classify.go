@@ -10,11 +10,11 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// The kinds of files, by the words that guidelines name them by; CI before configuration,
-// since what is both is CI.
+// fileKinds are the kinds of files, by their names in guidelines. CI comes before configuration, since a file
+// that is both is CI.
 var fileKinds = []struct{ kind, word string }{{"test", "tests"}, {"CI", "ci"}, {"document", "docs"}, {"configuration", "config"}}
 
-// kindOf is what a file is: test, CI, document, configuration, or empty for code.
+// kindOf returns a file's kind: test, CI, document, configuration, or empty for code.
 func kindOf(file string) string {
 	words := guidelines.FileWords(file)
 	for _, k := range fileKinds {
@@ -25,7 +25,7 @@ func kindOf(file string) string {
 	return ""
 }
 
-// kind is that of a file, found once.
+// kind returns the kind of a file and remembers it.
 func (f *finder) kind(file string) string {
 	kind, known := f.kinds[file]
 	if !known {
@@ -43,8 +43,8 @@ var (
 	graphNote = lazyregexp.New(`@graph-([\w-]+)`)
 )
 
-// imported reports whether a line imports something. Most lines are told from those that do
-// without the expression.
+// imported reports whether a line imports something. The cheap checks exclude most lines before the
+// expression runs.
 func imported(line string) bool {
 	text := strings.TrimLeft(line, " \t")
 	starts := func(word string) bool { return strings.HasPrefix(text, word) }
@@ -52,14 +52,14 @@ func imported(line string) bool {
 		importing.MatchString(line)
 }
 
-// importers begin most lines that import something.
+// importers are the beginnings of most import lines.
 var importers = []string{"import", "use ", "pub ", "mod ", "using ", "#include", "require", "autoload", "export "}
 
-// maxLine bounds the lines that are looked at, in bytes: people write no longer ones.
+// maxLine bounds the examined lines, in bytes: people do not write longer ones.
 const maxLine = 500
 
-// classify says what a line does with a name that stands in it, and how much that is worth
-// to a reader. It is nothing where the name most likely means something else.
+// classify says what a line does with a name in it, and how useful that is to a reader. It returns nothing if
+// the name most likely means something else.
 func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	if len(line) > maxLine {
 		return "", 0
@@ -96,7 +96,7 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	case extending.MatchString(before) && n.Kind == "type":
 		return "extends", 9
 	case n.Kind == "type" && n.In != "" && strings.HasSuffix(n.Path, ".rs") && find(before, n.In) < 0:
-		return "", 0 // an associated type such as Item, of which each implementation has one
+		return "", 0 // an associated type such as Item, which each implementation has
 	case imported(text), strings.TrimSuffix(text, ",") == n.Name:
 		return "imports", 4
 	case !reaches(n, file, before, after):
@@ -118,14 +118,14 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 	return "uses", 7 - test
 }
 
-// alsoDefines is a definition of the same name elsewhere: of a method an override, an
-// implementation or the interface, of anything else another thing.
+// alsoDefines classifies another definition of the same name: for a method, an override, an implementation or
+// the interface; otherwise something else.
 func alsoDefines(n Name, file string, b outline.Block) (string, int) {
 	switch {
 	case n.Kind == "method" && b.Callable():
 		return "also defines", 6
 	case file == n.Path && b.Kind == "type":
-		return "", 0 // goes on there
+		return "", 0 // continued there
 	case n.Kind == b.Kind && path.Dir(file) == path.Dir(n.Path):
 		return "also defines", 3
 	case n.Kind == "func" && b.Callable() && len(n.Name) > 6:
@@ -134,12 +134,12 @@ func alsoDefines(n Name, file string, b outline.Block) (string, int) {
 	return "", 0
 }
 
-// spoken is a name in a text that is no code. A name that could be an ordinary word counts
-// only where it is written as code.
+// spoken classifies a name in a text that is not code. A name that could be an ordinary word counts only if
+// it is written as code.
 func spoken(n Name, before, after, what string, rank int) (string, int) {
 	b, a := last(before), first(after)
 	if prosaic[what] && n.member() && find(before, n.In) < 0 && find(after, n.In) < 0 {
-		// One of many members of this name, or a word, unless it is written as code.
+		// The name may mean one of many members of this name, or be a word, unless it is written as code.
 		if everyday[n.Name] || b != '`' && (!distinct(n.Name) || b != '.' && b != '#' && a != '(') {
 			return "", 0
 		}
@@ -154,10 +154,10 @@ func spoken(n Name, before, after, what string, rank int) (string, int) {
 	return "", 0
 }
 
-// prosaic are texts that people write in sentences.
+// prosaic are the kinds of text that people write in sentences.
 var prosaic = set("document comment text")
 
-// distinct reports whether a name is none of a language's ordinary words.
+// distinct reports whether a name differs from a language's ordinary words.
 func distinct(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c == '_' && i > 0 || c == '-' || c == '/' || c == '.' || '0' <= c && c <= '9' ||
@@ -168,9 +168,9 @@ func distinct(name string) bool {
 	return len(name) > 13
 }
 
-// reaches reports whether code can mean this definition by its name, as far as the letters
-// around it tell: a method and a field of most languages stand behind a dot, a function of
-// another package of Go too, and one of the same package does not.
+// reaches reports whether code can mean this definition by its name, judging by the characters around the
+// name: in most languages a method or a field follows a dot, as does a function of another Go package, and a
+// function of the same package does not.
 func reaches(n Name, file, before, after string) bool {
 	dot := strings.HasSuffix(before, ".") || strings.HasSuffix(before, "->") || strings.HasSuffix(before, "::")
 	if n.In != "" && dot && otherType(n, before) {
@@ -192,7 +192,7 @@ func reaches(n Name, file, before, after string) bool {
 	return true
 }
 
-// otherType reports whether a name is asked of a type, and of another one than its own.
+// otherType reports whether a name is accessed on a type that is not its own.
 func otherType(n Name, before string) bool {
 	qualified := strings.TrimRight(before, ".:")
 	of := lastWord(qualified)

@@ -15,14 +15,14 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// maxFields bounds the fields of which it is told who reads and writes them, maxTouches the
-// places that are shown of one.
+// maxFields bounds the fields whose readers and writers are listed, maxTouches the places shown for one
+// field.
 const (
 	maxFields  = 14
 	maxTouches = 8
 )
 
-// program is the repository's Go, as far as it is read for its types.
+// program returns the repository's Go files, to be read for their types.
 func (x index) program(contents *worktree.Contents) *golang.Program {
 	blobs := map[string]string{}
 	paths := make([]string, 0, 64)
@@ -45,8 +45,8 @@ func (x index) program(contents *worktree.Contents) *golang.Program {
 	return p
 }
 
-// fields adds the fields that changed lines read or write to the names: those of Go by their
-// types, which tell them from others of the same name.
+// fields adds the fields that changed lines read or write to the names. Go's types distinguish its fields
+// from others of the same name.
 func (f *finder) fields(ctx context.Context) error {
 	touched := map[golang.Definition]*Name{}
 	touch := func(of golang.Definition, name string, written bool) {
@@ -122,8 +122,8 @@ func (f *finder) fields(ctx context.Context) error {
 	return nil
 }
 
-// now is where a field stands at the head that a line of before the change means; ok is false
-// where it is gone.
+// now returns the position at the head of a field that a line before the change refers to; ok is false if the
+// field was removed.
 func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
 	var old []byte
 	for _, side := range f.change.golang {
@@ -132,7 +132,7 @@ func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
 		}
 	}
 	if old == nil {
-		return r.Of, true // in a file that the change leaves alone
+		return r.Of, true // in a file that the change does not touch
 	}
 	for _, was := range outline.Of(r.Of.Path, old) {
 		if was.Kind != "field" || was.Name != r.Name || was.Start != r.Of.Line {
@@ -147,18 +147,18 @@ func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
 	return of, false
 }
 
-// asked is an attribute or a property that a line asks a value for, without calling it; sigil one
-// of the object itself in Ruby.
+// asked matches an attribute or property that a line accesses on a value without calling it; sigil matches
+// one of the object itself in Ruby.
 var (
 	asked = lazyregexp.New(`([\w$]+)(\??\.|->)([A-Za-z_$][\w$]*)\b`)
 	sigil = lazyregexp.New(`(?:^|[^@\w])(@[a-z_]\w*)`)
 )
 
-// implicit are the languages in which a method names the fields of its object alone.
+// implicit are the languages in which a method can name the fields of its object without a qualifier.
 var implicit = set(".java .kt .kts .cs .scala .groovy .swift .dart .c .h .cc .cpp .cxx .hpp .hh .m .mm")
 
-// touch notes the fields that changed lines of a file, its tests aside, read or write. Those of Go are found by
-// their types, later.
+// touch records the fields that changed lines of a file, except its tests, read or write. Fields of Go are
+// found later, by their types.
 func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Block, lines lineChanges) {
 	if strings.HasSuffix(s.Path, ".go") {
 		c.golang = append(c.golang, goSide{s.Path, s.OldPath, s.Before, test, lines})
@@ -181,12 +181,12 @@ func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Blo
 	}
 }
 
-// toucher reads the fields off the lines of one file.
+// toucher finds the fields in the lines of one file.
 type toucher struct {
 	change        *changed
 	file, head    string
-	after, blocks []outline.Block   // of the head, and of the side that a line is of
-	types         map[string]string // of values, as far as the file tells
+	after, blocks []outline.Block   // blocks of the head, and of the side to which a line belongs
+	types         map[string]string // types of values, as far as the file shows them
 }
 
 func (r *toucher) line(at int, line string) {
@@ -226,13 +226,13 @@ func (r *toucher) line(at int, line string) {
 	}
 }
 
-// called reports whether the text behind a name shows that it is no field.
+// called reports whether the text after a name shows that the name is not a field.
 func called(rest string) bool {
 	rest = strings.TrimLeft(rest, "?!")
 	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "<") && !strings.HasPrefix(rest, "<=")
 }
 
-// field notes one. Of a value that nothing tells the type of only a name that says enough counts.
+// field records a field. If the type of the value is unknown, only a distinct name counts.
 func (r *toucher) field(name, in, rest string) {
 	c := r.change
 	if in == "" && !distinct(name) {
@@ -251,7 +251,7 @@ func (r *toucher) field(name, in, rest string) {
 	n := Name{Kind: "field", Name: name, In: in, Path: r.file, How: Touched, weight: worth}
 	for _, b := range r.after {
 		if b.Name == name && b.In == in && b.Callable() {
-			return // a method that is handed over
+			return // a method passed as a value
 		}
 		if b.Name == name && b.In == in {
 			n.Line, n.first, n.last = b.Start, b.Start, b.Start
@@ -260,14 +260,14 @@ func (r *toucher) field(name, in, rest string) {
 	c.fields = append(c.fields, n)
 }
 
-// assigns is what follows a name that gets a value.
+// assigns matches the text after a name that is assigned to.
 var assigns = lazyregexp.New(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push` +
 	`|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
 
-// writes reports whether the text behind a name gives it a value.
+// writes reports whether the text after a name assigns to it.
 func writes(rest string) bool { return assigns.MatchString(rest) }
 
-// itself reports whether a value is the one that a method belongs to.
+// itself reports whether a value is the object to which a method belongs.
 func itself(of string) bool {
 	switch of {
 	case "self", "this", "cls", "Self", "super":
@@ -276,14 +276,14 @@ func itself(of string) bool {
 	return false
 }
 
-// meaning is what types tell of a name in a line.
+// meaning is what the types say about a name in a line.
 type meaning struct {
-	known, same bool // same is where it means the very definition
+	known, same bool // same: the name means exactly this definition
 	what        string
 	rank        int
 }
 
-// means tells what a name in a line of a checked file of Go is.
+// means looks up a name in a line of a type-checked Go file.
 func (f *finder) means(n *Name, refs []golang.Ref, line int) (m meaning) {
 	for _, r := range refs {
 		if r.Line != line || r.Name != n.Name {
@@ -306,21 +306,21 @@ func (f *finder) means(n *Name, refs []golang.Ref, line int) (m meaning) {
 	return m
 }
 
-// answers reports whether the type that a method belongs to has all of these methods.
+// answers reports whether the type of a method has all of these methods.
 func (f *finder) answers(n *Name, asked []string) bool {
 	has, _ := f.program.Methods(path.Dir(n.Path), n.In)
 	return !slices.ContainsFunc(asked, func(name string) bool { return !slices.Contains(has, name) })
 }
 
-// related reports whether two types of Go may stand for one another: one asks for methods, of
-// which the other one has at least half, besides the one that both have.
+// related reports whether one of two Go types can stand for the other: one is an interface, and the other
+// type has at least half of its methods, including the one that both have.
 func (f *finder) related(n *Name, dir, other string) bool {
 	a, aAsks := f.program.Methods(path.Dir(n.Path), n.In)
 	b, bAsks := f.program.Methods(dir, other)
 	if bAsks {
 		a, b = b, a
 	} else if !aAsks {
-		return len(a) == 0 || len(b) == 0 // one of them is not known
+		return len(a) == 0 || len(b) == 0 // one of them is unknown
 	}
 	shared := 0
 	for _, name := range a {
@@ -331,8 +331,8 @@ func (f *finder) related(n *Name, dir, other string) bool {
 	return 2*shared >= len(a)
 }
 
-// defining is the line that defines a constant, a variable or a field, which tells its type and
-// its first value.
+// defining records the line that defines a constant, a variable or a field, since it shows the type and the
+// initial value.
 func (n *Name) defining(lines []string) {
 	switch n.Kind {
 	case "const", "var", "field":
@@ -342,8 +342,8 @@ func (n *Name) defining(lines []string) {
 	}
 }
 
-// kin reports whether a method of the same name, which a line of a file defines, can stand for
-// a changed one: in Go by the types, elsewhere where one of the files speaks of the other's type.
+// kin reports whether a method of the same name, defined in a line of a file, can stand for a changed method:
+// in Go according to the types, elsewhere if one of the files mentions the other's type.
 func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
 	b, _ := outline.Begins(file, lines[at])
 	if b.In == "" {
@@ -356,8 +356,8 @@ func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
 	return file == n.Path || slices.ContainsFunc(lines, speaks) || slices.Contains(f.change.bases[n.Path], b.In)
 }
 
-// mine reports whether a name in a line can be a field that changed lines touch, as far as what
-// it is asked of tells.
+// mine reports whether a name in a line can be a field that changed lines touch, as far as its qualifier
+// shows.
 func (n *Name) mine(file string, lines []string, at int, owner string) bool {
 	if itself(owner) && n.In != "" {
 		in, _, inside := strings.Cut(outline.Around(file, lines, at), ".")
@@ -369,6 +369,6 @@ func (n *Name) mine(file string, lines []string, at int, owner string) bool {
 	if n.In == "" {
 		return false
 	}
-	made := find(lines[at], n.In) // the type gets its fields where it is made
+	made := find(lines[at], n.In) // the fields of a type are set where it is constructed
 	return made >= 0 && strings.ContainsAny(lines[at][made:], "({")
 }

@@ -14,34 +14,33 @@ import (
 )
 
 const (
-	// common is in how many files a name stands at most that is looked for everywhere. One
-	// in more files is looked for where what it belongs to is spoken of, too.
+	// common is the maximum number of files that contain a name for it to be searched everywhere. A name in
+	// more files is only searched in files that also mention what it belongs to.
 	common = 25
-	// maxCandidates bounds the files that are searched for one name, maxRead those that are
-	// searched in all.
+	// maxCandidates bounds the files searched for one name, maxRead those searched in total.
 	maxCandidates = 40
 	maxRead       = 400
-	// maxPlaces bounds the places that are shown of one name, perFile those in one file.
+	// maxPlaces bounds the places shown for one name, perFile those in one file.
 	maxPlaces = 12
 	perFile   = 4
-	// perName is how many questions the index is asked of one name.
+	// perName is the number of index queries for one name.
 	perName = 5
 )
 
-// finder looks for the names that a change touches.
+// finder searches for the names that a change touches.
 type finder struct {
 	change   changed
 	program  *golang.Program
 	index    index
 	contents *worktree.Contents
-	kinds    map[string]string // of files, by their paths
-	unseen   []string          // what could not be looked at
+	kinds    map[string]string // kinds of files, by path
+	unseen   []string          // what could not be searched
 }
 
 // candidate is a file in which a name may be used.
 type candidate struct{ entry, name, rank int }
 
-// uses looks for the uses of all names.
+// uses finds the uses of all names.
 func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	names := f.change.names
 	queries := make([][]word, 0, perName*len(names))
@@ -53,7 +52,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)}, n.packageWord())
 	}
 	holding := f.index.holding(queries)
-	byEntry := map[int][]int{} // which names to look for in a file
+	byEntry := map[int][]int{} // which names to search for in a file
 	for i := range names {
 		for _, c := range f.candidates(i, holding[perName*i:perName*(i+1)]) {
 			if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
@@ -63,7 +62,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 			}
 		}
 	}
-	var typed []string // files of Go of which the types are asked
+	var typed []string // Go files that must be type-checked
 	for entry, sought := range byEntry {
 		if name := f.index.entries[entry].Path; strings.HasSuffix(name, ".go") &&
 			slices.ContainsFunc(sought, func(i int) bool { return names[i].member() }) {
@@ -95,9 +94,9 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	return names, err
 }
 
-// companions are the words that code which uses a name has to contain too, in most languages: the
-// type that it belongs to, and the file or package that it is imported from where the type's name
-// is one like Builder, or there is none.
+// companions returns the words that code using a name must also contain, in most languages: the type to which
+// it belongs, and the file or package from which it is imported if the type's name is a common one like
+// Builder, or there is no type.
 func companions(n Name) []word {
 	var all []word
 	if n.In != "" && n.Kind != "file" {
@@ -115,8 +114,7 @@ func companions(n Name) []word {
 	return all
 }
 
-// packageWord is the name of the package of Go that something belongs to, which those who use its
-// methods and fields import.
+// packageWord returns the name of the Go package of a method or field, which its users import.
 func (n Name) packageWord() []word {
 	all := parts(path.Base(path.Dir(n.Path)))
 	if !strings.HasSuffix(n.Path, ".go") || !n.member() || len(all) == 0 {
@@ -125,18 +123,18 @@ func (n Name) packageWord() []word {
 	return []word{hash(all[len(all)-1])}
 }
 
-// member reports whether a name is asked of a value.
+// member reports whether a name is accessed on a value.
 func (n Name) member() bool {
 	return n.In != "" && outlined(n) && n.Kind != "type" && n.Kind != "module"
 }
 
-// candidates are the files to search for one name, the likeliest first. Of the entries that
-// hold something, the first hold the name, then its companions, its type, a definition of it,
-// and the name of its package.
+// candidates returns the files to search for one name, the likeliest first. holding lists entries by what
+// they contain: first the name, then its companions, its type, a definition of it, and the name of its
+// package.
 func (f *finder) candidates(i int, holding [][]int) []candidate {
 	n := &f.change.names[i]
-	// A name that many use, or several define, is looked for where what it belongs to is
-	// spoken of.
+	// A name that many files use, or several define, is only searched in files that mention what it belongs
+	// to.
 	vague := outlined(*n) && !distinct(n.Name)
 	many := outlined(*n) && (len(holding[0]) > common || vague || len(holding[3]) > 1)
 	alone := n.hidden == "file"
@@ -174,7 +172,7 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 	return all
 }
 
-// outlined reports whether a name is a definition of code, and not a text.
+// outlined reports whether a name is a definition in code, and not a text.
 func outlined(n Name) bool {
 	switch n.Kind {
 	case "func", "method", "type", "field", "const", "var", "module":
@@ -183,8 +181,8 @@ func outlined(n Name) bool {
 	return false
 }
 
-// family is a language as far as names are shared within it: JavaScript is used from
-// TypeScript, Java from Kotlin.
+// family returns the group of languages that share names: JavaScript is used from TypeScript, Java from
+// Kotlin.
 func family(name string) string {
 	ext := strings.ToLower(path.Ext(name))
 	for _, group := range []string{".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte", ".java .kt .kts .scala .groovy", ".py .pyi",
@@ -196,7 +194,7 @@ func family(name string) string {
 	return ext
 }
 
-// read reads files of the index, line by line.
+// read reads files of the index, split into lines.
 func (f *finder) read(wanted map[int][]int, take func(entry int, lines []string)) error {
 	var entries []int
 	for e := range wanted {
@@ -214,7 +212,7 @@ func (f *finder) read(wanted map[int][]int, take func(entry int, lines []string)
 	})
 }
 
-// search looks for a name in a file, and keeps the places that use it.
+// search searches for a name in a file, and stores the places that use it.
 func (f *finder) search(n *Name, file string, lines []string) {
 	if file == n.Path {
 		n.defining(lines)
@@ -254,32 +252,31 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	}
 }
 
-// listed reports whether a place does what another one of its function does, which is listed once of a
-// touched field.
+// listed reports whether a place does the same as an earlier one in its function; of a touched field such
+// places are listed once.
 func (n *Name) listed(p Place) bool {
 	return n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
 		return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
 	})
 }
 
-// reading is a file that is read for the uses of a name.
+// reading is a file that is searched for the uses of a name.
 type reading struct {
 	*finder
 	name  *Name
 	file  string
 	lines []string
-	// owners are what may stand in front of the name, nil where anything may.
+	// owners are the possible qualifiers of the name; nil if any is possible.
 	owners []string
-	// refs are what the names of the file mean, where it was checked.
+	// refs are the meanings of the file's names, if the file was type-checked.
 	refs    []golang.Ref
 	checked bool
-	// types are those of what stands in front of the name, as far as they were looked for in text, which
-	// is all lines.
+	// types are the types of qualifiers, as far as they were looked up in text, which is all lines joined.
 	types map[string]string
 	text  string
 }
 
-// use is what a line does with the name; ok is false where it means something else.
+// use returns what a line does with the name; ok is false if the name means something else there.
 func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	n, line := r.name, r.lines[i]
 	at := find(line, n.Name)
@@ -306,7 +303,7 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 		if is != "" && is != n.In && n.How == Touched {
 			return p, false
 		}
-		if is != "" && is != n.In { // an interface or a type that embeds it, if it is not another one
+		if is != "" && is != n.In { // an interface or a type that embeds it, unless it is a different type
 			p.What, p.rank = p.What+" of "+is, p.rank-4
 		}
 	}
@@ -314,13 +311,13 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	return p, true
 }
 
-// another reports whether the name means another thing at a place, by what is known of it there: m, where
-// in its line it is, and what stands in front of it.
+// another reports whether the name means something else at a place, from what is known about it: m, its
+// position in the line, and its qualifier.
 func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 	n, i, touched := r.name, p.Line-1, r.name.How == Touched
 	line := r.lines[i]
 	switch {
-	case !n.old && m.known && !m.same && m.what == "", touched && r.checked && !m.known: // or of a type that is not of this repository
+	case !n.old && m.known && !m.same && m.what == "", touched && r.checked && !m.known: // or a type that is not in this repository
 		return true
 	case touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])):
 		return true
@@ -334,7 +331,7 @@ func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 	return owner != "" && r.owners != nil && outline.Knows(r.file) && !slices.Contains(r.owners, owner)
 }
 
-// typeOf is the type of a variable, as the text of the file says it; empty where it does not.
+// typeOf returns the type of a variable according to the file's text; empty if it is unknown.
 func (r *reading) typeOf(variable string) string {
 	is, known := r.types[variable]
 	if !known {
@@ -347,8 +344,8 @@ func (r *reading) typeOf(variable string) string {
 	return is
 }
 
-// vague reports whether a common name in a line is asked of what nothing is known of, such as the
-// result of a call, where the line does not speak of the type that the name belongs to.
+// vague reports whether a common name in a line is accessed on a value of unknown type, such as the result of
+// a call, and the line does not mention the type to which the name belongs.
 func (n *Name) vague(file, line string, at int) bool {
 	if !n.member() || distinct(n.Name) || strings.HasSuffix(file, ".go") || implicit[path.Ext(file)] && last(line[:at]) != '.' {
 		return false
@@ -357,11 +354,11 @@ func (n *Name) vague(file, line string, at int) bool {
 	return (of == line[:at] && n.Kind != "field" || last(of) == ')' || last(of) == ']') && find(line, n.In) < 0
 }
 
-// used are what a line does with something that it asks of a value.
+// used are the classifications of a name accessed on a value.
 var used = set("calls uses reads writes")
 
-// qualifiers are what a name of a package of Go stands behind in a file of another one: the
-// package's name, and what the file calls it. Nil is for all others.
+// qualifiers returns the qualifiers of a Go package's name in a file of another package: the package's name,
+// and the file's alias for it. It returns nil for all other names.
 func (n *Name) qualifiers(file string, lines []string) []string {
 	dir := path.Dir(n.Path)
 	if !outlined(*n) || n.In != "" || !strings.HasSuffix(n.Path, ".go") || !strings.HasSuffix(file, ".go") || path.Dir(file) == dir {
@@ -382,10 +379,10 @@ func (n *Name) qualifiers(file string, lines []string) []string {
 	return all
 }
 
-// maxText bounds the line that is shown of a place, in bytes.
+// maxText bounds the line shown for a place, in bytes.
 const maxText = 140
 
-// inside reports whether a line is the change's own or within the definition itself.
+// inside reports whether a line belongs to the change or to the definition itself.
 func (f *finder) inside(n *Name, file string, line int) bool {
 	if _, ok := f.change.added[file][line]; ok {
 		return true
@@ -393,7 +390,7 @@ func (f *finder) inside(n *Name, file string, line int) bool {
 	return file == n.Path && !n.old && n.first <= line && line <= n.last
 }
 
-// find is where a name stands as a whole in a line; -1 where it does not, and where there is no name.
+// find returns the position of a name as a whole word in a line; -1 if it is not there or the name is empty.
 func find(line, name string) int {
 	if name == "" {
 		return -1

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Mermaid is the sheet as a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html):
-// who uses what the change touches.
+// Mermaid returns the sheet as a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html): who uses
+// what the change touches.
 func (s Sheet) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -18,7 +18,7 @@ func (s Sheet) Mermaid() string {
 	return b.String()
 }
 
-// DOT is the sheet as a graph of Graphviz (https://graphviz.org/doc/info/lang.html).
+// DOT returns the sheet as a Graphviz graph (https://graphviz.org/doc/info/lang.html).
 func (s Sheet) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph impact {\n  rankdir=LR;\n  node [shape=box];\n")
@@ -30,7 +30,7 @@ func (s Sheet) DOT() string {
 	return b.String() + "}\n"
 }
 
-// graph names each node once, before its edges.
+// graph emits each node once, before its edges.
 func (s Sheet) graph(node func(id, text string), edge func(from, to, what string)) {
 	ids, roles := map[string]string{}, map[string]string{}
 	for _, n := range s.Graph {

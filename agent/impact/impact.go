@@ -1,11 +1,11 @@
-// Package impact owns the impact sheet: for each name that a change touches (a function, a field,
-// a route, a setting or a file), which places outside of the change use it, of what the change
-// takes away, what still refers to it, and who else reads and writes the fields that its lines
-// touch. It reads the text of the head and runs nothing: no build tool, no configuration of the
-// change's; what names of Go mean it asks package golang. So it is a list of places to look at,
-// and no proof that there are no others.
+// Package impact makes the impact sheet. For each name that a change touches (a function, a field, a route, a
+// setting or a file) the sheet lists the places outside of the change that use it, the places that still
+// refer to what the change removes, and who else reads and writes the fields that its lines touch. The
+// package reads the text of the head and runs nothing: no build tool, and no configuration of the change.
+// Package golang resolves names of Go. The sheet is therefore a list of places to look at, not a proof that
+// there are no others.
 //
-// It stores an index of the words of files at a path that its caller names; see readIndex.
+// The package stores an index of the words of files at a path that its caller names; see readIndex.
 package impact
 
 import (
@@ -23,29 +23,28 @@ type Files interface {
 	Contents(ctx context.Context) *worktree.Contents
 }
 
-// Source is what a sheet is made from.
+// Source is the input of a sheet.
 type Source struct {
 	Diff  diff.Diff
 	Files Files
-	// Index is the path at which what was learnt of files is kept for the next sheet; empty
-	// keeps nothing.
+	// Index is the path at which information about files is stored for the next sheet; empty stores nothing.
 	Index string
 }
 
 // Sheet says who uses what a change touches.
 type Sheet struct {
-	// Names are what the change touches, what matters most first: what it takes away, then
-	// what it changes for those who use it, then what changes within.
+	// Names are the names that the change touches, the most important first: what it removes, then what it
+	// changes for users, then what changes internally.
 	Names []Name `json:"names"`
-	// Called are the definitions of what changed lines use, and those beside them; Several what
-	// they use that is defined in several places.
+	// Called are the definitions of the names that changed lines, and lines beside them, use; Several are
+	// used names with several definitions.
 	Called  []Called  `json:"called,omitempty"`
 	Several []Several `json:"several,omitempty"`
-	// Alike is code elsewhere that is written like removed lines.
+	// Alike is code elsewhere that looks like removed lines.
 	Alike []Alike `json:"alike,omitempty"`
-	// Graph is what the repository's own product graph says of what the change touches.
+	// Graph holds the notes of the repository's own product graph about what the change touches.
 	Graph []Note `json:"graph,omitempty"`
-	// Imports are those of the changed files that changed lines use.
+	// Imports are the imports of the changed files that changed lines use.
 	Imports []Import `json:"imports,omitempty"`
 	// Unseen says, in sentences, what was not searched.
 	Unseen []string `json:"unseen,omitempty"`
@@ -53,61 +52,61 @@ type Sheet struct {
 
 // Name is something that a change touches and that others can refer to.
 type Name struct {
-	// Kind is that of an outline.Block, or file, route, flag, variable (of the environment),
-	// setting, column, table, or name for any other that stands in a string.
+	// Kind is the kind of an outline.Block, or file, route, flag, variable (of the environment), setting,
+	// column, table, or name for any other name in a string.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// In is the type that it belongs to.
+	// In is the type to which the name belongs.
 	In string `json:"in,omitempty"`
-	// Path and Line are where it is, or was.
+	// Path and Line are its position, or its former position.
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
-	// How is what became of it.
+	// How says how the name changed.
 	How How `json:"how"`
-	// To is its new name where it was renamed.
+	// To is its new name if it was renamed.
 	To string `json:"to,omitempty"`
-	// Places are where it is used, the best first, and More counts those that are left out.
+	// Places are its uses, the most useful first; More counts the uses left out.
 	Places []Place `json:"places"`
 	More   int     `json:"more,omitempty"`
 
 	// Text is the line that defines a constant, a variable or a field.
 	Text string `json:"text,omitempty"`
 
-	weight      int  // of a field: how much of the change is about it
-	old         bool // Path and Line are of the file before the change
-	first, last int  // the lines of its definition, and of what describes it above
-	// hidden is file or package if no code outside of that can use it.
+	weight      int  // for a field: how much of the change is about it
+	old         bool // Path and Line refer to the file before the change
+	first, last int  // the lines of its definition, and of the comment above it
+	// hidden is "file" or "package" if no code outside of that can use it.
 	hidden string
 }
 
-// How is what a change does to a name, what concerns others most first.
+// How is what a change does to a name, ordered by how much it concerns others.
 type How int
 
 // The kinds of change.
 const (
 	Removed How = iota
 	Renamed
-	Signature // or a type, a constant: what its users rely on
+	Signature // or a type, a constant: something on which its users rely
 	Body
 	Added
-	Touched // a field that is as it was, and that changed lines read or write
+	Touched // an unchanged field that changed lines read or write
 )
 
 var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added", "touched"}
 
 func (h How) String() string { return hows[h] }
 
-// MarshalText writes it as a word.
+// MarshalText formats it as a word.
 func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // Place is a line that uses a name.
 type Place struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
-	// What it does there: calls, uses, reads, writes, defines, extends, imports, or a string, a comment, a
-	// document, a configuration, CI; with "test: " before it in a test.
+	// What says what the line does: calls, uses, reads, writes, defines, extends, imports, or that the name
+	// is in a string, a comment, a document, a configuration, CI; with the prefix "test: " in a test.
 	What string `json:"what"`
-	// Function is what stands around it; empty where nothing does.
+	// Function is the enclosing function; empty if there is none.
 	Function string `json:"function,omitempty"`
 	// Text is the line.
 	Text string `json:"text"`
@@ -125,16 +124,16 @@ type Called struct {
 	rank int
 }
 
-// Several is a name that changed lines use and that several files define, of which nothing
-// tells which is meant: the nearest, and how many more.
+// Several is a name that changed lines use and several files define, if it is unknown which one is meant: the
+// nearest files, and how many more.
 type Several struct {
 	Name  string   `json:"name"`
 	Paths []string `json:"paths"`
 	More  int      `json:"more,omitempty"`
 }
 
-// Make makes the sheet of a change. What others wrote can confuse it: an error, and no panic, says
-// that there is none.
+// Make makes the sheet of a change. Unusual content in the change can confuse the readers; Make then returns
+// an error instead of a panic.
 func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	defer func() {
 		if trouble := recover(); trouble != nil {
@@ -201,8 +200,8 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 }
 
 const (
-	// maxNames bounds the names that are looked up.
+	// maxNames bounds the names that are searched for.
 	maxNames = 200
-	// maxBroken bounds the files of which it is said that they do not parse.
+	// maxBroken bounds the listed files that do not parse.
 	maxBroken = 4
 )

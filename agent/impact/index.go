@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// maxFile bounds the files that are searched, in bytes: larger ones are data.
+	// maxFile bounds the searched files, in bytes: larger ones are data.
 	maxFile = 1 << 20
 	// maxFiles bounds their number.
 	maxFiles = 100_000
 	// maxIndex bounds the index in bytes.
 	maxIndex = 512 << 20
-	// enough is how many contents have to be new before the index is written anew.
+	// enough is how many new contents there must be before the index is written again.
 	enough = 100
 )
 
-// The files that are not searched for uses, by a directory that they are in, by their names and by
-// their ends: vendored code, generated code, changelogs, and what is no text.
+// Files that are not searched for uses, by a directory on their path, by name and by extension: vendored
+// code, generated code, changelogs, and files that are not text.
 var (
 	passedDirs  = set("vendor _vendor node_modules bower_components third_party pods changelog changelogs")
 	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
@@ -46,7 +46,7 @@ func set(words string) map[string]bool {
 	return all
 }
 
-// passed reports whether a file is one that is not searched for uses.
+// passed reports whether a file is not searched for uses.
 func passed(file string) bool {
 	file = strings.ToLower(file)
 	dir, name := path.Split(file)
@@ -64,25 +64,24 @@ func passed(file string) bool {
 		end == "go" && strings.HasSuffix(stem, ".pb")
 }
 
-// IndexName is how the index of a repository is called beside its mirror.
+// IndexName is the name of a repository's index beside its mirror.
 const IndexName = "impact.words"
 
-// index tells which words each file of a commit holds.
+// index holds the words in each file of a commit.
 type index struct {
 	entries []worktree.Entry
-	words   [][]word // of each entry; nil for what was not searched, tooLong for what is too long
+	words   [][]word // of each entry; nil for one that was not searched, tooLong for one that is too long
 	long    int      // how many files are too long
-	// typed are files of Go that are not searched and that define types, all the same.
+	// typed are Go files that are not searched but define types.
 	typed []worktree.Entry
 }
 
-// tooLong are the words of a file that is longer than maxFile.
+// tooLong stands for the words of a file that is longer than maxFile.
 var tooLong = []word{0}
 
-// readIndex makes the index of a commit. What it learns of contents it keeps at a file, by git's
-// names of them, so that only what is new is read next time; an empty name keeps nothing. A
-// kept index that is damaged is made anew. Of a repository with too many files, those that lie
-// in the same top directories as the near ones come first.
+// readIndex makes the index of a commit. It stores the words of contents in a file, by blob name, so that
+// next time only new contents are read; an empty file name stores nothing. A damaged index is made again. In
+// a repository with too many files, those in the same top directories as the near files come first.
 func readIndex(
 	ctx context.Context, files Files, contents *worktree.Contents, rev, file string, near map[string]map[int]string,
 ) (x index, left int, err error) {
@@ -102,8 +101,8 @@ func readIndex(
 	}
 	kept := load(file)
 	x.words = make([][]word, len(x.entries))
-	var fresh []string       // contents, each once
-	at := map[string][]int{} // the entries that have it
+	var fresh []string       // blob names, each once
+	at := map[string][]int{} // the entries with that blob
 	var name [64]byte
 	for i, e := range x.entries {
 		if n, err := hex.Decode(name[:], []byte(e.Blob)); err == nil {
@@ -140,14 +139,14 @@ func readIndex(
 		}
 	}
 	if file != "" && len(fresh) >= enough {
-		// An index that cannot be kept costs time at the next review, and nothing else.
+		// A failure to store the index only costs time at the next review.
 		_ = x.save(file)
 	}
 	return x, left, nil
 }
 
-// nearest are as many entries as are searched, in their order: those in the top directories of
-// the near files, then the others.
+// nearest returns as many entries as are searched, in their order: those in the top directories of the near
+// files, then the others.
 func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktree.Entry {
 	top := func(file string) string { dir, _, _ := strings.Cut(file, "/"); return dir }
 	tops := map[string]bool{}
@@ -175,27 +174,25 @@ func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktre
 	return all
 }
 
-// at is the entry of a file; ok is false for one that is not searched. Git lists files in the
-// order of their bytes.
+// at returns the entry of a file; ok is false for a file that is not searched. Git lists files in byte order.
 func (x index) at(file string) (entry int, ok bool) {
 	return slices.BinarySearchFunc(x.entries, file, func(e worktree.Entry, file string) int { return strings.Compare(e.Path, file) })
 }
 
-// has reports whether there can be a file, or a directory, of this name: it is searched, or
-// passed over.
+// has reports whether a file or a directory of this name can exist: it is searched, or skipped.
 func (x index) has(name string) bool {
 	entry, ok := x.at(name)
 	ok = ok || passed(name)
 	return ok || entry < len(x.entries) && strings.HasPrefix(x.entries[entry].Path, strings.TrimSuffix(name, "/")+"/")
 }
 
-// binaryText reports whether a content is no text, as git decides it.
+// binaryText reports whether a content is not text, by git's rule.
 func binaryText(content []byte) bool {
 	return slices.Contains(content[:min(len(content), 8000)], 0)
 }
 
-// The index's file: magic, the checksum of what follows, and of each content its name, the
-// number of its words and these.
+// The format of the index's file: magic, the checksum of the rest, and for each content its name, the number
+// of its words, and the words.
 const magic = "touchstone words 2\n"
 
 func (x index) save(file string) error {
@@ -213,10 +210,10 @@ func (x index) save(file string) error {
 		}
 	}
 	binary.LittleEndian.PutUint32(out[len(magic):], crc32.ChecksumIEEE(out[len(magic)+4:]))
-	return atomicfile.Swap(file, out) // its checksum tells what a power cut left
+	return atomicfile.Swap(file, out) // the checksum detects damage by a power cut
 }
 
-// load reads a kept index, by the bytes of git's names; nothing where there is none that is whole.
+// load reads a stored index, keyed by the bytes of blob names; nil if there is no intact one.
 func load(file string) map[string][]word {
 	info, err := os.Stat(file)
 	if err != nil || info.Size() > maxIndex+maxFile {
@@ -231,7 +228,7 @@ func load(file string) map[string][]word {
 		return nil
 	}
 	kept := make(map[string][]word, len(data)>>9)
-	all := make([]word, 0, len(data)/4) // of all contents, which is one allocation
+	all := make([]word, 0, len(data)/4) // words of all contents, in one allocation
 	for len(data) > 0 {
 		n := int(data[0])
 		if len(data) < 1+n+4 {
@@ -251,7 +248,7 @@ func load(file string) map[string][]word {
 	return kept
 }
 
-// holding lists, for each query, the entries that hold all of its words.
+// holding lists, for each query, the entries that contain all of its words.
 func (x index) holding(queries [][]word) [][]int {
 	number := map[word]int{}
 	for _, q := range queries {
@@ -261,7 +258,7 @@ func (x index) holding(queries [][]word) [][]int {
 			}
 		}
 	}
-	var filter [1 << 12]uint64 // bits of the wanted words' last 18 bits, which spares most look-ups
+	var filter [1 << 12]uint64 // a filter on the wanted words' last 18 bits, which saves most look-ups
 	for w := range number {
 		filter[w>>6&0xfff] |= 1 << (w & 63)
 	}

@@ -10,8 +10,8 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// literals are the names in strings, keys and statements of the changed lines, by whether
-// they were removed and added.
+// literals are the names in strings, keys and statements of the changed lines, with whether they were removed
+// or added.
 type literals map[string]*literal
 
 type literal struct {
@@ -30,25 +30,25 @@ var (
 	variable = lazyregexp.New(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
 	flag     = lazyregexp.New(`^--[a-z][a-z0-9]*(?:-[a-z0-9]+)*$`)
 	route    = lazyregexp.New(`^/(?:[\w{}:.*<>-]+/?)+$`)
-	// compound is a name of several words, which is not there by chance: user.created,
+	// compound matches a name of several words, which is unlikely to occur by chance: user.created,
 	// request_count, x-request-id.
 	compound = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*(?:[._:/-][A-Za-z0-9]+)+$`)
 )
 
-// marked are the names that a pattern finds in lines with a mark, which is quicker to find.
+// marked are the names that a pattern finds in lines with a mark; searching for the mark is faster.
 var marked = []struct {
 	kind, mark string
 	pattern    *lazyregexp.Regexp
 }{{"setting", `:"`, tag}, {"name", "@graph-", graphMark}, {"variable", "$", shellVar}, {"table", "able", table}, {"table", "TABLE", table},
 	{"column", "olumn", column}, {"column", "COLUMN", column}}
 
-// importPath is a line of Go's imports.
+// importPath matches a line of Go's imports.
 var importPath = lazyregexp.New(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
 
-// settingFiles are those whose keys others read.
+// settingFiles matches files whose keys others read.
 var settingFiles = lazyregexp.New(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
 
-// collect takes the names out of a file's changed lines.
+// collect finds the names in a file's changed lines.
 func (l literals) collect(f diff.File, lines lineChanges) {
 	if strings.EqualFold(path.Ext(f.Path), ".md") || strings.EqualFold(path.Ext(f.Path), ".rst") {
 		return
@@ -118,7 +118,7 @@ func (l literals) line(f diff.File, at int, text string, removed bool) {
 	}
 }
 
-// names are those that went or came. One on both sides is as it was.
+// names returns the names that were removed or added. A name on both sides is unchanged.
 func (l literals) names() []Name {
 	var all []Name
 	for _, name := range slices.Sorted(maps.Keys(l)) {

@@ -12,36 +12,36 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// mention is a function, type or constant that lines of the change use, or lines beside them.
+// mention is a function, type or constant that changed lines, or lines beside them, use.
 type mention struct {
-	file string // of the change
-	// of is what it is asked of: a package, a type, a value; empty where of nothing. in is the
-	// type of that, as far as the file tells.
+	file string // a file of the change
+	// of is the qualifier of the name: a package, a type, a value; empty for none. in is the type of that
+	// value, as far as the file shows it.
 	of, in string
 	name   string
 	called bool
-	line   int // where it stands, of the head for added lines and those beside
-	rank   int // by which lines: addedLine, removedLine, besideLine or testLine
+	line   int // the line number, at the head for added lines and those beside
+	rank   int // the kind of lines: addedLine, removedLine, besideLine or testLine
 }
 
-// The lines that mention a name, what matters most first.
+// The kinds of lines that mention a name, the most important first.
 const (
 	addedLine = iota
 	besideLine
 	removedLine
-	testLine // of a test: added, removed or unchanged
+	testLine // a line of a test: added, removed or unchanged
 )
 
-// maxMentions bounds the names whose definitions are looked for.
+// maxMentions bounds the names whose definitions are searched for.
 const maxMentions = 120
 
 var (
-	// trailing is a comment behind code.
+	// trailing matches a comment after code.
 	trailing = lazyregexp.New(`\s(?://|#\s).*$`)
 	constant = lazyregexp.New(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
 )
 
-// mentions are what the lines of a file use, each once.
+// mentions returns what the lines of a file use, each name once.
 func mentions(file string, test bool, lines lineChanges) []mention {
 	var all []mention
 	seen := map[[2]string]bool{}
@@ -55,7 +55,7 @@ func mentions(file string, test bool, lines lineChanges) []mention {
 		for _, at := range slices.Sorted(maps.Keys(side)) {
 			for _, m := range mentioned(file, side[at]) {
 				if rank == removedLine && !m.called {
-					continue // what was called tells what the line did, a type or a constant does not
+					continue // a call shows what the line did, a type or a constant does not
 				}
 				if key := [2]string{m.of, m.name}; !seen[key] && (!test || !typeLike(m.name) || strings.HasSuffix(file, ".go")) {
 					seen[key], m.rank, m.line = true, rank, at
@@ -67,7 +67,7 @@ func mentions(file string, test bool, lines lineChanges) []mention {
 	return all
 }
 
-// mentioned are what one line uses: what it calls, and what is written like a type or a constant.
+// mentioned returns what one line uses: what it calls, and names written like a type or a constant.
 func mentioned(file, line string) []mention {
 	if len(line) > maxLine || comment.MatchString(line) || imported(line) {
 		return nil
@@ -104,7 +104,7 @@ func mentioned(file, line string) []mention {
 	return all
 }
 
-// bare is a line without what stands in strings, and without a comment behind code.
+// bare removes the content of strings and a trailing comment from a line.
 func bare(line string) string {
 	if strings.ContainsAny(line, "\"'`") {
 		line = unquoted(line)
@@ -115,7 +115,7 @@ func bare(line string) string {
 	return line
 }
 
-// unquoted is a line with nothing in its strings. A quote that nothing closes begins none.
+// unquoted empties the strings of a line. A quote without a closing one begins no string.
 func unquoted(line string) string {
 	var b strings.Builder
 	for at := 0; at < len(line); at++ {
@@ -129,7 +129,7 @@ func unquoted(line string) string {
 	return b.String()
 }
 
-// closing is where the string ends that begins at a place of a line; 0 where none does.
+// closing returns the end of the string that begins at a position of a line; 0 if no string begins there.
 func closing(line string, at int) int {
 	quote := line[at]
 	if quote != '"' && quote != '\'' && quote != '`' {
@@ -146,12 +146,12 @@ func closing(line string, at int) int {
 	return 0
 }
 
-// typeLike reports whether a name is written as most languages write types.
+// typeLike reports whether a name is written like a type in most languages.
 func typeLike(name string) bool {
 	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && strings.ContainsFunc(name, func(r rune) bool { return 'a' <= r && r <= 'z' })
 }
 
-// statement are words before a parenthesis that call nothing.
+// statement are words before a parenthesis that are not calls.
 var statement = func() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless
@@ -165,8 +165,8 @@ var statement = func() map[string]bool {
 	return all
 }()
 
-// everyday are methods of standard libraries: a value that they are asked of is hardly ever of
-// the one type here that has one of that name.
+// everyday are methods of standard libraries: a value on which they are called is hardly ever of the one type
+// here with a method of that name.
 var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut as_str as_path as_slice to_string to_owned to_path_buf
 		into_iter iter_mut starts_with ends_with
 	unwrap_or unwrap_or_else unwrap_or_default ok_or map_err and_then or_else to_vec push_str with_capacity file_name is_dir is_file from_utf8
@@ -176,8 +176,8 @@ var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut
 		hasOwnProperty
 	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
-// typeOf is the type of a value as far as the text of its file tells: where it is declared, or
-// made by a constructor. It is empty where several are.
+// typeOf returns the type of a value as far as the text of its file shows it: at its declaration, or at a
+// constructor. It is empty if there are several.
 func typeOf(value, file, text string) string {
 	if value == "" || value == "?" || len(value) < 2 && !strings.Contains(text, value+" *") {
 		return ""
@@ -185,7 +185,7 @@ func typeOf(value, file, text string) string {
 	pattern := `\b` + regexp.QuoteMeta(value) +
 		`\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) +
 		`\s+\*?(\w+)\)`
-	if implicit[path.Ext(file)] { // which write the type first
+	if implicit[path.Ext(file)] { // these languages write the type first
 		pattern += `|\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b`
 	}
 	typed := regexp.MustCompile(pattern)
@@ -226,12 +226,12 @@ type Import struct {
 }
 
 const (
-	// maxImports bounds the imports that are shown of one file, importLines the lines of one.
+	// maxImports bounds the imports shown of one file, importLines the lines of one import.
 	maxImports  = 12
 	importLines = 30
 )
 
-// imports are those of a file that lines of the change use.
+// imports returns the imports of a file that changed lines use.
 func imports(file, text string, lines lineChanges) []Import {
 	used := map[string]bool{}
 	for _, side := range []map[int]string{lines.added, lines.removed, lines.beside} {
@@ -245,7 +245,7 @@ func imports(file, text string, lines lineChanges) []Import {
 	}
 	var all []Import
 	golang := strings.HasSuffix(file, ".go")
-	block := false // of Go's imports
+	block := false // within Go's import block
 	rows := strings.SplitN(text, "\n", 400)
 	for i := 0; i < len(rows) && i < 399 && len(all) < maxImports; i++ {
 		row, start := rows[i], i
@@ -281,12 +281,12 @@ func imports(file, text string, lines lineChanges) []Import {
 	return all
 }
 
-// open reports whether an import goes on in the next line.
+// open reports whether an import continues on the next line.
 func open(row string) bool {
 	return strings.Count(row, "(") > strings.Count(row, ")") || strings.Count(row, "{") > strings.Count(row, "}")
 }
 
-// bound are the names that an import brings.
+// bound returns the names that an import introduces.
 func bound(row string, golang bool) []string {
 	if !golang {
 		if _, names, ok := strings.Cut(row, " import "); ok && strings.HasPrefix(strings.TrimSpace(row), "from ") {
@@ -309,10 +309,10 @@ func bound(row string, golang bool) []string {
 	return parts(strings.TrimPrefix(name, "go-"))
 }
 
-// plainImport is a module of Python that is used by its own name, which says all.
+// plainImport matches an import of a Python module that is used by its own name, which is not worth showing.
 var plainImport = lazyregexp.New(`^import [\w.]+$`)
 
-// standard are the packages of Go whose names say all.
+// standard matches Go packages whose names alone say enough.
 var standard = lazyregexp.New(`^(?:import\s+)?\s*"(?:\w+|(?:net|os|io|path|encoding|go)/[\w/]+)"\s*$`)
 
 var version = lazyregexp.New(`^v\d+$`)

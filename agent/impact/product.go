@@ -13,44 +13,44 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Note is what the repository's own product graph says of something that the change touches:
-// an annotation in a comment, or a node or an edge of an index that it keeps.
+// Note is what the repository's own product graph says about something that the change touches: an annotation
+// in a comment, or a node or an edge of an index in the repository.
 type Note struct {
-	// Path and Line are where it is written; an index's have no line.
+	// Path and Line are where the note is written; an index's notes have no line.
 	Path string `json:"path"`
 	Line int    `json:"line,omitempty"`
-	// Of is the file or the node that it speaks of.
+	// Of is the file or the node that the note is about.
 	Of string `json:"of"`
-	// Relation is what kind of edge leads to Target, or without one what Text says of the node,
+	// Relation is the kind of the edge to Target. Without a target it says what Text describes of the node,
 	// such as business, its role.
 	Relation string `json:"relation"`
 	Target   string `json:"target,omitempty"`
 	Text     string `json:"text,omitempty"`
-	// Stale says why it cannot be true any more; empty where it can.
+	// Stale says why the note can no longer be true; empty otherwise.
 	Stale string `json:"stale,omitempty"`
 }
 
 const (
-	// maxNotes bounds what is shown of a product graph, maxNoted the files in which notes on
-	// what the change touches are looked for.
+	// maxNotes bounds the shown notes, maxNoted the files that are searched for notes on what the change
+	// touches.
 	maxNotes = 40
 	maxNoted = 60
-	// maxGraph bounds an index that is read, in bytes.
+	// maxGraph bounds the size of an index, in bytes.
 	maxGraph = 8 << 20
 )
 
 var (
-	// annotation is a line of a comment such as "@graph-connects orders [writes_to] each sale".
+	// annotation matches a line of a comment such as "@graph-connects orders [writes_to] each sale".
 	annotation = lazyregexp.New(`^[\s*/#<!;"'-]*@graph-([\w-]+):?\s+(\S.*)$`)
 	relation   = lazyregexp.New(`^\[([\w-]+)\]\s*`)
-	// graphFile is an index of nodes and edges that a repository keeps.
+	// graphFile matches an index of nodes and edges in a repository.
 	graphFile = lazyregexp.New(`(?:^|/)(?:product-|knowledge-)?graph\.json$|\.graph\.json$`)
 )
 
-// describing are the annotations that tell of a node, and of no edge.
+// describing are the annotations that describe a node and not an edge.
 var describing = set("business role description stack domain type kind owner id name node nodes")
 
-// annotations reads those of a file.
+// annotations returns the annotations of a file.
 func annotations(file string, lines []string) []Note {
 	var all []Note
 	for i, line := range lines {
@@ -77,8 +77,8 @@ func annotations(file string, lines []string) []Note {
 	return all
 }
 
-// notes are what the repository's product graph says of what the change touches: what changed
-// files say of themselves, what others say of them, and what an index holds. What is stale comes first.
+// notes returns what the repository's product graph says about what the change touches: annotations in
+// changed files, annotations elsewhere, and entries of an index. Stale notes come first.
 func (f *finder) notes() ([]Note, error) {
 	touched, gone := f.touched()
 	wanted := map[int][]int{}
@@ -134,15 +134,15 @@ func (f *finder) notes() ([]Note, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Note) int {
 		if (a.Stale != "") != (b.Stale != "") {
-			return strings.Compare(b.Stale, a.Stale) // empty is the smallest
+			return strings.Compare(b.Stale, a.Stale) // the empty string is the smallest
 		}
 		return cmp.Or(strings.Compare(a.Path, b.Path), a.Line-b.Line)
 	})
 	return all[:min(len(all), maxNotes)], nil
 }
 
-// touched are the names by which a graph can speak of what the change touches: its files, by
-// their paths and without their ends, and its definitions. Gone are those that are no more, and why.
+// touched returns the names by which a graph can refer to what the change touches: its files, by path, and its
+// definitions. gone are the names that no longer exist, with the reason.
 func (f *finder) touched() (touched map[string]bool, gone map[string]string) {
 	touched, gone = map[string]bool{}, map[string]string{}
 	for file := range f.change.added {
@@ -170,7 +170,7 @@ func (f *finder) touched() (touched map[string]bool, gone map[string]string) {
 	return touched, gone
 }
 
-// node and edge are those of an index, by the names that such files use for the same things.
+// node and edge are entries of an index, with the alternative field names that such files use.
 type node struct {
 	ID       string `json:"id"`
 	Path     string `json:"path"`
@@ -190,7 +190,7 @@ type edge struct {
 	Type     string `json:"type"`
 }
 
-// indexed are the nodes and edges of the repository's own indexes that are about the change.
+// indexed returns the nodes and edges of the repository's own indexes that concern the change.
 func (f *finder) indexed(touched map[string]bool) ([]Note, error) {
 	var blobs, paths []string
 	for _, e := range f.index.entries {
@@ -239,7 +239,7 @@ func (f *finder) indexed(touched map[string]bool) ([]Note, error) {
 	return all, err
 }
 
-// text is a note on a line of its own.
+// text formats a note on its own line.
 func (n Note) text(path, spell func(string) string) string {
 	line := path(n.Path)
 	if n.Line > 0 {

@@ -8,11 +8,11 @@ import (
 	"touchstone/verdict"
 )
 
-// maxSheet bounds a sheet's text in bytes, of which definitions get a third.
+// maxSheet bounds a sheet's text, in bytes; definitions get a third of it.
 const maxSheet = 24 << 10
 
-// Text is the sheet as people and sessions read it, at most 24 KiB. What is written in the
-// repository goes through spell, a path through path.
+// Text returns the sheet for people and sessions, at most 24 KiB. Text from the repository is passed through
+// spell, paths through path.
 func (s Sheet) Text(path, spell func(string) string) string {
 	var b strings.Builder
 	b.WriteString("Who uses what the change touches, at its head. It is a list of places to look at, found by their names: no proof that " +
@@ -57,7 +57,7 @@ var headings = [...]string{
 	"Fields that changed lines read or write, and who else does",
 }
 
-// title is a name with its kind and what it belongs to.
+// title returns a name with its kind and its type.
 func (n Name) title() string {
 	if n.In != "" && n.Kind != "file" {
 		return n.Kind + " " + n.In + "." + n.Name
@@ -91,7 +91,7 @@ func (n Name) text(path, spell func(string) string) string {
 	return b.String()
 }
 
-// text is a place on a line of its own.
+// text formats a place on its own line.
 func (p Place) text(path, spell func(string) string) string {
 	line := "  " + path(p.Path) + ":" + strconv.Itoa(p.Line) + "  " + spell(p.What)
 	if p.Function != "" {
@@ -100,7 +100,7 @@ func (p Place) text(path, spell func(string) string) string {
 	return line + "  | " + spell(p.Text) + "\n"
 }
 
-// appendix is what follows the names: code alike, imports and definitions.
+// appendix returns the part after the names: similar code, imports and definitions.
 func (s Sheet) appendix(path, spell func(string) string) string {
 	var b strings.Builder
 	for _, a := range s.Alike {
@@ -151,7 +151,7 @@ func (s Sheet) appendix(path, spell func(string) string) string {
 	return text + section("Definitions of what changed lines use", b.String())
 }
 
-// section is a text under its heading; empty where there is none.
+// section returns a text under its heading; empty if the text is empty.
 func section(heading, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -159,7 +159,7 @@ func section(heading, text string) string {
 	return "\n## " + heading + "\n" + text
 }
 
-// clipLines is the first lines of a text, as many as fit.
+// clipLines returns as many of the first lines of a text as fit.
 func clipLines(text string, most int) string {
 	if len(text) <= most {
 		return text

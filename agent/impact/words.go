@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// word is the hash of a word: letters, digits and underscores. Two words can share one, so
-// that an index tells where to look and not what is there.
+// word is the hash of a word, which consists of letters, digits and underscores. Two words can have the same
+// hash, so an index says where to look and not what is there.
 type word uint32
 
 const (
 	hashStart = 2166136261 // FNV-1a
 	hashPrime = 16777619
-	// asDefinition marks the words that a file defines, besides those that it holds.
+	// asDefinition marks the words that a file defines, in addition to those that it contains.
 	asDefinition word = 0x9e3779b9
 )
 
-// wordByte are the bytes of words. What is no ASCII counts as letters.
+// wordByte are the bytes of words. Non-ASCII bytes count as letters.
 var wordByte [256]bool
 
 func init() {
@@ -33,10 +33,10 @@ func hash(text string) word {
 	return word(h)
 }
 
-// defined is the word that stands for a definition of a name.
+// defined returns the word for a definition of a name.
 func defined(name string) word { return hash(name) ^ asDefinition }
 
-// definers are the words that a definition begins with.
+// definers are the words that begin a definition.
 var definers = map[word]bool{}
 
 func init() {
@@ -46,11 +46,11 @@ func init() {
 	}
 }
 
-// wordsOf are the words of a text of at least two bytes, sorted, each once. A word that is
-// being defined is in it as such, too.
+// wordsOf returns the words of at least two bytes in a text, sorted, each once. A word that is being defined
+// is also included as a definition.
 func wordsOf(text []byte, into []word) []word {
 	into = into[:0]
-	var before word // the word before, where only a space lies between
+	var before word // the preceding word, if only a space separates it
 	method := false // in a line that begins with func and a receiver
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -88,7 +88,7 @@ func wordsOf(text []byte, into []word) []word {
 
 var funcWord = hash("func")
 
-// parts are the words of a name, of which it may have several: a route, a flag.
+// parts returns the words of a name; a route or a flag may have several.
 func parts(name string) []string {
 	var all []string
 	for part := range bytes.FieldsFuncSeq([]byte(name), func(r rune) bool { return r < 0x80 && !wordByte[byte(r)] }) {

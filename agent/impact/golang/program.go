@@ -1,8 +1,7 @@
-// Package golang owns what types tell of a commit's Go files: which definition a name of a
-// field or a method means. It parses and checks the repository's own sources with go/parser and
-// go/types and nothing else: no build tool, no module of others, nothing of the standard library
-// and nothing of the commit is loaded or run. What depends on those has no type, so that each
-// answer is either certain or missing.
+// Package golang resolves names in a commit's Go files by their types: to which definition the name of a
+// field or a method refers. It parses and checks only the repository's own sources, with go/parser and
+// go/types: it loads and runs no build tool, no other module, nothing of the standard library and nothing of
+// the commit. Expressions that depend on those have no type, so each answer is either certain or missing.
 //
 // It stores nothing.
 package golang
@@ -22,29 +21,29 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// Program is a commit as far as it was read.
+// Program is the part of a commit that was read.
 type Program struct {
-	// Read reads files of the commit by their paths, and gives each to take, which must not keep
-	// it; nil for one that is too large.
+	// Read reads files of the commit by path and passes each text to take, which must not keep it; the text
+	// is nil for a file that is too large.
 	Read func(paths []string, take func(path string, text []byte)) error
 
-	dirs    map[string][]string // the Go files of each directory that the tools would see
-	modules map[string]string   // module paths, by their directories
+	dirs    map[string][]string // the Go files that the tools would use, by directory
+	modules map[string]string   // module paths, by directory
 	known   bool                // modules were read
 	mods    []string            // the go.mod files
-	texts   map[string][]byte   // what was read
-	left    int                 // bytes that may still be read
+	texts   map[string][]byte   // the files that were read
+	left    int                 // the number of bytes that may still be read
 	set     *token.FileSet
-	decls   map[string]*types.Package // by their directories, without the bodies of functions
+	decls   map[string]*types.Package // by directory, without function bodies
 	checked map[string]bool           // files whose refs are known
 	refs    map[string][]Ref
-	passed  int // files that were not read for their number
+	passed  int // files that were not read because there were too many
 }
 
-// most bounds what is read for one program, in bytes.
+// most bounds how much is read for one program, in bytes.
 const most = 4 << 20
 
-// New is a program of a commit's files; Read has to be set.
+// New returns a program of a commit's files; set Read before use.
 func New(paths []string) *Program {
 	p := &Program{
 		dirs: map[string][]string{}, modules: map[string]string{}, texts: map[string][]byte{}, left: most, set: token.NewFileSet(),
@@ -61,17 +60,17 @@ func New(paths []string) *Program {
 	return p
 }
 
-// Passed is how many files were not looked at for their number.
+// Passed returns how many files were skipped because there were too many.
 func (p *Program) Passed() int { return p.passed }
 
-// Modules is how many modules of the repository are known, after the first Check: without one
-// nothing tells which packages its files import from each other.
+// Modules returns how many modules of the repository are known after the first Check: without any, imports
+// between its packages cannot be resolved.
 func (p *Program) Modules() int { return len(p.modules) }
 
-// maxModules bounds the modules of one repository that are told apart.
+// maxModules bounds the distinguished modules of one repository.
 const maxModules = 200
 
-// Check finds what the names in some files mean.
+// Check resolves the names in some files.
 func (p *Program) Check(ctx context.Context, paths []string) error {
 	byDir := map[string][]string{}
 	for _, name := range paths {
@@ -98,7 +97,7 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// Text finds what the names in other texts of some files of one directory mean.
+// Text resolves the names in other versions of some files of one directory.
 func (p *Program) Text(dir string, texts map[string][]byte) (map[string][]Ref, error) {
 	if err := p.load(map[string][]string{dir: nil}); err != nil {
 		return nil, err
@@ -106,13 +105,13 @@ func (p *Program) Text(dir string, texts map[string][]byte) (map[string][]Ref, e
 	return p.check(dir, texts), nil
 }
 
-// Refs are what was found of a file; ok is false where it was not checked.
+// Refs returns the references found in a file; ok is false if the file was not checked.
 func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 	refs, ok = p.refs[name]
 	return refs, ok
 }
 
-// load reads the packages in some directories, and those that they import, as far as there is room.
+// load reads the packages in some directories and those that they import, within the limit.
 func (p *Program) load(byDir map[string][]string) error {
 	if !p.known {
 		p.known = true
@@ -168,7 +167,7 @@ func (p *Program) load(byDir map[string][]string) error {
 	return nil
 }
 
-// imports are the directories of this repository that a file imports.
+// imports returns the directories of this repository that a file imports.
 func (p *Program) imports(text []byte) (dirs []string) {
 	if text == nil {
 		return nil
@@ -185,7 +184,7 @@ func (p *Program) imports(text []byte) (dirs []string) {
 	return dirs
 }
 
-// dir is the directory of an imported package, where it is one of this repository.
+// dir returns the directory of an imported package, if it is in this repository.
 func (p *Program) dir(imported string) (string, bool) {
 	for root, module := range p.modules {
 		if rest, ok := strings.CutPrefix(imported, module); ok && (rest == "" || rest[0] == '/') {
@@ -197,8 +196,8 @@ func (p *Program) dir(imported string) (string, bool) {
 	return "", false
 }
 
-// Import gives a package of the repository by its declarations, and of any other one nothing
-// but its name. It is the types.Importer of what is checked.
+// Import returns a package of the repository with its declarations, and only the name of any other package.
+// It is the types.Importer of the checked files.
 func (p *Program) Import(imported string) (*types.Package, error) {
 	dir, ok := p.dir(imported)
 	if !ok {
@@ -207,12 +206,12 @@ func (p *Program) Import(imported string) (*types.Package, error) {
 	return p.declared(dir, imported), nil
 }
 
-// declared is a package of the repository by its declarations.
+// declared returns a package of the repository with its declarations.
 func (p *Program) declared(dir, imported string) *types.Package {
 	if pkg := p.decls[dir]; pkg != nil {
 		return pkg
 	}
-	p.decls[dir] = nothing(imported) // for those that import each other, which does not compile
+	p.decls[dir] = nothing(imported) // for import cycles, which do not compile
 	var files []*ast.File
 	for _, name := range p.dirs[dir] {
 		if text := p.texts[name]; text != nil && !strings.HasSuffix(name, "_test.go") {
@@ -224,8 +223,8 @@ func (p *Program) declared(dir, imported string) *types.Package {
 	return pkg
 }
 
-// Methods are the names of the methods of a type, in the package of a directory that was loaded;
-// asked says that it is an interface.
+// Methods returns the method names of a type, in the loaded package of a directory; asked says that the type
+// is an interface.
 func (p *Program) Methods(dir, name string) (names []string, asked bool) {
 	object := p.declared(dir, dir).Scope().Lookup(name)
 	if object == nil {
@@ -241,7 +240,7 @@ func (p *Program) Methods(dir, name string) (names []string, asked bool) {
 	return names, asked
 }
 
-// Source is the text of a file that was read; nil for another one.
+// Source returns the text of a file that was read; nil for other files.
 func (p *Program) Source(name string) []byte { return p.texts[name] }
 
 func nothing(imported string) *types.Package {
@@ -254,14 +253,14 @@ func nothing(imported string) *types.Package {
 	return pkg
 }
 
-// parse reads a file; what does not parse is missing of it.
+// parse parses a file; parts that do not parse are missing in the result.
 func (p *Program) parse(name string, text []byte) *ast.File {
 	file, _ := parser.ParseFile(p.set, name, text, parser.SkipObjectResolution)
 	return file
 }
 
-// bodiless is a file without the bodies of its functions, with as many lines. It relies on how
-// gofmt writes them; what is written otherwise stays.
+// bodiless removes the function bodies from a file and keeps the number of lines. It relies on gofmt's
+// layout; functions in another layout stay.
 func bodiless(text []byte) []byte {
 	out := make([]byte, 0, len(text)/2)
 	within := false
@@ -280,8 +279,8 @@ func bodiless(text []byte) []byte {
 	return out
 }
 
-// check checks the package in a directory with these texts of its files, the bodies of which
-// count, and tells what their names mean.
+// check checks the package in a directory with these texts of its files, bodies included, and resolves their
+// names.
 func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
 	all := map[string][]Ref{}
 	packages := map[string][]*ast.File{}
@@ -312,13 +311,13 @@ func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
 	return all
 }
 
-// typed checks files as one package, also files with errors.
+// typed checks files as one package, even if they have errors.
 func (p *Program) typed(name string, files []*ast.File, info *types.Info) (pkg *types.Package) {
 	config := types.Config{Importer: p, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true,
 		IgnoreFuncBodies: info == nil}
 	pkg = types.NewPackage(name, "")
 	defer func() {
-		if trouble := recover(); trouble != nil { // of a checker that the files confuse
+		if trouble := recover(); trouble != nil { // the files confused the type checker
 			pkg = nothing(name)
 		}
 	}()

@@ -6,23 +6,23 @@ import (
 	"go/types"
 )
 
-// Definition is where something is defined.
+// Definition is the position of a definition.
 type Definition struct {
 	Path string
 	Line int
 }
 
-// Ref is a name in a file that means something of this repository: a field, a method, or what a
-// package defines.
+// Ref is a name in a file that refers to something of this repository: a field, a method, or a definition at
+// package level.
 type Ref struct {
 	Name string
 	Line int
-	// Of is where that is defined.
+	// Of is the position of the definition.
 	Of Definition
-	// Field says that it is a field, Written that the field gets a value there.
+	// Field says that the name is a field, Written that it is assigned to there.
 	Field, Written bool
-	// Interface is the type that it belongs to where that is an interface, Methods all that this
-	// one asks for.
+	// Interface is the type to which the method belongs, if that is an interface; Methods are all methods of
+	// the interface.
 	Interface string
 	Methods   []string
 }
@@ -42,7 +42,7 @@ func (p *Program) read(file *ast.File, info *types.Info) []Ref {
 			target(n.Key, written)
 			target(n.Value, written)
 		case *ast.UnaryExpr:
-			if n.Op == token.AND { // who has its address can write it
+			if n.Op == token.AND { // code with the address can write the field
 				target(n.X, written)
 			}
 		case *ast.CallExpr:
@@ -73,10 +73,10 @@ func (p *Program) read(file *ast.File, info *types.Info) []Ref {
 	return refs
 }
 
-// emptying are the functions of the language that write into their first argument.
+// emptying are the built-in functions that write to their first argument.
 var emptying = map[string]bool{"delete": true, "clear": true, "copy": true}
 
-// target notes the field that an assignment writes, or writes into.
+// target records the field that an assignment writes, or writes into.
 func target(e ast.Expr, written map[*ast.Ident]bool) {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -92,7 +92,7 @@ func target(e ast.Expr, written map[*ast.Ident]bool) {
 	}
 }
 
-// ref is what a name means, where that is something of this repository and not a local.
+// ref returns the meaning of a name, if it is something of this repository and not a local.
 func (p *Program) ref(name *ast.Ident, object types.Object) (Ref, bool) {
 	r := Ref{Name: name.Name, Line: p.set.Position(name.Pos()).Line}
 	switch o := object.(type) {
@@ -124,5 +124,5 @@ func (p *Program) ref(name *ast.Ident, object types.Object) (Ref, bool) {
 	return r, at.IsValid()
 }
 
-// global reports whether a package defines something, and no function.
+// global reports whether an object is defined at package level, and not in a function.
 func global(o types.Object) bool { return o.Pkg() != nil && o.Parent() == o.Pkg().Scope() }
