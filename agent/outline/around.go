@@ -13,7 +13,7 @@ var (
 	key      = lazyregexp.New(`^(?:-\s+)?["']?([\w./-]+)["']?\s*:|^\[+([\w."-]+)\]+`)
 )
 
-// Begins reads the definition that begins in one line of a file, as far as the line alone tells.
+// Begins parses the definition that begins in one line of a file, as far as the line alone shows it.
 func Begins(name, line string) (Block, bool) {
 	text := strings.TrimSpace(line)
 	if strings.HasSuffix(name, ".go") && strings.HasPrefix(text, "func (") {
@@ -25,9 +25,9 @@ func Begins(name, line string) (Block, bool) {
 	return p.begins(indent(line), text)
 }
 
-// Around names what stands around a line, which counts from 0: the function, else the type,
-// the heading of a document, the section of a configuration. It looks at the lines above that
-// are indented by less, and is empty where none of them tells.
+// Around returns the name of what encloses a line, which counts from 0: the function, else the type, the
+// heading of a document, or the section of a configuration. It searches the less indented lines above, and
+// returns "" if none of them names anything.
 func Around(name string, lines []string, at int) string {
 	switch {
 	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".mdx"):
@@ -51,7 +51,7 @@ func Around(name string, lines []string, at int) string {
 		}
 		b, ok := Begins(name, lines[i])
 		if !ok && closes.MatchString(strings.TrimSpace(lines[i])) {
-			depth = in + 1 // the end of a signature, which begins as far to the left
+			depth = in + 1 // the end of a signature, which is indented as far as its beginning
 			continue
 		}
 		depth = in
@@ -70,7 +70,7 @@ func Around(name string, lines []string, at int) string {
 	return inner
 }
 
-// section is the key that a line of a configuration stands under.
+// section returns the key above a line of a configuration.
 func section(lines []string, at int) string {
 	depth := indent(lines[at])
 	for i := at - 1; i >= 0 && at-i < 400; i-- {

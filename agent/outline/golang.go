@@ -6,8 +6,8 @@ import (
 	"go/token"
 )
 
-// ofGo parses a file of Go. ok is false where it does not parse; what stands before an error
-// would be there, and what follows it missing.
+// ofGo parses a Go file. ok is false if the file does not parse: otherwise the definitions before an error
+// would be listed, and those after it missing.
 func ofGo(text []byte) (blocks []Block, ok bool) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
@@ -74,7 +74,7 @@ func (g *goFile) general(d *ast.GenDecl) {
 	}
 }
 
-// members are the fields of a struct and the methods of an interface.
+// members adds the fields of a struct and the methods of an interface.
 func (g *goFile) members(in string, t ast.Expr) {
 	switch t := t.(type) {
 	case *ast.StructType:
@@ -86,13 +86,13 @@ func (g *goFile) members(in string, t ast.Expr) {
 
 func (g *goFile) each(kind, in string, list *ast.FieldList) {
 	for _, f := range list.List {
-		for _, name := range f.Names { // what is embedded has none
+		for _, name := range f.Names { // embedded fields have no names
 			g.add(kind, name.Name, in, f, token.NoPos)
 		}
 	}
 }
 
-// typeName is the name of a receiver's type.
+// typeName returns the name of a receiver's type.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -13,11 +13,11 @@ const (
 		`suspend|virtual|unsafe|extern|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator|tailrec|infix|mutating|local|inner|value` +
 		`|annotation|` +
 		`companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
-	// qualifier is what stands before a name that is defined: a receiver, a class.
+	// qualifier matches what precedes a defined name: a receiver, a class.
 	qualifier = `(?:<[^>]*>\s*)?(?:self\.|[\w<>?]+\.)?`
 )
 
-// What begins a definition, from the first letter of a line on.
+// Expressions for the beginnings of definitions, starting at the first letter of a line.
 var (
 	keyword = lazyregexp.New(`^` + modifiers +
 		`(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
@@ -28,8 +28,8 @@ var (
 		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
 	assigned = lazyregexp.New(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
 	member   = lazyregexp.New(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
-	// typedField is a field of a language that writes its type first. Without a modifier it could be
-	// a statement.
+	// typedField matches a field in languages that write its type first. Without a modifier it could be a
+	// statement.
 	typedField = lazyregexp.New(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
 		`|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
 	declared = lazyregexp.New(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method` +
@@ -37,31 +37,31 @@ var (
 	example       = lazyregexp.New("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
 	shellFunction = lazyregexp.New(`^([\w-]+)\s*\(\)\s*\{`)
 
-	// tuple is a type of C# in parentheses before a method's name, which would make the word
-	// before it the name.
+	// tuple matches a parenthesised C# type before a method's name, which would make the word before it the
+	// name.
 	tuple = lazyregexp.New(`^((?:\w+\s+)*)\([^()]*,[^()]*\)\??\s+(\w+\s*(?:<[^>]*>)?\()`)
 
-	// onward is how a block goes on in a line that is not indented: what closes the list of
-	// parameters, the other branches.
+	// onward matches the continuation of a block in a line that is not indented: the end of the parameter
+	// list, or another branch.
 	onward = lazyregexp.New(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
 	closes = lazyregexp.New(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
 )
 
-// statements are first words after which nothing is defined.
+// statements are first words of lines that define nothing.
 var statements = words(`return else throw new await yield case in if unless for foreach while until switch match do delete using import
 		from package goto assert
 	print raise not and or with try catch except finally elif elsif when lock require include puts echo go defer select sizeof typeof super
 		this co_return`)
 
-// definers are the words of which a definition by keyword has one.
+// definers are the keywords of definitions; a definition by keyword contains one.
 var definers = words(`def defp defmodule func fun fn function class interface struct enum union trait object record module mod namespace
 		type protocol
 	message service rpc macro_rules val var let const`)
 
-// typeFirst are the languages in which a method begins with the type of its result.
+// typeFirst are the languages in which a method begins with its result type.
 var typeFirst = words(`.java .cs .c .h .cc .cpp .cxx .hpp .hh .m .mm .groovy .dart .scala`)
 
-// scripts are those in which it begins with its name.
+// scripts are the languages in which a method begins with its name.
 var scripts = words(`.js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .php`)
 
 func words(text string) map[string]bool {
@@ -72,7 +72,7 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// examples are the words that begin an example of a behaviour, in tests.
+// examples are the words that begin an example of a behaviour in tests.
 var examples = words("describe it test context specify")
 
 var kinds = map[string]string{
@@ -83,8 +83,8 @@ var kinds = map[string]string{
 	"val":       "var", "var": "var", "let": "var", "const": "const",
 }
 
-// indented reads definitions off the beginnings of lines and off the indentation, which most
-// code has. A string over several lines that is written like code is taken for code.
+// indented finds definitions by the beginnings and the indentation of lines, which most code has. A
+// multi-line string that looks like code is treated as code.
 func indented(name string, lines []string) []Block {
 	p := indentation{lines: lines, ext: strings.ToLower(path.Ext(name))}
 	delimiter := ""
@@ -105,7 +105,7 @@ func indented(name string, lines []string) []Block {
 	return p.blocks
 }
 
-// within is what ends the string over several lines that is open behind a line.
+// within returns the delimiter of the multi-line string that is open after a line.
 func within(line, open string) string {
 	for _, delimiter := range []string{`"""`, "'''"} {
 		if (open == "" || open == delimiter) && strings.Count(line, delimiter)%2 == 1 {
@@ -118,20 +118,20 @@ func within(line, open string) string {
 	return open
 }
 
-// indentation is a file as far as it was read.
+// indentation is the state of reading a file.
 type indentation struct {
-	ext    string // of the file's name
+	ext    string // the extension of the file's name
 	lines  []string
 	blocks []Block
 	open   []scope
-	// last is the line before with something in it.
+	// last is the latest line that is not blank.
 	last int
 }
 
-// scope is a block whose end is not seen yet.
+// scope is a block whose end has not been reached.
 type scope struct {
 	block, indent int
-	inner         int // how far its first line is indented; 0 before that
+	inner         int // the indentation of its first line; 0 before that line
 }
 
 func (p *indentation) line(i, depth int, text string) {
@@ -166,7 +166,7 @@ func (p *indentation) line(i, depth int, text string) {
 	p.open = append(p.open, scope{block: len(p.blocks) - 1, indent: depth})
 }
 
-// close ends the blocks that are indented by more.
+// close ends the blocks that are indented more.
 func (p *indentation) close(end, depth int) {
 	for n := len(p.open); n > 0 && p.open[n-1].indent > depth; n = len(p.open) {
 		b := &p.blocks[p.open[n-1].block]
@@ -178,7 +178,7 @@ func (p *indentation) close(end, depth int) {
 // maxHead bounds the lines of a signature.
 const maxHead = 30
 
-// head is the last line of a definition's head: where its parentheses are closed again.
+// head returns the last line of a definition's head, where its parentheses are closed.
 func (p *indentation) head(at int) int {
 	depth := 0
 	for i := at; i < len(p.lines) && i < at+maxHead; i++ {
@@ -190,7 +190,7 @@ func (p *indentation) head(at int) int {
 	return at + 1
 }
 
-// begins reads what a line defines.
+// begins parses the definition that a line begins.
 func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	var outer *Block
 	if n := len(p.open); n > 0 {
@@ -242,7 +242,7 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	return b, b.Name != "_" && (!b.Local || b.Kind != "var" && b.Kind != "const")
 }
 
-// method reads a method without a keyword, whose head ends in a brace, and a shell's function.
+// method matches a method without a keyword, whose head ends in a brace, and a shell function.
 func (p *indentation) method(depth int, outer *Block, text string, name *string) bool {
 	if p.ext == ".sh" || p.ext == ".bash" {
 		return match(name, shellFunction, text)
@@ -251,8 +251,8 @@ func (p *indentation) method(depth int, outer *Block, text string, name *string)
 		!statements[*name] && *name != "async"
 }
 
-// hints are the first word of a line, and whether one of its first words is a keyword that
-// defines: most lines need no expression to be told from definitions.
+// hints returns the first word of a line, and whether one of its first words is a defining keyword: most
+// lines can be excluded without running an expression.
 func hints(text string) (opening bool, first string) {
 	for n, from := 0, 0; n < 8 && from < len(text); n++ {
 		to := from
@@ -272,7 +272,7 @@ func hints(text string) (opening bool, first string) {
 	return false, first
 }
 
-// match takes a name from the first group of an expression.
+// match extracts a name from the first group of an expression.
 func match(name *string, e *lazyregexp.Regexp, text string) bool {
 	m := e.FindStringSubmatch(text)
 	if m != nil {
@@ -281,7 +281,7 @@ func match(name *string, e *lazyregexp.Regexp, text string) bool {
 	return m != nil
 }
 
-// match2 takes it from the second one.
+// match2 extracts a name from the second group.
 func match2(name *string, e *lazyregexp.Regexp, text string) bool {
 	m := e.FindStringSubmatch(text)
 	if m != nil {
@@ -290,7 +290,7 @@ func match2(name *string, e *lazyregexp.Regexp, text string) bool {
 	return m != nil
 }
 
-// indent is how far a line is indented, in columns.
+// indent returns the indentation of a line, in columns.
 func indent(line string) int {
 	n := 0
 	for _, c := range line {

@@ -6,12 +6,12 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// testModule is how a module of tests begins in Rust, which stands in the file that it tests
+// testModule matches the beginning of a test module in Rust, which is in the file that it tests
 // (https://doc.rust-lang.org/book/ch11-03-test-organization.html).
 var testModule = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+(?:\w+_)?tests?\s*\{`)
 
-// InlineTests are the lines of a module of tests within a file, which count from 0: from first
-// up to, and without, last. There is none where both are 0.
+// InlineTests returns the lines of a test module within a file, which count from 0: from first up to but
+// excluding last. Both are 0 if there is none.
 func InlineTests(name string, lines []string) (first, last int) {
 	if !strings.HasSuffix(name, ".rs") {
 		return 0, 0

@@ -1,7 +1,6 @@
-// Package outline owns what a source file defines, and from which line to which. Go is
-// parsed; of other languages it knows how definitions begin and that blocks are indented,
-// which is enough to show a reader the function around a line. It runs nothing and stores
-// nothing.
+// Package outline finds what a source file defines, and in which lines. It parses Go. For other languages it
+// knows how definitions begin and that blocks are indented, which is enough to show a reader the function
+// around a line. It runs nothing and stores nothing.
 package outline
 
 import (
@@ -15,19 +14,19 @@ type Block struct {
 	// Kind is func, method, type, field, const, var or module.
 	Kind string
 	Name string
-	// In is the type or module that it belongs to; empty at the top of a file.
+	// In is the type or module to which the block belongs; empty at the top level of a file.
 	In string
-	// Start is the line that defines it, Body the last one of its head, the signature of a
-	// function for one, and End its last.
+	// Start is the line that defines the block, Body the last line of its head (such as a function's
+	// signature), and End its last line.
 	Start, Body, End int
-	// Local says that it stands within a function.
+	// Local says that the block is within a function.
 	Local bool
 }
 
-// Lines is how many lines a block has.
+// Lines returns how many lines a block has.
 func (b Block) Lines() int { return b.End - b.Start + 1 }
 
-// Title is the name of a block as people write it: its kind, and what it belongs to.
+// Title returns the title of a block for people: its kind, and its name with what it belongs to.
 func (b Block) Title() string {
 	name := b.Name
 	if b.In != "" {
@@ -39,9 +38,9 @@ func (b Block) Title() string {
 // Callable reports whether a block is a function or a method.
 func (b Block) Callable() bool { return b.Kind == "func" || b.Kind == "method" }
 
-// Of lists what a file defines, in the order of the first lines; a block within another one
-// follows it. The name tells the language. It is nothing for a language that has no
-// definitions, or none that this package knows.
+// Of lists the definitions of a file, ordered by their first lines; a nested block follows the block around
+// it. The file's name determines the language. The list is empty for a language without definitions, or one
+// that this package does not know.
 func Of(name string, text []byte) []Block {
 	if strings.HasSuffix(name, ".go") {
 		if blocks, ok := ofGo(text); ok {
@@ -54,8 +53,7 @@ func Of(name string, text []byte) []Block {
 	return indented(name, lines(text))
 }
 
-// Broken reports whether a file should parse and does not: then its definitions are read off
-// its indentation.
+// Broken reports whether a file should parse but does not: its definitions are then found by indentation.
 func Broken(name string, text []byte) bool {
 	if !strings.HasSuffix(name, ".go") || text == nil {
 		return false
@@ -64,13 +62,14 @@ func Broken(name string, text []byte) bool {
 	return !ok
 }
 
-// Knows reports whether this package knows how a language writes its definitions, by a file's name.
+// Knows reports whether this package knows how a file's language writes definitions, according to the file's
+// name.
 func Knows(name string) bool { return slices.Contains(known, strings.ToLower(path.Ext(name))) }
 
 var known = strings.Fields(`.go .py .pyi .rb .rake .js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .java .kt .kts .scala .groovy .cs
 	.rs .swift .php .c .h .cc .cpp .cxx .hpp .hh .m .mm .dart .lua .ex .exs .sh .bash .proto .graphql .sql`)
 
-// Innermost is the smallest of the blocks that hold a line and that are wanted.
+// Innermost returns the smallest wanted block that contains a line.
 func Innermost(blocks []Block, line int, wanted func(Block) bool) (b Block, ok bool) {
 	for _, each := range blocks {
 		if each.Start <= line && line <= each.End && wanted(each) && (!ok || each.Lines() <= b.Lines()) {
@@ -80,7 +79,7 @@ func Innermost(blocks []Block, line int, wanted func(Block) bool) (b Block, ok b
 	return b, ok
 }
 
-// lines splits a text as an editor counts its lines.
+// lines splits a text into lines as an editor counts them.
 func lines(text []byte) []string {
 	all := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	if n := len(all); n > 0 && all[n-1] == "" {
