@@ -1,5 +1,5 @@
-// Package doctor checks all that an agent needs, says what to do about what is missing, and mends what takes no
-// choice of a person's.
+// Package doctor checks everything that an agent needs, says what to do about missing parts, and fixes what
+// needs no decision by a person.
 package doctor
 
 import (
@@ -27,8 +27,8 @@ import (
 	"touchstone/worktree"
 )
 
-// Result is what one check found: a fact, or a problem with what to do about it. As a fix it is what was
-// done, or why it was not.
+// Result is the outcome of one check: a fact, or a problem with advice. As a fix it says what was done, or
+// why not.
 type Result struct {
 	// Name is what was checked.
 	Name    string `json:"name"`
@@ -38,20 +38,20 @@ type Result struct {
 	fix bool
 }
 
-// Doctor runs the checks one after the other, reports each and counts.
+// Doctor runs the checks one after the other, reports each result and counts the problems.
 type Doctor struct {
 	Config config.Config
-	// Role is the agent's that is checked for.
+	// Role is the role of the checked agent.
 	Role decide.Role
-	// Report is given each result at once.
+	// Report receives each result immediately.
 	Report func(Result)
-	// Results are those of the checks so far, of which Problems went wrong.
+	// Results are the results so far; Problems of them are problems.
 	Results  []Result
 	Problems int
 	fixes    []Result
 }
 
-// Print prints each result for people, on a terminal in as many lines as it takes.
+// Print prints each result for people, wrapped to the width of a terminal.
 func Print(out io.Writer) func(Result) {
 	const indent = 22 // where a message begins
 	room := math.MaxInt
@@ -74,7 +74,7 @@ func Print(out io.Writer) func(Result) {
 	}
 }
 
-// JSON prints all that was found, for programs.
+// JSON prints all results, for programs.
 func (d *Doctor) JSON(out io.Writer) error {
 	return report.PrintJSON(out, struct {
 		Fixes    []Result `json:"fixes,omitempty"`
@@ -83,8 +83,8 @@ func (d *Doctor) JSON(out io.Writer) error {
 	}{d.fixes, d.Results, d.Problems})
 }
 
-// check reports what one check finds: a fact, or an error that says what to do. It reports
-// whether all was well.
+// check reports the result of one check: a fact, or an error that says what to do. It returns whether the
+// check succeeded.
 func (d *Doctor) check(what string, find func() (string, error)) (ok bool) {
 	fact, err := find()
 	c := Result{Name: what, OK: err == nil, Message: fact}
@@ -100,7 +100,7 @@ func (d *Doctor) check(what string, find func() (string, error)) (ok bool) {
 // Examine runs all checks.
 func (d *Doctor) Examine(ctx context.Context) {
 	d.check("git", func() (string, error) { return git(ctx) })
-	d.models(ctx) // each check of which has a bound of its own
+	d.models(ctx) // each of these checks has its own time limit
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	d.check("guidelines", func() (string, error) {
@@ -145,7 +145,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 	for _, name := range d.Config.Repositories {
 		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
 			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
-			if len(d.reviewers(self)) > 0 { // that there are none is told already
+			if len(d.reviewers(self)) > 0 { // missing reviewers are already reported
 				d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
 			}
 			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
@@ -155,8 +155,8 @@ func (d *Doctor) Examine(ctx context.Context) {
 	}
 }
 
-// trust tells which accounts the reviewers have and with which keys their records are signed. It
-// keeps the accounts that this machine did not know yet.
+// trust reports the reviewers' accounts and the keys that sign their records. It stores the accounts that
+// this machine did not know yet.
 func (d *Doctor) trust(ctx context.Context, client *forge.Client, self string) (string, error) {
 	book, err := compose.Trusted(config.NewLive(d.Config, nil))
 	if err != nil {
@@ -189,7 +189,7 @@ func (d *Doctor) trust(ctx context.Context, client *forge.Client, self string) (
 	return strings.Join(facts, "; "), nil
 }
 
-// git tells which git there is.
+// git reports the installed git.
 func git(ctx context.Context) (string, error) {
 	if err := (&worktree.Store{}).CheckGit(ctx); err != nil {
 		return "", err
@@ -198,18 +198,18 @@ func git(ctx context.Context) (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(string(said), "git version")), err
 }
 
-// repository tells what the token may do in one repository.
+// repository reports what the token may do in one repository.
 func repository(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, err := forge.ParseRepo(name)
 	if err != nil {
 		return "", err
 	}
-	// First, since it tells a repository that is not there from one without rights in it.
+	// First, since this request distinguishes a missing repository from one without permissions.
 	open, err := client.OpenPullRequests(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	if isApp(self) { // whose rights are its installation's, and not a collaborator's
+	if isApp(self) { // an App's permissions are its installation's, not a collaborator's
 		waiting := verdict.Amount(len(open), "open pull request", "open pull requests")
 		return fmt.Sprintf("%s, part of the App's installation, %s", name, waiting), nil
 	}
@@ -217,7 +217,7 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	switch {
 	case err != nil:
 		return "", err
-	case permission == forge.Unseen: // GitHub shows rights to those alone who may push
+	case permission == forge.Unseen: // GitHub shows permissions only to those who may push
 		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, name)
 	case !permission.CanWrite():
 		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self,
@@ -226,8 +226,8 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	return fmt.Sprintf("%s, %s access, %s", name, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
 }
 
-// ownSettings tells whether a repository's settings can be read. While they cannot, nothing is
-// reviewed or merged there.
+// ownSettings reports whether a repository's settings can be read. While they cannot, nothing is reviewed or
+// merged there.
 func ownSettings(ctx context.Context, client *forge.Client, name string) (string, error) {
 	repo, err := forge.ParseRepo(name)
 	if err != nil {
@@ -263,8 +263,7 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 	if response.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
 	}
-	// The settings are for holders of a token only, so asking for them shows whether the relay
-	// takes ours.
+	// Only holders of a token may read the settings, so asking for them shows whether the relay accepts ours.
 	asking := d.Config
 	asking.Control, asking.StateDir = true, ""
 	if _, err := remoteconfig.Ask(ctx, asking); err != nil {
@@ -273,7 +272,7 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 	return url + " is ready and takes this machine's token", nil
 }
 
-// writable reports whether a directory can be made and written to.
+// writable returns an error if a directory cannot be created or written to.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot be made (%w); set state_dir to a directory of yours", err)

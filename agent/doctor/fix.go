@@ -15,8 +15,8 @@ import (
 	"touchstone/verdict"
 )
 
-// Fix mends what can be mended on this machine without a choice of the person's, tells it, and reports
-// whether the settings are others now. It asks neither GitHub nor the relay and opens no repository.
+// Fix fixes what can be fixed on this machine without a decision by the person, reports it, and returns
+// whether the settings have changed. It contacts neither GitHub nor the relay and opens no repository.
 func (d *Doctor) Fix(ctx context.Context) (settings bool) {
 	if _, err := os.Stat(d.Config.StateDir); errors.Is(err, fs.ErrNotExist) {
 		d.fixed("state", "made "+d.Config.StateDir, os.MkdirAll(d.Config.StateDir, 0o700))
@@ -46,7 +46,7 @@ func (d *Doctor) Fix(ctx context.Context) (settings bool) {
 	return settings
 }
 
-// fixed tells one thing that was mended, or why it was not.
+// fixed reports one fix, or why it failed.
 func (d *Doctor) fixed(name, did string, err error) {
 	c := Result{Name: name, OK: err == nil, Message: did, fix: true}
 	if err != nil {
@@ -56,12 +56,12 @@ func (d *Doctor) fixed(name, did string, err error) {
 	d.Report(c)
 }
 
-// exposed are the places with secrets that every user of this machine can read.
+// exposed returns the secret files and directories that every user of this machine can read.
 func (d *Doctor) exposed() []string {
 	return d.Config.Exposed(filepath.Join(d.Config.StateDir, trust.KeyFile))
 }
 
-// secrets tells whether others can read what is secret.
+// secrets reports whether others can read secrets.
 func (d *Doctor) secrets() (string, error) {
 	if open := d.exposed(); len(open) > 0 {
 		return "", fmt.Errorf("every user of this machine can read %s; run chmod o= on it, or `touchstone doctor --fix`",
@@ -70,7 +70,7 @@ func (d *Doctor) secrets() (string, error) {
 	return "no other user of this machine can read them", nil
 }
 
-// service is the service of the role's agent, and whether another version installed it.
+// service returns the service of the role's agent, and whether another version installed it.
 func (d *Doctor) service() (outdated bool, found setup.Service, err error) {
 	if found, err = setup.ServiceOf(d.Role, d.Config); err == nil {
 		outdated, err = found.Outdated()

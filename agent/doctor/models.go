@@ -20,15 +20,15 @@ import (
 	"touchstone/verdict"
 )
 
-// models checks all that thinks: each model CLI that the settings name, whether its
-// provider can be reached, what is asked when one does not answer, and what bounds them.
+// models checks everything about models: each configured model CLI, whether its provider can be reached,
+// which fallbacks there are, and what limits them.
 func (d *Doctor) models(ctx context.Context) {
-	// The relay's administrators may have chosen others than the file.
+	// The relay's administrators may have chosen other models than the file.
 	choices, unheard := remoteconfig.Ask(ctx, d.Config)
 	live := config.NewLive(d.Config, choices)
 	models := compose.Models(live, "")
 	var unpriced []string
-	builtIn := "" // an engine's table, in words
+	builtIn := "" // an engine's built-in price table, in words
 	for _, name := range live.Config().Engine.Engines() {
 		var v engine.Version
 		ok := d.check("model", func() (string, error) {
@@ -68,11 +68,11 @@ func (d *Doctor) models(ctx context.Context) {
 	d.check("bounds", d.bounds)
 }
 
-// providerTimeout is how long a provider may take to say anything.
+// providerTimeout bounds how long a provider may take to answer.
 const providerTimeout = 10 * time.Second
 
-// provider tells whether an engine's provider answers, with any status: that a login is refused
-// shows only in a session.
+// provider reports whether an engine's provider answers, with any status: only a session shows whether a
+// login is refused.
 func provider(ctx context.Context, name string, v engine.Version) (string, error) {
 	if v.Provider == "" {
 		return fmt.Sprintf("not known; %s asks it directly, since %s", name, v.Direct), nil
@@ -83,7 +83,7 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	if err != nil {
 		return "", fmt.Errorf("%s would ask an address that cannot be read; mend the variable that says so", name)
 	}
-	// There may be a password in it.
+	// The address may contain a password.
 	address := request.URL.Redacted()
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -96,8 +96,8 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", address, name), nil
 }
 
-// control tells what the relay's administrators have chosen for all agents, and what of that
-// this one leaves out. That the relay does not tell is told where the relay is checked.
+// control reports what the relay's administrators have chosen for all agents, and which of it this agent
+// ignores. The check of the relay reports that the relay does not answer.
 func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
 	said := choices.Summary(d.Config.Engine.Name)
 	switch {
@@ -112,8 +112,7 @@ func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 	return said.String(), nil
 }
 
-// fallback tells which models are asked for a full review and for a fix, one after the
-// other.
+// fallback reports which models are asked for a full review and for a fix, in this order.
 func (d *Doctor) fallback(models *fallback.Engine, chosen config.Engine) (string, error) {
 	var all []string
 	if err := compose.CheckModels(chosen, d.Role); err != nil {
@@ -142,13 +141,13 @@ func (d *Doctor) fallback(models *fallback.Engine, chosen config.Engine) (string
 	return fmt.Sprintf("%s; for a fix %s", all[0], all[1]), nil
 }
 
-// chosenFor is the engine and the model that do a task, as the settings name them.
+// chosenFor returns the configured engine and model for a task.
 func chosenFor(e config.Engine, task config.Task) fallback.Choice {
 	name, model := config.Choice(e.ModelFor(task))
 	return fallback.Choice{Engine: cmp.Or(name, e.Name), Model: model}
 }
 
-// effort tells how much the models are to think, and which engine cannot be told so.
+// effort reports the configured reasoning effort of the models, and which engine does not accept one.
 func effort(e config.Engine) (string, error) {
 	var said []string
 	var errs []error
@@ -163,8 +162,8 @@ func effort(e config.Engine) (string, error) {
 	return cmp.Or(strings.Join(said, ", "), "as each program and model do by themselves"), errors.Join(errs...)
 }
 
-// judges tells whether those who write, review and check are different models, as far as this
-// machine has them: what one model misunderstands, it misunderstands in each role.
+// judges reports whether writing, reviewing and checking use different models, as far as this machine runs
+// them: a model repeats its misunderstandings in each role.
 func judges(e config.Engine) string {
 	writer, reviewer, checker := chosenFor(e, config.Fix), chosenFor(e, config.ReviewFull), chosenFor(e, config.Check)
 	said := fmt.Sprintf("fixes by %s, reviews by %s, checks by %s", writer, reviewer, checker)
@@ -174,8 +173,8 @@ func judges(e config.Engine) string {
 	return said
 }
 
-// prices tells by which table what is spent is counted: the configuration's, which the engines
-// without prices of their own need, or that of an engine.
+// prices reports which table is used to count costs: the configuration's, which engines without their own
+// prices need, or an engine's.
 func (d *Doctor) prices(unpriced []string, builtIn string) (string, error) {
 	if err := compose.CheckPrices(d.Config, unpriced, time.Now()); err != nil {
 		return "", err
@@ -186,7 +185,7 @@ func (d *Doctor) prices(unpriced []string, builtIn string) (string, error) {
 	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
 }
 
-// bounds tells what a session, and a command that verifies a fix, may use, and what holds that.
+// bounds reports the limits of a session and of a command that verifies a fix, and what enforces them.
 func (d *Doctor) bounds() (string, error) {
 	most, err := process.Bounds{Memory: d.Config.Engine.MaxMemory(), Processes: d.Config.Engine.MaxProcesses}.Or()
 	if err != nil {
@@ -199,7 +198,7 @@ func (d *Doctor) bounds() (string, error) {
 	return fmt.Sprintf("a session or a verify command and all that it starts may have %s, held %s", most, holder), nil
 }
 
-// network tells what reviewers' and authors' sessions reach.
+// network reports which network reviewers' and authors' sessions reach.
 func (d *Doctor) network(ctx context.Context) (string, error) {
 	held, closed := sandbox.Network(), d.Config.Author.Network == config.NetworkGateway
 	if d.Config.Engine.Sandbox == config.Off {
@@ -209,7 +208,7 @@ func (d *Doctor) network(ctx context.Context) (string, error) {
 	case closed && held != nil:
 		return "", fmt.Errorf("author.network is gateway, which cannot be held here: %w; nothing will be fixed; set it to full", held)
 	case closed:
-		// Some systems keep plain users from networks of their own.
+		// Some systems do not allow plain users their own network namespaces.
 		alone := process.Command{Args: []string{"true"}, Confine: &sandbox.Rules{Alone: true}, Timeout: time.Minute, IdleTimeout: time.Minute}
 		if _, err := alone.Run(ctx); err != nil {
 			return "", fmt.Errorf("author.network is gateway, and this system gives a verify command no network of its own: %w; "+
@@ -223,7 +222,7 @@ func (d *Doctor) network(ctx context.Context) (string, error) {
 		"(author.network: full)", nil
 }
 
-// sandbox tells what confines sessions and the commands that verify a fix.
+// sandbox reports what confines sessions and the commands that verify a fix.
 func (d *Doctor) sandbox() (string, error) {
 	if d.Config.Engine.Sandbox == config.Off {
 		return "off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil

@@ -11,8 +11,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// merging tells whether the repository's own rules let the agents merge what they approve,
-// and reads its checks, as they will have to.
+// merging reports whether the repository's own rules let the agents merge what they approve. It reads the
+// repository's checks, as the agents will have to.
 func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, rules, err := rulesOf(ctx, client, name)
 	if err != nil {
@@ -22,7 +22,7 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	var count []string
 	for _, login := range reviewers {
 		if isApp(login) {
-			count = append(count, login) // as far as GitHub tells beforehand; see approvals
+			count = append(count, login) // as far as GitHub shows in advance; see approvals
 			continue
 		}
 		permission, err := client.Permission(ctx, repo, login)
@@ -51,7 +51,7 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	return fmt.Sprintf("squash merging is allowed, approvals of %s count, %d required", strings.Join(count, ", "), rules.Approvals), nil
 }
 
-// statuses tells whether the token may write the commit statuses that show whose turn it is.
+// statuses reports whether the token may write the commit statuses that show whose turn it is.
 func statuses(ctx context.Context, client *forge.Client, name string) (string, error) {
 	repo, err := forge.ParseRepo(name)
 	if err != nil {
@@ -63,9 +63,9 @@ func statuses(ctx context.Context, client *forge.Client, name string) (string, e
 	return "pull requests of " + name + " show whose turn it is", nil
 }
 
-// protection tells what GitHub itself asks of a merge into the default branch, and what to let it
-// ask: people can merge without the agents, and what comes between an agent's last look and the
-// merge only GitHub's own rules can stop.
+// protection reports what GitHub itself requires for a merge into the default branch, and advises what to
+// require: people can merge without the agents, and only GitHub's own rules can stop a change between an
+// agent's last check and the merge.
 func protection(ctx context.Context, client *forge.Client, name string) (string, error) {
 	_, rules, err := rulesOf(ctx, client, name)
 	if err != nil {
@@ -89,7 +89,7 @@ func protection(ctx context.Context, client *forge.Client, name string) (string,
 	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
 }
 
-// rulesOf are the rules of the repository of a name.
+// rulesOf returns a repository by name, and its rules.
 func rulesOf(ctx context.Context, client *forge.Client, name string) (repo forge.Repo, rules forge.Rules, err error) {
 	if repo, err = forge.ParseRepo(name); err == nil {
 		rules, err = client.Rules(ctx, repo)
@@ -97,11 +97,11 @@ func rulesOf(ctx context.Context, client *forge.Client, name string) (repo forge
 	return repo, rules, err
 }
 
-// isApp reports whether a login is that of an App's bot.
+// isApp reports whether a login belongs to an App's bot.
 func isApp(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
-// approvals tells which reviewers' approvals the repository's rules count. GitHub counts those of people with write
-// access; whether it counts an App's shows only where it had to decide on one.
+// approvals reports which reviewers' approvals the repository's rules count. GitHub counts approvals by
+// people with write access; whether it counts an App's shows only after it had to decide on one.
 func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, rules, err := rulesOf(ctx, client, name)
 	if err != nil {
@@ -122,7 +122,8 @@ func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self
 	return strings.Join(facts, "; "), nil
 }
 
-// approvalsOf tells whether the rules of a repository count a login's approvals, or that they do not as an error.
+// approvalsOf reports whether a repository's rules count a login's approvals; if they do not, it returns an
+// error.
 func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rules forge.Rules, login string) (string, error) {
 	const instead = "have a machine user review instead, or ask for one approval less and require the status " + forge.ReviewContext
 	if isApp(login) && rules.CodeOwners {
@@ -146,7 +147,7 @@ func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rul
 	return fmt.Sprintf("%s counts if it has write access", login), nil
 }
 
-// reviewers are the logins whose verdicts count for this machine.
+// reviewers returns the logins whose verdicts count on this machine.
 func (d *Doctor) reviewers(self string) []string {
 	if len(d.Config.Reviewers) == 0 && d.Role == decide.Reviewer {
 		return []string{self}
