@@ -1,5 +1,5 @@
-// Package compose builds an agent and its parts from a configuration: the daemon of a role, an agent for one act, its
-// models, its client of GitHub and its guidelines.
+// Package compose builds an agent and its parts from a configuration: the daemon of a role, an agent for one
+// act, its models, its GitHub client and its guidelines.
 package compose
 
 import (
@@ -38,9 +38,9 @@ import (
 	"touchstone/worktree"
 )
 
-// New composes a daemon for one role from its configuration and checks at once
-// what would otherwise fail later: the token, the identities, the engine. The
-// returned function releases what the daemon holds, after Run.
+// New builds a daemon for one role from its configuration. It immediately checks what would otherwise fail
+// later: the token, the identities, the engine. After Run, call the returned function to release the daemon's
+// resources.
 func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daemon, func() error, error) {
 	if len(cfg.Repositories) == 0 {
 		return nil, nil, config.ErrNoRepository
@@ -58,7 +58,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 	if err != nil {
 		return nil, nil, err
 	}
-	// This process holds the journal's lock, so no other one uses what is left in here.
+	// This process holds the journal's lock, so no other process uses the files in this directory.
 	tempDir := filepath.Join(cfg.StateDir, "tmp", string(role))
 	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
@@ -90,9 +90,9 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 	return d, log.Close, nil
 }
 
-// NewAgent composes an agent for one role, without a journal: any number of them
-// may be at work on one machine, beside its daemon, to whose day they charge what they take. TempDir is a directory for
-// what sessions need while they last; empty is the system's own for such things.
+// NewAgent builds an agent for one role, without a journal: any number of such agents may work on one
+// machine, beside its daemon, and their costs count towards the daemon's day. tempDir is a directory for the
+// files of running sessions; empty means the system's own.
 func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string) (*daemon.Agent, error) {
 	a, _, err := newAgent(ctx, live, role, tempDir, nil)
 	if err == nil {
@@ -101,13 +101,13 @@ func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir 
 	return a, err
 }
 
-// journalDir is where the journal of this machine's agent of a role is.
+// journalDir returns the directory of the journal of this machine's agent for a role.
 func journalDir(cfg config.Config, role decide.Role) string {
 	return filepath.Join(cfg.StateDir, "journal", string(role))
 }
 
-// NewMerger composes an author's agent that does nothing but merge, by hand. It needs no
-// model, and so runs where none is.
+// NewMerger builds an author's agent that only merges, on a person's command. It needs no model, and so runs
+// where none is installed.
 func NewMerger(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
 	client, self, err := identified(ctx, live.Config(), decide.Author)
 	if err != nil {
@@ -121,8 +121,8 @@ func NewMerger(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
 	return a, CheckReviewers(ctx, client, a.Trust, live.Config().Reviewers)
 }
 
-// newAgent is NewAgent, and gives what the model CLI says of itself. Resting, if not nil, is
-// told which models are left alone.
+// newAgent is NewAgent, and also returns the model CLI's version. resting, if not nil, receives the models
+// that are not used for now.
 func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string,
 	resting func([]fallback.Rest)) (*daemon.Agent, engine.Version, error) {
 	cfg := live.Config()
@@ -130,7 +130,7 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir 
 	if err != nil {
 		return nil, engine.Version{}, err
 	}
-	// What would fail otherwise after a session was paid for.
+	// These checks would otherwise fail after a session was paid for.
 	if err := errors.Join(CheckModels(cfg.Engine, role), (&worktree.Store{}).CheckGit(ctx)); err != nil {
 		return nil, engine.Version{}, err
 	}
@@ -151,7 +151,7 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir 
 	return a, ready, err
 }
 
-// Client is GitHub as the configuration says: as a token's login or as an App.
+// Client returns a GitHub client for the configured identity: a token's login or an App.
 func Client(cfg config.Config) (*forge.Client, error) {
 	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version.String()}
 	if as.Token == "" && cfg.GitHub.AppID != 0 {
@@ -167,7 +167,7 @@ func Client(cfg config.Config) (*forge.Client, error) {
 	return client, nil
 }
 
-// App is the GitHub App that the configuration names.
+// App returns the configured GitHub App.
 func App(cfg config.Config) (*forge.App, error) {
 	key, err := appkey.Parse([]byte(cfg.GitHub.AppKey))
 	if err != nil {
@@ -176,7 +176,7 @@ func App(cfg config.Config) (*forge.App, error) {
 	return &forge.App{ID: cfg.GitHub.AppID, Key: key}, nil
 }
 
-// identified gives a client and the login that it acts as, if that may take the role.
+// identified returns a client and the login as which it acts, if that login may take the role.
 func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forge.Client, string, error) {
 	client, err := Client(cfg)
 	if err != nil {
@@ -189,8 +189,8 @@ func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forg
 	return client, self, CheckIdentity(role, self, cfg.Reviewers)
 }
 
-// Assemble puts an agent together that acts as the login self through a client of it, with
-// the models of an engine.
+// Assemble builds an agent that acts as the login self through a client of that login, with the models of an
+// engine.
 func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine,
 	tempDir string) (*daemon.Agent, error) {
 	rules, err := guidelines.Default()
@@ -228,7 +228,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	return a, nil
 }
 
-// Trusted opens what this machine knows of reviewers, with the keys that are configured.
+// Trusted opens this machine's knowledge of reviewers, with the configured keys.
 func Trusted(live *config.Live) (*trust.Book, error) {
 	book, err := trust.Open(live.Config().StateDir)
 	if err != nil {
@@ -241,7 +241,7 @@ func Trusted(live *config.Live) (*trust.Book, error) {
 	return book, nil
 }
 
-// believe is Trusted and this machine's own key.
+// believe is Trusted, and also returns this machine's own key.
 func believe(live *config.Live, role decide.Role, self string, now func() time.Time) (*trust.Book, ed25519.PrivateKey, error) {
 	book, err := Trusted(live)
 	if err != nil {
@@ -258,8 +258,8 @@ func believe(live *config.Live, role decide.Role, self string, now func() time.T
 	return book, key, book.Hold(self, trust.Public(key))
 }
 
-// CheckReviewers looks up the accounts of the reviewers, and refuses a login that is another
-// account's than this machine knows.
+// CheckReviewers looks up the reviewers' accounts. It refuses a login that belongs to another account than
+// the one this machine knows.
 func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book, reviewers []string) error {
 	for _, login := range reviewers {
 		id, err := client.Account(ctx, login)
@@ -277,8 +277,8 @@ func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book,
 	return nil
 }
 
-// CheckIdentity refuses a configuration in which one login would judge its own
-// work, or in which verdicts would count for nothing.
+// CheckIdentity refuses a configuration in which one login would judge its own work, or in which verdicts
+// would not count.
 func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 	listed := verdict.ListsLogin(reviewers, self)
 	switch {
@@ -295,12 +295,12 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 	return nil
 }
 
-// identity is the author of the commits, as configured, and named by its login otherwise.
+// identity returns the configured author of the commits, with the login as the default name.
 func identity(cfg config.Config, self string) worktree.Identity {
 	return worktree.Identity{Name: cmp.Or(cfg.Author.Name, self), Email: cfg.Author.Email}
 }
 
-// Trees is the store of worktrees below the state directory.
+// Trees returns the store of worktrees below the state directory.
 func Trees(cfg config.Config) *worktree.Store {
 	return &worktree.Store{
 		Root:   filepath.Join(cfg.StateDir, "worktrees"),

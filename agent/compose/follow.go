@@ -17,20 +17,18 @@ import (
 	"touchstone/relay/event"
 )
 
-// relayFollower turns the relay's events into hints, from where this machine
-// left off.
+// relayFollower turns the relay's events into hints, starting where this machine stopped.
 type relayFollower struct {
 	url     string
 	token   string
 	repos   []forge.Repo
 	journal *journal.Journal
-	// choices get what the relay's administrators set; nil where that does not count.
+	// choices receives the settings of the relay's administrators; nil if they do not apply.
 	choices *remoteconfig.Overlay
 }
 
-// Follow hints at everything each time the connection is made anew, or the relay says
-// that events are missing, since the events missed meanwhile may concern any pull
-// request.
+// Follow hints at everything each time the connection is established again, or the relay reports missing
+// events, because the missed events may concern any pull request.
 func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) error {
 	log := zerolog.Ctx(ctx)
 	filter := event.Filter{Sources: []string{"github"}}
@@ -50,7 +48,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 		switch {
 		case m.Event != nil:
 			for _, repo := range f.repos {
-				// Names have no case on GitHub; the configured spelling is the one used.
+				// GitHub's names ignore case; the configured spelling is used.
 				if strings.EqualFold(repo.String(), m.Event.Repo) && !idle(m.Event) {
 					hint(daemon.Hint{Repo: repo, Number: int(m.Event.Number)})
 				}
@@ -65,20 +63,20 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 	})
 }
 
-// choose takes over which models the relay's administrators have chosen.
+// choose applies the models that the relay's administrators have chosen.
 func (f *relayFollower) choose(ctx context.Context, m event.Message) {
 	switch {
 	case f.choices == nil:
 	case m.Control != nil:
 		f.choices.Take(ctx, *m.Control)
 	case m.Reset != nil:
-		f.choices.Drop() // those that hold in the new log come next
+		f.choices.Drop() // the settings of the new log come next
 	}
 }
 
-// idle reports whether an event is one on which no agent has anything to do: about an issue that is no pull request, or
-// a claim, by which an agent only says that it is at work. A status does not tell its pull request, so that each renewal
-// of a claim would have all agents look at all that is open.
+// idle reports whether an event needs no action from any agent: an event about an issue that is not a pull
+// request, or a claim, by which an agent only says that it is working. A status does not name its pull
+// request, so each renewal of a claim would make all agents check all open pull requests.
 func idle(e *event.Event) bool {
 	var payload struct {
 		Issue struct {

@@ -14,9 +14,9 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// remote gives the guidelines that the configuration names, nil for none.
+// remote returns the configured remote guidelines, nil for none.
 func remote(cfg config.Config) (remoteguidelines.Texts, error) {
-	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) { // for which no token is needed
+	if cfg.Guidelines == "" || filepath.IsAbs(cfg.Guidelines) { // no token is needed
 		return remoteguidelines.Guidelines(cfg.Guidelines, nil)
 	}
 	client, err := Client(cfg)
@@ -26,7 +26,7 @@ func remote(cfg config.Config) (remoteguidelines.Texts, error) {
 	return remoteguidelines.Guidelines(cfg.Guidelines, client)
 }
 
-// Guidelines are the built-in documents under the remote ones, under those of each
+// Guidelines returns the built-in documents overlaid with the remote ones, and then with those of each
 // directory.
 func Guidelines(ctx context.Context, cfg config.Config, dirs ...string) (guidelines.Set, error) {
 	set, err := guidelines.Default()
@@ -51,8 +51,8 @@ func Guidelines(ctx context.Context, cfg config.Config, dirs ...string) (guideli
 	return set, err
 }
 
-// Examiner composes what examines a change from the configuration. It needs no
-// token, unless the remote guidelines are in a repository.
+// Examiner builds the examiner of a change from the configuration. It needs no token, unless the remote
+// guidelines are in a repository.
 func Examiner(ctx context.Context, cfg config.Config, tempDir string) (*reviewer.Examiner, error) {
 	live := config.NewLive(cfg, remoteconfig.Of(ctx, cfg))
 	if err := CheckModels(live.Config().Engine, decide.Reviewer); err != nil {

@@ -18,9 +18,9 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Models composes what holds sessions with the models that the settings choose from, and
-// goes on with another where one does not answer. TempDir is where the sessions' homes are
-// made; empty is the system's choice.
+// Models returns an engine that runs sessions with the configured models, and continues with another model if
+// one does not answer. tempDir is where the sessions' home directories are created; empty means the system's
+// choice.
 func Models(live *config.Live, tempDir string) *fallback.Engine {
 	return &fallback.Engine{
 		Settings: func() config.Engine { return live.Config().Engine },
@@ -40,8 +40,8 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 				Private: file.Private(), Closed: file.Author.Network == config.NetworkGateway,
 				Bounds: process.Bounds{Memory: file.Engine.MaxMemory(), Processes: file.Engine.MaxProcesses},
 			}
-			// The command is of the engine that the file names, not of one that remote
-			// configuration chose.
+			// The command belongs to the engine that the file names, not to one that remote configuration
+			// chose.
 			if name == file.Engine.Name {
 				program.Command = file.Engine.Command
 			}
@@ -56,7 +56,7 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 	}
 }
 
-// writeResting writes down which models are left alone, for `touchstone status`.
+// writeResting records which models are not used for now, for `touchstone status`.
 func writeResting(ctx context.Context, log *journal.Journal, models []fallback.Rest) {
 	written := make([]journal.Rest, len(models))
 	for i, m := range models {
@@ -67,7 +67,7 @@ func writeResting(ctx context.Context, log *journal.Journal, models []fallback.R
 	}
 }
 
-// names are the names of models that are left alone.
+// names returns the names of models that are not used for now.
 func names(models []fallback.Rest) []string {
 	list := make([]string, len(models))
 	for i, m := range models {
@@ -76,15 +76,15 @@ func names(models []fallback.Rest) []string {
 	return list
 }
 
-// priced is a price of the settings, which have passed Validate.
+// priced converts a price of the settings, which have passed Validate.
 func priced(p config.Price) engine.Price {
 	return engine.Price{
 		Input: *p.Input, CacheWrite: *cmp.Or(p.CacheWrite, p.Input), CacheRead: *cmp.Or(p.CacheRead, p.Input), Output: *p.Output,
 	}
 }
 
-// CheckModels says which engine the settings name that there is none of, and which model that a
-// role needs has a name that its engine does not take.
+// CheckModels returns an error for a configured engine that does not exist, or for a model that a role needs
+// and whose name its engine does not accept.
 func CheckModels(e config.Engine, role decide.Role) error {
 	names := e.Engines()
 	for _, off := range e.Off {

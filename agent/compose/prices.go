@@ -12,12 +12,12 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// pricesLast is for how many days prices are taken for true; providers change them some
-// times a year.
+// pricesLast is the number of days for which prices count as current; providers change them a few times a
+// year.
 const pricesLast = 90
 
-// Stale says, in words that go on after it, that a day is too long ago for prices; it is empty
-// for one that is not, and for what is no day.
+// Stale returns a phrase to append to a day if the day is too long ago for prices. It returns "" for a recent
+// day, and for text that is not a date.
 func Stale(day string, now time.Time) string {
 	date, err := time.Parse(time.DateOnly, day)
 	if age := int(now.Sub(date).Hours() / 24); err == nil && age > pricesLast {
@@ -26,8 +26,8 @@ func Stale(day string, now time.Time) string {
 	return ""
 }
 
-// CheckPrices says what is wrong with the table of prices, for the engines that cannot
-// tell what their models cost: it is too old, or it is not there.
+// CheckPrices reports what is wrong with the price table, for engines that do not report what their models
+// cost: it is too old or missing.
 func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	date, err := time.Parse(time.DateOnly, cfg.Prices.Date)
 	age := int(now.Sub(date).Hours() / 24)
@@ -40,7 +40,7 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	case err != nil:
 		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up",
 			cfg.Prices.Date)
-	case age < -1: // it may be tomorrow already elsewhere
+	case age < -1: // it may already be tomorrow elsewhere
 		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up",
 			cfg.Prices.Date)
 	case Stale(cfg.Prices.Date, now) != "":
@@ -49,7 +49,7 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	return nil
 }
 
-// logAccess tells the log what of the sessions to come is not as it could be.
+// logAccess logs what is not ideal about the coming sessions.
 func logAccess(ctx context.Context, cfg config.Config, v engine.Version) {
 	log := zerolog.Ctx(ctx)
 	if v.Direct != "" {
