@@ -15,31 +15,31 @@ import (
 	"touchstone/worktree/layout"
 )
 
-// Side is what of a clone is compared with its base.
+// Side is the part of a clone that is compared with its base.
 type Side string
 
 // The sides.
 const (
-	Working   Side = "the working tree" // untracked files included, ignored ones left out
+	Working   Side = "the working tree" // untracked files included, ignored ones excluded
 	Staged    Side = "the staged files"
 	Committed Side = "HEAD"
 )
 
-// Borrowed is a worktree of what a clone holds, in a temporary directory.
+// Borrowed is a worktree with the content of a clone, in a temporary directory.
 type Borrowed struct {
 	*worktree.Tree
 	Clone *Clone
-	// Head is HEAD, or a commit made of what is not committed. What merging that into Base
-	// makes is checked out, Base being the commit that the base's name meant.
+	// Head is HEAD, or a commit of the uncommitted changes. Checked out is the merge of Head into Base, where
+	// Base is the commit that the base's name meant.
 	Head, Base string
-	Branch     string // "HEAD" where none is checked out
-	Made       bool   // Head is a commit of ours
+	Branch     string // "HEAD" if no branch is checked out
+	Made       bool   // Head is a commit made by this package
 	dir        string
 }
 
-// Borrow checks out one side of the clone, in a worktree like that of a pull request, whose
-// mirror borrows the clone's objects, in a directory of its own below parent; empty is the
-// system's for such things. Nothing is written to the clone. The caller closes it.
+// Borrow checks out one side of the clone in a worktree like that of a pull request, whose mirror borrows the
+// clone's objects. The worktree is in its own directory below parent; an empty parent means the system's
+// directory for temporary files. Borrow writes nothing to the clone. The caller closes the result.
 func (c *Clone) Borrow(ctx context.Context, parent, base string, of Side) (_ *Borrowed, err error) {
 	b := Borrowed{Clone: c}
 	if b.dir, err = os.MkdirTemp(parent, "touchstone-local-"); err != nil {
@@ -62,17 +62,17 @@ func (c *Clone) Borrow(ctx context.Context, parent, base string, of Side) (_ *Bo
 	return &b, unmergeable(err, of, base)
 }
 
-// lent is a store of worktrees whose only mirror has its objects in a clone.
+// lent is a store of worktrees whose only mirror borrows the objects of a clone.
 type lent struct {
 	store *worktree.Store
-	// request is for one side of the clone, as merging it into its base makes it. Both commits
-	// are there already: nothing is fetched.
+	// request is for one side of the clone, merged into its base. Both commits exist already: nothing is
+	// fetched.
 	request worktree.Request
-	made    bool // request.Head is a commit of ours
+	made    bool // request.Head is a commit made by this package
 }
 
-// lend makes a store in a directory for one side of the clone. Nothing is written to the clone,
-// whose git finds from then on what is written to the store's mirror.
+// lend creates a store in a directory for one side of the clone. It writes nothing to the clone. From then
+// on, the clone's git finds the objects of the store's mirror.
 func (c *Clone) lend(ctx context.Context, dir, base string, of Side) (l lent, err error) {
 	const repo = "local/clone"
 	l.request = worktree.Request{
@@ -97,7 +97,7 @@ func (c *Clone) lend(ctx context.Context, dir, base string, of Side) (l lent, er
 	return l, nil
 }
 
-// unmergeable says what to do where an error is that a side of the clone does not merge.
+// unmergeable adds advice to an error which says that a side of the clone does not merge.
 func unmergeable(err error, of Side, base string) error {
 	if !errors.Is(err, worktree.ErrUnmergeable) {
 		return err
@@ -107,8 +107,8 @@ func unmergeable(err error, of Side, base string) error {
 		"merge-base %[2]s HEAD)", of, base, why)
 }
 
-// mirror makes a bare repository that finds its objects in the clone, and has the clone's git
-// find those of that repository.
+// mirror creates a bare repository that finds its objects in the clone, and makes the clone's git find the
+// objects of that repository.
 func (c *Clone) mirror(ctx context.Context, mirror string) error {
 	objects, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *Clone) mirror(ctx context.Context, mirror string) error {
 	return os.MkdirAll(filepath.Join(mirror, "refs"), 0o700)
 }
 
-// headOf is the commit of one side. What is not committed becomes a commit on top of HEAD,
-// in the object store at objects, beside which the index is kept that this takes.
+// headOf returns the commit of one side. Uncommitted changes become a commit on top of HEAD, in the object
+// store at objects; the index for this is kept beside that store.
 func (c *Clone) headOf(ctx context.Context, objects string, of Side) (head string, made bool, err error) {
 	if head, err = c.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil || of == Committed {
 		return head, false, err
@@ -147,10 +147,10 @@ func (c *Clone) headOf(ctx context.Context, objects string, of Side) (head strin
 	return head, true, err
 }
 
-// maxLocalFile bounds the files that are read of a clone's commits, in bytes.
+// maxLocalFile bounds the files that are read from a clone's commits, in bytes.
 const maxLocalFile = 8 << 20
 
-// ReadFile is that of [worktree.Tree] for objects that are the clone's.
+// ReadFile is that of [worktree.Tree] for objects in the clone.
 func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	entries, err := b.Clone.entries(ctx, rev, name)
 	if err == nil && (len(entries) != 1 || entries[0].name != name) {
@@ -168,13 +168,13 @@ func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, erro
 	return b.Clone.output(ctx, "cat-file", "blob", entries[0].blob)
 }
 
-// ReadDir is that of [worktree.Tree] for objects that are the clone's.
+// ReadDir is that of [worktree.Tree] for objects in the clone.
 func (b *Borrowed) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	return b.Clone.ReadDir(ctx, rev, dir)
 }
 
-// ReadDir lists the names in a directory of a commit, "." being the root; those of directories and
-// submodules end in a slash. Errors: fs.ErrNotExist.
+// ReadDir lists the names in a directory of a commit; "." is the root. Names of directories and submodules
+// end in a slash. Errors: fs.ErrNotExist.
 func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	prefix := strings.TrimPrefix(dir+"/", "./")
 	entries, err := c.entries(ctx, rev, prefix)
@@ -194,13 +194,13 @@ func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 	return names, nil
 }
 
-// entry is what a commit holds under one name.
+// entry is an entry of a commit's tree.
 type entry struct {
 	mode, blob, name string
 	size             int64
 }
 
-// entries lists what a commit holds under a path or, if that ends in a slash, below it.
+// entries lists the entry of a commit at a path or, if the path ends in a slash, those below it.
 func (c *Clone) entries(ctx context.Context, rev, path string) ([]entry, error) {
 	args := []string{"ls-tree", "-z", "--full-tree", "--long", rev}
 	if path != "" {
@@ -223,10 +223,11 @@ func (c *Clone) entries(ctx context.Context, rev, path string) ([]entry, error) 
 	return list, nil
 }
 
-// Close gives the directory back.
+// Close releases the worktree and deletes its directory.
 func (b *Borrowed) Close() error { return errors.Join(b.Release(), os.RemoveAll(b.dir)) }
 
-// Base is the branch or commit that was named or, if none was, the branch that most likely gets the clone's changes.
+// Base returns the named branch or commit or, if none was named, the branch into which the clone's changes
+// will most likely be merged.
 func (c *Clone) Base(ctx context.Context, named string) (string, error) {
 	if named != "" {
 		return named, nil

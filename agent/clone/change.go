@@ -15,7 +15,8 @@ import (
 // maxPaths bounds how many changed paths are read from a clone.
 const maxPaths = 100_000
 
-// Change reads what merging the clone would change in base: its working tree or, when committed, HEAD.
+// Change reads what merging the clone into base would change. It reads the working tree or, with
+// onlyCommitted, HEAD.
 func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (guard.Change, error) {
 	of := Working
 	if onlyCommitted {
@@ -76,7 +77,7 @@ func (c *Clone) change(ctx context.Context, from, to string) (guard.Change, erro
 	return change, guard.Surround(ctx, &change, from, c)
 }
 
-// ReadFile is a file of a commit, as the guard reads it around a change.
+// ReadFile reads a file of a commit, which the guard needs around a change.
 func (c *Clone) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
 	return c.output(ctx, "cat-file", "blob", rev+":"+name)
 }
@@ -109,13 +110,13 @@ func (c *Clone) contents(ctx context.Context, files []guard.File, blobs []string
 		}
 	}
 	if err != nil {
-		_ = cmd.Cancel() // the first error is the one to tell
+		_ = cmd.Cancel() // the first error is the one to report
 	}
 	return errors.Join(err, cmd.Wait())
 }
 
-// readBlob reads "<name> blob <size>", the content and a newline; or
-// "<name> missing", which is what the null name of an absent side gives.
+// readBlob reads "<name> blob <size>", the content and a newline; or "<name> missing", which is the answer
+// for the null name of an absent side.
 func readBlob(in *bufio.Reader) (content []byte, large bool, err error) {
 	header, err := in.ReadString('\n')
 	if err != nil {

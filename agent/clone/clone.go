@@ -1,6 +1,6 @@
-// Package clone reads a clone of the user's, for the commands that look at what is in it: without running
-// what its configuration or its files ask for, and without writing to it. What it needs of its own lies in
-// a temporary directory that its caller gives back.
+// Package clone reads the user's clone, for the commands that look at its content. It neither runs what the
+// clone's configuration or files ask for nor writes to the clone. Its own data are in a temporary directory,
+// which its caller deletes.
 package clone
 
 import (
@@ -15,22 +15,22 @@ import (
 	"strings"
 )
 
-// Clone is a clone of the user's.
+// Clone is a clone of the user.
 type Clone struct {
 	Top      string   // its root
 	settings []string // -c options
-	env      []string // on top of the allow-list
+	env      []string // in addition to the inherited variables
 }
 
-// overrides outrank the clone's own configuration.
+// overrides take precedence over the clone's own configuration.
 var overrides = []string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
 	"core.attributesFile=" + os.DevNull, "core.untrackedCache=false", "submodule.recurse=false",
 	"core.safecrlf=false", "core.quotePath=true", "gc.auto=0", "maintenance.auto=false",
 }
 
-// inherited is what git may inherit. HOME is missing on purpose, and so is
-// every GIT_ variable that a hook would set.
+// inherited are the variables that git may inherit. HOME is missing on purpose, and so is every GIT_ variable
+// that a hook would set.
 var inherited = []string{"PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT"}
 
 // Open opens the clone around the current directory.
@@ -43,8 +43,8 @@ func Open(ctx context.Context) (*Clone, error) {
 	if c.Top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
 		return nil, fmt.Errorf("the current directory is in no clone that can be read; run this inside one: %w", err)
 	}
-	// What this user ignores everywhere may be secret, and line ends may be written in the
-	// user's way; neither is told to git below, which reads no configuration of the user's.
+	// What this user ignores everywhere may be secret, and line ends may follow the user's settings. The git
+	// commands below read no user configuration, so both settings are passed to them.
 	if file := c.setting(ctx, "--type=path", "core.excludesFile"); file != "" {
 		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
 	} else if home, err := os.UserHomeDir(); err == nil { // https://git-scm.com/docs/gitignore
@@ -57,7 +57,7 @@ func Open(ctx context.Context) (*Clone, error) {
 	return &c, c.disarm(ctx)
 }
 
-// setting is a setting as the user's own git has it, empty where nothing is set. Asking for one
+// setting returns a setting of the user's own git configuration, empty if it is not set. Reading a setting
 // runs nothing.
 func (c *Clone) setting(ctx context.Context, query ...string) string {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"config", "--get"}, query...)...)
@@ -69,7 +69,7 @@ func (c *Clone) setting(ctx context.Context, query ...string) string {
 	return strings.TrimRight(string(out), "\r\n")
 }
 
-// commit finds the commit that base names, which has to have history in common with HEAD.
+// commit resolves base to a commit, which must share history with HEAD.
 func (c *Clone) commit(ctx context.Context, base string) (string, error) {
 	commit, err := c.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}")
 	if err != nil {
@@ -82,8 +82,7 @@ func (c *Clone) commit(ctx context.Context, base string) (string, error) {
 	return commit, nil
 }
 
-// disarm switches the clone's filters off: they are commands, which reading a
-// file of the working tree would run.
+// disarm disables the clone's filters: they are commands that run when git reads a file of the working tree.
 func (c *Clone) disarm(ctx context.Context) error {
 	out, err := c.output(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	var failed *exec.ExitError
@@ -106,15 +105,14 @@ func (c *Clone) disarm(ctx context.Context) error {
 	return nil
 }
 
-// snapshot writes the working tree as a tree, or what is staged of it, to the mirror, with an
-// index of its own in dir, and returns its name.
+// snapshot writes the working tree, or its staged files, as a git tree to the mirror, with its own index in
+// dir, and returns the tree's SHA.
 func (c *Clone) snapshot(ctx context.Context, dir string, staged bool) (string, error) {
 	index, err := c.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
 	if err != nil {
 		return "", err
 	}
-	// In a hook of `git commit -a` what is staged is in another index
-	// (https://git-scm.com/docs/githooks).
+	// In a hook of `git commit -a` the staged files are in another index (https://git-scm.com/docs/githooks).
 	if other := os.Getenv("GIT_INDEX_FILE"); staged && other != "" {
 		if index = other; !filepath.IsAbs(other) {
 			index = filepath.Join(c.Top, other)
@@ -133,9 +131,8 @@ func (c *Clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 	return c.line(ctx, "write-tree")
 }
 
-// copyIndex copies an index with its time: git takes files that changed after it for
-// changed even where their size and time say otherwise
-// (https://git-scm.com/docs/racy-git).
+// copyIndex copies an index with its modification time: git treats files that changed after it as changed
+// even if their size and time say otherwise (https://git-scm.com/docs/racy-git).
 func copyIndex(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
