@@ -18,10 +18,10 @@ import (
 	"touchstone/agent/skill"
 )
 
-// completionTimeout is how long a person waits for what a shell completes.
+// completionTimeout bounds how long a shell completion may take, since a person waits for it.
 const completionTimeout = 3 * time.Second
 
-// values are what flags take, for a shell to complete, by the flags' names.
+// values are the accepted values of flags, by flag name, for shell completion.
 var values = map[string][]cobra.Completion{
 	"mode":       {"reviewer\treviews what others open", "author\tfixes and merges your own"},
 	"log-format": {"auto", "console", "json"},
@@ -31,17 +31,18 @@ var values = map[string][]cobra.Completion{
 	"for":        skill.Programs(),
 }
 
-// otherFormats are those of commands that have others than most.
+// otherFormats are the formats of commands that differ from most.
 var otherFormats = map[string][]cobra.Completion{
 	"touchstone guard":  {"text", "json", "sarif", "github"},
 	"touchstone impact": {"text", "json", "mermaid", "dot"},
 	"touchstone review": {"text", "json", "sarif", "markdown"},
 }
 
-// aboutPull are the commands that are about one pull request.
+// aboutPull are the commands about one pull request.
 var aboutPull = []string{"touchstone review", "touchstone fix", "touchstone merge", "touchstone why"}
 
-// taken are the values that a flag of a command takes; nil for one that takes others.
+// taken returns the values that a flag of a command accepts; nil for a flag that is not limited to fixed
+// values.
 func taken(cmd *cobra.Command, flag string) []cobra.Completion {
 	if own, ok := otherFormats[cmd.CommandPath()]; ok && flag == "format" {
 		return own
@@ -49,7 +50,7 @@ func taken(cmd *cobra.Command, flag string) []cobra.Completion {
 	return values[flag]
 }
 
-// CheckFlags refuses what the flags of a command do not take, whether or not it goes by them.
+// CheckFlags refuses values that the flags of a command do not accept, whether or not the command uses them.
 func CheckFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		given := []string{f.Value.String()}
@@ -65,7 +66,7 @@ func CheckFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// wrong says what else the value of a flag has to be; empty where it may be that.
+// wrong describes the values that a flag accepts, or returns "" if it accepts the given one.
 func wrong(cmd *cobra.Command, flag, value string) string {
 	var words []string
 	for _, known := range taken(cmd, flag) {
@@ -84,12 +85,12 @@ func wrong(cmd *cobra.Command, flag, value string) string {
 	return ""
 }
 
-// Complete has a shell complete the values of a command's flags and arguments, and of those of its
-// subcommands. What is no file is never completed as one.
+// Complete enables shell completion for the values of a command's flags and arguments, and of those of its
+// subcommands. A value that is not a file is never completed as one.
 func (s *Settings) Complete(cmd *cobra.Command) {
 	for name := range values {
 		if cmd.LocalFlags().Lookup(name) != nil {
-			// It fails only if it was done before.
+			// It fails only if the function is registered already.
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(taken(cmd, name), cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Settings) Complete(cmd *cobra.Command) {
 	}
 }
 
-// repositories are those of the configuration.
+// repositories completes the configured repositories.
 func (s *Settings) repositories(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
@@ -120,8 +121,8 @@ func (s *Settings) repositories(cmd *cobra.Command, _ []string, _ string) ([]cob
 	return cfg.Repositories, cobra.ShellCompDirectiveNoFileComp
 }
 
-// pulls are the open pull requests of the configured repositories, as the relay knows them or, without
-// one, GitHub.
+// pulls completes the open pull requests of the configured repositories, as the relay knows them or, without
+// a relay, GitHub.
 func (s *Settings) pulls(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	cfg, err := s.Load(cmd)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // errNoTerminal says that there is no terminal to ask on.
 var errNoTerminal = errors.New("this is no terminal, so nothing is asked")
 
-// Dialog asks people, where there are any: on a terminal.
+// Dialog asks people questions, if there is a terminal.
 type Dialog struct {
 	// Out is where Say prints.
 	Out   io.Writer
@@ -25,7 +25,7 @@ type Dialog struct {
 	lines *bufio.Reader
 }
 
-// NewDialog asks where a command was started.
+// NewDialog returns a dialog on the terminal where a command was started.
 func NewDialog(cmd *cobra.Command) *Dialog {
 	d := &Dialog{Out: cmd.OutOrStdout()}
 	if terminal.Is(os.Stdin) && terminal.Is(os.Stderr) {
@@ -37,7 +37,7 @@ func NewDialog(cmd *cobra.Command) *Dialog {
 // Say prints a line.
 func (d *Dialog) Say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
 
-// Ask returns the line that is typed in answer.
+// Ask returns the line that a person types in answer.
 func (d *Dialog) Ask(question string) (string, error) {
 	if d.in == nil {
 		return "", errNoTerminal
@@ -47,14 +47,14 @@ func (d *Dialog) Ask(question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// Yes reports whether a question is answered with yes, which an empty answer is. Without a
-// terminal it is no.
+// Yes reports whether a question is answered with yes; an empty answer means yes. Without a terminal the
+// answer is no.
 func (d *Dialog) Yes(question string) bool {
 	answer, err := d.Ask(question)
 	return err == nil && (answer == "" || strings.HasPrefix(strings.ToLower(answer), "y"))
 }
 
-// Secret returns what is typed, which the terminal does not show.
+// Secret returns a typed answer, which the terminal does not show.
 func (d *Dialog) Secret(question string) (string, error) {
 	if d.in == nil {
 		return "", errNoTerminal

@@ -23,15 +23,14 @@ const (
 	ExitInconclusive   = 20 // the model did not finish, or the command was stopped
 )
 
-// Exit is an error that carries its exit code. Without a message the command
-// has said already what there is to say.
+// Exit is an error with an exit code. If it has no message, the command has already printed everything.
 type Exit struct {
-	// Code is what the process exits with.
+	// Code is the process's exit code.
 	Code int
 	err  error
 }
 
-// Error is the message, empty if there is none.
+// Error returns the message, empty if there is none.
 func (e Exit) Error() string {
 	if e.err == nil {
 		return ""
@@ -39,10 +38,10 @@ func (e Exit) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap is the error that ended the command.
+// Unwrap returns the error that ended the command.
 func (e Exit) Unwrap() error { return e.err }
 
-// OnePull is the arguments of a command about one pull request.
+// OnePull validates the arguments of a command about one pull request.
 func OnePull(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -53,7 +52,7 @@ func OnePull(_ *cobra.Command, args []string) error {
 	return fmt.Errorf("%q are %d arguments where one pull request is meant; give one at a time", args, len(args))
 }
 
-// Usage is the error of a command line that cannot be understood.
+// Usage returns the error of a command line that cannot be understood.
 func Usage(cmd *cobra.Command, err error) error {
 	see := "; see"
 	if strings.HasSuffix(err.Error(), "?") {
@@ -62,7 +61,7 @@ func Usage(cmd *cobra.Command, err error) error {
 	return Exit{ExitUsage, fmt.Errorf("%w%s `%s --help`", err, see, cmd.CommandPath())}
 }
 
-// Inconclusive gives a session that did not finish its exit code.
+// Inconclusive adds the exit code for a session that did not finish.
 func Inconclusive(err error) error {
 	var session *engine.Error
 	if errors.As(err, &session) {
@@ -71,7 +70,7 @@ func Inconclusive(err error) error {
 	return err
 }
 
-// VerdictExit is the exit code of a review's verdict, nil for an approval.
+// VerdictExit returns the exit code of a review's verdict, nil for an approval.
 func VerdictExit(v verdict.Verdict) error {
 	if v == verdict.Approve {
 		return nil
@@ -79,7 +78,7 @@ func VerdictExit(v verdict.Verdict) error {
 	return Exit{Code: ExitRequestChanges}
 }
 
-// Ending is how the program ends after what a command returned.
+// Ending returns how the program exits after a command's error.
 func Ending(ctx context.Context, err error) Exit {
 	var coded Exit
 	switch {
@@ -91,7 +90,7 @@ func Ending(ctx context.Context, err error) Exit {
 		return Exit{ExitUsage, err}
 	case ctx.Err() == nil:
 		return Exit{ExitFailed, err}
-	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal stops git as well
+	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal interrupts git as well
 		return Exit{ExitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
 	}
 	return Exit{ExitInconclusive, fmt.Errorf("this was stopped before it was done; the last it met: %w", err)}

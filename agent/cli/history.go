@@ -16,21 +16,21 @@ import (
 // mostPast bounds the pull requests of one repository that are counted.
 const mostPast = 5000
 
-// History is what became of the pull requests of the configured repositories.
+// History is the outcome of the pull requests of the configured repositories.
 type History struct {
-	// Config are the settings, the flags included.
+	// Config is the configuration, flags included.
 	Config config.Config
 	// Client reads GitHub.
 	Client *forge.Client
 	repos  []forge.Repo
-	// From is where the time span begins; Pulls changed since then.
+	// From is the beginning of the time span; Pulls are the pull requests changed since then.
 	From  time.Time
 	Pulls []forge.Past
-	// Partial says that there were more than were read.
+	// Partial says that not all pull requests were read.
 	Partial bool
 }
 
-// History reads what became of the pull requests that changed in a time span until now.
+// History reads the outcome of the pull requests that changed within a time span until now.
 func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (h History, err error) {
 	if since <= 0 {
 		return h, Usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
@@ -59,23 +59,23 @@ func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (
 // Day is a day of 24 hours.
 const Day = 24 * time.Hour
 
-// Span is a time as a flag, such as how far back something looks.
+// Span is a time span as a flag, such as how far back a command looks.
 type Span time.Duration
 
-// String is the span as Set takes it.
+// String formats the span for Set.
 func (s *Span) String() string { return span.Format(time.Duration(*s)) }
 
-// Set reads a span.
+// Set parses a span.
 func (s *Span) Set(text string) error {
 	parsed, err := span.Parse(text)
 	*s = Span(parsed)
 	return err
 }
 
-// Type is what the help calls it.
+// Type is the name of the type in help texts.
 func (*Span) Type() string { return "time" }
 
-// Rows counts what became of the findings of each rule, with the thumbs that people gave.
+// Rows counts the outcomes of each rule's findings, and people's thumbs on them.
 func (h History) Rows(cmd *cobra.Command) (audit.RowStats, error) {
 	type of struct {
 		ref forge.Ref

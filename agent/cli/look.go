@@ -12,14 +12,14 @@ import (
 	"touchstone/agent/forge"
 )
 
-// BindOnlooker adds the flags of the commands that only look at GitHub.
+// BindOnlooker adds the flags of commands that only read GitHub.
 func BindOnlooker(cmd *cobra.Command, reviewers *[]string, format *string) {
 	cmd.Flags().StringArrayVar(reviewers, "reviewer", nil,
 		"`login` whose reviews count, in place of the configured ones; may be given more than once")
 	cmd.Flags().StringVar(format, "format", "text", "text or json")
 }
 
-// Onlooker reads the configuration of a command that only looks at GitHub and needs no model.
+// Onlooker reads the configuration of a command that only reads GitHub and needs no model.
 func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string) (config.Config, *forge.Client, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string) (config.Conf
 	return cfg, client, err
 }
 
-// Print writes what a command found out.
+// Print writes a command's result.
 func Print(to io.Writer, format string, what interface{ Write(io.Writer) error }) error {
 	if format == "text" {
 		return what.Write(to)

@@ -18,10 +18,10 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Single is one pull request to look after, and the configuration of who takes the other role.
+// Single is one pull request to look after, and the configuration file of the other role.
 type Single struct{ PR, With string }
 
-// onePoll is the time between two looks at one pull request where no relay tells of it.
+// onePoll is the time between two checks of one pull request if no relay reports its changes.
 const onePoll = config.Duration(5 * time.Second)
 
 // RunOne looks after one pull request until it is done or needs a person.
@@ -54,7 +54,7 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 	}
 	other := *s
 	other.ConfigPath = one.With
-	// The environment's token is the first login's.
+	// The token of the environment belongs to the first login.
 	other.Getenv = func(name string) string {
 		if name == "GITHUB_TOKEN" {
 			return ""
@@ -71,7 +71,7 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 		return err
 	}
 	defer closeSecond()
-	// The author's agent sees a merge through.
+	// The author's agent follows the merge to its end.
 	if role == decide.Reviewer {
 		first.Ends, second.Ends = false, true
 	}
@@ -81,8 +81,8 @@ func RunOne(cmd *cobra.Command, s *Settings, one Single, mode string, autoMerge 
 	return conclude(cmd, ref, both.Wait())
 }
 
-// only is a daemon that looks after one pull request; both says that there is one for the other role too. This very
-// command asks the reviewer for the review.
+// only returns a daemon that looks after one pull request; both says that there is a daemon for the other
+// role too. The same command asks the reviewer for the review.
 func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Ref, both bool) (*daemon.Daemon, func() error, error) {
 	cfg.Repositories = []string{ref.Repo.String()}
 	if both || role == decide.Reviewer {
@@ -98,7 +98,8 @@ func only(ctx context.Context, cfg config.Config, role decide.Role, ref forge.Re
 	return d, closeAll, err
 }
 
-// RoleOf is the role that --mode names or, without one, that of the login that the configuration's token belongs to.
+// RoleOf returns the role that --mode names or, without it, the role of the login to which the configured
+// token belongs.
 func RoleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, error) {
 	if mode != "" {
 		return Role(cmd, mode)
@@ -117,7 +118,7 @@ func RoleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, er
 	return decide.Author, nil
 }
 
-// conclude says how it ended with a pull request.
+// conclude reports how the work on a pull request ended.
 func conclude(cmd *cobra.Command, ref forge.Ref, err error) error {
 	end := (*daemon.Ended)(nil)
 	switch {

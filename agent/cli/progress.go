@@ -12,7 +12,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Progress tells a terminal how far a session is. Anything else is told nothing.
+// Progress prints a session's progress on a terminal. It prints nothing on other outputs.
 func Progress(out io.Writer) func(engine.Progress) {
 	if !terminal.Is(out) {
 		return nil
@@ -20,8 +20,8 @@ func Progress(out io.Writer) func(engine.Progress) {
 	return narrate(out)
 }
 
-// Steps tells a terminal what a review does before its session begins. Anything else is told
-// nothing.
+// Steps prints the steps of a review before its session begins, on a terminal. It prints nothing on other
+// outputs.
 func Steps(out io.Writer) func(step string) {
 	if !terminal.Is(out) {
 		return func(string) {}
@@ -30,13 +30,13 @@ func Steps(out io.Writer) func(step string) {
 	return func(step string) { timed(out, time.Since(began), step) }
 }
 
-// timed writes a line about how far a review is.
+// timed writes a line about a review's progress.
 func timed(out io.Writer, since time.Duration, text string) {
 	fmt.Fprintf(out, "%7s  %s\n", since.Round(time.Second), terminal.Plain(text))
 }
 
-// narrate tells of each dimension as it begins, of each tool that is called, and every 30 s of
-// silence that the session is still at work; with the tokens used until then, once known.
+// narrate reports each dimension when it begins, each tool call, and after every 30 s of silence that the
+// session is still working; with the tokens used so far, once known.
 func narrate(out io.Writer) func(engine.Progress) {
 	return func(p engine.Progress) {
 		text := ""

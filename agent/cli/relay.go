@@ -15,16 +15,16 @@ import (
 	"touchstone/relay/client"
 )
 
-// RelayPatience is how long a relay may take to answer a command that people wait for.
+// RelayPatience bounds how long a relay may take to answer a command while people wait.
 const RelayPatience = 5 * time.Second
 
-// Relay is a client of the configured relay.
+// Relay returns a client of the configured relay.
 func Relay(cfg config.Config) *client.Client {
 	return &client.Client{URL: cfg.Relay.URL, Token: string(cfg.Relay.Token)}
 }
 
-// OpenPulls are the open pull requests as the relay lists them, or GitHub where no relay does;
-// partial says that there are more.
+// OpenPulls returns the open pull requests as listed by the relay, or by GitHub if there is no relay or it
+// does not answer; partial says that there are more.
 func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only []string) (pulls []board.Pull, partial bool, err error) {
 	if cfg.Relay.URL != "" {
 		if pulls, err = AskRelay(cmd.Context(), cfg, only); err == nil {
@@ -51,7 +51,7 @@ func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only
 	return board.FromGitHub(cmd.Context(), github, repos, cfg.Reviewers, judge)
 }
 
-// AskRelay asks the relay for the open pull requests of repositories, or of all that it knows.
+// AskRelay asks the relay for the open pull requests of repositories, or of all repositories that it knows.
 func AskRelay(ctx context.Context, cfg config.Config, only []string) ([]board.Pull, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, RelayPatience, fmt.Errorf("it has not answered within %s", RelayPatience))
 	defer cancel()

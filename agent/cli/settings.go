@@ -1,5 +1,5 @@
-// Package cli is what the commands share: the flags that all of them take, exit codes, questions and
-// progress on a terminal, and the reading of one pull request or of a repository's history.
+// Package cli holds what the commands share: common flags, exit codes, questions and progress on a terminal,
+// and reading one pull request or a repository's history.
 package cli
 
 import (
@@ -22,16 +22,16 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Settings are the flags that every command takes. Flags win over the
-// environment, which wins over the file.
+// Settings are the flags of every command. Flags take precedence over the environment, which takes precedence
+// over the file.
 type Settings struct {
-	// ConfigPath is the configuration file; empty is the user's own.
+	// ConfigPath is the configuration file; empty means the user's own.
 	ConfigPath string
-	// Repos are those of --repo; empty for those of the configuration.
+	// Repos are the repositories of --repo; empty means the configured ones.
 	Repos     []string
 	logFormat string
 	logLevel  string
-	// Getenv reads the environment; nil is os.Getenv.
+	// Getenv reads the environment; nil means os.Getenv.
 	Getenv func(string) string
 }
 
@@ -45,14 +45,14 @@ func (s *Settings) Bind(root *cobra.Command) {
 	flags.StringVar(&s.logLevel, "log-level", "", "debug, info, warn or error (default info)")
 }
 
-// Load reads the configuration and puts the flags on top.
+// Load reads the configuration and applies the flags to it.
 func (s *Settings) Load(cmd *cobra.Command) (config.Config, error) {
 	getenv := s.Getenv
 	if getenv == nil {
 		getenv = os.Getenv
 	}
 	cfg, err := config.Load(s.ConfigPath, getenv)
-	if err := errors.Join(err, cfg.Validate()); err != nil { // all at once
+	if err := errors.Join(err, cfg.Validate()); err != nil { // all errors at once
 		return cfg, Exit{ExitUsage, err}
 	}
 	if len(s.Repos) > 0 {
@@ -70,8 +70,8 @@ func (s *Settings) Load(cmd *cobra.Command) (config.Config, error) {
 	return cfg, nil
 }
 
-// Logger returns a context that carries the logger: readable on a terminal,
-// JSON lines otherwise, always on standard error.
+// Logger returns a context with the logger: readable on a terminal, JSON lines otherwise, always on standard
+// error.
 func (s *Settings) Logger(ctx context.Context, cfg config.Config) context.Context {
 	console := cfg.Log.Format == "console" || cfg.Log.Format == "auto" && terminal.Is(os.Stderr)
 	log := zerolog.New(os.Stderr)
@@ -88,7 +88,7 @@ func (s *Settings) Logger(ctx context.Context, cfg config.Config) context.Contex
 	return log.WithContext(ctx)
 }
 
-// LogLevel sets what is logged from now on.
+// LogLevel sets the level from which messages are logged.
 func LogLevel(cfg config.Config) {
 	level, err := zerolog.ParseLevel(cfg.Log.Level)
 	if err != nil {
@@ -97,7 +97,7 @@ func LogLevel(cfg config.Config) {
 	zerolog.SetGlobalLevel(level)
 }
 
-// Once does one thing to one pull request in a role.
+// Once runs one action on one pull request in a role.
 func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
 	do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
 	var dir *tempdir.Dir
@@ -114,7 +114,7 @@ func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
 	})
 }
 
-// With does one thing to one pull request with an agent.
+// With runs one action on one pull request with an agent.
 func (s *Settings) With(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error,
 	start func(context.Context, config.Config) (*daemon.Agent, error)) error {
 	cfg, err := s.Load(cmd)
@@ -137,7 +137,8 @@ func (s *Settings) With(cmd *cobra.Command, arg string, do func(context.Context,
 	return do(ctx, agent, pr)
 }
 
-// ParseRef reads the pull request that an argument means; a number alone is one of the only repository that is configured.
+// ParseRef parses an argument that names a pull request; a number alone refers to the only configured
+// repository.
 func ParseRef(cmd *cobra.Command, cfg config.Config, arg string) (forge.Ref, error) {
 	var repo forge.Repo
 	var err error
@@ -153,7 +154,7 @@ func ParseRef(cmd *cobra.Command, cfg config.Config, arg string) (forge.Ref, err
 	return ref, nil
 }
 
-// Role reads what --mode says.
+// Role parses the value of --mode.
 func Role(cmd *cobra.Command, mode string) (decide.Role, error) {
 	role := decide.Role(mode)
 	if mode == "" {
