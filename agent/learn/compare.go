@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Change says how a finding of a replayed round relates to those that were recorded.
+// Change says how a finding of a replayed round relates to the recorded findings.
 type Change string
 
 const (
@@ -22,12 +22,12 @@ const (
 	Vanishes Change = "vanishes"
 )
 
-// Finding is one that a round found when it was recorded, or when it was replayed, or both times.
+// Finding is a finding of a round when it was recorded, when it was replayed, or both times.
 type Finding struct {
 	Pull   string `json:"pull"` // owner/name#number
 	Round  int    `json:"round"`
 	Change Change `json:"change"`
-	// Became is what had become of it when it was last seen; empty for one that appears.
+	// Became is the status of the finding when it was last seen; empty for a finding that appears.
 	Became   verdict.Status   `json:"became,omitempty"`
 	Rule     string           `json:"rule"`
 	Severity verdict.Severity `json:"severity"`
@@ -36,8 +36,8 @@ type Finding struct {
 	Claim    string           `json:"claim"`
 }
 
-// Effect is what a change of the guidelines does to the findings of one rule. Stayed and Vanished count these by what
-// had become of them.
+// Effect is the effect of changed guidelines on the findings of one rule. Stayed and Vanished count the
+// findings by their last status.
 type Effect struct {
 	Rule     string                 `json:"rule"`
 	Stay     int                    `json:"stay"`
@@ -47,8 +47,8 @@ type Effect struct {
 	Vanished map[verdict.Status]int `json:"vanished"`
 }
 
-// compare lists what a round found when it was recorded and now. What a second session refuted counts as found
-// both times: the row fired.
+// compare lists the findings of a round from when it was recorded and from now. A finding that a second
+// session refuted counts both times: the row applied.
 func compare(round Round, now verdict.Record) (all []Finding) {
 	one := func(e verdict.Entry, change Change, became verdict.Status) {
 		all = append(all, Finding{
@@ -83,7 +83,7 @@ func compare(round Round, now verdict.Record) (all []Finding) {
 	return all
 }
 
-// became is where a finding of the round stood when it was last seen.
+// became returns the status of the round's finding when it was last seen.
 func (r Round) became(e verdict.Entry) verdict.Status {
 	if i := slices.IndexFunc(r.Last, func(last verdict.Entry) bool { return last.ID == e.ID }); i >= 0 {
 		return r.Last[i].Status
@@ -91,7 +91,7 @@ func (r Round) became(e verdict.Entry) verdict.Status {
 	return e.Status
 }
 
-// effects counts findings by rule, those rules first of which most appear or vanish.
+// effects counts findings by rule; rules with the most appearing or vanishing findings come first.
 func effects(findings []Finding) []Effect {
 	rules := map[string]*Effect{}
 	for _, f := range findings {
@@ -121,7 +121,7 @@ func effects(findings []Finding) []Effect {
 	return all
 }
 
-// Write writes the replay for people to read.
+// Write writes the replay for people.
 func (r Replay) Write(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%d of %s replayed for $%.2f of $%.2f, recorded at $%.2f\n", r.Replayed,
@@ -161,7 +161,7 @@ func (r Replay) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// fates lists what became of findings, the most first.
+// fates lists how many findings had each status, the largest number first.
 func fates(of map[verdict.Status]int) string {
 	var parts []string
 	for _, status := range slices.SortedFunc(maps.Keys(of), func(a, b verdict.Status) int { return cmp.Or(of[b]-of[a], cmp.Compare(a, b)) }) {
@@ -170,7 +170,7 @@ func fates(of map[verdict.Status]int) string {
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// line is a finding on two lines.
+// line formats a finding on two lines.
 func (f Finding) line() string {
 	became := ""
 	if f.Became != "" {

@@ -17,24 +17,24 @@ import (
 type Round struct {
 	Pull   forge.PullRequest
 	Record verdict.Record
-	// Last is the ledger that says what became of its findings.
+	// Last is the latest ledger, with the status of the round's findings.
 	Last verdict.Ledger
 }
 
-// name is how people speak of the round.
+// name returns the name of the round for people.
 func (r Round) name() string { return fmt.Sprintf("%s round %d", r.Pull.Ref, r.Record.Round) }
 
-// Plan is a replay that was not begun yet.
+// Plan is a replay that has not begun.
 type Plan struct {
 	Since time.Time
-	// Rounds are those to replay, the latest first.
+	// Rounds are the rounds to replay, the latest first.
 	Rounds []Round
-	// Carried counts approvals that were carried over without a session, of which there is nothing to replay, Gone
-	// the rounds whose commit GitHub no longer has, Older those beyond the bound.
+	// Carried counts approvals that were carried over without a session, which cannot be replayed; Gone
+	// counts rounds whose commit GitHub no longer has; Older counts rounds beyond Most.
 	Carried, Gone, Older int
-	// BudgetUSD is what all sessions may cost together, in US dollars.
+	// BudgetUSD bounds the total cost of all sessions, in US dollars.
 	BudgetUSD float64
-	// Most bounds the rounds.
+	// Most bounds the number of rounds.
 	Most int
 }
 
@@ -43,15 +43,14 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 }
 
-// Find looks for the rounds to replay among what became of pull requests. It believes the records of the reviewers
-// that the book believes.
+// Find finds the rounds to replay in past pull requests. It uses the reviewers' records that the book trusts.
 func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewers []string, book *trust.Book) error {
 	for _, old := range past {
 		if !slices.ContainsFunc(old.Reviews, p.wanted) {
 			continue
 		}
 		if len(p.Rounds) == p.Most {
-			p.Older += count(old.Reviews, p.wanted) // not read any further, since they are many
+			p.Older += count(old.Reviews, p.wanted) // not read further, since there are many
 			continue
 		}
 		pr, err := read.PullRequest(ctx, old.Ref)
@@ -75,7 +74,7 @@ func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewe
 	return nil
 }
 
-// wanted reports whether a review is a round of the time in question, by any login.
+// wanted reports whether a review is a round within the time span, by any login.
 func (p *Plan) wanted(r forge.SubmittedReview) bool {
 	_, err := verdict.ParseRecord(r.Body)
 	return err == nil && !r.SubmittedAt.Before(p.Since)
@@ -90,7 +89,7 @@ func count[T any](all []T, is func(T) bool) (n int) {
 	return n
 }
 
-// String says what the replay will do, in sentences.
+// String describes the replay in sentences.
 func (p Plan) String() string {
 	var cost float64
 	pulls := map[forge.Ref]bool{}

@@ -14,49 +14,53 @@ import (
 	"touchstone/worktree"
 )
 
-// Replay is what came of replaying rounds. Its JSON is meant for other programs: names stay, new ones may come.
+// Replay is the result of replaying rounds. Its JSON is for other programs: names stay, new ones may be
+// added.
 type Replay struct {
 	Since time.Time `json:"since"`
-	// Planned counts the rounds that were to be replayed, Replayed those that were, and Same those of them that were
-	// judged by these very guidelines when they were recorded: what differs there is the model's noise.
+	// Planned counts the rounds that were to be replayed, Replayed those that were, and Same those of the
+	// replayed rounds that were judged by the same guidelines when they were recorded: differences there are
+	// the model's noise.
 	Planned  int `json:"planned"`
 	Replayed int `json:"replayed"`
 	Same     int `json:"same_guidelines"`
-	// Gone counts the rounds whose commits cannot be fetched any more, Failed those that came to no review, with the
-	// reasons, and Left those that were not begun, since the budget was spent or the replay was stopped.
+	// Gone counts the rounds whose commits can no longer be fetched, Failed lists those that gave no review,
+	// with the reasons, and Left counts those that were not begun because the budget was spent or the replay
+	// was stopped.
 	Gone    int       `json:"gone"`
 	Failed  []Failure `json:"failed"`
 	Left    int       `json:"left"`
 	Carried int       `json:"carried"`
 	Older   int       `json:"older"`
-	// CostUSD is what the sessions cost, of BudgetUSD, and RecordedUSD what those of the replayed rounds did once.
+	// CostUSD is the cost of the sessions, within BudgetUSD; RecordedUSD is the recorded cost of the replayed
+	// rounds.
 	BudgetUSD   float64 `json:"budget_usd"`
 	CostUSD     float64 `json:"cost_usd"`
 	RecordedUSD float64 `json:"recorded_usd"`
-	// Rules are the counts by rule, those first that changed most, and Findings what they count.
+	// Rules are the counts by rule, the most changed first; Findings are the counted findings.
 	Rules    []Effect  `json:"rules"`
 	Findings []Finding `json:"findings"`
 }
 
-// Failure is a round that came to no review.
+// Failure is a round that gave no review.
 type Failure struct {
 	Pull   string `json:"pull"`
 	Round  int    `json:"round"`
 	Reason string `json:"reason"`
 }
 
-// Rounds reviews recorded rounds again; a [reviewer.Reviewer] does.
+// Rounds reviews recorded rounds again; a [reviewer.Reviewer] implements it.
 type Rounds interface {
 	Replay(ctx context.Context, pr forge.PullRequest, round verdict.Record, own map[string]string,
 		opts reviewer.Options) (verdict.Record, error)
 }
 
-// Documents gives the texts of the guideline documents that a repository has of its own now.
+// Documents returns the texts of a repository's own current guideline documents.
 type Documents func(ctx context.Context, pr forge.PullRequest) (map[string]string, error)
 
-// Run replays the rounds one after the other for as long as the budget lasts, and no session takes more than
-// allowed. It tells of each round before it begins. What keeps a round from being replayed is in the result; where no
-// model can be asked at all, the rounds that follow are left.
+// Run replays the rounds one after the other until the budget is spent; no session uses more than allowed. It
+// reports each round before it begins. The result says why a round was not replayed. If no model can be used
+// at all, the following rounds are left.
 func (p Plan) Run(ctx context.Context, rounds Rounds, documents Documents, allowed verdict.Allowance, tell func(string)) Replay {
 	r := Replay{
 		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD,
@@ -93,7 +97,7 @@ func (p Plan) Run(ctx context.Context, rounds Rounds, documents Documents, allow
 	return r
 }
 
-// replay reviews one round again by the documents of today.
+// replay reviews one round again with today's documents.
 func replay(ctx context.Context, rounds Rounds, documents Documents, round Round, allowed verdict.Allowance) (verdict.Record, error) {
 	own, err := documents(ctx, round.Pull)
 	if err != nil {
@@ -102,10 +106,10 @@ func replay(ctx context.Context, rounds Rounds, documents Documents, round Round
 	return rounds.Replay(ctx, round.Pull, round.Record, own, reviewer.Options{Allowance: allowed})
 }
 
-// leastBudget is what a session is begun with at the least, in US dollars.
+// leastBudget is the least remaining budget with which a session is begun, in US dollars.
 const leastBudget = 0.01
 
-// reason is why a round came to no review; permanent says that the next one would not either, whatever it is.
+// reason says why a round gave no review; permanent says that the next rounds would fail too.
 func reason(err error) (why string, permanent bool) {
 	var session *engine.Error
 	if !errors.As(err, &session) {

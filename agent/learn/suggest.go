@@ -21,35 +21,35 @@ import (
 )
 
 const (
-	// leastKnown is how many findings of a row there have to be of which it is known whether they held, before a
-	// change of it is drafted: fewer are chance.
+	// leastKnown is how many findings of a row must be known to be right or wrong before a change of the row
+	// is drafted: fewer are chance.
 	leastKnown = 5
-	// mostShown bounds the findings that the session is shown.
+	// mostShown bounds the findings shown to the session.
 	mostShown = 40
 )
 
-// Suggestion is the draft of a changed row, for a person. Its JSON is meant for other programs: names stay, new ones
-// may come.
+// Suggestion is the draft of a changed row, for a person. Its JSON is for other programs: names stay, new
+// ones may be added.
 type Suggestion struct {
 	Rule string `json:"rule"`
-	// Tally is what became of the findings of the row.
+	// Tally counts the outcomes of the row's findings.
 	Tally audit.Tally `json:"tally"`
-	// File is the document that the draft changes, Diff the change as a unified diff that git applies, and Reason
-	// why, as the session says.
+	// File is the document that the draft changes, Diff the change as a unified diff that git applies, and
+	// Reason the session's reason.
 	File   string `json:"file"`
 	Diff   string `json:"diff"`
 	Reason string `json:"reason"`
-	// Rejected says what is wrong with the draft; empty where nothing is.
+	// Rejected lists what is wrong with the draft; empty if nothing is.
 	Rejected []string `json:"rejected"`
-	// Written says that the file has been changed.
+	// Written says that the file was changed.
 	Written bool    `json:"written"`
 	CostUSD float64 `json:"cost_usd"`
 
 	after string
 }
 
-// Choose picks the row to reword: the named one, or that with the most wrong findings. Why says, as a sentence, that
-// there is none: too little is known of it, or most of its findings held.
+// Choose picks the row to reword: the named row, or the one with the most wrong findings. If there is none,
+// why says so in a sentence: too little is known, or most of its findings held.
 func Choose(rows []audit.Row, rule string) (row audit.Row, why string) {
 	due := func(r audit.Row) bool { return r.Held+r.Wrong >= leastKnown && r.Wrong > r.Held }
 	if rule == "" {
@@ -74,19 +74,19 @@ func Choose(rows []audit.Row, rule string) (row audit.Row, why string) {
 	return rows[i], ""
 }
 
-// Drafter drafts changes of rows in one session each.
+// Drafter drafts changes of rows, each in its own session.
 type Drafter struct {
 	Engine engine.Engine
-	// Request is how a session is opened; its instructions are the drafter's own.
+	// Request is how a session is opened; the drafter sets its instructions.
 	Request engine.Request
-	// Base are the guidelines below the documents of Dir, whose texts are Texts by name.
+	// Base are the guidelines below the documents of Dir; Texts are the texts of these documents, by name.
 	Base  guidelines.Set
 	Dir   string
 	Texts map[string]string
 }
 
-// Draft has a session reword a row. An *engine.Error means that it did not finish. A draft that cannot be used is
-// one with what is wrong with it.
+// Draft has a session reword a row. An *engine.Error means that the session did not finish. If the draft
+// cannot be used, the suggestion says what is wrong with it.
 func (d Drafter) Draft(ctx context.Context, row audit.Row) (Suggestion, error) {
 	s := Suggestion{Rule: row.Rule, Tally: row.Tally, Rejected: []string{}}
 	laid, _ := d.Base.Lint(d.Texts)
@@ -115,7 +115,7 @@ func (d Drafter) Draft(ctx context.Context, row audit.Row) (Suggestion, error) {
 	return s, d.lay(&s, draft)
 }
 
-// lay writes a draft into the documents, and says what is wrong with what comes of it.
+// lay applies a draft to the documents, and records what is wrong with the result.
 func (d Drafter) lay(s *Suggestion, draft verdict.Draft) error {
 	edit, err := d.Base.Reword(d.Texts, s.Rule, draft.Severity, draft.Scope, draft.Criterion)
 	if err != nil {
@@ -137,7 +137,7 @@ func (d Drafter) lay(s *Suggestion, draft verdict.Draft) error {
 	return nil
 }
 
-// ask is the prompt of a draft: the row, what became of its findings, and these themselves.
+// ask returns the prompt of a draft: the row, the outcomes of its findings, and the findings themselves.
 func ask(law guidelines.Row, row audit.Row, nonce string) string {
 	var b strings.Builder
 	said := fmt.Sprintf("severity: %s\nscope: %s\ncriterion: %s", law.Severity, law.Scope, law.Criterion)
@@ -163,7 +163,7 @@ func ask(law guidelines.Row, row audit.Row, nonce string) string {
 	return b.String()
 }
 
-// passage is a finding with what became of it.
+// passage formats a finding with its outcome.
 func passage(f audit.Fired) reviewer.Passage {
 	e := f.Entry
 	text := fmt.Sprintf("%s, %s, in %s\nclaim: %s\ncode: %s", e.Status, e.Severity, f.Pull.Repo, e.Claim, e.Code)
@@ -176,17 +176,17 @@ func passage(f audit.Fired) reviewer.Passage {
 	return reviewer.Passage{What: "finding at " + verdict.Place(e.Path, e.Line), Text: text}
 }
 
-// numbers says what became of the findings of a row.
+// numbers describes the outcomes of a row's findings.
 func numbers(t audit.Tally) string {
 	part, _ := t.Precision()
 	return fmt.Sprintf("%s: %d held, %d were wrong (%s), of the rest nothing is known: precision %.0f %%.",
 		verdict.Amount(t.Count, "finding", "findings"), t.Held, t.Wrong, fates(t.Outcomes), 100*part)
 }
 
-// After is the text of the document with the draft.
+// After returns the text of the document with the draft applied.
 func (s Suggestion) After() string { return s.after }
 
-// Write writes the suggestion for people to read.
+// Write writes the suggestion for people.
 func (s Suggestion) Write(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", terminal.Plain(s.Rule), numbers(s.Tally))
