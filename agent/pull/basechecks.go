@@ -7,8 +7,8 @@ import (
 	"touchstone/agent/forge"
 )
 
-// Inherited finds out whether all that keeps an approved head from being green failed on its
-// base too: on the tip, or if that is past, on the commit that the head was approved against.
+// Inherited finds out whether all checks that keep an approved head from being green failed on its base too:
+// on the tip or, if not there, on the commit against which the head was approved.
 func (f *Facts) Inherited(ctx context.Context, read Source, pr forge.PullRequest, reviewed string) error {
 	failed := failing(f.Checks.deciding(pr.Checks))
 	if len(failed) == 0 {
@@ -36,7 +36,7 @@ func (f *Facts) Inherited(ctx context.Context, read Source, pr forge.PullRequest
 	return err
 }
 
-// failing are the names of the checks that failed.
+// failing returns the names of the failed checks.
 func failing(checks []forge.Check) (names []string) {
 	for _, c := range checks {
 		if c.State == forge.CheckFailure {

@@ -12,16 +12,16 @@ import (
 	"touchstone/verdict"
 )
 
-// calling is what a person was called to: a head and its base, of which earlier versions told
-// neither commit nor branch.
+// calling identifies what a person was called for: a head and its base. Calls by earlier versions name
+// neither the base's commit nor its branch.
 type calling struct{ head, base, branch string }
 
-// CallMark ends the comment that calls a person.
+// CallMark returns the end of the comment that calls a person.
 func CallMark(pr forge.PullRequest) string {
 	return fmt.Sprintf("<!-- touchstone:escalation v2 %s %s %s -->", pr.Head.SHA, cmp.Or(pr.Base.SHA, "-"), url.QueryEscape(pr.Base.Name))
 }
 
-// callIn is the call that a comment makes, if it does.
+// callIn returns the call in a comment, if there is one.
 func callIn(body string) (c calling, ok bool) {
 	mark := escalation.FindStringSubmatch(body)
 	if mark == nil {
@@ -31,7 +31,7 @@ func callIn(body string) (c calling, ok bool) {
 	return calling{head: cmp.Or(mark[1], mark[2]), base: mark[3], branch: branch}, err == nil
 }
 
-// CallBases are the commits of the base at which people were called to the present head.
+// CallBases returns the commits of the base for which people were called to the present head.
 func CallBases(pr forge.PullRequest) (bases []string) {
 	for _, c := range pr.Comments {
 		if to, ok := callIn(c.Body); ok && to.head == pr.Head.SHA && to.branch == pr.Base.Name && insider(pr, c) {
@@ -41,15 +41,14 @@ func CallBases(pr forge.PullRequest) (bases []string) {
 	return bases
 }
 
-// EscalatedAt is when an agent of either side last called a person, or zero. Only
-// those who belong to the repository are believed: the mark resets what bounds the
-// rounds.
+// EscalatedAt returns when an agent of either side last called a person, or zero. Only calls by those who
+// belong to the repository count, because the mark resets the limit of rounds.
 func EscalatedAt(pr forge.PullRequest, label string) time.Time {
 	return lastCall(pr, label, func(forge.Comment, calling) bool { return true })
 }
 
-// CalledAt is EscalatedAt of the present head and base alone. A comment that was edited does
-// not tell what it called to; rebased are commits that the base does not hold any more.
+// CalledAt is EscalatedAt for the present head and base only. An edited comment does not count, because what
+// it called for is unknown; rebased are commits that the base no longer contains.
 func CalledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
 	return lastCall(pr, label, func(c forge.Comment, to calling) bool {
 		sameBase := to.branch == "" || to.branch == pr.Base.Name && !rebased[to.base]
@@ -58,8 +57,8 @@ func CalledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.
 	})
 }
 
-// lastCall is when a person was last called in a comment that counts. A comment without the label
-// is an unfinished call: it stopped no agent, so it resets nothing.
+// lastCall returns when a person was last called in a comment that counts. A comment without the label is an
+// unfinished call: it stopped no agent, so it resets nothing.
 func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, to calling) bool) time.Time {
 	var at time.Time
 	for _, c := range pr.Comments {
@@ -71,11 +70,12 @@ func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, t
 	return at
 }
 
-// CallTitle begins the comment that calls a person. What the person has to do follows on its line, as Markdown.
+// CallTitle begins the comment that calls a person. The rest of its line says what the person has to do, as
+// Markdown.
 const CallTitle = "### A person is needed: "
 
-// CalledFor is what a person has to do who was last called to the present head and base, for good or until tomorrow, as the call
-// says it; blank if it does not, or was edited.
+// CalledFor returns what a person has to do according to the last call to the present head and base, for good
+// or until tomorrow; empty if the call does not say it, or was edited.
 func CalledFor(pr forge.PullRequest, label string) string {
 	for _, c := range slices.Backward(pr.Comments) {
 		to, called := callIn(c.Body)
@@ -102,16 +102,16 @@ func insider(pr forge.PullRequest, c forge.Comment) bool {
 	return c.Insider() || verdict.SameLogin(c.Author.Login, pr.Viewer)
 }
 
-// labelledSince reports whether a pull request had a label at a moment or at any later one: it has
-// it now, or it was put on or taken off since.
+// labelledSince reports whether a pull request had a label at a time or later: it has the label now, or the
+// label was added or removed since.
 func labelledSince(pr forge.PullRequest, label string, since time.Time) bool {
 	return Labelled(pr, label) || slices.ContainsFunc(pr.Labelled, func(l forge.Labelling) bool {
 		return strings.EqualFold(l.Label, label) && (l.At.After(since) || l.Added && l.At.Equal(since))
 	})
 }
 
-// HalfCalled reports whether this login has called a person to the present head and base by
-// the comment alone, until tomorrow or for good: the label is still missing.
+// HalfCalled reports whether this login has called a person to the present head and base by the comment only,
+// until tomorrow or for good: the label is still missing.
 func HalfCalled(pr forge.PullRequest, label string, tomorrow bool) bool {
 	for _, c := range slices.Backward(pr.Comments) {
 		to, ok := callIn(c.Body)

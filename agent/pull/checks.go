@@ -8,25 +8,25 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Checks is what a pull request's checks say, with what is known of those of its base.
+// Checks are the checks of a pull request, with what is known about those of its base.
 type Checks struct {
-	// Author is that of the pull request.
+	// Author is the pull request's author.
 	Author string
-	// Named are those that the repository's settings name; nothing else counts then.
+	// Named are the checks named in the repository's settings; if there are any, only these count.
 	Named []string
-	// Base are those of the base branch.
+	// Base are the checks of the base branch.
 	Base forge.BaseChecks
-	// Covered are the statuses that GitHub no longer shows, since the author reported one of the same name later: of each
-	// name the newest.
+	// Covered are the statuses that GitHub no longer shows because the author later reported a status of the
+	// same name: the newest of each name.
 	Covered []forge.Check
 }
 
-// Sum is the state of all checks together: of those that the settings name, or else of those
-// that the base branch requires, or else of all. They are green if at least one passes whose
-// word counts, and none failed or is still to come; skipped and neutral ones do not matter
+// Sum returns the combined state of the checks: of those that the settings name, or else those that the base
+// branch requires, or else all. They are green if at least one check that counts passes, and none failed or
+// is pending; skipped and neutral checks are ignored
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
-// A check that was cancelled, that waits for a person, or that CI did not start or lost, counts as pending: no change of the code would
-// help.
+// A check that was cancelled, waits for a person, or was not started or lost by CI counts as pending: no
+// change of the code would help.
 func (k Checks) Sum(all []forge.Check) decide.Checks {
 	total := decide.ChecksNone
 	for _, c := range k.deciding(all) {
@@ -40,7 +40,7 @@ func (k Checks) Sum(all []forge.Check) decide.Checks {
 	return total
 }
 
-// outcome is what one check says; nothing of one that was skipped or is neutral.
+// outcome returns the outcome of one check; none for one that was skipped or is neutral.
 func outcome(c forge.Check) decide.Checks {
 	switch c.State {
 	case forge.CheckSkipped, forge.CheckNeutral:
@@ -53,7 +53,7 @@ func outcome(c forge.Check) decide.Checks {
 	return decide.ChecksFailed
 }
 
-// with are the names of the checks that decide and have an outcome.
+// with returns the names of the deciding checks that have an outcome.
 func (k Checks) with(all []forge.Check, wanted decide.Checks) (names []string) {
 	for _, c := range k.deciding(all) {
 		if outcome(c) == wanted {
@@ -63,9 +63,9 @@ func (k Checks) with(all []forge.Check, wanted decide.Checks) (names []string) {
 	return names
 }
 
-// counts reports whether a check's success says that the change is fit to be merged: of one
-// that the settings or the base branch ask for, or that comes from where the base's checks
-// come from. What the pull request's author reports says nothing.
+// counts reports whether a check's success shows that the change is fit to be merged: the settings or the
+// base branch require the check, or it has the same source as a check of the base. A report by the pull
+// request's author never counts.
 func (k Checks) counts(c forge.Check) bool {
 	return !k.byAuthor(c) && (len(k.Named) > 0 || c.Required || k.Base.Sources[c.Source()])
 }
@@ -78,8 +78,9 @@ func (k Checks) passedByAuthor(c forge.Check) bool {
 	return c.State == forge.CheckSuccess && k.byAuthor(c)
 }
 
-// deciding are the checks that count. A required check that has not reported is added as pending; one whose success comes from another
-// source than on the base counts as pending too. What the author covers with a success of the same name stands in its place.
+// deciding returns the checks that count. A required check that has not reported is added as pending; a
+// success from another source than on the base counts as pending too. If the author covered a status with a
+// success of the same name, the covered status counts instead.
 func (k Checks) deciding(all []forge.Check) []forge.Check {
 	all = slices.Clone(all)
 	for i, c := range all {
@@ -112,8 +113,8 @@ func (k Checks) deciding(all []forge.Check) []forge.Check {
 	return all
 }
 
-// replaces reports whether a success stands under the name of a check that the base has from
-// elsewhere: of two statuses of one name GitHub shows the later one alone.
+// replaces reports whether a success has the name of a check that comes from another source on the base: of
+// two statuses with one name, GitHub shows only the later.
 func (k Checks) replaces(c forge.Check) bool {
 	if c.Required || len(k.Named) > 0 {
 		return false
@@ -123,8 +124,8 @@ func (k Checks) replaces(c forge.Check) bool {
 	return slices.ContainsFunc(k.Base.Expected, same) && (k.byAuthor(c) || !slices.ContainsFunc(k.Base.Expected, here))
 }
 
-// unknown is a check that passed, and does not count since nothing on the base came from
-// where it comes from, or from its author; "" if one counts or none passed.
+// unknown returns a check that passed but does not count, because nothing on the base came from its source or
+// it is the author's; "" if one counts or none passed.
 func (k Checks) unknown(all []forge.Check) (name string) {
 	for _, c := range k.deciding(all) {
 		switch {
@@ -138,12 +139,11 @@ func (k Checks) unknown(all []forge.Check) (name string) {
 	return name
 }
 
-// Missing are the checks that are to be expected after what reported on the base, or on an
-// earlier head, and that have not reported on this one: of several of one name, as many as
-// there were. Silent is one of those that should have run here all the same: GitHub Actions does
-// not start a workflow for paths that it does not look at, but has been here if another one
-// passed; what others report, they report on every head. Where checks are named or required,
-// those are waited for, and no others.
+// Missing returns the checks that reported on the base, or on an earlier head, and have not reported on this
+// head; several checks of one name are counted. silent is one of them that should have run here in any case:
+// GitHub Actions does not start a workflow for paths that the workflow excludes, but it has run here if
+// another of its checks passed; other sources report on every head. If checks are named or required, only
+// those are waited for.
 func (k Checks) Missing(all, earlier []forge.Check) (names []string, silent string) {
 	if len(k.Named) > 0 || slices.ContainsFunc(all, func(c forge.Check) bool { return c.Required }) {
 		return nil, ""

@@ -8,17 +8,17 @@ import (
 	"touchstone/verdict"
 )
 
-// Of several machines that act as one login, the first that says so has the session on a head: it
-// claims the head by a pending status, whose link ends in the machine's mark. GitHub keeps all
-// statuses in their order, so that each machine sees whose claim was first. The holder renews it
-// while it works; a claim that is not renewed, by a machine that has died, ends by itself.
+// Of several machines that act as one login, the first to claim a head gets the session on it. It claims the
+// head with a pending status whose link ends in the machine's mark. GitHub keeps all statuses in order, so
+// each machine sees whose claim was first. The holder renews its claim while it works; the claim of a dead
+// machine is not renewed and expires.
 const (
 	ClaimLease = 10 * time.Minute
 	ClaimMark  = "#touchstone-"
 )
 
-// FixedElsewhere is until when a machine of its author has the session on the head, as far as the last status
-// tells; zero if none has.
+// FixedElsewhere returns until when a machine of the pull request's author has the session on the head,
+// according to the latest status; zero if none has.
 func FixedElsewhere(pr forge.PullRequest) (until time.Time) {
 	for _, c := range pr.Statuses {
 		if Claimant(pr.Author.Login, c, forge.FixContext) != "" {
@@ -28,7 +28,7 @@ func FixedElsewhere(pr forge.PullRequest) (until time.Time) {
 	return until
 }
 
-// Claimant is the machine that a status of a login claims a head for; empty if it is no claim.
+// Claimant returns the machine for which a login's status claims a head; empty if the status is not a claim.
 func Claimant(login string, c forge.Check, context string) string {
 	if c.Name != context || c.State != forge.CheckPending || !verdict.SameLogin(c.By.Login, login) {
 		return ""

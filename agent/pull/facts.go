@@ -16,58 +16,56 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Facts are what a decision may need besides the pull request as it was read.
+// Facts are what a decision may need in addition to the pull request as read.
 type Facts struct {
-	// Now is the present by GitHub's clock.
+	// Now is the present time by GitHub's clock.
 	Now time.Time
-	// Trust says whose records are believed.
+	// Trust says whose records are trusted.
 	Trust *trust.Book
 	// Elsewhere is until when another machine of this login has the session on the head.
 	Elsewhere time.Time
-	// May is what those may do here who gave an order.
+	// May holds the permissions of those who gave an order.
 	May map[string]forge.Permission
-	// written is what the authors of comments wrote that another login edited since, by the
-	// comment's node.
+	// written holds the original texts of comments that another login edited, by the comment's node.
 	written map[string][]string
-	// Rebased are the commits of the base, reviewed against, that it no longer holds.
+	// Rebased are commits of the base that were reviewed against and that the base no longer contains.
 	Rebased map[string]bool
-	// writers are the logins that had a hand in it, where that was asked for; nil where it is
-	// not known.
+	// writers are the logins that contributed to the pull request, if that was asked for; nil if unknown.
 	writers []string
-	// Refused are the words that an agent has seen while their authors might not give them.
+	// Refused are the words that an agent saw while their authors lacked the permission to give them.
 	Refused map[string]bool
 	// Outdated are the approvals of a change that merging the head no longer makes, by review.
 	Outdated map[int64]bool
-	// Manual is why its author has to merge it, or blank.
+	// Manual is why the author has to merge the pull request, or blank.
 	Manual decide.Left
-	// Checks is how the checks are counted. Unbegun are those that reported on an earlier head
-	// or on the base and not on this head, failedBefore is one of them that failed on the earlier
-	// head, silent one of them whose source has passed nothing on this head.
+	// Checks determines how the checks are counted. unbegun are checks that reported on an earlier head or on
+	// the base and not on this head; failedBefore is one of them that failed on the earlier head; silent is
+	// one of them whose source has passed nothing on this head.
 	Checks               Checks
 	unbegun              []string
 	failedBefore, silent string
-	// baseFails is a check of the head that fails on its base too, baseFailed one that did when
-	// the head was approved.
+	// baseFails is a check of the head that also fails on its base; baseFailed is one that did when the head
+	// was approved.
 	baseFails, baseFailed string
-	// Commits are those of the pull request, where they were read.
+	// Commits are the commits of the pull request, if they were read.
 	Commits []forge.Commit
-	// Enqueued says that this machine put the head into the merge queue that it waits in.
+	// Enqueued says that this machine put the head into the merge queue in which it waits.
 	Enqueued bool
-	// ByHand says that its author merges by hand, now.
+	// ByHand says that the author merges by hand, now.
 	ByHand bool
-	// Unread is why not all of that was read, or nil.
+	// Unread is why not everything was read, or nil.
 	Unread error
-	// Past is what this machine remembers.
+	// Past is this machine's memory.
 	Past decide.History
 }
 
-// NewFacts are the facts before anything was asked.
+// NewFacts returns the facts before any request.
 func NewFacts() Facts {
 	return Facts{May: map[string]forge.Permission{}, written: map[string][]string{}, Rebased: map[string]bool{}, Outdated: map[int64]bool{}}
 }
 
-// Expect finds out which checks an approved head should have, after those of its base and of an
-// earlier head, if there is one.
+// Expect finds out which checks an approved head should have, based on its base and an earlier head, if there
+// is one.
 func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, earlier string) (err error) {
 	if pr.Base.SHA != "" {
 		if f.Checks.Base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
@@ -96,8 +94,8 @@ func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, e
 	return nil
 }
 
-// Dropped counts how often a merge queue gave the present head back: since it was approved,
-// and since the agents last began afresh.
+// Dropped counts how often a merge queue removed the present head since it was approved and since the agents
+// last started over.
 func Dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 	for _, out := range pr.Dequeued {
 		if !ByPerson(out.By) && out.At.After(since) && !out.At.Before(approved) {
@@ -107,11 +105,11 @@ func Dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 	return n
 }
 
-// ByPerson reports whether a login is a person's; ghost stands for accounts that are gone.
+// ByPerson reports whether a login is a person's; ghost stands for deleted accounts.
 func ByPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
 
-// Ask reads the rights of those who gave an order or may have, what they wrote before another
-// login edited it, and who wrote or pushed a part of the pull request.
+// Ask reads the permissions of those who gave an order or may have, what they wrote before another login
+// edited it, and who wrote or pushed a part of the pull request.
 func (f *Facts) Ask(ctx context.Context, read OrderReader, pr forge.PullRequest) error {
 	may := func(login string) error { return f.askRights(ctx, read, pr, login) }
 	for _, c := range pr.AllComments() {
@@ -144,7 +142,7 @@ func (f *Facts) Ask(ctx context.Context, read OrderReader, pr forge.PullRequest)
 	return f.askWriters(ctx, read, pr)
 }
 
-// askRights reads what a login may do, unless that is known.
+// askRights reads a login's permission, unless it is known.
 func (f *Facts) askRights(ctx context.Context, read OrderReader, pr forge.PullRequest, login string) (err error) {
 	if _, known := f.May[login]; !known {
 		f.May[login], err = read.Permission(ctx, pr.Ref.Repo, login)
@@ -152,15 +150,17 @@ func (f *Facts) askRights(ctx context.Context, read OrderReader, pr forge.PullRe
 	return err
 }
 
-// mayLetPass are those of some logins that are known to be allowed to push, as one has to be who lets pass what is held for a person.
+// mayLetPass returns those of some logins that are known to have push permission, which is required to let
+// pass what is held for a person.
 func (f Facts) mayLetPass(logins []string) []string {
 	return slices.DeleteFunc(slices.Clone(logins), func(login string) bool {
 		return strings.HasSuffix(login, "[bot]") || !f.May[login].CanWrite()
 	})
 }
 
-// askWriters reads what the people may do who are asked to review a pull request that is held for a person, and who wrote or
-// pushed a part of one that a person wants to let pass. Where GitHub cannot tell, no login counts as independent.
+// askWriters reads the permissions of people whose review is requested on a pull request that is held for a
+// person, and who wrote or pushed a part of one that a person wants to let pass. If GitHub cannot tell, no
+// login counts as independent.
 func (f *Facts) askWriters(ctx context.Context, read OrderReader, pr forge.PullRequest) (err error) {
 	held, approved := false, false
 	for _, r := range pr.Reviews {
@@ -191,15 +191,14 @@ func (f *Facts) askWriters(ctx context.Context, read OrderReader, pr forge.PullR
 	return err
 }
 
-// independent reports whether a login is known to have had no hand in a pull request, nor to
-// have opened it.
+// independent reports whether a login is known to have neither contributed to a pull request nor opened it.
 func (f Facts) independent(pr forge.PullRequest, login string) bool {
 	return len(f.writers) > 0 && !verdict.ListsLogin(f.writers, login) && !verdict.SameLogin(pr.Author.Login, login)
 }
 
-// Compare finds out whether the base branch still holds a commit that it once had
-// as its tip. Where it does not, it was rewritten: what came to it before the
-// review, and so was no part of it, could come with the merge.
+// Compare finds out whether the base branch still contains a commit that was once its tip. If not, the branch
+// was rewritten: commits that were on it before the review, and so were not reviewed, could come with the
+// merge.
 func (f Facts) Compare(ctx context.Context, read Source, pr forge.PullRequest, base string) error {
 	if _, known := f.Rebased[base]; known || base == pr.Base.SHA {
 		return nil
@@ -216,14 +215,14 @@ func (f Facts) Compare(ctx context.Context, read Source, pr forge.PullRequest, b
 	return nil
 }
 
-// RepositoryReader reads a repository's own settings, and what they are about.
+// RepositoryReader reads a repository's own settings, and what they apply to.
 type RepositoryReader interface {
 	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
 	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
 }
 
-// SettingsOf are the repository's settings on the base branch. Left says why a pull request is
-// left to its author where they cannot be read.
+// SettingsOf returns the repository's settings on the base branch. If they cannot be read, left says why the
+// pull request is left to its author.
 func SettingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, decide.Left, error) {
 	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
 	switch {

@@ -7,14 +7,14 @@ import (
 	"touchstone/verdict"
 )
 
-// OrderReader reads what tells whether an order counts.
+// OrderReader reads what determines whether an order counts.
 type OrderReader interface {
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
 	Revisions(ctx context.Context, repo forge.Repo, node string) ([]forge.Revision, error)
 	Writers(ctx context.Context, pr forge.PullRequest) ([]string, error)
 }
 
-// Source reads from GitHub what some decisions need besides a pull request.
+// Source reads what some decisions need from GitHub in addition to a pull request.
 type Source interface {
 	OrderReader
 	Contains(ctx context.Context, repo forge.Repo, descendant, ancestor string) (bool, error)
@@ -25,8 +25,8 @@ type Source interface {
 	StatusHistory(ctx context.Context, pr forge.PullRequest) ([]forge.Check, error)
 }
 
-// Knowledge is what a decision takes besides a pull request: facts from GitHub, and what its
-// commits make of its base.
+// Knowledge is what a decision needs in addition to a pull request: facts from GitHub, and what its commits
+// change in its base.
 type Knowledge interface {
 	Source
 	Makes(ctx context.Context, pr forge.PullRequest, r verdict.Record) (bool, error)

@@ -8,12 +8,13 @@ import (
 	"touchstone/verdict"
 )
 
-// Remembered reads facts once, and answers the same question from memory after that. One serves one attempt to merge.
+// Remembered reads facts once and then answers the same question from memory. Each attempt to merge uses its
+// own.
 type Remembered struct {
-	// Read is asked once; Answers are what it said, by the question.
+	// Read is asked once per question; Answers are its answers, by question.
 	Read    Knowledge
 	Answers map[string]any
-	// Asked says that a question took a request.
+	// Asked says that a question needed a request.
 	Asked bool
 }
 
@@ -71,7 +72,7 @@ func (r *Remembered) BaseChecks(ctx context.Context, repo forge.Repo, sha string
 	return recall(r, fmt.Sprint("base checks ", repo, " ", sha), func() (forge.BaseChecks, error) { return r.Read.BaseChecks(ctx, repo, sha) })
 }
 
-// StatusHistory is asked for anew when anything was reported since.
+// StatusHistory asks again if anything was reported since.
 func (r *Remembered) StatusHistory(ctx context.Context, pr forge.PullRequest) ([]forge.Check, error) {
 	return recall(r, fmt.Sprint("statuses ", pr.Ref, " ", pr.Head.SHA, " ", pr.Checks),
 		func() ([]forge.Check, error) { return r.Read.StatusHistory(ctx, pr) })

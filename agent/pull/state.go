@@ -1,6 +1,6 @@
-// Package pull makes of a pull request, as GitHub was read, the state that decide.Next decides on: it asks GitHub what
-// else a decision takes, and counts checks, orders, reviews and calls. What this machine remembers comes in as a [decide.History].
-// It stores nothing.
+// Package pull turns a pull request, as read from GitHub, into the state on which decide.Next decides. It
+// asks GitHub for what else a decision needs, and counts checks, orders, reviews and calls. This machine's
+// memory is passed in as a [decide.History]. The package stores nothing.
 package pull
 
 import (
@@ -19,7 +19,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// StateOf is everything that [decide.Next] may know of a pull request.
+// StateOf returns everything that [decide.Next] may know about a pull request.
 func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts) decide.State {
 	comments, now := CommentsOf(pr, cfg, f), f.Now
 	reviewers := []string{pr.Viewer}
@@ -88,7 +88,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		if o.Record != nil {
 			o.Rebased, o.Outdated = f.Rebased[o.Record.Base], f.Outdated[r.ID]
 			o.Restated = o.Record.Description != "" && (o.Record.Title != pr.Title || !o.Record.Describes(pr.Body))
-			// GitHub takes a reviewer off the list of requests when the review is in.
+			// GitHub removes a reviewer from the requests when the review is submitted.
 			s.Requested = s.Requested || verdict.ListsLogin(reviewers, r.Author.Login)
 			known = append(known, o.Record.Ledger...)
 		}
@@ -99,7 +99,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 	return s
 }
 
-// unread is why not all of a pull request was read, as a sentence part; "" for no error.
+// unread returns why not all of a pull request was read, as part of a sentence; "" for no error.
 func unread(err error) string {
 	if known := (*forge.Error)(nil); errors.As(err, &known) {
 		return known.Message
@@ -107,7 +107,7 @@ func unread(err error) string {
 	return ""
 }
 
-// CommentsOf is what was said on a pull request, with what those who said it may do there.
+// CommentsOf returns the comments of a pull request, with their authors' permissions.
 func CommentsOf(pr forge.PullRequest, cfg config.Config, f Facts) []verdict.Comment {
 	var comments []verdict.Comment
 	for _, c := range pr.AllComments() {
@@ -121,7 +121,7 @@ func CommentsOf(pr forge.PullRequest, cfg config.Config, f Facts) []verdict.Comm
 	return comments
 }
 
-// Comment is a comment in the decision's terms. Rights are the settings'.
+// Comment converts a comment to the decision's terms. rights are from the settings.
 func (f Facts) Comment(pr forge.PullRequest, rights config.Rights, c forge.Comment) verdict.Comment {
 	may := f.May[c.Author.Login]
 	comment := verdict.Comment{
@@ -136,12 +136,12 @@ func (f Facts) Comment(pr forge.PullRequest, rights config.Rights, c forge.Comme
 	return comment
 }
 
-// Deletion is a comment that another login deleted, in the decision's terms.
+// Deletion converts a comment that another login deleted to the decision's terms.
 func (f Facts) Deletion(d forge.Deletion) verdict.Comment {
 	return verdict.Comment{By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.May[d.Author.Login].CanWrite()}
 }
 
-// commitsOf are a pull request's commits in the decision's terms.
+// commitsOf converts a pull request's commits to the decision's terms.
 func commitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
 	var all []verdict.Commit
 	for _, c := range f.Commits {
@@ -168,8 +168,8 @@ func Mergeable(pr forge.PullRequest) decide.Mergeable {
 	return decide.MergeableUnknown
 }
 
-// The marks of what an agent says in comments: that it called a person, for good or until
-// the next day; that a pull request waits for its author; that it answered an order.
+// The marks of agents' comments: a call of a person, for good or until the next day; a pull request that
+// waits for its author; an answer to an order.
 var (
 	escalation = lazyregexp.New(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
 		`|-) ([^ <>]+)) -->$`)
@@ -177,7 +177,7 @@ var (
 	Waiting = lazyregexp.New(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
-// ReplyMark ends the answer to an order.
+// ReplyMark returns the end of an answer to an order.
 func ReplyMark(id int64) string { return fmt.Sprintf("<!-- touchstone:reply v1 %d -->", id) }
 
 // answered reports whether one of the agents has answered an order.
@@ -188,7 +188,7 @@ func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
 	})
 }
 
-// BudgetsOf are the settings' in the decision's terms.
+// BudgetsOf converts the settings' budgets to the decision's terms.
 func BudgetsOf(cfg config.Config) decide.Budgets {
 	b := cfg.Budgets
 	return decide.Budgets{
@@ -198,9 +198,9 @@ func BudgetsOf(cfg config.Config) decide.Budgets {
 	}
 }
 
-// Rested reports whether this login put the label on because a day's budget was spent, and
-// that day is over. Its mark speaks of one labelling only, the first after it: the login is
-// also its owner's, who may put the label on again by hand.
+// Rested reports whether this login added the label because a day's budget was spent, and that day is over.
+// Its mark applies only to the next labelling after it: the login also belongs to its owner, who may add the
+// label again by hand.
 func Rested(pr forge.PullRequest, label string, now time.Time) bool {
 	var on forge.Labelling
 	var off time.Time
@@ -232,7 +232,7 @@ func Rested(pr forge.PullRequest, label string, now time.Time) bool {
 	return over
 }
 
-// forced is the last push by force to the head.
+// forced returns the last force push to the head.
 func forced(pr forge.PullRequest) decide.Replacement {
 	if len(pr.HeadForced) == 0 {
 		return decide.Replacement{}
@@ -241,8 +241,8 @@ func forced(pr forge.PullRequest) decide.Replacement {
 	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
-// Notices are what this login has told its author of: why it leaves a pull request to them, and that
-// what its nits propose could not be applied.
+// Notices returns what this login has reported to its author: why it leaves a pull request to them, and that
+// edits proposed by its nits could not be applied.
 func Notices(pr forge.PullRequest) (all []decide.Notice) {
 	for _, c := range pr.AllComments() {
 		if mark := Waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
@@ -252,8 +252,7 @@ func Notices(pr forge.PullRequest) (all []decide.Notice) {
 	return all
 }
 
-// discussed are the findings whose conversations were resolved, or have comments that are no
-// agent's.
+// discussed returns the findings whose conversations were resolved, or have comments that are not an agent's.
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	for _, t := range FindingThreads(pr, cfg) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {
@@ -266,8 +265,8 @@ func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	return ids
 }
 
-// RenewedAt is when a pull request last began afresh, as far as GitHub tells, or a label came
-// off that keeps the agents from it.
+// RenewedAt returns when a pull request last started over, as far as GitHub shows, or when a label that stops
+// the agents was removed.
 func RenewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 	at := pr.RenewedAt
 	for _, l := range pr.Labelled {
@@ -280,7 +279,7 @@ func RenewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 	return at
 }
 
-// reportedAt is when one of the checks last began or ended.
+// reportedAt returns when one of the checks last began or ended.
 func reportedAt(checks []forge.Check) (at time.Time) {
 	for _, c := range checks {
 		if c.At.After(at) {
@@ -290,8 +289,7 @@ func reportedAt(checks []forge.Check) (at time.Time) {
 	return at
 }
 
-// Labelled reports whether a pull request has a label. As GitHub's, their names
-// have no case.
+// Labelled reports whether a pull request has a label. Like GitHub's, label names ignore case.
 func Labelled(pr forge.PullRequest, label string) bool {
 	return slices.ContainsFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }

@@ -7,14 +7,14 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// FindingThread is the conversation about a finding of a reviewer's.
+// FindingThread is the conversation about a reviewer's finding.
 type FindingThread struct {
 	forge.Thread
 	// Finding is its ID.
 	Finding string
 }
 
-// FindingThreads are the conversations about findings, as reviewers began them.
+// FindingThreads returns the conversations about findings that reviewers began.
 func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThread) {
 	for _, t := range pr.Threads {
 		if len(t.Comments) == 0 || !verdict.ListsLogin(cfg.Reviewers, t.Comments[0].Author.Login) {
@@ -27,8 +27,8 @@ func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThrea
 	return all
 }
 
-// AnswerMark ends what the author's agent says in the thread of a finding.
+// AnswerMark ends an answer of the author's agent in the thread of a finding.
 const AnswerMark = "<!-- touchstone:answer v1 -->"
 
-// OwnAnswer matches that mark, and the one of what could not be applied.
+// OwnAnswer matches AnswerMark, and the mark of an edit that could not be applied.
 var OwnAnswer = lazyregexp.New(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)
