@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// PrintFindings prints findings. evidence is how much evidence there is, shown or not.
+// PrintFindings prints findings. evidence is the number of pieces of evidence, shown or not.
 func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format string) error {
 	switch format {
 	case "json":
@@ -59,7 +59,7 @@ func PrintJSON(out io.Writer, value any) error {
 	return e.Encode(value)
 }
 
-// rowed is a finding with the guideline row behind its kind.
+// rowed is a finding with the guideline row for its kind.
 type rowed struct {
 	guard.Finding
 	Row string `json:"row,omitempty"`
@@ -73,8 +73,8 @@ func withRows(found []guard.Finding) []rowed {
 	return out
 }
 
-// GuardSARIF writes findings as SARIF 2.1.0, of which GitHub shows holds as errors and evidence
-// as notes. See https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+// GuardSARIF returns findings as SARIF 2.1.0. GitHub shows holds as errors and evidence as notes. See
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 func GuardSARIF(found []guard.Finding) any {
 	type object = map[string]any
 	results := []object{}
@@ -99,7 +99,7 @@ func GuardSARIF(found []guard.Finding) any {
 	}
 }
 
-// PrintAnnotations writes a workflow's commands.
+// PrintAnnotations writes workflow commands.
 func PrintAnnotations(out io.Writer, found []guard.Finding) error {
 	for _, f := range found {
 		level := "notice"
@@ -118,7 +118,7 @@ var (
 	annotationProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Annotate writes the command that shows a text beside a line. See
+// Annotate writes the workflow command that shows a text beside a line. See
 // https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
 func Annotate(out io.Writer, level, path string, line int, title, text string) error {
 	_, err := fmt.Fprintf(out, "::%s file=%s,line=%d,title=%s::%s\n", level, annotationProperty.Replace(path), max(line, 1),

@@ -1,5 +1,5 @@
-// Package report prints what a review or the guard found and that is not posted: for people, for programs,
-// as SARIF and as annotations of a workflow.
+// Package report prints the results of a review or of the guard that are not posted: for people, for
+// programs, as SARIF and as annotations of a workflow.
 package report
 
 import (
@@ -16,23 +16,23 @@ import (
 	"touchstone/verdict"
 )
 
-// Review is a review that is printed and not posted.
+// Review is a review that is printed instead of posted.
 type Review struct {
 	// Subject says what was reviewed, and against what.
 	Subject string
-	// Judgement is what the review came to, Record what is kept of it.
+	// Judgement is the result of the review; Record is its stored form.
 	Judgement verdict.Judgement
 	Record    verdict.Record
-	// LeftOut are the changed files that the session was not shown.
+	// LeftOut are the changed files that were not shown to the session.
 	LeftOut []leftOut
-	// First is a changed file: what is about the change as a whole is shown there where a
-	// place is needed. Empty if there is none.
+	// First is a changed file. Results about the change as a whole are shown there if a place is needed. It
+	// is empty if there is none.
 	First string
 	// Markdown is the review as it would be posted, its comments included.
 	Markdown string
 }
 
-// New takes a review as it would be posted.
+// New makes a report of a review as it would be posted.
 func New(subject string, o reviewer.Outcome) Review {
 	r := Review{Subject: subject, Judgement: o.Judgement, Record: o.Record}
 	if o.Carried {
@@ -45,7 +45,7 @@ func New(subject string, o reviewer.Outcome) Review {
 		r.First = cmp.Or(r.First, f.Path)
 		r.LeftOut = append(r.LeftOut, leftOut{f.Path, f.Reason})
 	}
-	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // which is for GitHub
+	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // the rest is for GitHub
 	parts := []string{strings.TrimSpace(body)}
 	for _, c := range o.Review.Comments {
 		parts = append(parts, fmt.Sprintf("---\n`%s`\n\n%s", verdict.Place(c.Path, c.Line), c.Body))
@@ -59,7 +59,7 @@ type leftOut struct {
 	Reason string `json:"reason"`
 }
 
-// Formats are how a report can be printed.
+// Formats are the formats of a report.
 var Formats = map[string]func(Review, io.Writer) error{
 	"text": Review.text, "json": Review.json, "sarif": Review.SARIF, "markdown": Review.markdown,
 }
@@ -69,7 +69,7 @@ func (r Review) markdown(out io.Writer) error {
 	return err
 }
 
-// json is for programs: keys are only ever added.
+// json is for programs: keys are added but never removed.
 func (r Review) json(out io.Writer) error {
 	record := r.Record
 	record.Ledger = List(record.Ledger)
@@ -100,12 +100,12 @@ type notListed struct {
 	Line   int    `json:"line"`
 	Claim  string `json:"claim"`
 	Reason string `json:"reason"`
-	// Into is the id of the finding that stands for it; "" for one that was dropped.
+	// Into is the id of the finding that replaces it; "" for a dropped finding.
 	Into string `json:"into,omitempty"`
 }
 
-// notListed are the findings that were merged into others, those that another session refuted,
-// and those that were dropped.
+// notListed returns the findings that were merged into others, those that another session refuted, and those
+// that were dropped.
 func (r Review) notListed() (all []notListed) {
 	for _, m := range r.Judgement.Merged {
 		all = append(all, notListed{m.Finding.Rule, m.Finding.Path, m.Finding.Line, m.Finding.Claim, m.Reason, m.Into})
@@ -119,7 +119,7 @@ func (r Review) notListed() (all []notListed) {
 	return all
 }
 
-// List is a list that is written as one when it is empty.
+// List returns a list that is encoded as a list even when it is empty.
 func List[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -127,7 +127,7 @@ func List[T any](items []T) []T {
 	return items
 }
 
-// Findings are the review's findings, the worst first.
+// Findings returns the review's findings, the worst first.
 func (r Review) Findings() []verdict.Finding {
 	findings := slices.Clone(r.Judgement.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int {
@@ -182,7 +182,7 @@ func (r Review) text(out io.Writer) error {
 	return err
 }
 
-// conclusion is the verdict in a sentence.
+// conclusion returns the verdict in a sentence.
 func (r Review) conclusion() string {
 	word := "Approved"
 	if r.Judgement.Verdict != verdict.Approve {
@@ -191,7 +191,7 @@ func (r Review) conclusion() string {
 	return word + ": " + r.Judgement.Sum()
 }
 
-// footer is what the review saw and took.
+// footer says what the review covered and how much it used.
 func (r Review) footer() string {
 	rec := r.Record
 	parts := []string{
@@ -209,18 +209,18 @@ func (r Review) footer() string {
 	return strings.Join(parts, ", ")
 }
 
-// printer writes lines for a terminal. What a change or a model wrote cannot steer it.
+// printer writes lines for a terminal. Text from a change or a model cannot control the terminal.
 type printer struct {
 	text   strings.Builder
 	colour bool
 }
 
-// line writes a line: lead as it is, the rest made harmless.
+// line writes a line: lead unchanged, the rest with control characters made harmless.
 func (p *printer) line(lead, format string, args ...any) {
 	fmt.Fprintf(&p.text, "%s%s\n", lead, terminal.Plain(fmt.Sprintf(format, args...)))
 }
 
-// paragraph writes the lines of a text, the first after lead and the others below it.
+// paragraph writes the lines of a text, the first after lead and the others indented below it.
 func (p *printer) paragraph(lead, text string) {
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		p.line(lead, "%s", strings.TrimRight(line, " \r\t"))
@@ -241,7 +241,7 @@ func (p *printer) finding(f verdict.Finding) {
 		if text := strings.Trim(part.text, "\r\n"); text != "" {
 			p.line("  ", "%s:", part.name)
 			for line := range strings.SplitSeq(text, "\n") {
-				// A tab would shrink to one space, and the code would lose its shape.
+				// A tab would shrink to one space and the code would lose its layout.
 				p.line("    ", "%s", strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "))
 			}
 		}

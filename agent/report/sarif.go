@@ -12,7 +12,7 @@ import (
 	"touchstone/verdict"
 )
 
-// The parts of SARIF 2.1.0 that a review fills in
+// These types are the parts of SARIF 2.1.0 that a review fills in
 // (https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html).
 type (
 	sarifLog struct {
@@ -37,7 +37,7 @@ type (
 	sarifRule struct {
 		ID string `json:"id"`
 	}
-	// sarifInvocation holds what kept the review from approving besides results.
+	// sarifInvocation holds what, in addition to the results, kept the review from approving.
 	sarifInvocation struct {
 		ExecutionSuccessful bool                `json:"executionSuccessful"`
 		Notifications       []sarifNotification `json:"toolExecutionNotifications"`
@@ -51,13 +51,13 @@ type (
 	}
 	sarifResult struct {
 		RuleID string `json:"ruleId,omitempty"`
-		// Kind is "open" for what was not answered; "" means that it failed.
+		// Kind is "open" for evidence without an answer; "" means that the result failed.
 		Kind         string            `json:"kind,omitempty"`
 		Level        string            `json:"level"`
 		Message      sarifMessage      `json:"message"`
 		Locations    []sarifLocation   `json:"locations,omitempty"`
 		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
-		// Suppressions say why a result is nothing; none for one that counts.
+		// Suppressions say why a result does not count; none for one that counts.
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 	}
 	sarifSuppression struct {
@@ -80,8 +80,7 @@ type (
 	}
 )
 
-// SARIF is for code scanning and editors: findings, holds and evidence as results, doubts
-// as notifications.
+// SARIF is for code scanning and editors: findings, holds and evidence are results, doubts are notifications.
 func (r Review) SARIF(out io.Writer) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version.String(), Rules: []sarifRule{}}},
@@ -118,8 +117,8 @@ func (r Review) SARIF(out io.Writer) error {
 	return PrintJSON(out, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-// sarifEvidence is what code suspected and no finding tells of: suppressed by the session's
-// reason, or open where it gave none.
+// sarifEvidence returns the evidence that no finding mentions: suppressed with the session's reason, or open
+// if the session gave none.
 func (r Review) sarifEvidence() (results []sarifResult) {
 	for _, e := range r.Judgement.Evidence {
 		if e.Finding != "" {
@@ -157,10 +156,10 @@ func sarifText(f verdict.Finding) string {
 	return text
 }
 
-// sarifPlace is where a result is. The change as a whole is at the first line of its first
-// file: code scanning refuses a result that is nowhere
+// sarifPlace returns the place of a result. A result about the change as a whole is at the first line of its
+// first file: code scanning refuses a result without a place
 // (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
-// A path is a relative reference there (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
+// Its path is a relative reference (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
 func (r Review) sarifPlace(path string, start, end int) []sarifLocation {
 	if path == "" {
 		path, start, end = r.First, 1, 1
