@@ -21,34 +21,34 @@ import (
 	"touchstone/agent/forge"
 )
 
-// AppFlow has a person make a GitHub App in the browser, by the manifest flow on this machine's loopback
+// AppFlow lets a person create a GitHub App in the browser, with the manifest flow on this machine's loopback
 // (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest#implementing-the-github-app-manifest-flow):
-// a page of ours posts the manifest to GitHub, the person agrees there, and GitHub sends the browser back with a
-// code for the App. It writes nothing.
+// our page posts the manifest to GitHub, the person agrees there, and GitHub redirects the browser back with
+// a code for the App. AppFlow writes nothing.
 type AppFlow struct {
-	// GitHub is where the App is made.
+	// GitHub is where the App is created.
 	GitHub forge.Config
-	// Organization is whose App it is to be; empty is the person who is signed in to GitHub.
+	// Organization is the owner of the App; empty means the person who is signed in to GitHub.
 	Organization string
-	// Manifest gives the App's description, for the address that GitHub is to send the browser back to.
+	// Manifest returns the App's description, for the address to which GitHub redirects the browser.
 	Manifest func(redirect string) forge.Manifest
-	// Ready is called with the address of our page once it answers.
+	// Ready is called with the address of our page once it is served.
 	Ready func(page string)
-	// Take keeps the App. Until it has, the browser waits; what it returns the person is told there too.
+	// Take stores the App. The browser waits until Take returns, and shows the person its error.
 	Take func(forge.Registered) error
 }
 
 //go:embed appflow.html
 var appPageText string
 
-// appPage posts the manifest as soon as it is shown, and by a button where scripts are off.
+// appPage posts the manifest as soon as it is shown, or with a button if scripts are disabled.
 var appPage = template.Must(template.New("").Parse(appPageText))
 
-// flowTimeout bounds a request of the browser's to the page, the exchange of the code among it.
+// flowTimeout bounds a browser's request to the page, including the exchange of the code.
 const flowTimeout = 2 * time.Minute
 
-// Run serves the page until the App is taken or ctx ends. A code that comes without this run's own state, as from
-// a page of somebody else's or of a run before, is refused and changes nothing.
+// Run serves the page until the App is taken or ctx ends. A code without this run's own state, such as from
+// another page or an earlier run, is refused and changes nothing.
 func (f AppFlow) Run(ctx context.Context) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,8 @@ func (f AppFlow) Run(ctx context.Context) error {
 	home := "http://" + listener.Addr().String()
 	done := make(chan error, 1)
 	mux := http.NewServeMux()
-	// Only who is told this address may see the page, which holds the state: other programs of this machine reach the port too.
+	// The page contains the state. Its address is random because other programs on this machine can reach the
+	// port too.
 	start := "/" + rand.Text()
 	var seat seat
 	mux.HandleFunc("GET "+start, func(w http.ResponseWriter, r *http.Request) {
@@ -77,9 +78,9 @@ func (f AppFlow) Run(ctx context.Context) error {
 		f.made(w, r, state, done)
 	})
 	server := &http.Server{Handler: only(listener.Addr().String(), mux), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: flowTimeout}
-	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
+	go func() { _ = server.Serve(listener) }() // Serve ends with Shutdown
 	defer func() {
-		// The browser is still to be told how it ended.
+		// The browser must still receive the result.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		_ = server.Shutdown(ctx)
@@ -93,7 +94,8 @@ func (f AppFlow) Run(ctx context.Context) error {
 	}
 }
 
-// only refuses requests that name another host: a web page can have its own name resolve to a loopback address.
+// only refuses requests that name another host: a web page can make its own name resolve to a loopback
+// address.
 func only(host string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -125,7 +127,7 @@ func (f AppFlow) show(w http.ResponseWriter, home, state string) {
 	_ = appPage.Execute(w, map[string]any{"Action": template.URL(action), "Manifest": string(text), "Name": manifest.Name, "Nonce": nonce})
 }
 
-// made takes the code, once, and sends the browser on to where the App is installed.
+// made accepts the code, once, and redirects the browser to the App's installation page.
 func (f AppFlow) made(w http.ResponseWriter, r *http.Request, state string, done chan<- error) {
 	given, code := r.URL.Query().Get("state"), r.URL.Query().Get("code")
 	if subtle.ConstantTimeCompare([]byte(given), []byte(state)) != 1 || code == "" {
@@ -154,17 +156,18 @@ func (f AppFlow) made(w http.ResponseWriter, r *http.Request, state string, done
 func end(done chan<- error, err error) {
 	select {
 	case done <- err:
-	default: // it has ended before
+	default: // it has already ended
 	}
 }
 
-// errOpenedTwice ends a run: it cannot be told which of the two is the person's browser.
+// errOpenedTwice ends a run, because it is unknown which of the two is the person's browser.
 var errOpenedTwice = errors.New("the page was opened twice, by two browsers or by another program that read its address, so that " +
 	"nothing was taken over: run this again, and open the page in one browser alone")
 
-// seat is the flow's only browser, known by a cookie from when it opens the page on. The command line of the browser
-// has the address of the page, and other users of this machine can read that. What one of them brings who is first and
-// quick is an App of their own, which its owner tells.
+// seat is the flow's only browser, identified by a cookie from the time it opens the page. The page's address
+// is in the browser's command line, which other users of this machine can read. If another user opens the
+// page first and is quick, that user can only bring in an App of their own, and the App's owner gives it
+// away.
 type seat struct {
 	mu     sync.Mutex
 	cookie string
@@ -172,7 +175,7 @@ type seat struct {
 
 const seatCookie = "touchstone_app"
 
-// take lets the first browser have the page, and see it again.
+// take gives the page to the first browser, and to that browser again.
 func (s *seat) take(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

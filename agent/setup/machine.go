@@ -20,18 +20,19 @@ import (
 // (https://cli.github.com/manual/gh_auth_token).
 var GHToken = []string{"gh", "auth", "token"}
 
-// probeTimeout is how long a program may take to say whether it is of use.
+// probeTimeout bounds how long a program may take to show whether it is usable.
 const probeTimeout = 10 * time.Second
 
-// HasGH reports whether GitHub's own CLI is there and logged in.
+// HasGH reports whether GitHub's own CLI is installed and logged in.
 func HasGH(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	return exec.CommandContext(ctx, GHToken[0], GHToken[1:]...).Run() == nil
 }
 
-// Engine is the engine to use: the one that is configured if its model CLI is there, else one whose is, and
-// the configured one if none is. gemini is driven by the engine acp, which speaks to it unless it has a command of its own.
+// Engine returns the engine to use: the configured one if its model CLI is installed, else another one with
+// an installed CLI, else the configured one. gemini is driven by the engine acp, which uses it unless another
+// command is configured.
 func Engine(configured config.Engine) string {
 	if len(configured.Command) > 0 {
 		return configured.Name
@@ -48,7 +49,7 @@ func Engine(configured config.Engine) string {
 	return configured.Name
 }
 
-// Checkout is the top directory of the clone that dir is in. The error says that it is in none.
+// Checkout returns the top directory of the clone that contains dir. Its error says that dir is in no clone.
 func Checkout(ctx context.Context, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -61,14 +62,14 @@ func Checkout(ctx context.Context, dir string) (string, error) {
 	return strings.TrimSpace(string(said)), nil
 }
 
-// firstGuideline is what a repository's own guidelines begin as.
+// firstGuideline is the initial text of a repository's own guidelines.
 //
 //go:embed first-guideline.md
 var firstGuideline string
 
-// Seed makes the directory .touchstone of the repository at top: a first guideline document and the
-// settings, all as they are by default. What is there stays, and nothing is made outside of the
-// repository, wherever links in it lead. It returns the names of what it made.
+// Seed creates the directory .touchstone of the repository at top: a first guideline document and the
+// settings, all with their defaults. Existing files stay, and nothing is created outside of the repository,
+// even through links. It returns the names of the created files.
 func Seed(top string) ([]string, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"touchstone/worktree/service"
 )
 
-// Service is the system's service that runs the agent of a role.
+// Service is the system service that runs the agent of a role.
 type Service struct {
 	service.Service
-	// Role is what that agent does.
+	// Role is the agent's role.
 	Role decide.Role
 	cfg  config.Config
 }
 
-// ServiceOf is the service of a role with a configuration.
+// ServiceOf returns the service of a role with a configuration.
 func ServiceOf(role decide.Role, cfg config.Config) (Service, error) {
 	if cfg.Path() == "" {
 		return Service{}, errors.New("this user has no place for a configuration; name one with --config")
@@ -34,8 +34,9 @@ func ServiceOf(role decide.Role, cfg config.Config) (Service, error) {
 	return Service{found, role, cfg}, err
 }
 
-// KeepKeys writes the keys of models' providers that this shell has and the service would not get into [config.ModelKeysFile],
-// which only this user may read. It returns that file and the names of the variables.
+// KeepKeys writes the keys of models' providers that are set in this shell, but that the service would not
+// get, to [config.ModelKeysFile], which only this user may read. It returns the path of that file and the
+// names of the variables.
 func (s Service) KeepKeys(ctx context.Context) (path string, names []string, err error) {
 	path = filepath.Join(filepath.Dir(s.cfg.Path()), config.ModelKeysFile)
 	if names = s.Lacking(ctx, engines.Logins(s.cfg.Engine)...); len(names) == 0 {
@@ -48,7 +49,7 @@ func (s Service) KeepKeys(ctx context.Context) (path string, names []string, err
 	var text strings.Builder
 	for line := range strings.Lines(string(before)) {
 		if name, _, _ := strings.Cut(line, "="); !slices.Contains(names, name) {
-			text.WriteString(strings.TrimRight(line, "\n") + "\n") // the last may have been written by hand
+			text.WriteString(strings.TrimRight(line, "\n") + "\n") // the last line may have been written by hand
 		}
 	}
 	for _, name := range names {

@@ -1,6 +1,5 @@
-// Package setup owns how a machine comes by its configuration: an invitation is redeemed at a relay,
-// and what was decided is written into agent.yaml and the files that it names. It asks no questions
-// and prints nothing.
+// Package setup creates a machine's configuration: it redeems an invitation at a relay, and writes the chosen
+// settings to agent.yaml and the files that it names. It asks no questions and prints nothing.
 package setup
 
 import (
@@ -19,23 +18,23 @@ import (
 	"time"
 )
 
-// Invitation is a link that lets this machine join a relay, taken apart.
+// Invitation is the parsed form of a link that lets this machine join a relay.
 type Invitation struct {
 	// Relay is the relay's address, without a slash at its end.
 	Relay string
 	code  string
 }
 
-// codeShape and tokenShape are how the relay writes an invitation's code and a token. What a relay answers ends up in
-// files, on a terminal and in the names of services.
+// codeShape and tokenShape match an invitation's code and a token as the relay writes them. A relay's answer
+// ends up in files, on a terminal and in the names of services.
 var (
 	codeShape  = regexp.MustCompile(`^inv_[a-z2-7]{8}_[a-z2-7]{52}$`)
 	tokenShape = regexp.MustCompile(`^rly_[a-z2-7]{8}_[a-z2-7]{52}$`)
 	roles      = []string{"author", "reviewer", "admin"}
 )
 
-// ParseInvitation reads the link that touchstone-relay invite create prints. Its errors do not show
-// the link, which is a secret. A link that is not encrypted is good for this machine alone.
+// ParseInvitation parses the link that touchstone-relay invite create prints. Its errors do not show the
+// link, which is a secret. It accepts an unencrypted link only if the link points to this machine.
 func ParseInvitation(link string) (Invitation, error) {
 	address, err := url.Parse(strings.TrimSpace(link))
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
@@ -47,7 +46,7 @@ func ParseInvitation(link string) (Invitation, error) {
 		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all " +
 			"that stands behind the #")
 	}
-	ip, _ := netip.ParseAddr(address.Hostname()) // the zero one, where that is a name, such as 127.0.0.1.example.com
+	ip, _ := netip.ParseAddr(address.Hostname()) // zero for a name, such as 127.0.0.1.example.com
 	if address.Scheme == "http" && address.Hostname() != "localhost" && !ip.IsLoopback() {
 		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; "+
 			"ask for a link that begins with https", address.Host)
@@ -55,14 +54,14 @@ func ParseInvitation(link string) (Invitation, error) {
 	return Invitation{Relay: address.Scheme + "://" + address.Host + place, code: code}, nil
 }
 
-// Membership is what an invitation was exchanged for.
+// Membership is what the relay gives for an invitation.
 type Membership struct {
 	Relay string `json:"relay"`
-	// Token is the relay's access token, which cannot be had again.
+	// Token is the relay's access token, which cannot be obtained again.
 	Token string `json:"token"`
 	// Role is author, reviewer or admin.
 	Role string `json:"role"`
-	// Repositories are names and globs; none means all that the relay has.
+	// Repositories are names and globs; none means all repositories of the relay.
 	Repositories []string `json:"repositories"`
 	// Reviewers are the logins whose verdicts count.
 	Reviewers []string `json:"reviewers"`
@@ -73,7 +72,7 @@ const (
 	maxAnswer     = 64 << 10
 )
 
-// Look tells what the invitation is for. It stays good, and no token is told.
+// Look returns what the invitation is for, without the token. The invitation stays valid.
 func (i Invitation) Look(ctx context.Context) (Membership, error) {
 	member, status, err := i.send(ctx, "/api/v1/join/look")
 	if err == nil && !slices.Contains(roles, member.Role) {
@@ -82,7 +81,7 @@ func (i Invitation) Look(ctx context.Context) (Membership, error) {
 	return member, err
 }
 
-// Redeem exchanges the invitation, which works once, at its relay.
+// Redeem exchanges the invitation at its relay, which works once.
 func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
 	member, status, err := i.send(ctx, "/api/v1/join")
 	if err == nil && (!tokenShape.MatchString(member.Token) || !slices.Contains(roles, member.Role)) {
@@ -91,12 +90,12 @@ func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
 	return member, err
 }
 
-// strange says that an answer is no relay's.
+// strange says that an answer is not from a relay.
 func (i Invitation) strange(status string) error {
 	return fmt.Errorf("%s answered %s, which no relay does; check the link", i.Relay, status)
 }
 
-// send gives the code to the relay, and returns its answer and that one's status.
+// send sends the code to the relay, and returns the relay's answer and its status.
 func (i Invitation) send(ctx context.Context, path string) (Membership, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, redeemTimeout)
 	defer cancel()
@@ -109,7 +108,7 @@ func (i Invitation) send(ctx context.Context, path string) (Membership, string, 
 		return Membership{}, "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	// A redirect would hand the code to another server.
+	// A redirect would send the code to another server.
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
@@ -131,7 +130,7 @@ func (i Invitation) send(ctx context.Context, path string) (Membership, string, 
 	case response.StatusCode != http.StatusOK, err != nil:
 		return Membership{}, "", i.strange(response.Status)
 	}
-	// The address that was reached is known to work, and is the link's own.
+	// The address of the link is known to work.
 	answer.Relay = i.Relay
 	return answer.Membership, response.Status, nil
 }

@@ -20,15 +20,16 @@ import (
 
 // Change is one setting to be written.
 type Change struct {
-	// Key is the setting as agent.yaml has it, such as relay.url.
+	// Key is the key in agent.yaml, such as relay.url.
 	Key string
 	// Value is a text, a number or a list of texts. A list is written as a whole.
 	Value any
 }
 
-// Write puts settings into the configuration file at path, making it and its directory where they
-// are missing; comments and all other settings stay, and settings that cannot work are not written. It
-// returns what changed, in sentences, and nothing where all was so already. Only its owner may read the file.
+// Write writes settings to the configuration file at path, and creates the file and its directory if they are
+// missing. Comments and all other settings stay, and settings that cannot work are not written. It returns
+// the changes in sentences, and nothing if the file already had these settings. Only its owner may read the
+// file.
 func Write(path string, changes []Change) ([]string, error) {
 	text, said, err := plan(path, changes)
 	if err != nil || len(said) == 0 {
@@ -37,7 +38,8 @@ func Write(path string, changes []Change) ([]string, error) {
 	return said, Save(path, text)
 }
 
-// Check reports what would keep Write from writing settings, and changes nothing but for making the directory.
+// Check reports what would keep Write from writing settings. It changes nothing, except that it creates the
+// directory.
 func Check(path string, changes []Change) error {
 	if _, _, err := plan(path, changes); err != nil {
 		return err
@@ -53,7 +55,7 @@ func Check(path string, changes []Change) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// plan is what the file would hold, and what that changes in sentences.
+// plan returns the new content of the file, and the changes in sentences.
 func plan(path string, changes []Change) (text []byte, said []string, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +87,7 @@ func plan(path string, changes []Change) (text []byte, said []string, err error)
 	return text, said, nil
 }
 
-// put sets one key in the file, and says what that changed; nil for nothing.
+// put sets one key in the file, and describes the change; nil for no change.
 func (c Change) put(file *ast.File) (said *string, err error) {
 	now, err := lookup(file, "$."+c.Key)
 	if err != nil {
@@ -102,7 +104,7 @@ func (c Change) put(file *ast.File) (said *string, err error) {
 	if wanted, err := yaml.Marshal(c.Value); err != nil || bytes.Equal(was, wanted) {
 		return nil, err
 	}
-	// The sections that are there stay, and what is below them is added.
+	// Existing sections stay, and missing keys below them are added.
 	place, below := "$", strings.Split(c.Key, ".")
 	for len(below) > 1 {
 		section := place + "." + below[0]
@@ -128,7 +130,7 @@ func (c Change) put(file *ast.File) (said *string, err error) {
 	return &sentence, nil
 }
 
-// empty reports whether a file has nothing but comments.
+// empty reports whether a file contains only comments.
 func empty(file *ast.File) bool {
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return true
@@ -137,7 +139,7 @@ func empty(file *ast.File) bool {
 	return comments
 }
 
-// lookup is what the file has at a path; nil for nothing.
+// lookup returns the value at a path of the file; nil for none.
 func lookup(file *ast.File, at string) (any, error) {
 	if empty(file) {
 		return nil, nil
@@ -157,7 +159,7 @@ func lookup(file *ast.File, at string) (any, error) {
 	return value, yaml.NodeToValue(node, &value)
 }
 
-// merge lays a mapping's text over what is at a path.
+// merge merges a mapping's text into the node at a path.
 func merge(file *ast.File, at, text string) error {
 	if empty(file) {
 		made, err := parser.ParseBytes([]byte(file.String()+"\n"+text), parser.ParseComments)
@@ -173,8 +175,7 @@ func merge(file *ast.File, at, text string) error {
 	return path.MergeFromReader(file, strings.NewReader(text))
 }
 
-// Save replaces a file that only this user may read, as a whole, and makes its directory where it is
-// missing.
+// Save replaces a whole file that only this user may read, and creates its directory if it is missing.
 func Save(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)

@@ -30,24 +30,25 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// App makes the reviewer's GitHub App, or goes on with the one that is there.
+// App creates the reviewer's GitHub App, or continues with an existing one.
 type App struct {
 	*cli.Dialog
 	Config config.Config
-	// GitHub is where it is made.
+	// GitHub is where the App is created.
 	GitHub forge.Config
-	// Organization owns it; empty is the account that is signed in to GitHub. Name is its name; empty is one of ours.
+	// Organization owns the App; empty means the account that is signed in to GitHub. Name is the App's name;
+	// empty means a generated one.
 	Organization, Name string
 	// NoBrowser only prints the page's address.
 	NoBrowser bool
 	// Wait bounds how long a person may take in the browser.
 	Wait cli.Span
 
-	relay  *client.Client // nil without one
+	relay  *client.Client // nil without a relay
 	source client.AppSource
 }
 
-// Run makes the App, connects it with the relay and waits until it is installed.
+// Run creates the App, connects it with the relay and waits until it is installed.
 func (a *App) Run(cmd *cobra.Command) error {
 	late := fmt.Errorf("what there is to do in the browser was not done within %s; run this again, it goes on from where it was",
 		time.Duration(a.Wait))
@@ -69,7 +70,8 @@ func (a *App) Run(cmd *cobra.Command) error {
 	return err
 }
 
-// findRelay asks the relay where an App's webhook leads, with the token that it takes to give it the secret later.
+// findRelay asks the relay for the address of an App's webhook. It uses the token that is needed later to
+// give the relay the secret.
 func (a *App) findRelay(ctx context.Context) error {
 	if a.Config.Relay.URL == "" {
 		return nil
@@ -103,19 +105,19 @@ func onLoopback(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// browse opens an address in the browser, once: from our page GitHub leads on by itself.
+// browse opens an address in the browser, once: after our page, GitHub redirects by itself.
 func (a *App) browse(ctx context.Context, address string) {
 	if !a.NoBrowser {
-		_ = setup.Browse(ctx, address) // it is there to be opened by hand
+		_ = setup.Browse(ctx, address) // the person can open it by hand
 	}
 	a.NoBrowser = true
 }
 
-// keyFile is what the private key of an App is called, beside agent.yaml.
+// keyFile matches the name of an App's private key, beside agent.yaml.
 var keyFile = regexp.MustCompile(`^github-app-([0-9]+)\.pem$`)
 
-// existing is the App that agent.yaml names, or one whose key a run before left beside it when it was broken
-// off; nil without either.
+// existing returns the App that agent.yaml names, or one whose key an interrupted run left beside agent.yaml;
+// nil if there is neither.
 func (a *App) existing(ctx context.Context) (*forge.AppClient, error) {
 	if a.Config.GitHub.AppID != 0 {
 		a.Say("this machine acts as the App %d already", a.Config.GitHub.AppID)
@@ -138,10 +140,10 @@ func (a *App) existing(ctx context.Context) (*forge.AppClient, error) {
 		number, _ := strconv.ParseInt(id[1], 10, 64)
 		app, err := a.appWithKey(number, string(text))
 		if err != nil {
-			continue // it was cut off, and is of no use
+			continue // it was truncated and is useless
 		}
 		if _, err = app.Info(ctx); errors.Is(err, forge.ErrUnauthorized) || errors.Is(err, forge.ErrNotFound) {
-			continue // the App is gone
+			continue // the App was deleted
 		} else if err != nil {
 			return nil, err
 		}
@@ -163,7 +165,7 @@ func (a *App) appWithKey(id int64, key string) (*forge.AppClient, error) {
 	return forge.NewAppClient(as)
 }
 
-// create has the person make the App. All that can fail on this machine does so before.
+// create has the person create the App. Everything that can fail on this machine is checked before.
 func (a *App) create(ctx context.Context) (made *forge.AppClient, err error) {
 	if err := setup.Check(a.Config.Path(), a.changes(1)); err != nil {
 		return nil, err
@@ -196,7 +198,7 @@ func (a *App) keyPath(id int64) string {
 	return filepath.Join(filepath.Dir(a.Config.Path()), fmt.Sprintf("github-app-%d.pem", id))
 }
 
-// changes are the settings by which this machine acts as an App.
+// changes returns the settings by which this machine acts as an App.
 func (a *App) changes(id int64) []setup.Change {
 	all := []setup.Change{
 		{Key: "github.app_id", Value: id}, {Key: "github.app_key_file", Value: filepath.Base(a.keyPath(id))},
@@ -222,8 +224,8 @@ func (a *App) report(said []string, err error) error {
 	return err
 }
 
-// connect has the relay believe the App's webhook, waits until it is installed, and starts its agent. Done
-// twice it does no harm: the App and the relay then have another secret.
+// connect makes the relay accept the App's webhook, waits until the App is installed, and starts its agent.
+// It may be repeated: the App and the relay then get another secret.
 func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	info, err := app.Info(ctx)
 	if err != nil {
@@ -232,7 +234,7 @@ func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	if a.relay != nil {
 		secret := make([]byte, 32)
 		_, _ = rand.Read(secret) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
-		// The relay first: what GitHub sends right after is believed then.
+		// The relay first: it then accepts what GitHub sends right afterwards.
 		if err := a.relay.SetAppSecret(ctx, a.source.Name, hex.EncodeToString(secret)); err != nil {
 			return err
 		}
@@ -261,7 +263,7 @@ func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 	return start(ctx, a.Dialog, a.Config.Path(), decide.Reviewer, false)
 }
 
-// installationCheck is the time between two looks for the installation.
+// installationCheck is the time between two checks for the installation.
 const installationCheck = 2 * time.Second
 
 // awaitInstallation waits until the App can act in a repository.

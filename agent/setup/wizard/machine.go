@@ -1,4 +1,5 @@
-// Package wizard sets this machine up in a dialog: it asks, writes what was decided, checks it and has the agent started.
+// Package wizard sets this machine up in a dialog: it asks questions, writes the settings, checks them and
+// starts the agent.
 package wizard
 
 import (
@@ -19,20 +20,20 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Machine sets a machine up: it finds out what is needed, writes it, checks it and has the agent
-// started.
+// Machine sets a machine up: it finds out what is needed, writes the settings, checks them and starts the
+// agent.
 type Machine struct {
 	*cli.Settings
 	*cli.Dialog
-	// App is that the login is an App's, which is made afterwards. Plain is that no agent is to run here, which takes no login and
-	// no model.
+	// App says that the login is an App's, which is created afterwards. Plain says that no agent is to run
+	// here, which needs no login and no model.
 	App, Plain bool
 	tokenFile  string
 	service    bool
 	// acp is a command that speaks the Agent Client Protocol.
 	acp     string
 	changes []setup.Change
-	// secrets are files to be written, by their paths.
+	// secrets are files to be written, by path.
 	secrets map[string]string
 }
 
@@ -44,12 +45,12 @@ func (s *Machine) Bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.service, "service", false, "have the agent started now and whenever you log in, without asking")
 }
 
-// Set notes a setting to be written.
+// Set records a setting to be written.
 func (s *Machine) Set(key string, value any) {
 	s.changes = append(s.changes, setup.Change{Key: key, Value: value})
 }
 
-// Prepare finds GitHub's login and a model CLI, and whether the settings can be written.
+// Prepare finds GitHub's login and a model CLI, and checks whether the settings can be written.
 func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	cfg, err := s.Load(cmd)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Machine) login(ctx context.Context, cfg config.Config) error {
 	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0:
 		return nil
 	}
-	secret := string(cfg.GitHub.Token) // of the environment, which a service does not have
+	secret := string(cfg.GitHub.Token) // from the environment, which a service does not have
 	if secret == "" && setup.HasGH(ctx) {
 		s.Set("github.token_command", setup.GHToken)
 		return nil
@@ -105,7 +106,7 @@ func (s *Machine) login(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-// Finish writes what was decided, checks it, and has the agent started.
+// Finish writes the settings, checks them and starts the agent.
 func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Role, repositories, reviewers []string) error {
 	named := slices.Clone(cfg.Repositories)
 	for _, repo := range repositories {
@@ -116,7 +117,7 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if len(named) == 0 {
 		named = s.names("Which repositories, as owner/name, with blanks between them? ", "repository", config.IsRepository)
 		if len(named) == 0 {
-			// An invitation is used up by now, and so what it brought is kept.
+			// The invitation is used up by now, so its settings are kept.
 			return errors.Join(s.Write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
 				"and run `touchstone doctor --mode %s`", cfg.Path(), role))
 		}
@@ -139,7 +140,7 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	return start(ctx, s.Dialog, cfg.Path(), role, s.service)
 }
 
-// names asks for names until all that are given can be what they are to be; none without a terminal.
+// names asks for names until all given names are valid; it returns none without a terminal.
 func (s *Machine) names(question, kind string, valid func(string) bool) []string {
 	for {
 		answer, err := s.Ask(question)
@@ -155,7 +156,7 @@ func (s *Machine) names(question, kind string, valid func(string) bool) []string
 	}
 }
 
-// start checks the settings as doctor does, and has the agent started; unless that is wanted, it asks.
+// start checks the settings like doctor, and starts the agent. It asks first unless wanted is set.
 func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wanted bool) error {
 	written, err := config.Load(path, os.Getenv)
 	if err == nil {
@@ -190,7 +191,7 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 	return InstallService(ctx, d.Out, agent)
 }
 
-// Write writes the secrets and the settings and says what that changed.
+// Write writes the secrets and the settings, and reports the changes.
 func (s *Machine) Write(cfg config.Config) error {
 	for path, secret := range s.secrets {
 		if err := setup.Save(path, []byte(secret)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"touchstone/agent/setup"
 )
 
-// InstallService installs the service of an agent and says where.
+// InstallService installs the service of an agent and reports where.
 func InstallService(ctx context.Context, out io.Writer, found setup.Service) error {
 	keys, kept, err := found.KeepKeys(ctx)
 	if err != nil {
