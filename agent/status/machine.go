@@ -1,4 +1,5 @@
-// Package status shows how it is with the agents of this machine, and with --watch with all that the relay knows of.
+// Package status shows the state of this machine's agents and, with --watch, of all agents that the relay
+// knows.
 package status
 
 import (
@@ -25,36 +26,37 @@ import (
 )
 
 const (
-	// watchEvery is how often status --watch looks at the machine, relayEvery at the relay.
+	// watchEvery is how often status --watch reads this machine's state, relayEvery how often the relay's.
 	watchEvery, relayEvery = time.Second, 2 * time.Second
-	// Entries bounds the journal's entries that touchstone status shows of each agent.
+	// Entries bounds the journal entries that touchstone status shows for each agent.
 	Entries = 20
 )
 
-// Machine is how it is with the agents of this machine.
+// Machine is the state of this machine's agents.
 type Machine struct {
-	// Relay are lines about what the relay's administrators have chosen, or why that is not known; nil if it was not asked.
+	// Relay are lines about the choices of the relay's administrators, or why they are unknown; nil if the
+	// relay was not asked.
 	Relay []string `json:"relay,omitzero"`
-	// Agents are one of each role, the reviewer first.
+	// Agents has one agent per role, the reviewer first.
 	Agents []Agent `json:"agents"`
 }
 
-// Agent is how it is with one of them.
+// Agent is the state of one agent.
 type Agent struct {
 	Role decide.Role `json:"role"`
-	// Ran says that it has ever run here, Running that it does now.
+	// Ran says that the agent has ever run here, Running that it runs now.
 	Ran     bool `json:"ran"`
 	Running bool `json:"running"`
-	// Now is what it does, of one that runs.
+	// Now is what a running agent does.
 	Now event.Beacon `json:"now,omitzero"`
-	// Entries counts the acts that the journal knows; Last are the newest, the oldest first.
+	// Entries counts the acts in the journal; Last are the newest acts, in chronological order.
 	Entries    int                `json:"entries"`
 	Last       []Act              `json:"last"`
 	Resting    []journal.Rest     `json:"resting"`
 	Standstill journal.Standstill `json:"standstill,omitzero"`
 }
 
-// Act is an entry of a journal with all that it knows.
+// Act is a journal entry with all its details.
 type Act struct {
 	journal.Entry
 	Begun       time.Time       `json:"begun"`
@@ -114,7 +116,7 @@ func (s Machine) Write(out io.Writer) error {
 	return err
 }
 
-// doing is what the agent does now, on a line.
+// doing describes what the agent does now, on a line.
 func (a Agent) doing(now time.Time) string {
 	if !a.Running {
 		return "not running"
@@ -122,7 +124,7 @@ func (a Agent) doing(now time.Time) string {
 	return terminal.Plain(doing(a.Now, now))
 }
 
-// doing is what an agent does, on a line.
+// doing describes what an agent does, on a line.
 func doing(b event.Beacon, now time.Time) string {
 	var parts []string
 	for _, w := range b.Work {
@@ -141,7 +143,7 @@ func doing(b event.Beacon, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// trouble writes what keeps the agent, or some of its models, from going on.
+// trouble writes what stops the agent, or some of its models.
 func (a Agent) trouble(to io.Writer) {
 	for _, r := range a.Resting {
 		fmt.Fprintln(to, "  "+terminal.Plain(r.String()))
@@ -151,8 +153,8 @@ func (a Agent) trouble(to io.Writer) {
 	}
 }
 
-// ChosenForAll tells what the relay's administrators have chosen for all agents, if there is
-// something, what of that the agents here leave out, and why the relay does not tell.
+// ChosenForAll reports what the relay's administrators have chosen for all agents, which of it the agents
+// here ignore, and why the relay does not answer.
 func ChosenForAll(ctx context.Context, cfg config.Config) []string {
 	lines := []string{}
 	choices, err := remoteconfig.Ask(ctx, cfg)
@@ -169,7 +171,7 @@ func ChosenForAll(ctx context.Context, cfg config.Config) []string {
 	return lines
 }
 
-// shared is what the relay knows of all machines.
+// shared is what the relay knows about all machines.
 type shared struct {
 	pulls    []board.Pull
 	machines []event.Beacon
@@ -179,7 +181,7 @@ type shared struct {
 
 // askAll asks the relay for everything that status --watch shows of it.
 func askAll(ctx context.Context, cfg config.Config, only []string) (s shared) {
-	s.answered = true // or it would not, which is known now, too
+	s.answered = true // also set if the relay does not answer, which is then known
 	if s.pulls, s.err = cli.AskRelay(ctx, cfg, only); s.err != nil {
 		return s
 	}
@@ -235,8 +237,8 @@ func Watch(ctx context.Context, out io.Writer, cfg config.Config, only []string)
 	}
 }
 
-// screen is the lines of status --watch, cut to a terminal's size: this machine first, then what
-// the relay knows, then this machine's last acts for as far as there is room.
+// screen returns the lines of status --watch, cut to a terminal's size: first this machine, then what the
+// relay knows, then this machine's last acts as far as there is room.
 func screen(machine Machine, relay shared, url string, columns, lines int, now time.Time) []string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "touchstone, %s\n\n", now.Format(time.TimeOnly))
