@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// entry is a Reviewer as the book's file has it, each by its login. The sum is of both: without it,
-// a damaged bit could make a reviewer one that this machine has never met, whose next key it would
-// believe. A person may delete an entry whole. Entries of older versions have no sum.
+// entry is a Reviewer in the book's file, keyed by login. The sum covers both: without it, a damaged bit
+// could turn a reviewer into one that this machine has never met, whose next key it would trust. A person may
+// delete a whole entry. Entries by older versions have no sum.
 type entry struct {
 	Reviewer
 	Sum string `json:"sum,omitempty"`
 }
 
-// sum is half of the SHA-256 of an entry, in hexadecimal digits.
+// sum returns half of the SHA-256 of an entry, in hexadecimal digits.
 func sum(login string, r Reviewer) string {
 	all := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %s", login, r.ID, r.Key, r.Since.Format(time.RFC3339Nano)))
 	return hex.EncodeToString(all[:16])
@@ -34,7 +34,7 @@ func format(known map[string]Reviewer) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// parse reads a book; the error says that it is not as this program wrote it.
+// parse parses a book; its error says that the data are not as this program wrote them.
 func parse(data []byte) (map[string]Reviewer, error) {
 	strict := json.NewDecoder(bytes.NewReader(data))
 	strict.DisallowUnknownFields()

@@ -9,12 +9,12 @@ import (
 	"touchstone/verdict"
 )
 
-// authorOf is the name under which the key of an author's agent is known: who pushes a commit says
+// authorOf returns the name under which the key of an author's agent is known: pushing a commit proves
 // nothing about the keys of reviewers.
 func authorOf(login string) string { return "author " + login }
 
-// Made reports whether the agent of a pull request's author signed what a fix says that it cost.
-// The first signed fix of an author of which no key is known makes its key known.
+// Made reports whether the agent of a pull request's author signed the costs in a fix. If no key of the
+// author is known, the first signed fix makes its key known.
 func (b *Book) Made(pr forge.PullRequest, f verdict.Repair) bool {
 	if b == nil {
 		return true
@@ -32,7 +32,7 @@ func (b *Book) Made(pr forge.PullRequest, f verdict.Repair) bool {
 	case len(listed) > 0 || known != "":
 		return false
 	}
-	// Where it cannot be kept, it is met anew the next time.
+	// If the key cannot be stored, it is met again next time.
 	return b.note(name, func(r *Reviewer) error {
 		if r.Key == "" {
 			r.Key, r.Since = key, b.now()

@@ -10,21 +10,19 @@ import (
 	"strconv"
 )
 
-// refusedDir is the directory in the state directory with the words that do not count: an empty
-// file for each, in a directory for each pull request, so that several processes may use it at
-// once.
+// refusedDir is the directory in the state directory with the refused words: an empty file for each word, in
+// a directory for each pull request, so that several processes may use it at once.
 const refusedDir = "refused"
 
-// CommentWord names a comment on the conversation among the words of its pull request, by
-// GitHub's number for it.
+// CommentWord is the name of a comment on the conversation among its pull request's words, by GitHub's number
+// for the comment.
 func CommentWord(id int64) string { return fmt.Sprintf("comment-%d", id) }
 
 // ReviewWord is CommentWord for a review.
 func ReviewWord(id int64) string { return fmt.Sprintf("review-%d", id) }
 
-// Refuse notes words of a pull request that their authors have no right to give, and returns all
-// that were ever noted of it. The pull request is named by its number among those of all
-// repositories.
+// Refuse records words of a pull request that their authors had no permission to give, and returns all words
+// ever recorded for it. pull is the pull request's number among those of all repositories.
 func (b *Book) Refuse(pull int64, words []string) (map[string]bool, error) {
 	all := map[string]bool{}
 	if b == nil {
@@ -56,7 +54,7 @@ func (b *Book) Refuse(pull int64, words []string) (map[string]bool, error) {
 	return all, nil
 }
 
-// Forget forgets which words of a pull request were refused.
+// Forget deletes the record of refused words of a pull request.
 func (b *Book) Forget(pull int64) error {
 	if b == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package trust owns whose records an agent believes: the account behind each reviewer's
-// login, the keys with which its records are signed, this machine's own key, and the words of
-// people that had no right to give them. It stores them in the state directory; what it met
-// first it believes from then on, and says when something else comes in its place.
+// Package trust determines whose records an agent trusts. It stores in the state directory: the account
+// behind each reviewer's login, the keys with which its records are signed, this machine's own key, and
+// people's words that they had no permission to give. It trusts the account and the key that it met first,
+// and reports when another one takes their place.
 package trust
 
 import (
@@ -23,41 +23,41 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// The files in the state directory: the private key, as 64 hexadecimal digits of its seed, and
-// what is known of reviewers.
+// Files in the state directory: the private key, as 64 hexadecimal digits of its seed, and the known
+// reviewers.
 const (
 	// KeyFile is the name of the file with the private key.
 	KeyFile  = "reviewer.key"
 	bookFile = "reviewers.json"
 )
 
-// Book is what one machine knows of reviewers. Its methods may be called from several
-// goroutines at once. A nil Book knows nothing, and believes every record that its login posted
-// and that was not edited.
+// Book is one machine's knowledge of reviewers. Several goroutines may call its methods at once. A nil Book
+// knows nothing, and trusts every record that its login posted and that was not edited.
 type Book struct {
-	// Settings gives the keys that the configuration lists, by login, and the time from
-	// which on no unsigned record counts, zero for none.
+	// Settings returns the configured keys, by login, and the time from which unsigned records no longer
+	// count, zero for none.
 	Settings func() (keys map[string][]string, unsignedUntil time.Time)
-	// Now is the present by GitHub's clock, as the times of reviews are; nil is this machine's.
+	// Now returns the present time by GitHub's clock, like the times of reviews; nil means this machine's
+	// clock.
 	Now func() time.Time
 
 	path string
 	mu   sync.Mutex
-	// known is by login in lower case.
+	// known is keyed by login in lower case.
 	known map[string]Reviewer
 }
 
-// Reviewer is what is known of one.
+// Reviewer is what is known about one reviewer.
 type Reviewer struct {
-	// ID is GitHub's number for the account, that of its bot for an App; 0 is not known.
+	// ID is GitHub's number for the account, or for an App's bot; 0 means unknown.
 	ID int64 `json:"id,omitempty"`
-	// Key is the public key of its records, in hexadecimal digits; empty is not known. Since
-	// is when it was met first: what was posted before need not be signed.
+	// Key is the public key of the reviewer's records, in hexadecimal digits; empty means unknown. Since is
+	// when the key was first met: records from before need not be signed.
 	Key   string    `json:"key,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Open reads what a machine knows from its state directory.
+// Open reads a machine's book from its state directory.
 func Open(dir string) (*Book, error) {
 	b := &Book{path: filepath.Join(dir, bookFile), known: map[string]Reviewer{}}
 	data, err := os.ReadFile(b.path)
@@ -74,7 +74,7 @@ func Open(dir string) (*Book, error) {
 	return b, nil
 }
 
-// Key is this machine's key, made when it is asked for first.
+// Key returns this machine's key, which is created at the first call.
 func Key(dir string) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dir, KeyFile)
 	text, err := os.ReadFile(path)
@@ -102,19 +102,19 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// Public is the public half of a key, as configurations list it.
+// Public returns the public half of a key in the format of the configuration.
 func Public(key ed25519.PrivateKey) string {
 	public, _ := key.Public().(ed25519.PublicKey)
 	return hex.EncodeToString(public)
 }
 
-// Signer signs the records and fixes of a pull request with a key; a nil one leaves them unsigned.
+// Signer signs the records and fixes of a pull request with a key; a nil key leaves them unsigned.
 func Signer(key ed25519.PrivateKey, pr forge.PullRequest) verdict.Signer {
 	return verdict.Signer{Key: key, Pull: pr.DatabaseID, Clean: forge.Redact}
 }
 
-// Account notes which account a login belongs to. It is an error, and a sentence, if another
-// one had it before.
+// Account records the account to which a login belongs. It returns an error, a sentence, if the login
+// belonged to another account before.
 func (b *Book) Account(login string, id int64) error {
 	return b.note(login, func(r *Reviewer) error {
 		if r.ID != 0 && r.ID != id {
@@ -130,10 +130,10 @@ func taken(login string) error {
 		"somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
 }
 
-// Hold notes a key of a reviewer's login that is certain, as this machine's own is.
+// Hold records a reviewer's key that is certain, such as this machine's own.
 func (b *Book) Hold(login, key string) error { return b.hold(login, key) }
 
-// HoldAuthor is Hold for the agent of an author.
+// HoldAuthor is Hold for an author's agent.
 func (b *Book) HoldAuthor(login, key string) error { return b.hold(authorOf(login), key) }
 
 func (b *Book) hold(name, key string) error {
@@ -152,7 +152,7 @@ func (b *Book) now() time.Time {
 	return b.Now().UTC()
 }
 
-// Reviewer is what is known of a login.
+// Reviewer returns what is known about a login.
 func (b *Book) Reviewer(login string) Reviewer {
 	if b == nil {
 		return Reviewer{}
@@ -162,7 +162,7 @@ func (b *Book) Reviewer(login string) Reviewer {
 	return b.known[strings.ToLower(login)]
 }
 
-// note changes what is known of a login, and writes it down.
+// note changes what is known about a login, and stores it.
 func (b *Book) note(login string, change func(*Reviewer) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,9 +186,9 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 	return nil
 }
 
-// Opinion is a review of a pull request in the decision's terms, with its record if that is
-// believed, and the reason if it is not. Whether the base was rewritten since, and who had a
-// hand in the change, is left open. Reviewers are the logins whose records count.
+// Opinion converts a review of a pull request to the decision's terms, with its record if the record is
+// trusted, and the reason if it is not. It does not determine whether the base was rewritten since, or who
+// contributed to the change. reviewers are the logins whose records count.
 func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers []string) decide.Opinion {
 	o := decide.Opinion{
 		By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
@@ -213,8 +213,8 @@ func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers 
 	return o
 }
 
-// Meet makes the keys known that Opinion would on the same reviews. The error is that one cannot be
-// written down, which says nothing about its review.
+// Meet records the keys that Opinion would on the same reviews. Its error says that a key cannot be stored,
+// which says nothing about the review.
 func (b *Book) Meet(pr forge.PullRequest, reviewers []string) error {
 	for _, r := range pr.Reviews {
 		sealed, err := verdict.ParseSealed(r.Body)
@@ -228,7 +228,7 @@ func (b *Book) Meet(pr forge.PullRequest, reviewers []string) error {
 	return nil
 }
 
-// Record is the record of a review by the token's own login, where it is believed.
+// Record returns the record of a review by the token's own login, if it is trusted.
 func (b *Book) Record(pr forge.PullRequest, r forge.SubmittedReview) (verdict.Record, bool) {
 	o := b.Opinion(pr, r, nil)
 	if o.Record == nil {
@@ -237,8 +237,7 @@ func (b *Book) Record(pr forge.PullRequest, r forge.SubmittedReview) (verdict.Re
 	return *o.Record, true
 }
 
-// settings are the keys that the configuration lists of a login, and until when unsigned records
-// count.
+// settings returns the configured keys of a login, and until when unsigned records count.
 func (b *Book) settings(login string) (listed []string, unsignedUntil time.Time) {
 	if b.Settings == nil {
 		return nil, time.Time{}
@@ -252,9 +251,8 @@ func (b *Book) settings(login string) (listed []string, unsignedUntil time.Time)
 	return listed, unsignedUntil
 }
 
-// doubt is why a record is not believed, as a sentence part; "" if it is. The first signed
-// record of a reviewer of which no key is known makes its key known; the error is that it cannot be
-// written down.
+// doubt returns why a record is not trusted, as part of a sentence; "" if it is. If no key of the reviewer is
+// known, its first signed record makes its key known. The error says that the key cannot be stored.
 func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) (string, error) {
 	login := r.Author.Login
 	known := b.Reviewer(login)
