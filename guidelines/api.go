@@ -7,16 +7,16 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// interfaceName are descriptions of an interface in a language made for that.
+// interfaceName matches descriptions of an interface in a language made for that purpose.
 var interfaceName = lazyregexp.New(`(?:^|/)(?:[^/]*(?:openapi|swagger|asyncapi)[^/]*\.(?:ya?ml|json)|[^/]+\.schema\.json` +
 	`|schema\.json|[^/]+\.(?:proto|thrift|avsc|avdl|graphqls?|gql|wsdl|xsd|raml|smithy|fbs|capnp|idl|d\.[cm]?ts))$`)
 
-// hiddenPath are directories whose declarations code outside the repository cannot
-// use: Go's internal packages (https://go.dev/s/go14internal) and their kin.
+// hiddenPath matches directories whose declarations code outside the repository cannot use, such as Go's
+// internal packages (https://go.dev/s/go14internal).
 var hiddenPath = lazyregexp.New(`(?:^|/)(?:internal|_internal|private)/`)
 
-// declarations are, by extension, lines that declare something which code in
-// other files, packages or programs can use.
+// declarations matches, by extension, lines that declare something that code in other files, packages or
+// programs can use.
 var declarations = byExtension(map[string]string{
 	".go": `^(?:func|type|var|const)\s+(?:\([^)]*\)\s*)?[A-Z]|^\t[A-Z]\w*(?:(?:, [A-Z]\w*)*\s+[\w*\[\]<(]|\()`,
 	".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte": `^\s*export\b|\bmodule\.exports\b|^\s*exports\.\w`,
@@ -47,8 +47,8 @@ func byExtension(table map[string]string) map[string]*lazyregexp.Regexp {
 	return compiled
 }
 
-// publishes reports whether a file describes an interface, or is code whose
-// changed lines declare a part of one by the language's rules of visibility.
+// publishes reports whether a file describes an interface, or is code whose changed lines declare a part of
+// one under the language's rules of visibility.
 func publishes(name string, k kinds, file File) bool {
 	if interfaceName.MatchString(name) {
 		return true

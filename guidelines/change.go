@@ -7,19 +7,19 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// Change is what a scope is decided on: the diff under review and what people
-// said about it. All of it may come from strangers.
+// Change is the input for deciding a scope: the diff under review and what people said about it. All of it
+// may come from strangers.
 type Change struct {
 	Files []File
 	Title string // of the pull request, or of its only commit
 	Body  string
 	// Branch is the name of the head branch, without refs/heads/.
 	Branch string
-	// Labels are those of the pull request and of the issues it closes.
+	// Labels are the labels of the pull request and of the issues that it closes.
 	Labels []string
 	// Commits are the messages of the change's own commits.
 	Commits []string
-	// Round is the number of this review of the change, 1 being the first.
+	// Round is the number of this review of the change, starting at 1.
 	Round int
 }
 
@@ -27,16 +27,15 @@ type Change struct {
 // repository's root.
 type File struct {
 	Path    string
-	OldPath string // where it was, if that differs from Path
+	OldPath string // its earlier path, if that differs from Path
 	// Patch is the unified diff as git prints it, headers included; empty for a
 	// binary file.
 	Patch []byte
-	// Truncated says that Patch goes on, so that a predicate over changed lines
-	// cannot tell what is not in them.
+	// Truncated says that Patch is cut off, so that predicates over changed lines do not see all of them.
 	Truncated bool
 }
 
-// paths are the names a scope is matched against.
+// paths returns the names against which a scope is matched.
 func (f File) paths() []string {
 	if f.OldPath == "" || f.OldPath == f.Path {
 		return []string{f.Path}
@@ -44,14 +43,13 @@ func (f File) paths() []string {
 	return []string{f.Path, f.OldPath}
 }
 
-// changedLines are the added and the deleted lines of the patch, without their
-// sign.
+// changedLines returns the added and the deleted lines of the patch, without their sign.
 func (f File) changedLines() iter.Seq[[]byte] {
 	return diff.Signed(f.Patch, '+', '-')
 }
 
-// spell writes a path on one line: as it is, or quoted when it holds anything
-// that a reader or a terminal could take for more than a path.
+// spell writes a path on one line: unchanged, or quoted if it contains anything that a reader or a terminal
+// could mistake for more than a path.
 func spell(path string) string {
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
 		return quoted

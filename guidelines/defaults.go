@@ -24,9 +24,8 @@ var checkerInstructions string
 //go:embed prompts/drafter.md
 var drafterInstructions string
 
-// Default returns the embedded documents, parsed once and shared by all callers; laying
-// others over them leaves them as they are. An error means that this build's own
-// documents are broken.
+// Default returns the embedded documents, parsed once and shared by all callers; Overlay does not modify
+// them. An error means that this build's own documents are broken.
 func Default() (Set, error) { return embedded() }
 
 var embedded = sync.OnceValues(func() (Set, error) {
@@ -49,19 +48,17 @@ var embedded = sync.OnceValues(func() (Set, error) {
 	return Set{}.Overlay(parsed...), nil
 })
 
-// ReviewerInstructions is the standing instruction file (the CLAUDE.md) of a
-// model that reviews. It refers to the guidelines and to the answer format,
-// which the prompt carries.
+// ReviewerInstructions returns the standing instruction file (the CLAUDE.md) of a model that reviews. It
+// refers to the guidelines and to the answer format, which the prompt contains.
 func ReviewerInstructions() string { return normalise(reviewerInstructions) }
 
-// CheckerInstructions is the standing instruction file of a model that is to refute one finding
-// of a review.
+// CheckerInstructions returns the standing instruction file of a model that tries to refute one finding of a
+// review.
 func CheckerInstructions() string { return normalise(checkerInstructions) }
 
-// DrafterInstructions is the standing instruction file of a model that is to reword one row whose
-// findings were mostly wrong.
+// DrafterInstructions returns the standing instruction file of a model that rewords one row whose findings
+// were mostly wrong.
 func DrafterInstructions() string { return normalise(drafterInstructions) }
 
-// AuthorInstructions is the standing instruction file (the CLAUDE.md) of a
-// model that applies a review.
+// AuthorInstructions returns the standing instruction file (the CLAUDE.md) of a model that applies a review.
 func AuthorInstructions() string { return normalise(authorInstructions) }

@@ -1,11 +1,9 @@
-// Package guidelines owns the rules a review cites: the embedded Markdown
-// documents, their parser, and the instructions each role starts from.
+// Package guidelines owns the rules that a review cites: the embedded Markdown documents, their parser, and
+// the initial instructions of each role.
 //
-// A rule is a row of a table and has an id of its own, such as "security/S3".
-// A repository adds or replaces whole documents; reading them (always from the
-// base branch, so that a change cannot relax the rules it is judged by) is the
-// caller's part. README.md beside this file tells how to write a rule and what
-// a scope may say.
+// A rule is a row of a table with its own id, such as "security/S3". A repository adds or replaces whole
+// documents; the caller reads them, always from the base branch, so that a change cannot relax the rules by
+// which it is judged. README.md beside this file explains how to write a rule and what a scope may contain.
 //
 // The package reads its embedded files and stores nothing.
 package guidelines
@@ -21,9 +19,9 @@ import (
 	"touchstone/verdict"
 )
 
-// Set is a set of guideline documents in reading order: the index, severity,
-// then one dimension after the other, then documents of no dimension. No two
-// documents have the same name, and so no two rows the same id.
+// Set is a set of guideline documents in reading order: the index, severity, then the documents of each
+// dimension, then documents without a dimension. No two documents have the same name, and so no two rows have
+// the same id.
 type Set struct {
 	Documents []Document
 }
@@ -34,17 +32,16 @@ type Document struct {
 	Name string
 	// Title is the first heading, without the dimension's tag.
 	Title string
-	// Dimension is the tag at the front of the first heading, such as
-	// "Security", or empty for a document that belongs to no dimension.
+	// Dimension is the tag at the front of the first heading, such as "Security", or empty for a document
+	// without a dimension.
 	Dimension string
-	// Text is the whole Markdown with LF line ends, no byte order mark, and
-	// one line feed at its end.
+	// Text is the whole Markdown with LF line ends, without a byte order mark, and with one line feed at its
+	// end.
 	Text string
-	// Rows are the rules, in the order written. In a Set some of them may have
-	// been replaced or switched off by a later document.
+	// Rows are the rules, in the order written. In a Set, a later document may have replaced or switched off
+	// some of them.
 	Rows []Row
-	// Amendments are the rows here that replace rows of other documents or switch
-	// them off.
+	// Amendments are this document's rows that replace or switch off rows of other documents.
 	Amendments []Row
 
 	passages []passage
@@ -54,43 +51,42 @@ type Document struct {
 // of rules.
 type passage struct {
 	text     string // of prose and examples, without blank lines around it
-	example  string // the id of the row that it illustrates, if any
+	example  string // the id of the row that the example illustrates, if any
 	table    bool
 	from, to int // the rows of the table, as indices of Document.Rows
 }
 
-// Off is the severity of a row that switches off, or is switched off.
+// Off is the severity of a row that switches another off, or is switched off.
 const Off = "off"
 
 // Row is one rule.
 type Row struct {
-	// ID is what a finding cites: the document's name, a slash and the row's
-	// own mark, such as "security/S3". It never changes its meaning.
+	// ID is what a finding cites: the document's name, a slash and the row's own mark, such as "security/S3".
+	// Its meaning never changes.
 	ID string
-	// Document is the name of the document that the row belongs to.
+	// Document is the name of the document to which the row belongs.
 	Document string
-	// Severity is critical, major, minor, nit or Off, or two levels between which the
-	// reach of a finding decides, as in "major or nit", the graver first.
+	// Severity is critical, major, minor, nit or Off, or two levels as in "major or nit", the graver first.
+	// The reach of a finding decides between the two.
 	Severity string
-	// Scope decides which changes the row is about.
+	// Scope decides to which changes the row applies.
 	Scope Scope
-	// Criterion is the sentence that the change has to satisfy; of a row that is
-	// off, why.
+	// Criterion is the sentence that the change has to satisfy; for a row that is off, the reason.
 	Criterion string
-	// Source is the name of the document that the row is written in: another than
-	// Document when it was amended.
+	// Source is the name of the document in which the row is written; it differs from Document if the row was
+	// amended.
 	Source string
-	// Line is its 1-based line there.
+	// Line is the row's 1-based line in Source.
 	Line int
 }
 
-// Worst is the graver of the levels that the severity names.
+// Worst returns the graver level of the severity.
 func (r Row) Worst() string { worst, _ := levels(r.Severity); return worst }
 
-// Mildest is the level below which no finding of the row may fall.
+// Mildest returns the level below which no finding of the row may fall.
 func (r Row) Mildest() string { _, mildest := levels(r.Severity); return mildest }
 
-// levels are the one or two levels of a severity.
+// levels returns the one or two levels of a severity.
 func levels(severity string) (worst, mildest string) {
 	worst, mildest, two := strings.Cut(severity, " or ")
 	if !two {
@@ -112,14 +108,13 @@ func (s Set) Row(id string) (Row, bool) {
 	return Row{}, false
 }
 
-// Version identifies the set's content: 12 hexadecimal digits, the same on
-// every platform, and different as soon as a document's name or text, or what
-// amends it, differs.
+// Version identifies the set's content: 12 hexadecimal digits, the same on every platform. It changes with a
+// document's name or text, and with the amendments of a document.
 func (s Set) Version() string {
 	hash := sha256.New()
 	write := func(parts ...string) {
 		for _, part := range parts {
-			// The length keeps the end of one part from passing as the start of the next.
+			// The length keeps the end of one part from being read as the start of the next.
 			fmt.Fprintf(hash, "%d\n%s", len(part), part)
 		}
 	}
@@ -134,11 +129,10 @@ func (s Set) Version() string {
 	return hex.EncodeToString(hash.Sum(nil))[:12]
 }
 
-// Overlay returns a new set in which docs replace the documents of the same
-// name and join the others at their place in the reading order. Of two docs
-// with one name the later wins. Then their amendments replace single rows, in
-// reading order; one whose row is not there adds the row to its own document,
-// or, being off, does nothing. The receiver stays as it is.
+// Overlay returns a new set in which docs replace the documents of the same name and are otherwise inserted
+// at their place in the reading order. Of two docs with one name the later wins. Then their amendments
+// replace single rows, in reading order. An amendment whose row does not exist adds the row to its own
+// document or, if it is off, does nothing. The receiver stays unchanged.
 func (s Set) Overlay(docs ...Document) Set {
 	merged := slices.Clone(s.Documents)
 	laid := map[string]bool{}
@@ -161,7 +155,7 @@ func (s Set) Overlay(docs ...Document) Set {
 	return Set{Documents: merged}
 }
 
-// amend applies what docs[by] says about the rows of the others.
+// amend applies the amendments of docs[by] to the rows of the others.
 func amend(docs []Document, by int) {
 	for _, amendment := range docs[by].Amendments {
 		at, row := by, -1
@@ -170,7 +164,7 @@ func amend(docs []Document, by int) {
 				at, row = i, j
 			}
 		}
-		rows := slices.Clone(docs[at].Rows) // the set that is laid over keeps its own
+		rows := slices.Clone(docs[at].Rows) // the original set keeps its own rows
 		if row >= 0 {
 			rows[row] = amendment
 		} else if amendment.Severity != Off {
@@ -184,8 +178,8 @@ func byName(name string) func(Document) bool {
 	return func(doc Document) bool { return doc.Name == name }
 }
 
-// dimensions are those that a review walks, in that order, and severities those of a finding, the
-// worst first.
+// dimensions are the dimensions of a review, in its order, and severities those of a finding, the worst
+// first.
 var (
 	dimensions = spellings(verdict.Dimensions())
 	severities = spellings(verdict.Severities())
@@ -199,7 +193,7 @@ func spellings[T ~string](names []T) []string {
 	return all
 }
 
-// place is where a document stands in the reading order.
+// place returns a document's position in the reading order.
 func place(doc Document) int {
 	switch {
 	case doc.Name == "index":

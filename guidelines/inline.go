@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// testModule is how a module of tests begins in Rust, as its own line or as what git shows
-	// of the lines above a hunk; testFunction is the mark of a test anywhere else.
+	// testModule matches the beginning of a test module in Rust, on its own line or in the heading that git
+	// shows for a hunk; testFunction matches the attribute of a test anywhere else.
 	testModule   = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+\w*tests?\w*\s*\{|^#\[cfg\((?:all\()?test\b`)
 	testFunction = lazyregexp.New(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case|bench)\b`)
 )
 
-// inlineTests tells whether the changed lines of a file of Rust are of its tests, which stand
-// in a module at its end (https://doc.rust-lang.org/book/ch11-03-test-organization.html), and
-// whether they are of others.
+// inlineTests reports whether the changed lines of a Rust file include lines of its tests, which are in a
+// module at its end (https://doc.rust-lang.org/book/ch11-03-test-organization.html), and whether they include
+// others.
 func inlineTests(file File) (tests, others bool) {
 	others = file.Truncated
 	within := false
@@ -43,7 +43,7 @@ func inlineTests(file File) (tests, others bool) {
 	return tests, others
 }
 
-// heading is what stands behind the ranges of a hunk.
+// heading returns the text after the ranges of a hunk.
 func heading(line []byte) []byte {
 	if _, after, ok := bytes.Cut(line, []byte(" @@ ")); ok {
 		return after

@@ -10,7 +10,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// kinds are what a changed file is, as a set of bits.
+// kinds are the kinds of a changed file, as a set of bits.
 type kinds uint16
 
 const (
@@ -24,20 +24,20 @@ const (
 	isDependencies
 )
 
-// everyKind is what is asked where the answer is for all scopes, ofChange what a word about the
-// whole change asks.
+// everyKind asks for all kinds, for an answer that serves all scopes; ofChange is asked by words about the
+// whole change.
 const (
 	everyKind       = ^kinds(0)
 	ofChange  kinds = 1 << 15
 )
 
-// fileWords are the words of a scope about single files.
+// fileWords are the words of a scope that apply to single files.
 var fileWords = map[string]kinds{
 	"code": isCode, "tests": isTests, "docs": isDocs, "config": isConfig, "ci": isCI,
 	"migration": isMigration, "public-api": isPublicAPI, "dependencies": isDependencies,
 }
 
-// FileWords are the words of a scope that a file meets by its path alone.
+// FileWords returns the words of a scope that a file meets by its path alone.
 func FileWords(path string) map[string]bool {
 	k := kindsOf(path, File{Path: path}, everyKind)
 	all := map[string]bool{}
@@ -49,21 +49,20 @@ func FileWords(path string) map[string]bool {
 	return all
 }
 
-// separate are kinds of which kindsOf gives a file at most one.
+// separate are groups of kinds of which kindsOf gives a file at most one.
 var separate = []kinds{
 	isCode | isDocs | isConfig, isDocs | isDependencies, isDocs | isMigration, isTests | isMigration, isTests | isPublicAPI,
 	isConfig | isCI, isConfig | isDependencies, isConfig | isTests,
 }
 
-// exclusive reports whether no file can be all of these.
+// exclusive reports whether no file can be of all these kinds.
 func exclusive(k kinds) bool {
 	return slices.ContainsFunc(separate, func(group kinds) bool { return bits.OnesCount16(uint16(k&group)) > 1 })
 }
 
-// kindsOf decides what a file is from one of its paths and its changed lines.
-// Names are compared in lower case. What is of no known kind counts as code, so
-// that a rule is rather shown in vain than missing for a new language. What takes reading the
-// changed lines is decided only where it is asked.
+// kindsOf decides the kinds of a file from one of its paths and its changed lines. Names are compared in
+// lower case. A file of no known kind counts as code: showing a rule needlessly is better than missing it for
+// a new language. Kinds that require reading the changed lines are decided only if asked.
 func kindsOf(spelled string, file File, asked kinds) kinds {
 	name := strings.ToLower(spelled)
 	base, ext := path.Base(name), path.Ext(name)
@@ -104,11 +103,11 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 	return k
 }
 
-// schemaStatement begins an SQL statement that changes a schema.
+// schemaStatement matches an SQL statement that changes a schema.
 var schemaStatement = lazyregexp.New(`(?i)\b(?:create|alter|drop|truncate|rename)\s+(?:or\s+replace\s+|unique\s+|temporary\s+` +
 	`|materialized\s+|external\s+)*(?:table|index|column|schema|database|type|view|trigger|sequence|constraint)\b`)
 
-// schemaVerbs spare most lines the expression, which is slow on long diffs.
+// schemaVerbs exclude most lines before the expression runs, which is slow on long diffs.
 var schemaVerbs = [][]byte{
 	[]byte("create"), []byte("alter"), []byte("drop"), []byte("truncate"), []byte("rename"),
 	[]byte("CREATE"), []byte("ALTER"), []byte("DROP"), []byte("TRUNCATE"), []byte("RENAME"),
@@ -122,8 +121,7 @@ func migrates(name string, k kinds, file File) bool {
 		})
 }
 
-// mentions reports whether a changed line matches, or may: a truncated patch counts
-// as a match.
+// mentions reports whether a changed line matches, or may match: a truncated patch counts as a match.
 func mentions(file File, match func(line []byte) bool) bool {
 	if file.Truncated {
 		return true

@@ -10,11 +10,10 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Lint reads documents, given as their texts by name, lays them over the set and
-// returns the result with all that is wrong with them: what Parse refuses (such
-// a document is left out), and what can be read but not be meant, such as rows
-// that contradict each other, scopes that nothing meets and rules in prose, where
-// no finding can cite them. The problems are in order of documents and lines.
+// Lint parses documents, given as their texts by name, overlays them on the set, and returns the result with
+// all problems: what Parse refuses (such a document is left out), and what can be read but cannot be
+// intended, such as rows that contradict each other, scopes that nothing meets, and rules in prose, where no
+// finding can cite them. The problems are ordered by document and line.
 func (s Set) Lint(texts map[string]string) (Set, []Problem) {
 	var docs []Document
 	l := linter{before: s}
@@ -35,8 +34,7 @@ func (s Set) Lint(texts map[string]string) (Set, []Problem) {
 	return l.after, l.problems
 }
 
-// linter compares new documents with the set they are laid over and with the
-// set that comes of it.
+// linter compares new documents with the set that they overlay and with the resulting set.
 type linter struct {
 	before, after Set
 	problems      []Problem
@@ -62,7 +60,7 @@ func (l *linter) document(docs []Document) {
 	l.contradictions(docs)
 }
 
-// amendment looks at a row that is meant for another document.
+// amendment checks a row that amends another document.
 func (l *linter) amendment(docs []Document, row Row) {
 	target := l.before
 	if i := slices.IndexFunc(docs, byName(row.Document)); i >= 0 {
@@ -79,7 +77,7 @@ func (l *linter) amendment(docs []Document, row Row) {
 	}
 }
 
-// dimension wants every dimension to keep a document, since a review walks it.
+// dimension checks that every dimension keeps a document, since a review covers all dimensions.
 func (l *linter) dimension(doc Document) {
 	i := slices.IndexFunc(l.before.Documents, byName(doc.Name))
 	if i < 0 {
@@ -91,7 +89,7 @@ func (l *linter) dimension(doc Document) {
 	}
 }
 
-// contradictions compares every row of the new documents with all that apply.
+// contradictions compares every row of the new documents with all rows in force.
 func (l *linter) contradictions(docs []Document) {
 	byCriterion, byCase := map[string]Row{}, map[string]Row{}
 	byStance := map[stance][]Row{}
@@ -125,7 +123,7 @@ func (l *linter) contradictions(docs []Document) {
 	}
 }
 
-// same reports two rows with one criterion, at the new one of the two.
+// same reports two rows with one criterion, at the newer row.
 func (l *linter) same(row, other Row, isNew func(Row) bool) {
 	if !isNew(row) {
 		row, other = other, row
@@ -138,7 +136,7 @@ func (l *linter) same(row, other Row, isNew func(Row) bool) {
 	l.report(row.Source, row.Line, "%s says the same as %s: keep one of them", row.ID, other.ID)
 }
 
-// opposite reports two rows that no change can satisfy both, at the new one of the two.
+// opposite reports two rows that no change can satisfy together, at the newer row.
 func (l *linter) opposite(row, other Row, isNew func(Row) bool) {
 	if !isNew(row) {
 		row, other = other, row
@@ -147,8 +145,8 @@ func (l *linter) opposite(row, other Row, isNew func(Row) bool) {
 		"that no file meets both", row.ID, other.ID)
 }
 
-// stance is what a criterion is about, and how often it says no: of two that differ by one
-// no alone, each denies the other.
+// stance is the subject of a criterion, and how many negations it contains: two criteria that differ only by
+// one negation contradict each other.
 type stance struct {
 	about string
 	noes  int
@@ -160,8 +158,7 @@ var (
 	negations = []string{"never", "not", "no"}
 )
 
-// stanceOf takes the words of a criterion for what it is about, but for those that stress and
-// those that deny.
+// stanceOf uses the words of a criterion as its subject, except for emphasis and negations.
 func stanceOf(plain string) stance {
 	var s stance
 	var about []string
@@ -177,7 +174,7 @@ func stanceOf(plain string) stance {
 	return s
 }
 
-// plainWords is a criterion without what makes two spellings of one sentence differ.
+// plainWords removes from a criterion what differs between two spellings of one sentence.
 func plainWords(criterion string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(criterion), func(r rune) bool {
 		return strings.ContainsRune(" \t.,;:!`*_\"'()", r)
@@ -187,8 +184,8 @@ func plainWords(criterion string) string {
 var (
 	checklistItem = lazyregexp.New(`(?i)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]|[*_]*(?:must|shall|should|always|never|do not|don't|ensure` +
 		`|make sure|verify|check|avoid)\b)`)
-	// What follows "Check the following:", or stands below a heading such as "Checklist", is
-	// one rule after the other, however each is worded.
+	// A list after "Check the following:", or below a heading such as "Checklist", is a list of rules,
+	// however each is worded.
 	checklistLead = lazyregexp.New(`(?i)\b(?:check|verify|ensure|make sure)\b[^.]*:[*_]*\s*$|^#+\s.*\bcheck-?lists?\b`)
 	checklistLine = lazyregexp.New(`(?i)\b(?:check|verify|ensure|make sure|must)\b[^.:]*:\s+\(?1[.)]\s.*\s\(?2[.)]\s`)
 	listItem      = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\S`)
@@ -198,8 +195,8 @@ var (
 	idInProse = lazyregexp.New("`([a-z0-9][a-z0-9-]*)/([A-Z]+[0-9]+)`")
 )
 
-// prose looks at what is outside the tables of rules: a checklist or a table
-// that looks like rules there has no effect, and an id has to exist.
+// prose checks the text outside the tables of rules: a checklist or a table that looks like rules has no
+// effect there, and cited ids must exist.
 func (l *linter) prose(doc Document) {
 	p := parser{doc: Document{Name: doc.Name}, ids: map[string]int{}}
 	above, checklist := "", false
@@ -232,7 +229,7 @@ func isDelimiterLine(line string) bool {
 	return tableLine.MatchString(line) && !slices.ContainsFunc(splitCells(line), isNoDelimiter)
 }
 
-// likeRules reports whether a table's header has two columns of a table of rules.
+// likeRules reports whether a table's header has at least two columns of a table of rules.
 func likeRules(header []string) bool {
 	columns := 0
 	for _, name := range tableHeader {

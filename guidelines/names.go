@@ -6,8 +6,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// What tells a file's kind, in lower case: the directories around it, or its own
-// name as a whole.
+// These expressions recognise a file's kind, in lower case, by the directories around it or its whole name.
 var (
 	testDirs = inside(
 		`tests?`, `__tests__`, `__mocks__`, `__snapshots__`, `testdata`, `test-data`, `fixtures?`, `__fixtures__`, `testfixtures`, `goldens?`,
@@ -21,14 +20,14 @@ var (
 		`.+[.-](?:test|spec|e2e|cy)\.[cm]?[jt]sx?`, `(?:karma|playwright|cypress)\.config\.[cm]?[jt]s`,
 		`.+\.(?:bats|robot|feature|txtar|snap)`,
 	)
-	// testClass is by a convention that only the case of letters shows: a
-	// FooTest.java is a test, a Latest.java is none.
+	// testClass matches a convention that only the case of letters shows: FooTest.java is a test, Latest.java
+	// is not.
 	testClass = lazyregexp.New(`^(?:.*[a-z0-9_])?(?:Tests?|TestCase|Spec|IT)\.(?:cs|vb|fs|java|kt|kts|groovy|scala|swift|php|[jt]s)$` +
 		`|^Test[A-Z].*\.(?:java|kt|cs)$`)
-	// mainSources are what Gradle and Maven ship. In them a class name proves nothing: a
-	// RetrySpec may well be no test.
+	// mainSources are the sources that Gradle and Maven ship. A class name proves nothing there: a RetrySpec
+	// may not be a test.
 	mainSources = inside(`src/[^/]*main`)
-	// rubySpec is what helps RSpec; the specs themselves go by their names.
+	// rubySpec matches RSpec's helper files; the specs are recognised by their names.
 	rubySpec = lazyregexp.New(`(?:^|/)spec/.*\.rb$`)
 
 	ciDirs = inside(
@@ -75,11 +74,11 @@ var (
 		`tiltfile`, `earthfile`, `gradlew`)
 	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security` +
 		`|contributing|todo)(?:-[\w-]+)?`)
-	// anyFragment is a fragment of a change log, of towncrier's kinds and keep-a-changelog's.
+	// anyFragment matches a change log fragment, with the kinds of towncrier and keep-a-changelog.
 	anyFragment = fragment(`[+\d][^/]*`, `feature|bugfix|bug|fix|fixed|doc|removal|misc|security|added|changed|deprecated|removed`+
 		`|deprecation|breaking|improvement|trivial|vendor|process|contrib|packaging`)
-	// configNames are what a program, a container or a tool is told, dot-files without
-	// an extension among them.
+	// configNames matches the settings of a program, a container or a tool, including dot-files without an
+	// extension.
 	configNames = named(`.*dockerfile.*`, `containerfile`, `vagrantfile`, `procfile`, `codeowners`, `caddyfile`, `\.env.*`,
 		`\.[^.]+`, `.*\.conf\.[^.]+`, `compose.*\.ya?ml`, `version`)
 )
@@ -89,7 +88,7 @@ func inside(dirs ...string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?:^|/)(?:` + strings.Join(dirs, "|") + `)/`)
 }
 
-// named matches whole names of files, without their directories.
+// named matches whole file names, without their directories.
 func named(names ...string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?s)^(?:` + strings.Join(names, "|") + `)$`)
 }
@@ -109,7 +108,7 @@ var (
 	docExtensions    = strings.Fields(`.md .markdown .mdx .mdown .rst .adoc .asciidoc .txt .text .tex .org .rtf .wiki .textile .pod .man`)
 	configExtensions = strings.Fields(`.yaml .yml .toml .ini .cfg .conf .config .cnf .json .json5 .jsonc .xml .plist .properties .env .tf ` +
 		`.tfvars .hcl .tofu .bicep .props .targets .service .socket .timer .reg .kdl .hocon .neon .rules .nginx .desktop .entitlements`)
-	// dataExtensions are files of which no rule asks what they do.
+	// dataExtensions are the extensions of files whose effect no rule considers.
 	dataExtensions = strings.Fields(`.png .jpg .jpeg .gif .webp .avif .ico .icns .bmp .tiff .svg .psd .ai .sketch .fig .mp3 .mp4 .wav .ogg
 		.webm .mov .woff .woff2 .ttf .otf .eot .pdf .doc .docx .xls .xlsx .ppt .pptx
 		.zip .gz .tgz .bz2 .xz .zst .tar .7z .jar .whl .csv .tsv .parquet .avro .arrow .db .sqlite .bin .dat .lock .sum .snap .golden .map .log

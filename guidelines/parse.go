@@ -9,8 +9,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Bounds on a document. A repository writes its own, so Parse checks them
-// before it looks any further.
+// Bounds on a document. Documents come from repositories, so Parse checks these bounds first.
 const (
 	maxDocumentBytes  = 256 << 10
 	maxDocumentRows   = 500
@@ -25,7 +24,7 @@ const (
 var (
 	tableHeader = []string{"ID", "Severity", "Scope", "Criterion"}
 
-	// idPattern is a whole rule id.
+	// idPattern matches a whole rule id.
 	idPattern        = lazyregexp.New(`^([a-z0-9][a-z0-9-]{0,63})/[A-Za-z][A-Za-z0-9-]{0,31}$`)
 	namePattern      = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	delimiterPattern = lazyregexp.New(`^:?-+:?$`)
@@ -34,17 +33,17 @@ var (
 	examplePattern   = lazyregexp.New("^(?:Bad|Good|Example) \\(`([^`]+)`\\)")
 )
 
-// Problem is one thing that is wrong with a document.
+// Problem is one mistake in a document.
 type Problem struct {
 	Document string // its name
 	Line     int    // 1-based
-	Text     string // a sentence: what is wrong and, where it is not plain, what to write
+	Text     string // a sentence: what is wrong and, if that is not obvious, what to write
 }
 
-// Problems are what is wrong with one or more documents.
+// Problems are the mistakes in one or more documents.
 type Problems []Problem
 
-// Error names each problem's document and line, one problem to a line.
+// Error lists each problem with its document and line, one per line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
@@ -53,22 +52,20 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Parse reads one guideline document: at most 256 KiB of UTF-8 Markdown with at
-// most 500 rules. Name is its file name without ".md": lower-case letters,
-// digits and hyphens, at most 64.
+// Parse parses one guideline document: at most 256 KiB of UTF-8 Markdown with at most 500 rules. name is its
+// file name without ".md": lower-case letters, digits and hyphens, at most 64.
 //
-// The first level-one heading is the title; a tag at its front, as in
-// "# [Security] What an attacker could use", names the dimension. Rules are the
-// rows of every table whose header is ID, Severity, Scope, Criterion, outside
-// code fences and HTML comments; other tables are text. A table ends at a blank line. Unlike in
-// GitHub's tables (https://github.github.com/gfm/#tables-extension-), a pipe
-// inside a code span is text even when it is not escaped, and a row with a
-// missing or an extra cell is an error, since either would lose part of a rule.
+// The first level-one heading is the title; a tag at its front, as in "# [Security] What an attacker could
+// use", names the dimension. Rules are the rows of every table whose header is ID, Severity, Scope,
+// Criterion, outside code fences and HTML comments; other tables are text. A table ends at a blank line.
+// Unlike in GitHub's tables (https://github.github.com/gfm/#tables-extension-), a pipe inside a code span is
+// text even if it is not escaped, and a row with a missing or an extra cell is an error, since either would
+// lose part of a rule.
 //
-// A row whose id belongs to another document amends that one's row: it replaces
-// it or, with the severity off, switches it off.
+// A row whose id belongs to another document amends that document's row: it replaces the row or, with the
+// severity off, switches it off.
 //
-// An error is a Problems: what is wrong and in which lines, the first 20 of them.
+// The error is a Problems: what is wrong and in which lines, the first 20 of them.
 func Parse(name, markdown string) (Document, error) {
 	p := parser{doc: Document{Name: name, Text: normalise(markdown)}, ids: map[string]int{}}
 	switch {
@@ -87,8 +84,8 @@ func Parse(name, markdown string) (Document, error) {
 	return p.doc, nil
 }
 
-// normalise makes one text of what differs by platform and editor, so that its
-// hash and its prompt are the same everywhere.
+// normalise removes differences between platforms and editors, so that the text's hash and prompt are the
+// same everywhere.
 func normalise(markdown string) string {
 	text := strings.TrimLeft(markdown, "\ufeff")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -99,11 +96,11 @@ func normalise(markdown string) string {
 // parser is the state of a walk over a document's lines.
 type parser struct {
 	doc     Document
-	ids     map[string]int // row id to the line that first had it
+	ids     map[string]int // row id to the line where it first occurred
 	table   tableState
-	closing string // what ends the code fence or HTML comment around this line, if any
-	opened  int    // the line that began it
-	// passage gathers the lines of prose since the latest table or example began.
+	closing string // the end of the code fence or HTML comment around this line, if any
+	opened  int    // the line where it began
+	// passage collects the lines of prose since the latest table or example began.
 	passage  passage
 	problems Problems
 }
@@ -112,7 +109,7 @@ type tableState int
 
 const (
 	outside   tableState = iota
-	delimiter            // the header is read, the line of dashes is due
+	delimiter            // the header is read; the line of dashes is next
 	rows                 // inside the table's body
 )
 
@@ -144,7 +141,7 @@ func (p *parser) cut(next passage) {
 	p.passage = next
 }
 
-// prose takes a line of the present passage.
+// prose adds a line to the present passage.
 func (p *parser) prose(line string) { p.passage.text += line + "\n" }
 
 func (p *parser) line(number int, line string) {
@@ -178,8 +175,8 @@ func (p *parser) line(number int, line string) {
 	}
 }
 
-// enclosed reports whether line belongs to a fenced code block or an HTML
-// comment, their first and last lines included.
+// enclosed reports whether line belongs to a fenced code block or an HTML comment, including their first and
+// last lines.
 func (p *parser) enclosed(number int, line string) bool {
 	switch fence := fencePattern.FindStringSubmatch(line); {
 	case p.closing == commentEnd:
@@ -187,7 +184,7 @@ func (p *parser) enclosed(number int, line string) bool {
 			p.closing = ""
 		}
 	case p.closing != "":
-		// A closing fence is at least as long as the opening one and stands alone:
+		// A closing fence is at least as long as the opening one and alone on its line:
 		// https://spec.commonmark.org/0.31.2/#fenced-code-blocks
 		if fence != nil && strings.HasPrefix(fence[1], p.closing) && strings.TrimSpace(line) == fence[1] {
 			p.closing = ""
@@ -204,7 +201,7 @@ func (p *parser) enclosed(number int, line string) bool {
 	return true
 }
 
-// text takes a line outside tables: the title, a table's header, or prose.
+// text processes a line outside tables: the title, a table's header, or prose.
 func (p *parser) text(number int, line string) {
 	if match := titlePattern.FindStringSubmatch(line); match != nil && p.doc.Title == "" {
 		p.doc.Dimension, p.doc.Title = match[1], strings.TrimSpace(match[2])
@@ -263,8 +260,7 @@ func (p *parser) row(number int, cells []string) {
 	p.enter(row)
 }
 
-// enter puts a row where it belongs: among the document's own, or among those
-// that amend another's.
+// enter adds a row to the document's own rows, or to those that amend another document.
 func (p *parser) enter(row Row) {
 	amends := row.Document != p.doc.Name
 	switch {
@@ -282,7 +278,7 @@ func (p *parser) enter(row Row) {
 	}
 }
 
-// isSeverity reports whether a cell names one level, or two of which the first is the graver.
+// isSeverity reports whether a cell names one level, or two with the graver first.
 func isSeverity(cell string) bool {
 	worst, mildest := levels(cell)
 	first, second := slices.Index(severities, worst), slices.Index(severities, mildest)
@@ -291,14 +287,13 @@ func isSeverity(cell string) bool {
 
 func isNoDelimiter(cell string) bool { return !delimiterPattern.MatchString(cell) }
 
-// undecorated drops the backticks that keep Markdown from reading `**/*.go` as
-// emphasis.
+// undecorated removes the backticks that keep Markdown from reading `**/*.go` as emphasis.
 func undecorated(cell string) string {
 	return strings.TrimSpace(strings.ReplaceAll(cell, "`", ""))
 }
 
-// splitCells cuts a table line at its pipes, leaving alone the escaped ones and
-// those inside code spans, and returns the trimmed cells with \| made |.
+// splitCells splits a table line at its pipes, except for escaped ones and those inside code spans, and
+// returns the trimmed cells with \| replaced by |.
 func splitCells(line string) []string {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "|")
 	var cells []string
@@ -327,8 +322,7 @@ func splitCells(line string) []string {
 	return cells
 }
 
-// codeSpan returns the code span at the start of text, or only its opening
-// backticks when nothing closes them.
+// codeSpan returns the code span at the start of text, or only its opening backticks if nothing closes them.
 func codeSpan(text string) string {
 	afterTicks := strings.TrimLeft(text, "`")
 	ticks := text[:len(text)-len(afterTicks)]

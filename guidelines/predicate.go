@@ -9,11 +9,10 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// wordDocsOnly is decided last, from what the files are.
+// wordDocsOnly is decided last, from the kinds of the files.
 const wordDocsOnly = "docs-only"
 
-// changePredicates decide the words about a change as a whole. Where one holds
-// it says why.
+// changePredicates decide the words about a change as a whole, and say why if one holds.
 var changePredicates = map[string]func(Change) (why string, holds bool){
 	"all":             func(Change) (string, bool) { return "every change", true },
 	"bug-fix":         bugFix,
@@ -25,28 +24,28 @@ func postReviewFix(change Change) (string, bool) {
 }
 
 var (
-	// A title says "fix" behind at most a ticket, a component or a Conventional
-	// Commits scope (https://www.conventionalcommits.org): "ABC-12: Fix …",
-	// "net/http: fix …", "fix(api)!: …".
+	// A title may have a ticket, a component or a Conventional Commits scope
+	// (https://www.conventionalcommits.org) before "fix", and nothing else: "ABC-12: Fix …", "net/http: fix
+	// …", "fix(api)!: …".
 	fixTitle = lazyregexp.New(`^(?i:[^\pL\[(]*(?:[\[(][^\])]*[\])][^\pL]*)?(?:[a-z]+-\d+[\s:]+)?(?:([\w./,*-]+)(?:\([^)]*\))?: ` +
 		`*)?(?:bug|hot)?fix(?:es|ed)?(?:[^\w-]|$))`)
-	// "docs: fix a typo" says itself that it repairs no defect.
-	// Some write the kind of a change in brackets: "[FIXED] …", "[bugfix][api] …".
-	fixTag        = lazyregexp.New(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
+	// Some titles have the kind of the change in brackets: "[FIXED] …", "[bugfix][api] …".
+	fixTag = lazyregexp.New(`^(?i)[\s*]*(?:[\[(][^\])]*[\])]\s*)*?[\[(](?:bug|(?:bug|hot)?[ -]?fix(?:es|ed)?)[\])]`)
+	// A title such as "docs: fix a typo" says itself that the change repairs no defect.
 	harmlessTypes = []string{"docs", "doc", "style", "chore", "ci", "build", "test", "tests", "refactor", "perf", "feat", "deps"}
-	// fixFragment is a fragment of a change log that its name makes a repair, as towncrier and its
-	// kin read it (https://towncrier.readthedocs.io/en/stable/tutorial.html): "changes/12.bugfix.rst".
+	// fixFragment matches a change log fragment whose name marks a fix, in the format of towncrier and
+	// similar tools (https://towncrier.readthedocs.io/en/stable/tutorial.html): "changes/12.bugfix.rst".
 	fixFragment = fragment(`[^/]+`, `(?:bug|hot)?fix(?:es|ed)?|bug`)
 	fixBranch   = lazyregexp.New(`(?i)^(?:[^/]+/)?(?:bug|hot)?fix(?:es)?[-_/]`)
-	// recurrenceAction is the line by which a bug fix says what keeps the defect from coming
-	// back; docs/recurrence.md tells authors its form.
+	// recurrenceAction matches the line in which a bug fix says what keeps the defect from recurring;
+	// docs/recurrence.md explains its form to authors.
 	recurrenceAction = lazyregexp.New(`(?im)^[ \t]*(?:[-*][ \t]+)?(recurrence:[ \t]*(add lint|roll out|add guideline` +
 		`|single occurrence)\b[ \t]*\S[^\r\n]*)`)
 )
 
-// Recurrence is what a text declares to keep a defect from coming back: each line as it stands,
-// by its action in lower case ("add lint", "roll out", "add guideline", "single occurrence").
-// Anything else behind "Recurrence:" declares nothing.
+// Recurrence returns what a text declares to keep a defect from recurring: each line unchanged, by its action
+// in lower case ("add lint", "roll out", "add guideline", "single occurrence"). Any other text after
+// "Recurrence:" declares nothing.
 func Recurrence(texts ...string) map[string]string {
 	declared := map[string]string{}
 	for _, text := range texts {
@@ -57,8 +56,8 @@ func Recurrence(texts ...string) map[string]string {
 	return declared
 }
 
-// bugFix takes a change at its word: it calls itself a fix, or it declares what
-// keeps a defect from coming back, which only a fix has to.
+// bugFix trusts what a change says: it calls itself a fix, or declares what keeps a defect from recurring,
+// which only a fix has to do.
 func bugFix(change Change) (string, bool) {
 	isBug := func(label string) bool { return strings.EqualFold(label, "bug") }
 	title := fixTitle.FindStringSubmatch(change.Title)
@@ -79,14 +78,13 @@ func bugFix(change Change) (string, bool) {
 	return "", false
 }
 
-// fragment matches the paths of a change log's fragments by their names and kinds.
+// fragment matches the paths of change log fragments by name and kind.
 func fragment(name, kind string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(?:^|/)(?:changes|changelogs?|news|newsfragments|fragments)(?:\.d)?/(?:[^/]+/)*` + name + `\.(?:` + kind +
 		`)(?:\.\d+)?(?:\.(?:md|rst|txt))?$`)
 }
 
-// arrives reports whether a change adds a file, or may: a file whose patch was left out counts as
-// added.
+// arrives reports whether a change adds a file, or may: a file whose patch was left out counts as added.
 func arrives(f File) bool {
 	head, _, _ := bytes.Cut(f.Patch, []byte("\n@@"))
 	return len(f.Patch) == 0 && f.Truncated || bytes.Contains(head, []byte("\nnew file mode "))

@@ -7,10 +7,10 @@ import (
 	"touchstone/verdict"
 )
 
-// Applied is a rule that a change has to satisfy, and why.
+// Applied is a rule that a change has to satisfy, with the reason.
 type Applied struct {
 	Row Row
-	// Why names the files, or what of the whole change, that meet the rule's scope.
+	// Why names the files, or the property of the whole change, that meet the rule's scope.
 	Why string
 }
 
@@ -21,7 +21,7 @@ func (s Set) For(change Change) []Applied {
 		applies bool
 		why     string
 	}
-	decided := map[string]decision{} // by scope: many rows share one
+	decided := map[string]decision{} // by scope: many rows have the same
 	var applied []Applied
 	for _, doc := range s.Documents {
 		for _, row := range doc.Rows {
@@ -41,9 +41,9 @@ func (s Set) For(change Change) []Applied {
 	return applied
 }
 
-// Idle are the dimensions of which none of the rules that apply to a change is.
+// Idle returns the dimensions without any rule that applies to a change.
 func (s Set) Idle(applied []Applied) []verdict.Dimension {
-	of := map[string]string{} // dimensions, by their documents
+	of := map[string]string{} // dimensions, by document
 	for _, doc := range s.Documents {
 		of[doc.Name] = doc.Dimension
 	}
@@ -52,10 +52,9 @@ func (s Set) Idle(applied []Applied) []verdict.Dimension {
 	})
 }
 
-// Render returns the documents with only these rules, as For found them to apply to a
-// change, and of the examples only those of such rules. Two changes that the same rules
-// are about get the same text, byte for byte, and what differs least from change to
-// change comes first, so that a provider's cache serves the next review too.
+// Render returns the documents with only the given rules, as returned by For, and only the examples of such
+// rules. Two changes to which the same rules apply get the same text, byte for byte. What differs least
+// between changes comes first, so that a provider's cache also serves the next review.
 func (s Set) Render(applied []Applied) string {
 	applies := map[string]bool{}
 	for _, a := range applied {
@@ -64,8 +63,8 @@ func (s Set) Render(applied []Applied) string {
 	return s.render(func(row Row) bool { return applies[row.ID] })
 }
 
-// RenderAll returns the documents with all rules that are in force. It is the same text for
-// every change, so that a provider's cache holds it from review to review.
+// RenderAll returns the documents with all rules in force. The text is the same for every change, so that a
+// provider's cache keeps it from review to review.
 func (s Set) RenderAll() string { return s.render(func(row Row) bool { return row.Severity != Off }) }
 
 func (s Set) render(shown func(Row) bool) string {
@@ -76,8 +75,8 @@ func (s Set) render(shown func(Row) bool) string {
 	return strings.Join(texts, "\n")
 }
 
-// render writes the document with the rows that are shown. One that has rules,
-// but none of them is shown, is its title and a sentence.
+// render writes the document with the shown rows. A document that has rules, none of which is shown, is
+// reduced to its title and a sentence.
 func (d Document) render(shown func(Row) bool) string {
 	ids := map[string]bool{}
 	for _, row := range d.Rows {
@@ -103,7 +102,7 @@ func (d Document) render(shown func(Row) bool) string {
 			parts = append(parts, p.text)
 		}
 	}
-	// Rows that amend what is not there stand in no table of the document.
+	// Rows that amend missing rows are in no table of the document.
 	parts = append(parts, table(d.Rows[shownUpTo:], ids))
 	var text strings.Builder
 	for _, part := range parts {
@@ -114,8 +113,7 @@ func (d Document) render(shown func(Row) bool) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// table writes the rows with the given ids as a table of rules, or nothing when
-// there are none.
+// table writes the rows with the given ids as a table of rules, or nothing if there are none.
 func table(rows []Row, ids map[string]bool) string {
 	var lines []string
 	for _, row := range rows {

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// amendmentsName is that of the document that takes rows which amend those of other layers.
+// amendmentsName is the name of the document for rows that amend those of other layers.
 const amendmentsName = "amendments"
 
 // Edit is a change of one document.
 type Edit struct {
-	// Name is the document's, Before its text until now, "" for a new one, and After the text with the change.
+	// Name is the document's name, Before its text so far, "" for a new document, and After the text with the
+	// change.
 	Name, Before, After string
 	// Problems are those that Lint finds after the change and did not find before.
 	Problems []Problem
 }
 
-// Reword writes a row with another severity, scope or criterion into a layer of documents, given as their texts by
-// name, that lies over the set: in its place where the row is written there, else as an amendment, in a document
-// of that name. It is an error if the row is in neither.
+// Reword writes a row with another severity, scope or criterion into a layer of documents over the set, given
+// as their texts by name: in place if the row is written in the layer, otherwise as an amendment in the
+// document "amendments". It returns an error if the row is in neither.
 func (s Set) Reword(texts map[string]string, id, severity, scope, criterion string) (Edit, error) {
 	laid, was := s.Lint(texts)
 	row, ok := laid.Row(id)
@@ -53,15 +54,15 @@ func (s Set) Reword(texts map[string]string, id, severity, scope, criterion stri
 	return e, nil
 }
 
-// writeRow is a row as a line of a table.
+// writeRow formats a row as a line of a table.
 func writeRow(id, severity, scope, criterion string) string {
-	if strings.ContainsAny(scope, "*_") { // which Markdown would take for emphasis
+	if strings.ContainsAny(scope, "*_") { // Markdown would read these characters as emphasis
 		scope = "`" + scope + "`"
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |", id, severity, scope, strings.ReplaceAll(criterion, "|", `\|`))
 }
 
-// replaceLine puts another line in the place of one, the first being 1, and keeps how it ends.
+// replaceLine replaces the line with the given number, counted from 1, and keeps its line end.
 func replaceLine(text string, number int, line string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if number < 1 || number > len(lines) {
@@ -72,7 +73,7 @@ func replaceLine(text string, number int, line string) string {
 	return strings.Join(lines, "")
 }
 
-// appendRow adds a row at the end of a document of amendments, to the table that ends it or to one of its own.
+// appendRow adds a row at the end of a document of amendments, to the table at its end or to a new one.
 func appendRow(text, line string) string {
 	if text == "" {
 		text = "# What is different here\n"

@@ -15,15 +15,14 @@ const (
 	maxScopeTerms = 50
 )
 
-// Scope decides which changes a rule is about. It is made by Compile; the zero
-// Scope applies to nothing.
+// Scope decides to which changes a rule applies. Compile makes it; the zero Scope applies to nothing.
 type Scope struct {
 	text         string
 	alternatives [][]term
 }
 
-// term is one word of a scope: a pattern, a kind of file or, with neither, a
-// predicate about the whole change.
+// term is one word of a scope: a pattern, a kind of file or, if it has neither, a predicate about the whole
+// change.
 type term struct {
 	text    string // as written, without the negation
 	negated bool
@@ -31,8 +30,8 @@ type term struct {
 	kind    kinds
 }
 
-// Compile reads a scope in the grammar of README.md: at most 1,000 bytes and 50
-// terms. An error says which word cannot be decided and what may stand there.
+// Compile parses a scope in the grammar of README.md: at most 1,000 bytes and 50 terms. Its error says which
+// word cannot be decided and what is allowed in its place.
 func Compile(scope string) (Scope, error) {
 	if len(scope) > maxScopeBytes {
 		return Scope{}, fmt.Errorf("a scope has at most %d bytes, this has %d", maxScopeBytes, len(scope))
@@ -79,14 +78,14 @@ func compileTerm(word string) (term, error) {
 		text, strings.Join(Predicates(), ", "))
 }
 
-// Predicates are the words that a scope may use, sorted.
+// Predicates returns the words that a scope may use, sorted.
 func Predicates() []string {
 	words := slices.AppendSeq(slices.Collect(maps.Keys(fileWords)), maps.Keys(changePredicates))
 	return slices.Sorted(slices.Values(append(words, wordDocsOnly)))
 }
 
-// compilePattern makes a regular expression of a path pattern, because Go's run in linear
-// time for every pattern and path.
+// compilePattern translates a path pattern to a regular expression, because Go's regular expressions run in
+// linear time for every pattern and path.
 func compilePattern(pattern string) (*regexp.Regexp, error) {
 	refuse := func(why string) (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("the pattern %q matches nothing: %s", pattern, why)
@@ -125,15 +124,15 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 // String returns the scope as written.
 func (s Scope) String() string { return s.text }
 
-// Applies reports whether a rule of this scope is about the change: whether one
-// changed file meets it, under its new or its old path. A change without files
-// is about nothing. Why says what decided, for a person to read.
+// Applies reports whether a rule with this scope applies to the change: whether one changed file meets the
+// scope, under its new or its old path. Nothing applies to a change without files. why gives the reason for
+// people.
 func (s Scope) Applies(change Change) (applies bool, why string) {
 	return s.decide(look(change, s.asked()))
 }
 
-// asked are the kinds of files that the scope names, and ofChange where it has a word about the
-// whole change.
+// asked returns the kinds of files that the scope names, and ofChange if it has a word about the whole
+// change.
 func (s Scope) asked() (all kinds) {
 	for _, terms := range s.alternatives {
 		for _, t := range terms {
@@ -145,8 +144,8 @@ func (s Scope) asked() (all kinds) {
 	return all
 }
 
-// look is a change with everything decided that is asked, so that many scopes can be matched
-// against it.
+// look decides everything that is asked about a change, so that many scopes can be matched against the
+// result.
 func look(change Change, asked kinds) facts {
 	f := facts{said: map[string]string{}}
 	for word, holds := range changePredicates {
@@ -170,7 +169,7 @@ func look(change Change, asked kinds) facts {
 	return f
 }
 
-// facts are what is known of a change.
+// facts are what is known about a change.
 type facts struct {
 	said  map[string]string // why a predicate about the whole change holds, by its word
 	files [][]view          // each changed file under each of its paths
@@ -181,7 +180,7 @@ type view struct {
 	kinds kinds
 }
 
-// viewsOf are a file under one of its paths: twice where it holds code and its tests, and the
+// viewsOf returns a file under one of its paths: twice if the file contains code and its tests, and the
 // change touches both.
 func viewsOf(path string, file File, asked kinds) []view {
 	k := kindsOf(path, file, asked)
@@ -218,7 +217,7 @@ func (s Scope) decide(f facts) (applies bool, why string) {
 	return false, "no changed file meets it"
 }
 
-// meets reports whether a file, seen under one path, meets all terms.
+// meets reports whether a file, under one path, meets all terms.
 func (f facts) meets(v view, terms []term) bool {
 	for _, t := range terms {
 		holds := v.kinds&t.kind != 0
@@ -234,8 +233,7 @@ func (f facts) meets(v view, terms []term) bool {
 	return true
 }
 
-// reason words why an alternative is met: by which files, and by what of the
-// whole change.
+// reason says why an alternative is met: by which files, and by which property of the whole change.
 func (f facts) reason(terms []term, first string, others int) string {
 	var parts []string
 	ofFiles := false
@@ -255,12 +253,12 @@ func (f facts) reason(terms []term, first string, others int) string {
 	return strings.Join(parts, "; ")
 }
 
-// never reports whether no change at all could meet the scope.
+// never reports whether no change at all can meet the scope.
 func (s Scope) never() bool {
 	return !slices.ContainsFunc(s.alternatives, possible)
 }
 
-// apart reports whether no file could meet both scopes.
+// apart reports whether no file can meet both scopes.
 func (s Scope) apart(other Scope) bool {
 	for _, terms := range s.alternatives {
 		for _, more := range other.alternatives {
@@ -272,7 +270,7 @@ func (s Scope) apart(other Scope) bool {
 	return true
 }
 
-// possible reports whether a file could meet all terms, as far as their words tell.
+// possible reports whether a file can meet all terms, as far as their words show.
 func possible(terms []term) bool {
 	var is, isNot kinds
 	for _, t := range terms {
