@@ -9,20 +9,19 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// languages are the extensions of the languages whose files are respelled, each with its
-// lexer's name.
+// languages are the lexers for the languages whose files are respelled, by extension.
 var languages = map[string]string{
 	".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".java": "Java",
 	".kt": "Kotlin", ".rs": "Rust", ".rb": "Ruby", ".cs": "C#",
 }
 
-// source is a file as its tokens.
+// source is a file as tokens.
 type source struct {
 	ext    string
 	tokens []chroma.Token
 }
 
-// tokenize reads a file, with the tokens that make up one string joined.
+// tokenize reads a file and joins the tokens that form one string.
 func tokenize(name string, text []byte) *source {
 	lexer := lexers.Get(languages[ext(name)])
 	if languages[ext(name)] == "" || lexer == nil {
@@ -47,7 +46,7 @@ func tokenize(name string, text []byte) *source {
 func isString(t chroma.Token) bool  { return t.Type.InSubCategory(chroma.LiteralString) }
 func isComment(t chroma.Token) bool { return t.Type.InCategory(chroma.Comment) }
 
-// edit writes a file with each token of code replaced; strings and comments stay.
+// edit writes a file with each code token replaced; strings and comments stay.
 func (s *source) edit(replace func(i int, value string) string) string {
 	var b strings.Builder
 	for i, t := range s.tokens {
@@ -60,10 +59,10 @@ func (s *source) edit(replace func(i int, value string) string) string {
 	return b.String()
 }
 
-// hasComments reports whether there is anything that could be a directive.
+// hasComments reports whether there is a comment, which could be a directive.
 func (s *source) hasComments() bool { return slices.ContainsFunc(s.tokens, isComment) }
 
-// longStrings reports whether a string goes over several lines.
+// longStrings reports whether a string spans several lines.
 func (s *source) longStrings() bool {
 	return slices.ContainsFunc(s.tokens, func(t chroma.Token) bool { return isString(t) && strings.Contains(t.Value, "\n") })
 }
@@ -122,7 +121,7 @@ func (s *source) otherQuotes() string {
 	return b.String()
 }
 
-// brackets follows which brackets are open over the tokens of a file.
+// brackets tracks the open brackets over the tokens of a file.
 type brackets []byte
 
 func (o *brackets) read(value string) {
@@ -138,10 +137,10 @@ func (o *brackets) read(value string) {
 	}
 }
 
-// inCall reports whether only round brackets are open within the innermost others.
+// inCall reports whether the innermost open bracket is a round one.
 func (o brackets) inCall() bool { return len(o) > 0 && o[len(o)-1] == '(' }
 
-// comment reports whether a comment stands on the lines around a token.
+// comment reports whether there is a comment on the lines around a token.
 func (s *source) comment(i int) bool {
 	for j := i; j >= 0; j-- {
 		if isComment(s.tokens[j]) {
@@ -186,7 +185,7 @@ func (s *source) wrapped() string {
 	})
 }
 
-// unwrapped writes what stands between round brackets in one line.
+// unwrapped writes the content of round brackets on one line.
 func (s *source) unwrapped() string {
 	var open brackets
 	return s.edit(func(i int, value string) string {
@@ -208,13 +207,13 @@ func (s *source) unwrapped() string {
 	})
 }
 
-// markLine is an annotation or attribute that has a line of its own.
+// markLine matches an annotation or attribute on its own line.
 var markLine = regexp.MustCompile(`(?m)^([ \t]*(?:@[\w.]+(?:\([^()\n]*\))?|#?\[[^\]\n]*\]))\n[ \t]*(\S)`)
 
-// joinMarks puts annotations and attributes on the line of what they mark.
+// joinMarks moves annotations and attributes to the line that they mark.
 func (s *source) joinMarks() string {
 	text := chroma.Stringify(s.tokens...)
-	if s.ext == ".cs" && strings.Contains(text, "\n#") { // a directive stands on a line of its own
+	if s.ext == ".cs" && strings.Contains(text, "\n#") { // a directive needs its own line
 		return ""
 	}
 	for {
@@ -226,7 +225,7 @@ func (s *source) joinMarks() string {
 	}
 }
 
-// noted puts a comment above the first line, and above what begins after a blank line.
+// noted adds a comment above the first line, and above what begins after a blank line.
 func (s *source) noted() string {
 	sign := "// "
 	if s.ext == ".py" || s.ext == ".rb" {

@@ -23,7 +23,7 @@ func jsonSpellings() []Spelling {
 			}
 			value := jsontext.Value(bytes.Clone(text))
 			if write(&value) != nil {
-				return nil // with comments it is another format
+				return nil // JSON with comments is another format
 			}
 			return append(value, '\n')
 		}}
@@ -39,7 +39,7 @@ func jsonSpellings() []Spelling {
 	}
 }
 
-// reverseKeys turns the keys of each object round.
+// reverseKeys reverses the order of the keys of each object.
 func reverseKeys(v *jsontext.Value) error {
 	if v.Kind() == '{' || v.Kind() == '[' {
 		parts, err := members(*v)
@@ -63,7 +63,7 @@ func reverseKeys(v *jsontext.Value) error {
 }
 
 type member struct {
-	name  string // as it is written; "" in an array
+	name  string // as written; "" in an array
 	value jsontext.Value
 }
 
@@ -107,7 +107,7 @@ func joined(kind jsontext.Kind, parts []member) jsontext.Value {
 	return jsontext.Value("[" + strings.Join(texts, ", ") + "]")
 }
 
-// escapeLetters writes the first letter of each string by its number.
+// escapeLetters writes the first letter of each string as an escape sequence.
 func escapeLetters(v *jsontext.Value) error {
 	var b bytes.Buffer
 	d := jsontext.NewDecoder(bytes.NewReader(*v))
@@ -136,9 +136,9 @@ func escapeLetters(v *jsontext.Value) error {
 	return nil
 }
 
-// tomlPart is one line of a TOML document, so to speak: a table's head or a pair.
+// tomlPart is one expression of a TOML document: a table's header or a pair.
 type tomlPart struct {
-	table string // of a head, as it is written with its brackets
+	table string // of a header, as written with its brackets
 	key   string
 	value string
 }
@@ -233,7 +233,7 @@ func otherQuotes(v string) string {
 	return "'" + inner + "'"
 }
 
-// tomlParts are the expressions of a document without comments; nil for any other.
+// tomlParts returns the expressions of a document without comments; nil for any other document.
 func tomlParts(text []byte) (all []tomlPart) {
 	p := unstable.Parser{KeepComments: true}
 	p.Reset(text)

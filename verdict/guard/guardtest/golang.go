@@ -51,8 +51,8 @@ func goSpellings() []Spelling {
 	}
 }
 
-// renameLocals renames what functions declare: variables, parameters and results. What other
-// files and packages declare is not known here, and no matter.
+// renameLocals renames what functions declare: variables, parameters and results. Declarations in other files
+// and packages are unknown here, which does not matter.
 func renameLocals(fset *token.FileSet, f *ast.File) {
 	info := types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}}
 	config := types.Config{Error: func(error) {}}

@@ -1,6 +1,5 @@
-// Package guardtest holds what the guard's tests share: the reader of their scenarios,
-// and what writes the files of a scenario in other ways that mean the same. It is for
-// tests and measurements only.
+// Package guardtest holds what the guard's tests share: the reader of their scenarios, and code that writes
+// the files of a scenario in other ways with the same meaning. It is for tests and measurements only.
 package guardtest
 
 import (
@@ -13,20 +12,20 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// Scenario is a change as a reviewer sees it, and what the guard has to say.
+// Scenario is a change as a reviewer sees it, and the expected findings of the guard.
 type Scenario struct {
-	// Name is its directory and its own name.
+	// Name consists of its directory and its own name.
 	Name string
 	// Want are the expected findings, each as "kind path:line".
 	Want   []string
 	Change guard.Change
 }
 
-// Read reads the scenarios of a directory's text files, sorted by file. In a file, "=== name"
-// begins a scenario, "want kind path:line" says what has to be found, and then come files:
-// "--- path" or "--- old => new", and the whole file with a blank, "-" or "+" before each
-// line, as in a diff. A file with only "+" lines is new, one with only "-" lines is
-// deleted, one with neither stands unchanged around the change.
+// Read reads the scenarios of a directory's text files, sorted by file. In a file, "=== name" begins a
+// scenario, "want kind path:line" is an expected finding, and then come files: "--- path" or "--- old =>
+// new", and the whole file with a blank, "-" or "+" before each line, as in a diff. A file with only "+"
+// lines is new, one with only "-" lines is deleted, and one with neither is an unchanged file around the
+// change.
 func Read(dir string) ([]Scenario, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -95,8 +94,8 @@ func fileOf(text string) guard.File {
 	return f
 }
 
-// Examine says what the guard finds in a change, as "tier kind path", sorted and without
-// repetitions: the line, and how many lines there are, differ from one spelling to the next.
+// Examine returns the guard's findings in a change, as "tier kind path", sorted and without repetitions: the
+// line, and the number of lines, differ between spellings.
 func Examine(change guard.Change) []string {
 	var all []string
 	for _, found := range guard.Examine(change) {

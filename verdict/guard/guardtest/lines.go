@@ -47,11 +47,11 @@ func lineSpellings() []Spelling {
 }
 
 var (
-	// iniPair is a pair whose value stands in one line.
+	// iniPair matches a pair whose value is on one line.
 	iniPair = regexp.MustCompile(`(?m)^([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*(\S.*)$`)
-	// makeRule begins a rule.
+	// makeRule matches the beginning of a rule.
 	makeRule = regexp.MustCompile(`(?m)^[a-z][\w-]*:(?:[^=]|$)`)
-	// recipe is one of two words or more without quotes, of which the first stays where it is.
+	// recipe matches a recipe of two or more words without quotes; the first word stays in place.
 	recipe = regexp.MustCompile(`(?m)^(\t[a-z][\w./-]*) ([\w./ =-]+)$`)
 )
 
@@ -70,7 +70,7 @@ func isShell(name string, text []byte) bool {
 	return ext(name) == ".sh" || bytes.HasPrefix(text, []byte("#!"))
 }
 
-// shellSpellings write shell scripts, and those within workflows.
+// shellSpellings are spellings of shell scripts, and of scripts within workflows.
 func shellSpellings() []Spelling {
 	scripts := func(how string, write func(script string) string) []Spelling {
 		return []Spelling{
@@ -114,7 +114,7 @@ func shellSpellings() []Spelling {
 	)
 }
 
-// wrapWords puts each argument of a command on a line of its own.
+// wrapWords puts each argument of a command on its own line.
 func wrapWords(script string) string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
@@ -136,10 +136,10 @@ func wrapWords(script string) string {
 	return script
 }
 
-// runLine is a step's script of one line, plain.
+// runLine matches a step's script of one line, unquoted.
 var runLine = regexp.MustCompile(`(?m)^(\s*(?:- )?)run: ([^|>"'\s].*)$`)
 
-// runs rewrites the scripts of a workflow that stand in one line.
+// runs rewrites the one-line scripts of a workflow.
 func runs(text []byte, write func(string) string) []byte {
 	spelled := runLine.ReplaceAllFunc(text, func(line []byte) []byte {
 		m := runLine.FindSubmatch(line)

@@ -10,21 +10,21 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// Spelling is another way to write a file that means the same.
+// Spelling is another way to write a file with the same meaning.
 type Spelling struct {
 	Name string
-	// write gives the file in this way, or nothing where it cannot be written so.
+	// write returns the file in this spelling, or nothing if it cannot be written like that.
 	write func(name string, text []byte) []byte
 }
 
-// Spellings are all that are known.
+// Spellings returns all known spellings.
 func Spellings() []Spelling {
 	return slices.Concat(yamlSpellings(), jsonSpellings(), tomlSpellings(), xmlSpellings(), shellSpellings(), codeSpellings(), goSpellings(),
 		lineSpellings())
 }
 
-// Of writes a file in this way. It reports false where that changes nothing, because the
-// file is of another format, or nothing in it can be written differently.
+// Of writes a file in this spelling. It returns false if that changes nothing, because the file has another
+// format or contains nothing that can be written differently.
 func (s Spelling) Of(name string, text []byte) ([]byte, bool) {
 	if len(text) == 0 {
 		return text, false
@@ -36,30 +36,29 @@ func (s Spelling) Of(name string, text []byte) ([]byte, bool) {
 	return spelled, true
 }
 
-// Variant is a scenario of which some files are spelled differently.
+// Variant is a scenario with some files spelled differently.
 type Variant struct {
-	// Name is how.
+	// Name says how the files are spelled.
 	Name   string
 	Change guard.Change
-	// Plain is the same change as it was spelled.
+	// Plain is the same change in its original spelling.
 	Plain guard.Change
 }
 
-// sides says which of a file's sides are respelled.
+// sides says which sides of a file are respelled.
 var sides = []struct {
 	name          string
 	before, after bool
 }{{"both sides", true, true}, {"the head", false, true}, {"the base", true, false}}
 
-// Variants are the ways to write a scenario in one spelling: on both of its sides, on one
-// of them, as when a formatter ran in the same change, and each file respelled alone,
-// which is a change that changes nothing.
+// Variants returns the ways to write a scenario in one spelling: on both of its sides; on one side, as if a
+// formatter ran in the same change; and each file respelled alone, which is a change without effect.
 func Variants(s Scenario, in Spelling) []Variant {
 	var all []Variant
 	for _, side := range sides {
 		change, changed := guard.Change{}, false
 		for _, f := range s.Change.Files {
-			// What stands around a change is no part of it.
+			// Files around a change are not part of it.
 			around := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
 			var did bool
 			if side.before && (side.after || !around) {
@@ -90,8 +89,8 @@ func Variants(s Scenario, in Spelling) []Variant {
 	return all
 }
 
-// Differs says what the guard finds in the plain change and not in the variant, or the
-// other way round; "" if that is nothing.
+// Differs describes the difference between the guard's findings in the plain change and in the variant; "" if
+// there is none.
 func (v Variant) Differs() string {
 	plain, spelled := Examine(v.Plain), Examine(v.Change)
 	if slices.Equal(plain, spelled) {
@@ -109,7 +108,7 @@ func list(all []string) string {
 
 func ext(name string) string { return strings.ToLower(path.Ext(name)) }
 
-// over makes a spelling of a function of texts, for files of some extensions.
+// over makes a spelling from a function on texts, for files with some extensions.
 func over(name string, extensions []string, write func(text string) string) Spelling {
 	return Spelling{name, func(file string, text []byte) []byte {
 		if !slices.Contains(extensions, ext(file)) {

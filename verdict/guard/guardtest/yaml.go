@@ -12,22 +12,22 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// yamlStyle is how a YAML document is written.
+// yamlStyle is the style of a YAML document.
 type yamlStyle struct {
 	indent int
-	// under says that a sequence stands deeper than its key.
+	// under indents a sequence more than its key.
 	under bool
-	// keys and values are the quotes of scalars that are text; 0 leaves them as they are.
+	// keys and values are the quotes of text scalars; 0 leaves them unchanged.
 	keys, values byte
-	// colon stands between a key and its value.
+	// colon is written between a key and its value.
 	colon string
-	// flow writes sequences of scalars, and what is deeper than this many levels, in one line;
-	// block writes all flow collections in lines.
+	// flow writes sequences of scalars, and everything deeper than this many levels, on one line; block
+	// writes all flow collections in block style.
 	flow  int
 	block bool
-	// reversed turns the keys of each mapping round.
+	// reversed reverses the keys of each mapping.
 	reversed bool
-	// anchors names the first of several equal scalars, and refers to it.
+	// anchors puts an anchor on the first of several equal scalars, and refers to it.
 	anchors bool
 	// notes puts a comment above each key.
 	notes bool
@@ -73,8 +73,8 @@ func yamlSpellings() []Spelling {
 	}))
 }
 
-// writeYAML writes a document in a style, or gives nil where it cannot: it is broken, has
-// tags or several documents, or what was written would not say the same.
+// writeYAML writes a document in a style. It returns nil if it cannot: the document is broken, has tags or
+// several documents, or the result would have another meaning.
 func writeYAML(name string, text []byte, style yamlStyle) []byte {
 	if e := ext(name); e != ".yml" && e != ".yaml" {
 		return nil
@@ -96,7 +96,7 @@ func writeYAML(name string, text []byte, style yamlStyle) []byte {
 	return spelled
 }
 
-// note is a comment without a meaning.
+// note is a comment without meaning.
 const note = "a note"
 
 func yamlComments(text []byte) (all []string) {
@@ -139,7 +139,7 @@ func (w *yamlWriter) comments(group *ast.CommentGroupNode, depth int) {
 	}
 }
 
-// block writes a mapping or a sequence in lines.
+// block writes a mapping or a sequence in block style.
 func (w *yamlWriter) block(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -184,7 +184,7 @@ func unwrapped(n ast.Node) ast.Node {
 	return n
 }
 
-// value writes what stands behind a key or a dash.
+// value writes what follows a key or a dash.
 func (w *yamlWriter) value(lead string, n ast.Node, under, deeper, level int) {
 	mark := ""
 	if a, ok := n.(*ast.AnchorNode); ok {
@@ -223,7 +223,7 @@ func tail(n ast.Node) string {
 	return ""
 }
 
-// flows reports whether a collection is to be written in one line.
+// flows reports whether a collection is to be written on one line.
 func (w *yamlWriter) flows(n ast.Node, level int) bool {
 	if w.style.block {
 		return len(children(n)) == 0
@@ -375,7 +375,7 @@ func (w *yamlWriter) string(n *ast.StringNode) string {
 	case n.Token.Type == token.SingleQuoteType:
 		return "'" + strings.ReplaceAll(n.Value, "'", "''") + "'"
 	case strings.ContainsAny(n.Value, "{}[],&*#?|<>=!%@\"'`") || strings.Contains(n.Value, ": "):
-		return strconv.Quote(n.Value) // safe also within a line
+		return strconv.Quote(n.Value) // also safe within a line
 	}
 	return n.Value
 }
