@@ -1,8 +1,8 @@
-// Package words finds what a change says of itself, where no rule knows what it does: words that
-// are new to a build file, to the comments of pipelines and settings, or to the code that tests
-// share, and by which people leave something out or call it flaky; lists under such words that
-// got longer; lines that are comments now; and functions of scripts that were tests. Its findings
-// are evidence alone, one for each file. It does no I/O.
+// Package words examines the words of a change, where no rule knows what the change does. It finds new words
+// in a build file, in the comments of pipelines and settings, or in code shared by tests, with which people
+// exclude something or call it flaky; lists under such words that became longer; lines that became comments;
+// and removed functions of scripts that were tests. Its findings are only evidence, one for each file. It
+// does no I/O.
 package words
 
 import (
@@ -15,24 +15,24 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// left are parts of words that say that something is left out, or that it fails at times.
+// left are parts of words which say that something is left out, or fails at times.
 var left = strings.Fields("skip disabl flaky flakey flakiness xfail suppress quarantin temporar unstable intermittent unreliab " +
 	"re-enabl reenabl broken exclud ignor retry retri fixme unsupported cve-")
 
-// says reports whether a word is one of those.
+// says reports whether a word contains one of these parts.
 func says(w string) bool {
 	w = strings.ToLower(w)
 	return slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
 }
 
-// usual are names of libraries that have such a part, and leave nothing out.
+// usual matches names from libraries that contain such a part and leave nothing out.
 var usual = regexp.MustCompile(`(?i)^(?:temporary_?(?:folder|dir|file|path)\w*|\w*unsupported_?(?:error|operation|exception)\w*` +
 	`|(?:get|add)suppressed|retry-after)$`)
 
-// word is a name or a word of a sentence.
+// word matches a name or a word of a sentence.
 var word = regexp.MustCompile(`[\w-]+`)
 
-// Look finds the first word of a text that says so more often than the text of before.
+// Look finds the first such word that occurs more often in the text after than in the text before.
 func Look(f change.File, before, after string) (change.Finding, bool) {
 	had := map[string]int{}
 	for _, w := range word.FindAllString(before, -1) {
@@ -55,10 +55,10 @@ func evidence(rule, why string, f change.File, line int, after string) change.Fi
 		Place: change.Place{Path: f.Path, Line: line, After: after}}
 }
 
-// maxListed bounds a file that is read for its lists alone, in bytes.
+// maxListed bounds a file that is read only for its lists, in bytes.
 const maxListed = 256 << 10
 
-// Listed finds what is new in a list of a YAML file under a key that says that it is left out.
+// Listed finds a new element of a list in a YAML file whose key says that the elements are left out.
 func Listed(f change.File) (change.Finding, bool) {
 	if ext := path.Ext(f.Path); ext != ".yml" && ext != ".yaml" || max(len(f.Before), len(f.After)) > maxListed {
 		return change.Finding{}, false
@@ -82,8 +82,8 @@ func Listed(f change.File) (change.Finding, bool) {
 	return evidence("listed", found.Value+" is new in a list of what is left out.", f, found.Line, found.Value), true
 }
 
-// elements are the elements of the lists below a node whose keys say that they are left out, each
-// with its place.
+// elements visits the elements of lists below a node whose keys say that they are left out, each with its
+// place.
 func elements(n *doc.Node, at string, do func(id string, item *doc.Node)) {
 	for _, item := range n.Items {
 		switch {
@@ -97,10 +97,10 @@ func elements(n *doc.Node, at string, do func(id string, item *doc.Node)) {
 	}
 }
 
-// minLine is how long a line is that is worth being a comment, in bytes.
+// minLine is the minimum length of a commented-out line that counts, in bytes.
 const minLine = 4
 
-// Turned finds a line of a script or of settings that was none before and is a comment now.
+// Turned finds a line of a script or of settings that became a comment.
 func Turned(f change.File) (change.Finding, bool) {
 	lines := func(content []byte) (all []string, had map[string]int) {
 		had = map[string]int{}
@@ -122,7 +122,7 @@ func Turned(f change.File) (change.Finding, bool) {
 	return change.Finding{}, false
 }
 
-// Dropped finds a function of a shell script that is gone and was called a test.
+// Dropped finds a removed function of a shell script whose name says that it was a test.
 func Dropped(f change.File) (change.Finding, bool) {
 	if path.Ext(f.Path) != ".sh" {
 		return change.Finding{}, false
@@ -136,7 +136,7 @@ func Dropped(f change.File) (change.Finding, bool) {
 	return change.Finding{}, false
 }
 
-// Comments are the comments of a file of settings, by their usual mark.
+// Comments returns the comments of a settings file, by their usual mark.
 func Comments(content []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(content)) {
