@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// webhook is a pull request that was opened, of a size as GitHub's are.
+// webhook returns the webhook of an opened pull request, of a size that is typical for GitHub.
 func (b *bench) webhook(n int, title string) []byte {
 	at := time.Now().UTC().Format(time.RFC3339)
 	return fmt.Appendf(nil, `{"action":"opened","number":%d,"repository":{"full_name":"acme/live"},"sender":{"login":"octocat"},`+
@@ -25,8 +25,8 @@ func (b *bench) webhook(n int, title string) []byte {
 		`"base":{"ref":"main"},"created_at":%q,"updated_at":%q},"filler":%q}`, n, n, n, title, n, at, at, strings.Repeat("x", b.payload))
 }
 
-// follow reads a stream: the events as subscribers do, or the notices of changes as an open page does. It
-// calls moved with each id, of which the first says where the stream begins.
+// follow reads a stream: events, like subscribers, or notices of changes, like an open page. It calls moved
+// with each id; the first id says where the stream begins.
 func (p *process) follow(ctx context.Context, path string, moved func(id string) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *process) follow(ctx context.Context, path string, moved func(id string)
 	}
 }
 
-// refresh asks for what a page shows as of a change, as an open page does.
+// refresh requests the content of a page as of a change, like an open page.
 func (p *process) refresh(ctx context.Context, path, asOf string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, nil)
 	if err != nil {
@@ -75,8 +75,8 @@ func (p *process) refresh(ctx context.Context, path, asOf string) (string, error
 	return string(text), err
 }
 
-// live measures from just before a webhook is sent until the page shows it that asks again when it is
-// told of a change.
+// live measures the time from just before a webhook is sent until it is on a page that refreshes when it is
+// notified of a change.
 func live(ctx context.Context, b *bench) ([]figure, error) {
 	if err := ready(ctx, b); err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func live(ctx context.Context, b *bench) ([]figure, error) {
 		"of which 500 ms between two notices at most", "1 s", worst <= time.Second}}, nil
 }
 
-// open has so many readers follow a path, and returns once their streams have begun. The function that it
-// returns ends them.
+// open makes the given number of readers follow a path, and returns once their streams have begun. The
+// returned function ends them.
 func (p *process) open(ctx context.Context, readers int, path string, moved func(ctx context.Context, id string) error) (end func()) {
 	following, stop := context.WithCancel(ctx)
 	var group, ready sync.WaitGroup
@@ -134,10 +134,10 @@ func (p *process) postAll(ctx context.Context, b *bench, webhooks int) error {
 	return group.Wait()
 }
 
-// took is how long a piece of work took a relay, and what processor time.
+// took is the time and the processor time that a relay needed for some work.
 type took struct{ time, cpu float64 }
 
-// costs are what a relay with its page is compared by with one without.
+// costs are the measures by which a relay with its page is compared with one without.
 var costs = []struct {
 	name string
 	do   func(ctx context.Context, b *bench, p *process) (seconds float64, err error)
@@ -177,8 +177,8 @@ var costs = []struct {
 	}},
 }
 
-// cost compares a relay with its page and one without, in turns, by the rate of webhooks from 16 senders, by
-// the rate of events to subscribers, and by the time from a webhook to its event.
+// cost compares a relay with its page and one without, in turns, by the rate of webhooks from 16 senders, the
+// rate of events to subscribers, and the time from a webhook to its event.
 func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 	const turns = 7
 	var relays [2]*process
@@ -210,13 +210,13 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 	return figures, nil
 }
 
-// median sorts the values; they are odd in number, or near each other in the middle.
+// median sorts the values. Their number must be odd, or the middle values close to each other.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
 }
 
-// boards compares the processor time that 200 open boards cost with that of 200 subscribers, in turns.
+// boards compares the processor time for 200 open boards with that for 200 subscribers, in turns.
 func boards(ctx context.Context, b *bench) ([]figure, error) {
 	const readers, events, pause, turns = 200, 100, 50 * time.Millisecond, 3
 	if err := ready(ctx, b); err != nil {
@@ -227,7 +227,8 @@ func boards(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	defer p.stop()
-	// spend is what the relay spends on so many readers of a path, each of which calls moved.
+	// spend returns the relay's processor time for the given number of readers of a path, each of which calls
+	// moved.
 	spend := func(path string, moved func(ctx context.Context, id string) error) (time.Duration, error) {
 		defer p.open(ctx, readers, path, moved)()
 		before := p.CPU()

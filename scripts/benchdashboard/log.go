@@ -20,11 +20,11 @@ const (
 	repos  = 20
 	judge  = "judge"
 	chunk  = 500
-	period = 30 * 24 * time.Hour // over which the log goes
+	period = 30 * 24 * time.Hour // the time span of the log
 )
 
-// fill makes a log as a busy month leaves it, unless it is there: pull requests of many repositories
-// side by side, each with three rounds, its checks and its talk.
+// fill creates a log like that of a busy month, unless it exists: pull requests of many repositories at the
+// same time, each with three rounds, its checks and its comments.
 func (b *bench) fill(ctx context.Context) (err error) {
 	if _, err := os.Stat(b.store()); err == nil {
 		return nil
@@ -35,7 +35,7 @@ func (b *bench) fill(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	each := b.events / b.pulls
-	life := max(1, b.pulls/30) // a day, in pull requests opened meanwhile
+	life := max(1, b.pulls/30) // a day, as the number of pull requests opened in it
 	slots := b.pulls + life
 	began, made := time.Now().Add(-period), 0
 	var events []event.Event
@@ -59,10 +59,10 @@ func (b *bench) fill(ctx context.Context) (err error) {
 	return nil
 }
 
-// event is the one numbered k of each of a pull request.
+// event returns event k of the given number of events of a pull request.
 func (b *bench) event(n, k, each int, at time.Time) event.Event {
 	repo, number := fmt.Sprintf("acme/app-%d", n%repos), n/repos+1
-	rounds := []int{each / 3, 2 * each / 3, each - 3} // after how many events each ends
+	rounds := []int{each / 3, 2 * each / 3, each - 3} // after how many events each round ends
 	round := 0
 	for round < 2 && k > rounds[round] {
 		round++
@@ -117,7 +117,7 @@ func (b *bench) event(n, k, each int, at time.Time) event.Event {
 	return e
 }
 
-// review is a round of a pull request: two with findings, and the third approves.
+// review returns a round of a pull request: two rounds have findings, and the third approves.
 func review(n, round int, head string, at time.Time) object {
 	r := verdict.Record{Verdict: verdict.RequestChanges, Head: head, Round: round + 1, Model: "a-model", Guidelines: "0123456789",
 		CostUSD: 0.7, Usage: verdict.Usage{Input: 90_000}, Duration: time.Minute}
@@ -142,7 +142,7 @@ func review(n, round int, head string, at time.Time) object {
 		"submitted_at": at, "html_url": "https://github.test/review"}
 }
 
-// filler is what GitHub's payloads hold beside what is read of them: mostly addresses.
+// filler is the unread part of GitHub's payloads: mostly addresses.
 func (b *bench) filler(n int) []string {
 	var list []string
 	for size := 0; size < b.payload; size += len(list[0]) + 3 {

@@ -1,6 +1,7 @@
-// Command benchdashboard measures the relay's page over a large log, each figure beside a yardstick of
-// the same run: times depend on the machine and on what else it does, ratios much less. The relay
-// runs as a process of its own. Linux only, for it reads /proc. Run it with: go run ./scripts/benchdashboard
+// Command benchdashboard measures the relay's page over a large log, and compares each figure with a
+// reference measured in the same run: times depend on the machine and its load, ratios much less. The relay
+// runs in its own process. It runs only on Linux, because it reads /proc. Run it with: go run
+// ./scripts/benchdashboard
 package main
 
 import (
@@ -20,7 +21,7 @@ type figure struct {
 	met                          bool
 }
 
-// bench is one run: its folder, and how large the log in it is.
+// bench is one run: its directory, and the size of the log in it.
 type bench struct {
 	dir                    string
 	pulls, events, payload int

@@ -20,8 +20,8 @@ import (
 	"touchstone/scripts/program"
 )
 
-// rebuild builds the projection from an empty file. Beside it stands the time that reading the log and
-// checking its payloads takes alone.
+// rebuild builds the projection from an empty file. The reference is the time for only reading the log and
+// checking its payloads.
 func rebuild(ctx context.Context, b *bench) (_ []figure, err error) {
 	store, err := server.OpenStore(ctx, "sqlite:"+b.store())
 	if err != nil {
@@ -61,7 +61,7 @@ func rebuild(ctx context.Context, b *bench) (_ []figure, err error) {
 		">= 20,000/s", rate >= 20_000}}, nil
 }
 
-// catchUp has the projection take in all of the log, and tells its size.
+// catchUp makes the projection process the whole log, and returns its size.
 func (b *bench) catchUp(ctx context.Context, store hub.Store) (took, used time.Duration, size int64, err error) {
 	log, err := hub.New(ctx, store, 0)
 	if err != nil {
@@ -83,7 +83,8 @@ func (b *bench) catchUp(ctx context.Context, store hub.Store) (took, used time.D
 	return took, used, p.Size(), errors.Join(err, p.Close(), ctx.Err())
 }
 
-// ready has the projection take in all of the log: pages of a relay that is still reading it are not what is measured.
+// ready makes the projection process the whole log: pages of a relay that is still reading the log are not to
+// be measured.
 func ready(ctx context.Context, b *bench) (err error) {
 	store, err := server.OpenStore(ctx, "sqlite:"+b.store())
 	if err != nil {
@@ -94,7 +95,7 @@ func ready(ctx context.Context, b *bench) (err error) {
 	return err
 }
 
-// fetch asks for a page as a browser does and measures until its first byte.
+// fetch requests a page like a browser, and measures the time until its first byte.
 func (p *process) fetch(ctx context.Context, address string) (first time.Duration, size int, err error) {
 	began := time.Now()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Since(began) }})
@@ -115,7 +116,7 @@ func (p *process) fetch(ctx context.Context, address string) (first time.Duratio
 	return first, int(n), err
 }
 
-// asked is how often each page is asked for.
+// asked is how often each page is requested.
 const asked = 200
 
 func pages(ctx context.Context, b *bench) ([]figure, error) {
@@ -148,7 +149,7 @@ func pages(ctx context.Context, b *bench) ([]figure, error) {
 	return figures, nil
 }
 
-// page measures one page, with another pull request each time if its path takes the number of one.
+// page measures one page, with another pull request each time if its path contains the number of one.
 func (p *process) page(ctx context.Context, path string, pulls int) (figure, error) {
 	var times, beside []time.Duration
 	largest := 0
@@ -174,7 +175,7 @@ func (p *process) page(ctx context.Context, path string, pulls int) (figure, err
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
 
-// newest is the cursor of the newest event.
+// newest returns the cursor of the newest event.
 func (p *process) newest(ctx context.Context) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+"/api/v1/events?before=now&limit=1", nil)
 	if err != nil {

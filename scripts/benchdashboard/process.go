@@ -22,10 +22,10 @@ import (
 
 const secret = "bench"
 
-// static is the yardstick of a page: 100 KB that are there already.
+// static is the reference for a page: 100 KB that need no work.
 var static = bytes.Repeat([]byte("0123456789"), 10_000)
 
-// serve is the relay, until it is interrupted: with its page in a file, or without one.
+// serve runs the relay until it is interrupted: with its page in a file, or without a page.
 func serve(store, page, addressFile string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -60,13 +60,13 @@ func serve(store, page, addressFile string) (err error) {
 	return s.Run(ctx)
 }
 
-// process is a relay at work, and beside it the server of the static answer.
+// process is a running relay, together with the server of the static answer.
 type process struct {
 	*program.Process
 	address, static string
 }
 
-// start starts a relay over a store, with a page in a file or, for "none", without one.
+// start starts a relay over a store, with its page in a file or, for "none", without a page.
 func start(ctx context.Context, dir, store, page string) (*process, error) {
 	addressFile := filepath.Join(dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "serve", store, page, addressFile)
@@ -82,7 +82,7 @@ func (p *process) stop() { p.Stop(os.Interrupt) }
 
 var deliveries atomic.Int64
 
-// post delivers one signed webhook, which differs from all others, and wants it stored.
+// post delivers one signed webhook, different from all others, and requires that it is stored.
 func (p *process) post(ctx context.Context, kind string, like []byte) error {
 	n := deliveries.Add(1)
 	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
