@@ -12,13 +12,13 @@ import (
 const (
 	takenIn  = 30_000 // webhooks of 8 kB
 	fanned   = 4      // fan-outs of fanEvents
-	readers  = 4      // each replays all that was taken in, one after the other: how much they share is chance
+	readers  = 4      // each replays all ingested events, one after the other: how much they share is chance
 	mostMore = 0.03   // of the other build's processor time
 )
 
-// against compares this build with another in the processor time that the same work takes,
-// which other load on the machine disturbs less than it does rates. They take turns, an odd number
-// of pairs of them, and each begins every other one.
+// against compares this build with another by the processor time for the same work, which other load on the
+// machine affects less than rates. The builds take turns in the given number of pairs, which is odd; each
+// build begins every other pair.
 func against(ctx context.Context, b *bench, other string, pairs int) ([]figure, error) {
 	ratios := make([][]float64, len(work))
 	rates := make([][]float64, len(work))
@@ -85,13 +85,13 @@ func (p *process) replayAll(events int) error {
 	return readAll(conns, frameEnd, events+1)() // and the greeting
 }
 
-// cost is what a part of the work took: processor time, and time until it was done.
+// cost is the processor time and the duration of a part of the work.
 type cost struct{ cpu, took time.Duration }
 
-// settling is how long a relay has for what it does in the background.
+// settling is the time that a relay gets for its background work.
 const settling = 500 * time.Millisecond
 
-// spend is what each part of the work takes a new process.
+// spend returns the cost of each part of the work, each in a new process.
 func (b *bench) spend(ctx context.Context) (spent []cost, err error) {
 	defer func() {
 		files, _ := filepath.Glob(filepath.Join(b.dir, "against.db*"))

@@ -1,7 +1,6 @@
-// Command benchrelay measures the relay and prints each figure beside its yardstick,
-// measured in the same run on the same machine: rates depend on the machine, ratios
-// much less. The relay runs as its own process, built as it is shipped. Linux only,
-// for it reads /proc. Run it with: go run ./scripts/benchrelay
+// Command benchrelay measures the relay and prints each figure beside a reference measured in the same run on
+// the same machine: rates depend on the machine, ratios much less. The relay runs in its own process, built
+// like a release. It runs only on Linux, because it reads /proc. Run it with: go run ./scripts/benchrelay
 package main
 
 import (
@@ -22,7 +21,7 @@ type figure struct {
 	met                          bool
 }
 
-// bench is one run: its folder and the binary in it.
+// bench is one run: its directory and the binary in it.
 type bench struct {
 	dir    string
 	binary string

@@ -24,13 +24,13 @@ import (
 
 const secret = "bench"
 
-// process is the relay, or a yardstick, at work.
+// process is a running relay, or a running yardstick.
 type process struct {
 	*program.Process
 	address string
 }
 
-// relay starts the relay over a store in the run's folder.
+// relay starts the relay over a store in the run's directory.
 func (b *bench) relay(ctx context.Context, store string) (*process, error) {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, b.binary, "serve", "--listen", "127.0.0.1:0",
@@ -39,7 +39,7 @@ func (b *bench) relay(ctx context.Context, store string) (*process, error) {
 	return launch(ctx, command, addressFile)
 }
 
-// yardstick starts this program again as a yardstick.
+// yardstick starts this program as a yardstick.
 func (b *bench) yardstick(ctx context.Context, kind string) (*process, error) {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "yardstick", kind)
@@ -55,10 +55,9 @@ func launch(ctx context.Context, command *exec.Cmd, addressFile string) (*proces
 	return &process{started, started.Addresses[0]}, nil
 }
 
-func (p *process) stop() { p.Stop(os.Kill) } // its store is thrown away
+func (p *process) stop() { p.Stop(os.Kill) } // its store is not needed any more
 
-// open counts the files and the goroutines that the relay has, the connection for this
-// question among them.
+// open counts the relay's open files and goroutines, including the connection for this request.
 func (p *process) open() (files, goroutines int, err error) {
 	response, err := p.Client.Get("http://" + p.address + "/metrics")
 	if err != nil {
@@ -80,10 +79,10 @@ func (p *process) open() (files, goroutines int, err error) {
 
 var deliveries atomic.Int64
 
-// errPutOff is the relay's answer when it has too much to do.
+// errPutOff is the relay's answer when it is overloaded.
 var errPutOff = errors.New("the webhook was put off")
 
-// post delivers one signed webhook and wants it stored.
+// post delivers one signed webhook and requires that it is stored.
 func (p *process) post(ctx context.Context, body []byte) error {
 	request, err := sourcetest.Request(ctx, "http://"+p.address, secret, "push", strconv.FormatInt(deliveries.Add(1), 10), body)
 	if err != nil {
@@ -103,21 +102,21 @@ func (p *process) post(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// postFresh delivers a webhook that differs from all others: the same one is stored once.
+// postFresh delivers a webhook that differs from all others, since the relay stores equal ones once.
 func (p *process) postFresh(ctx context.Context, like []byte) error {
 	return p.post(ctx, fresh(like))
 }
 
-// bodiesMade counts those that fresh has made.
+// bodiesMade counts the bodies that fresh has made.
 var bodiesMade atomic.Int64
 
-// fresh is a JSON object that differs from all others by a number of a fixed length.
+// fresh returns a JSON object that differs from all others in a number of fixed length.
 func fresh(like []byte) []byte {
 	head := fmt.Appendf(nil, `{"id":%d,`, 1_000_000_000+bodiesMade.Add(1))
 	return append(append(make([]byte, 0, len(head)+len(like)), head...), like[1:]...)
 }
 
-// postAll sends n webhooks from several senders and says how long it took.
+// postAll sends n webhooks from several senders and returns how long it took.
 func (p *process) postAll(ctx context.Context, n, senders int, body []byte) (time.Duration, error) {
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -137,7 +136,7 @@ func (p *process) postAll(ctx context.Context, n, senders int, body []byte) (tim
 	return time.Since(begin), err
 }
 
-// subscribe opens a stream by hand and returns once it has begun.
+// subscribe opens a stream over a plain connection and returns once the stream has begun.
 func (p *process) subscribe(query, encoding string) (net.Conn, error) {
 	conn, err := net.Dial("tcp", p.address)
 	if err != nil {
@@ -159,7 +158,7 @@ func (p *process) subscribe(query, encoding string) (net.Conn, error) {
 // readSize is a reader's buffer, in bytes.
 const readSize = 256 << 10
 
-// readMarks reads until it has seen n marks, which may lie across two reads.
+// readMarks reads until it has seen n marks, which may be split across two reads.
 func readMarks(conn net.Conn, buffer, mark []byte, n int) error {
 	kept := 0
 	for n > 0 {

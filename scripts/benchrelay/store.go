@@ -23,7 +23,7 @@ func stored(payload []byte) event.Event {
 		Repo: "acme/app", ReceivedAt: time.Now().UTC(), Headers: map[string]string{"X-Github-Event": "push"}, Payload: payload}
 }
 
-// fill makes a store with n events.
+// fill creates a store with n events.
 func fill(ctx context.Context, b *bench, name string, n int, payload []byte) (err error) {
 	store, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, name))
 	if err != nil {
@@ -43,8 +43,8 @@ func fill(ctx context.Context, b *bench, name string, n int, payload []byte) (er
 	return nil
 }
 
-// rounds is how often the relay and its yardstick take turns, so that other load on the
-// machine slows both alike.
+// rounds is how often the relay and its yardstick take turns, so that other load on the machine affects both
+// alike.
 const rounds = 7
 
 // beside measures the relay and its yardstick in turns. It returns the medians of both
@@ -96,8 +96,8 @@ func ingest(ctx context.Context, b *bench) ([]figure, error) {
 		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, nil
 }
 
-// bodies has many senders deliver the largest webhooks at once, again when they are put
-// off, and looks what that takes.
+// bodies has many senders deliver the largest webhooks at once, and again when they are put off, and measures
+// what the relay needs for that.
 func bodies(ctx context.Context, b *bench) ([]figure, error) {
 	const senders = 40
 	p, err := b.relay(ctx, "bodies.db")
@@ -129,7 +129,7 @@ func bodies(ctx context.Context, b *bench) ([]figure, error) {
 		"< 1,000 MB", peak < 1000<<20}}, nil
 }
 
-// appendAll has 64 writers store n events and returns how many a second there were.
+// appendAll has 64 writers store n events and returns the rate per second.
 func appendAll(n int, store func() error) (float64, error) {
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -190,7 +190,7 @@ func appends(ctx context.Context, b *bench) (figures []figure, err error) {
 		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, errors.Join(err, <-done)
 }
 
-// groupCommit writes all that has queued up and syncs once for all of it.
+// groupCommit writes everything that is queued and syncs once for all of it.
 func groupCommit(file *os.File, queue <-chan chan error) {
 	for first := range queue {
 		waiting := []chan error{first}

@@ -19,7 +19,7 @@ var (
 	flushMark = []byte{0, 0, 0xff, 0xff}
 )
 
-// readAll has every connection read n marks and says when the last was done.
+// readAll has every connection read n marks and returns a function that waits for the last one.
 func readAll(conns []net.Conn, mark []byte, n int) func() error {
 	var group errgroup.Group
 	for _, conn := range conns {
@@ -46,7 +46,7 @@ func closeAll(conns []net.Conn) {
 	}
 }
 
-// fanRate is deliveries per second to all subscribers, webhooks and all.
+// fanRate returns the deliveries per second to all subscribers, including the time to send the webhooks.
 func (p *process) fanRate(ctx context.Context, encoding string, mark []byte) (float64, error) {
 	conns, err := p.subscribers(fanSubscribers, "", encoding)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *process) fanRate(ctx context.Context, encoding string, mark []byte) (fl
 	return fanSubscribers * fanEvents / time.Since(begin).Seconds(), err
 }
 
-// loopRate is the same of a loop that writes to sockets.
+// loopRate returns the same rate for a loop that writes to sockets.
 func (b *bench) loopRate(ctx context.Context) (float64, error) {
 	y, err := b.yardstick(ctx, "sockets")
 	if err != nil {
@@ -106,7 +106,7 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 	}, nil
 }
 
-// latency measures from just before a webhook is sent until a subscriber has its event.
+// latency measures the time from just before a webhook is sent until a subscriber has its event.
 func latency(ctx context.Context, b *bench) ([]figure, error) {
 	const events, rate, subscribers = 1000, 200, 50
 	p, err := b.relay(ctx, "latency.db")
@@ -125,7 +125,7 @@ func latency(ctx context.Context, b *bench) ([]figure, error) {
 	var group errgroup.Group
 	for _, conn := range conns {
 		group.Go(func() error {
-			// One buffer for all: making one for each event would be most of what is timed.
+			// One buffer for all events: creating one for each would dominate the measured time.
 			buffer := make([]byte, readSize)
 			for i := -1; i < events; i++ {
 				if err := readMarks(conn, buffer, frameEnd, 1); err != nil {
@@ -202,7 +202,7 @@ func idle(ctx context.Context, b *bench) ([]figure, error) {
 		return nil, err
 	}
 	defer closeAll(conns)
-	time.Sleep(20 * time.Second) // a heartbeat, and a collection
+	time.Sleep(20 * time.Second) // time for a heartbeat and a garbage collection
 	after, _ := p.Memory()
 	each := float64(after-before) / subscribers / 1000
 	closeAll(conns)
@@ -217,8 +217,8 @@ func idle(ctx context.Context, b *bench) ([]figure, error) {
 		"mercure 25 kB", "<= 16 kB, none left", each <= 16 && files+goroutines == 0}}, nil
 }
 
-// filtered compares the processor time per event with 1,000 subscribers, of whom each
-// event concerns one, and with that one alone.
+// filtered compares the processor time per event for 1,000 subscribers, of which each event concerns one,
+// with that for this one subscriber alone.
 func filtered(ctx context.Context, b *bench) ([]figure, error) {
 	var cost [2]time.Duration
 	const events = 3000

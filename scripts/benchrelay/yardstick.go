@@ -12,14 +12,13 @@ import (
 	"touchstone/relay/source/sourcetest"
 )
 
-// Fan-out: how many subscribers get how many events.
+// Fan-out: the number of subscribers and of events.
 const (
 	fanSubscribers = 200
 	fanEvents      = 1500
 )
 
-// yardstick is what the relay's figures are held against: the least that any program
-// would have to do.
+// yardstick runs the reference for the relay's figures: the least that any program would have to do.
 func yardstick(kind string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,7 +35,7 @@ func yardstick(kind string) {
 	}
 }
 
-// discard verifies a webhook and throws it away.
+// discard verifies a webhook and discards it.
 func discard(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(sourcetest.Signature(secret, body))) {
@@ -67,7 +66,7 @@ func sockets(listener net.Listener) {
 	select {} // until it is killed
 }
 
-// webhook is a payload of 8 kB as GitHub's are: mostly addresses and numbers.
+// webhook is a payload of 8 kB that resembles GitHub's: mostly addresses and numbers.
 var webhook = realistic(8 << 10)
 
 func realistic(size int) []byte {
