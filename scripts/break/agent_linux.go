@@ -20,8 +20,8 @@ import (
 	"touchstone/agent/githubsim/rest"
 )
 
-// agentAttacks are attempts of a session, or of the code that a verify command runs, on the
-// machine of an author's agent. The payload says what each of them does there.
+// agentAttacks are attempts by a session, or by the code that a verify command runs, on the machine of an
+// author's agent. The payload contains what each attempt does.
 var agentAttacks = []attack{
 	{"cached code decides another pull request's verify", caches},
 	{"a command left in a nested .git runs later", nested},
@@ -32,17 +32,17 @@ var agentAttacks = []attack{
 	{"a verify command starts processes without end", bomb},
 }
 
-// The logins, of which root owns everything.
+// The logins; root owns everything.
 const (
 	owner  = "root"
 	author = "alice"
 	judge  = "judge"
 )
 
-// repository is the one that is there.
+// repository is the simulated repository.
 const repository = "acme/app"
 
-// machine is an author's machine, whose model and verify command are the payload, and a GitHub.
+// machine is an author's machine, with the payload as its model and verify command, and a simulated GitHub.
 type machine struct {
 	sim    *githubsim.Sim
 	bin    string
@@ -54,17 +54,17 @@ type machine struct {
 	network string
 
 	mu sync.Mutex
-	// reports are what the payload achieved.
+	// reports are the payload's achievements.
 	reports []string
 }
 
-// newMachine starts the GitHub, whose repository has a verify command, and configures an agent.
+// newMachine starts the simulated GitHub, whose repository has a verify command, and configures an agent.
 func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
 	m := &machine{network: "full"}
 	if m.bin, err = filepath.Abs(filepath.Join(bin, "touchstone")); err != nil {
 		return nil, err
 	}
-	// Not in the system's own for such things, which the sandbox may leave open.
+	// Not in the system's directory for temporary files, which the sandbox may leave open.
 	if m.folder, err = os.MkdirTemp("", "break"); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
 	var running sync.WaitGroup
 	m.stop = func() {
 		cancel()
-		_ = server.Close() // and with it what is being served, which is of no interest any more
+		_ = server.Close() // this also ends running requests, which no longer matter
 		running.Wait()
 		_ = os.RemoveAll(m.folder)
 	}
@@ -103,7 +103,7 @@ func (m *machine) prepare(ctx context.Context, kind string) (err error) {
 	}
 	m.sim, err = githubsim.New(githubsim.Config{
 		Dir: filepath.Join(m.folder, "github"), URL: m.url, Users: users,
-		// What fails is what the author's agent has a session mend.
+		// The agent has a session fix this failure.
 		CI: func(context.Context, string, string, string) githubsim.CIResult {
 			return githubsim.CIResult{Conclusion: "failure", Summary: "It fails."}
 		},
@@ -125,14 +125,14 @@ func (m *machine) prepare(ctx context.Context, kind string) (err error) {
 	return m.configure(map[string]any{}, kind)
 }
 
-// configure writes the agent's settings, with those of the engine that an attack is about.
+// configure writes the agent's settings, with the engine settings of an attack.
 func (m *machine) configure(engine map[string]any, kind string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	engine["command"], engine["sandbox"] = []string{program, payloadWord, kind, m.url, "session"}, "required"
-	text, err := json.Marshal(map[string]any{ // which is YAML too
+	text, err := json.Marshal(map[string]any{ // JSON is also YAML
 		"github": map[string]any{"api_url": m.url + "/api/v3/"}, "repositories": []string{repository}, "reviewers": []string{judge},
 		"state_dir": filepath.Join(m.folder, "state"), "rounds": map[string]any{"backoff": "10ms"},
 		"engine": engine, "author": map[string]any{"network": m.network},
@@ -143,7 +143,7 @@ func (m *machine) configure(engine map[string]any, kind string) error {
 	return os.WriteFile(m.config, text, 0o600)
 }
 
-// serve takes the payload's reports beside what GitHub does.
+// serve receives the payload's reports, and passes other requests to the simulated GitHub.
 func (m *machine) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != reportPath {
 		m.sim.Handler().ServeHTTP(w, r)
@@ -154,7 +154,7 @@ func (m *machine) serve(w http.ResponseWriter, r *http.Request) {
 	m.reports = append(m.reports, r.URL.Query().Get("what"))
 }
 
-// achieved is what the payload has reported; the error is that it has not even run.
+// achieved returns what the payload has reported; the error says that the payload did not even run.
 func (m *machine) achieved() (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,7 +173,7 @@ func (m *machine) achieved() (string, error) {
 	return strings.Join(achieved, "; "), nil
 }
 
-// open opens a pull request of the author's, whose check fails.
+// open opens a pull request of the author whose check fails.
 func (m *machine) open(ctx context.Context, branch string) error {
 	if err := m.push(ctx, branch, "1"); err != nil {
 		return err
@@ -183,13 +183,13 @@ func (m *machine) open(ctx context.Context, branch string) error {
 	return errors.Join(err, m.sim.Settle(ctx))
 }
 
-// push adds a commit to a branch, as a person would.
+// push adds a commit to a branch, like a person.
 func (m *machine) push(ctx context.Context, branch, text string) error {
 	_, err := m.sim.Commit(ctx, author, repository, branch, "Change "+branch, map[string]string{branch + ".txt": text + "\n"})
 	return errors.Join(err, m.sim.Settle(ctx))
 }
 
-// fix runs the agent on a pull request to its end.
+// fix runs the agent on a pull request until it ends.
 func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) error {
 	cmd := exec.CommandContext(ctx, m.bin, "fix", fmt.Sprintf("%s#%d", repository, number), "--config", m.config, "--log-level", "debug")
 	cmd.Env = append(os.Environ(), "GITHUB_TOKEN=token-of-"+author, "ANTHROPIC_BASE_URL=http://127.0.0.1:9", "ANTHROPIC_API_KEY=key")
@@ -202,7 +202,7 @@ func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) erro
 	return nil
 }
 
-// caches has the code of two pull requests write to every cache of builds, and look there.
+// caches has the code of two pull requests write to every build cache, and search it.
 func caches(ctx context.Context, bin string) (string, error) {
 	m, err := newMachine(ctx, bin, "caches")
 	if err != nil {
@@ -231,14 +231,14 @@ func nested(ctx context.Context, bin string) (string, error) {
 	if err := m.fix(ctx, 1); err != nil {
 		return "", err
 	}
-	// The fix is on the branch; what comes to it next fails again.
+	// The fix is on the branch; the next commit on it fails again.
 	if err := errors.Join(m.push(ctx, "first", "2"), m.fix(ctx, 1)); err != nil {
 		return "", err
 	}
 	return m.achieved()
 }
 
-// inside has a session and a verify command attempt something of one kind.
+// inside has a session and a verify command attempt one kind of attack.
 func inside(kind string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		m, err := newMachine(ctx, bin, kind)
@@ -253,7 +253,7 @@ func inside(kind string) func(context.Context, string) (string, error) {
 	}
 }
 
-// descriptors starts the agent with a file open, as a careless shell or supervisor would.
+// descriptors starts the agent with an open file, like a careless shell or supervisor.
 func descriptors(ctx context.Context, bin string) (string, error) {
 	m, err := newMachine(ctx, bin, "descriptors")
 	if err != nil {
@@ -265,7 +265,7 @@ func descriptors(ctx context.Context, bin string) (string, error) {
 		return "", err
 	}
 	defer canary.Close()
-	// Some of the low numbers are soon taken by something else.
+	// Other files soon take some of the low numbers.
 	open := slices.Repeat([]*os.File{canary}, 20)
 	if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1, open...)); err != nil {
 		return "", err
@@ -276,8 +276,8 @@ func descriptors(ctx context.Context, bin string) (string, error) {
 	return m.achieved()
 }
 
-// closed has a session and a verify command that may not use the network send something to the port of
-// the GitHub, in two ways. What they do is not seen otherwise, but for the fix that they end in.
+// closed has a session and a verify command without network access send something to the simulated GitHub's
+// port, in two ways. Their only other visible effect is the fix with which they end.
 func closed(ctx context.Context, bin string) (string, error) {
 	m, err := newMachine(ctx, bin, "closed")
 	if err != nil {
@@ -296,7 +296,7 @@ func closed(ctx context.Context, bin string) (string, error) {
 	if err := m.open(ctx, "first"); err != nil {
 		return "", err
 	}
-	// Where the user may make no namespaces, the verify command is not started at all.
+	// If the user may not create namespaces, the verify command is not started at all.
 	if err := m.fix(ctx, 1); err != nil && !strings.Contains(err.Error(), "cannot be started in a network of its own") {
 		return "", err
 	}
@@ -313,8 +313,8 @@ func closed(ctx context.Context, bin string) (string, error) {
 	return "", nil
 }
 
-// bomb has a verify command start more processes than the settings allow. It ends by itself, so
-// that a fix that is verified shows that nothing else ended it.
+// bomb has a verify command start more processes than the settings allow. The command ends by itself, so a
+// verified fix shows that nothing else ended it.
 func bomb(ctx context.Context, bin string) (string, error) {
 	m, err := newMachine(ctx, bin, "bomb")
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// browserAttacks are attempts on the page of a relay with tokens.
+// browserAttacks are attempts on the page of a relay that requires tokens.
 var browserAttacks = []attack{
 	{"a link that was used signs in again", relinked},
 }
 
-// relinked tries a used link's code once more, and in other spellings of the same bytes.
+// relinked tries the code of a used link again, and in other spellings of the same bytes.
 func relinked(ctx context.Context, bin string) (string, error) {
 	v, err := start(ctx, bin)
 	if err != nil {
@@ -45,7 +45,7 @@ func relinked(ctx context.Context, bin string) (string, error) {
 	return "", nil
 }
 
-// link is the code of a new link for a token, once the relay has seen that.
+// link returns the code of a new link for a token, once the relay knows the token.
 func (v *victim) link(ctx context.Context, token string) (code string, err error) {
 	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in/link", nil)
@@ -71,7 +71,7 @@ func (v *victim) link(ctx context.Context, token string) (code string, err error
 	}
 }
 
-// signsIn reports whether a code gets the cookie of a session.
+// signsIn reports whether a code gets a session cookie.
 func (v *victim) signsIn(ctx context.Context, code string) (bool, error) {
 	form := strings.NewReader(url.Values{"code": {code}}.Encode())
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in", form)

@@ -12,12 +12,11 @@ import (
 	"syscall"
 )
 
-// diskAttacks take the disk away under a running relay. They are made by root, on a file system of
-// their own in a file.
+// diskAttacks take the disk away from a running relay. They need root, and use their own file system in a file.
 var diskAttacks = []attack{
 	{"a full disk loses what was acknowledged", onDisk(fillUp)},
 	{"a disk that turns read-only loses webhooks", onDisk(func(_ context.Context, v *victim) (string, error) {
-		// As after an error of the disk: what is open for writing cannot be written any more.
+		// As after a disk error: open files can no longer be written.
 		return "", command("mount", "-o", "remount,abort", v.folder)
 	})},
 	{"a disk that goes away loses webhooks", onDisk(func(_ context.Context, v *victim) (string, error) {
@@ -25,7 +24,7 @@ var diskAttacks = []attack{
 	})},
 }
 
-// diskSize is that of the file systems, in bytes.
+// diskSize is the size of the file systems, in bytes.
 const diskSize = 32 << 20
 
 func command(name string, arguments ...string) error {
@@ -35,8 +34,8 @@ func command(name string, arguments ...string) error {
 	return nil
 }
 
-// onDisk has a relay take webhooks onto a disk, hurts the disk, and looks whether what the relay
-// cannot store is refused with a sentence and whether what it acknowledged is there afterwards.
+// onDisk has a relay store webhooks on a disk, damages the disk, and checks whether the relay refuses what it
+// cannot store with a sentence, and whether everything acknowledged is there afterwards.
 func onDisk(hurt func(context.Context, *victim) (string, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (achieved string, err error) {
 		top, err := os.MkdirTemp("", "break")
@@ -56,12 +55,12 @@ func onDisk(hurt func(context.Context, *victim) (string, error)) func(context.Co
 		if err != nil {
 			return "", fmt.Errorf("%w, which is root and a loop device with ext4: %w", errSkipped, err)
 		}
-		defer func() { _ = command("umount", folder) }() // it may have gone away already
+		defer func() { _ = command("umount", folder) }() // it may already be unmounted
 		v, err := startOn(ctx, bin, folder)
 		if err != nil {
 			return "", err
 		}
-		defer func() { v.kill() }() // the relay that runs then
+		defer func() { v.kill() }() // the relay that runs at that time
 		if err := v.fill(ctx); err != nil {
 			return "", err
 		}
@@ -88,7 +87,7 @@ func onDisk(hurt func(context.Context, *victim) (string, error)) func(context.Co
 	}
 }
 
-// fillUp leaves no room on the disk.
+// fillUp fills the disk completely.
 func fillUp(ctx context.Context, v *victim) (string, error) {
 	filler, err := os.Create(filepath.Join(v.folder, "filler"))
 	if err != nil {
@@ -101,7 +100,7 @@ func fillUp(ctx context.Context, v *victim) (string, error) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return "", err
 	}
-	// What is allocated already may still take some.
+	// Space that is allocated already may still accept some webhooks.
 	status := http.StatusAccepted
 	for i := 0; status == http.StatusAccepted; i++ {
 		if status, err = v.post(ctx, fmt.Sprint("more-", i), fmt.Sprint("more ", i)); err != nil {

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// encryptedAttacks are attempts by HTTP/2, where one connection has many requests.
+// encryptedAttacks are attempts over HTTP/2, where one connection carries many requests.
 var encryptedAttacks = []attack{
 	{"streams that announce bodies keep webhooks out", streams(func(p *peer) error { return p.announce(streamsEach, 0) })},
 	{"streams with unfinished bodies keep webhooks out", streams(func(p *peer) error { return p.announce(8, 13000) })},
@@ -32,15 +32,15 @@ var encryptedAttacks = []attack{
 	{"silent encrypted connections keep webhooks out", streams(func(*peer) error { return nil })},
 }
 
-// Bounds of a crowd by HTTP/2: as many as could have 8 × 60 × 100 requests under way at once, or ten times
-// as many that are reset.
+// Sizes of a crowd over HTTP/2: enough connections for 8 × 60 × 100 concurrent requests, or ten times as many
+// reset ones.
 const (
 	encryptedEach = 60
 	streamsEach   = 100
 	resetsEach    = 1000
 )
 
-// certify makes a certificate for the loopback address in two files, and what believes it.
+// certify creates a certificate for the loopback address in two files, and a pool that trusts it.
 func certify(folder string) (*x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -66,8 +66,9 @@ func certify(folder string) (*x509.CertPool, error) {
 	return pool, err
 }
 
-// streams opens many connections, has all that the relay leaves open say something, and then nothing more. They say it
-// together, since the relay gives up after seconds what it waits for, and opening so many can take a busy machine as long.
+// streams opens many connections and has those that the relay leaves open send something, and then nothing
+// more. They send at the same time: the relay gives up waiting after seconds, and opening so many connections
+// can take a busy machine as long.
 func streams(say func(*peer) error) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		folder, err := os.MkdirTemp("", "break")
@@ -115,7 +116,7 @@ func streams(say func(*peer) error) func(context.Context, string) (string, error
 	}
 }
 
-// peer is what one end of a connection says by HTTP/2.
+// peer is one end of an HTTP/2 connection.
 type peer struct {
 	conn   net.Conn
 	out    bytes.Buffer
@@ -124,7 +125,7 @@ type peer struct {
 	fields *hpack.Encoder
 }
 
-// newPeer says what a connection begins with.
+// newPeer sends the beginning of a connection.
 func newPeer(conn net.Conn) (*peer, error) {
 	p := &peer{conn: conn}
 	p.out.WriteString(http2.ClientPreface)
@@ -132,7 +133,7 @@ func newPeer(conn net.Conn) (*peer, error) {
 	return p, errors.Join(p.frames.WriteSettings(), p.send())
 }
 
-// send sends what is to be said.
+// send sends the buffered frames.
 func (p *peer) send() error {
 	_, err := p.out.WriteTo(p.conn)
 	return err
@@ -150,19 +151,19 @@ func (p *peer) open(n int, method, path string, end bool, more ...hpack.HeaderFi
 		EndStream: end}))
 }
 
-// announce opens webhooks with an announced body of 64 KiB, of which sent bytes come.
+// announce opens webhooks with an announced body of 64 KiB, and sends only the given number of bytes of each.
 func (p *peer) announce(webhooks, sent int) (err error) {
 	for i := range webhooks {
 		id, openErr := p.open(i, http.MethodPost, "/webhooks/github", false, hpack.HeaderField{Name: "content-length", Value: "65536"})
 		err = errors.Join(err, openErr)
-		if sent > 0 && (i+1)*sent < 64<<10 { // as much as one connection may send unasked; the rest take what room is left
+		if sent > 0 && (i+1)*sent < 64<<10 { // as much as one connection may send unasked; the other requests take the remaining room
 			err = errors.Join(err, p.frames.WriteData(id, false, make([]byte, sent)))
 		}
 	}
 	return err
 }
 
-// withhold asks for pages and lets no byte of an answer's body through.
+// withhold requests pages and lets no byte of an answer's body through.
 func (p *peer) withhold() error {
 	err := p.frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	for i := range streamsEach {
@@ -172,7 +173,7 @@ func (p *peer) withhold() error {
 	return err
 }
 
-// rapid opens requests and takes them back at once, which the bound on streams does not see
+// rapid opens requests and cancels them immediately, which the limit on streams does not cover
 // (https://nvd.nist.gov/vuln/detail/CVE-2023-44487).
 func (p *peer) rapid() (err error) {
 	for i := range resetsEach {
@@ -182,7 +183,7 @@ func (p *peer) rapid() (err error) {
 	return err
 }
 
-// unfinished begins a request whose head goes on without an end.
+// unfinished begins a request with an endless head.
 func (p *peer) unfinished() error {
 	p.head.Reset()
 	err := errors.Join(p.fields.WriteField(hpack.HeaderField{Name: ":method", Value: http.MethodPost}),

@@ -12,19 +12,20 @@ import (
 	"time"
 )
 
-// guardAttacks are what a pull request may hold to have the guard give up, or see nothing.
+// guardAttacks are contents of a pull request that try to make the guard give up, or see nothing.
 var guardAttacks = []attack{
 	{"a workflow of aliases takes the guard's memory", examined(aliases, ".github/workflows/ci.yml")},
 	{"a link in the settings' place is passed over", examined(linkedSettings, ".touchstone/config.yaml")},
 }
 
-// Bounds of the guard's look at one small change, in processor time and memory.
+// Limits for the guard's examination of one small change, in processor time and memory.
 const (
 	maxGuardTime   = 10 * time.Second
 	maxGuardMemory = 400 << 20
 )
 
-// aliases makes a workflow of a list of ten entries ten times, ten times over, that is 10 GB when it is written out.
+// aliases creates a workflow of nested lists of ten entries each, with ten levels, which is 10 GB when it is
+// expanded.
 func aliases(folder string) error {
 	text := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 9 {
@@ -33,14 +34,14 @@ func aliases(folder string) error {
 	return os.WriteFile(filepath.Join(folder, ".github", "workflows", "ci.yml"), []byte(text+"on: *a9\njobs: {}\n"), 0o600)
 }
 
-// linkedSettings has the folder of the settings be a link to what lies elsewhere.
+// linkedSettings makes the directory of the settings a link to another place.
 func linkedSettings(folder string) error {
 	path := filepath.Join(folder, ".touchstone")
 	return errors.Join(os.RemoveAll(path), os.Symlink("/etc", path))
 }
 
-// examined has the guard look at a change of a repository, and expects that it holds the change for a
-// file within the bounds.
+// examined has the guard examine a change of a repository, and expects it to hold the change because of a
+// file, within the limits.
 func examined(change func(folder string) error, file string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		program, err := filepath.Abs(filepath.Join(bin, "touchstone"))
@@ -74,7 +75,8 @@ func examined(change func(folder string) error, file string) func(context.Contex
 		if err != nil {
 			return "", err
 		}
-		// The system counts the memory of who starts a process as the process's own, so it is held to the bound and not measured.
+		// The system counts the memory of a process's parent as its own, so memory is limited and not
+		// measured.
 		look := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$@"`, maxGuardMemory>>10),
 			"sh", program, "guard", "--base", "main")
 		look.Dir = folder

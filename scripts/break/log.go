@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// logAttacks are attempts on what a relay has stored, by the disk or by those who share it.
+// logAttacks are attempts on what a relay has stored, through the disk or by programs that share it.
 var logAttacks = []attack{
 	{"a second relay shares the log through a link", onRelay(linked)},
 	{"a flipped bit changes an event and verify is content", onRelay(flipped)},
@@ -26,10 +26,10 @@ var logAttacks = []attack{
 	{"tail lets a payload steer the terminal", onRelay(steered)},
 }
 
-// stored is how many webhooks an attack on the log begins with.
+// stored is the number of webhooks with which an attack on the log begins.
 const stored = 20
 
-// fill has a relay take webhooks.
+// fill has a relay store webhooks.
 func (v *victim) fill(ctx context.Context) error {
 	for i := range stored {
 		if status, err := v.post(ctx, fmt.Sprint("delivery-", i), fmt.Sprint("event ", i)); err != nil || status != http.StatusAccepted {
@@ -44,9 +44,9 @@ func (v *victim) kill() { v.Stop(os.Kill) }
 
 func (v *victim) log() string { return filepath.Join(v.folder, "relay.db") }
 
-// frames are the events that a follower is sent from the oldest on, by their numbers, and the
-// reasons of the gaps, until count of either have come or nothing more comes for two seconds. A busy
-// machine may take longer for the first.
+// frames returns the events that a follower receives from the oldest on, by number, and the reasons of the
+// gaps, until count of either have arrived or nothing arrives for two seconds. On a busy machine the first
+// may take longer.
 func (v *victim) frames(ctx context.Context, count int) (events map[int64]string, gaps []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -116,7 +116,7 @@ func linked(ctx context.Context, v *victim) (string, error) {
 	return "", nil
 }
 
-// flips is how many bits are flipped, each in a copy of its own.
+// flips is the number of flipped bits, each in its own copy.
 const flips = 40
 
 func flipped(ctx context.Context, v *victim) (string, error) {
@@ -143,7 +143,7 @@ func flipped(ctx context.Context, v *victim) (string, error) {
 	return "", nil
 }
 
-// quit has the relay stop by itself, so that all it has stored is in one file.
+// quit stops the relay cleanly, so that everything it has stored is in one file.
 func (v *victim) quit(ctx context.Context) error {
 	v.Signal(os.Interrupt)
 	select {
@@ -154,7 +154,7 @@ func (v *victim) quit(ctx context.Context) error {
 	}
 }
 
-// flip changes one bit of a log, and compares what verify says with what followers are sent.
+// flip changes one bit of a log, and compares the result of verify with what followers receive.
 func flip(ctx context.Context, bin string, whole []byte, bit int, before map[int64]string) (string, error) {
 	changed := bytes.Clone(whole)
 	changed[bit/8] ^= 1 << (bit % 8)
@@ -169,7 +169,7 @@ func flip(ctx context.Context, bin string, whole []byte, bit int, before map[int
 	}
 	verify := exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), "verify", "--store", "sqlite:"+path)
 	if verify.Run() != nil {
-		return "", nil // the damage is seen
+		return "", nil // the damage was detected
 	}
 	v, err := startOn(ctx, bin, folder)
 	if err != nil {
@@ -203,7 +203,7 @@ func damaged(ctx context.Context, v *victim) (string, error) {
 	if at < 0 {
 		return "", errors.New("the payload of an event is not in the file")
 	}
-	whole[at+6] = '8' // a change of which only the checksum tells
+	whole[at+6] = '8' // only the checksum shows this change
 	if err := os.WriteFile(v.log(), whole, 0o600); err != nil {
 		return "", err
 	}
@@ -251,7 +251,7 @@ func steered(ctx context.Context, v *victim) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	tail := exec.CommandContext(limited, filepath.Join(v.bin, "touchstone-relay"), "tail", "--url", "http://"+v.address, "--after", "oldest")
-	output, _ := tail.Output() // it follows until it is ended
+	output, _ := tail.Output() // tail follows until it is killed
 	if !bytes.Contains(output, []byte("opened")) {
 		return "", fmt.Errorf("tail printed no event: %q", output)
 	}

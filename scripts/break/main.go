@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// attack is one attempt. It returns what it achieved, or nothing when it achieved nothing;
-// an error is about an attack that could not be made, which counts as one that succeeded.
+// attack is one attempt. It returns what it achieved, or "" for nothing; an error says that the attack could
+// not be made, which counts as a success of the attack.
 type attack struct {
 	name string
 	try  func(ctx context.Context, bin string) (achieved string, err error)
 }
 
-// errSkipped is about an attack for which this machine has not what it takes.
+// errSkipped says that this machine lacks what an attack needs.
 var errSkipped = errors.New("this machine has not what it takes")
 
 // attackTimeout bounds one attack.

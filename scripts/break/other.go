@@ -2,13 +2,13 @@
 
 package main
 
-// guardAttacks look at what a process used, as Linux tells it.
+// guardAttacks need a process's resource usage as Linux reports it.
 var guardAttacks []attack
 
-// agentAttacks are made on Linux alone, where the sandbox is that they are about.
+// agentAttacks need Linux, which has the sandbox that they attack.
 var agentAttacks []attack
 
-// diskAttacks need file systems of their own.
+// diskAttacks need their own file systems.
 var diskAttacks []attack
 
 const payloadWord = "payload"

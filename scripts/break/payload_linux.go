@@ -18,14 +18,13 @@ import (
 const (
 	// payloadWord, as the first argument, makes this program the payload of an attack.
 	payloadWord = "payload"
-	// reportPath is where the payload reports to, ranReport what it says when it is done.
+	// reportPath is the path for the payload's reports; ranReport is its report when it is done.
 	reportPath = "/break/report"
 	ranReport  = "ran"
 )
 
-// payload is what runs on the attacked machine: payload KIND URL ROLE, the role being that of a
-// model CLI ("session"), of a verify command ("verify"), or of a command that something else is
-// made to run ("bait").
+// payload runs on the attacked machine: payload KIND URL ROLE. The role is that of a model CLI ("session"),
+// of a verify command ("verify"), or of a command that another program is tricked into running ("bait").
 func payload(args []string) {
 	if len(args) < 3 {
 		return
@@ -77,7 +76,7 @@ func payload(args []string) {
 	}
 }
 
-// intruder is the payload at work.
+// intruder is a running payload.
 type intruder struct{ kind, url, role string }
 
 func (p intruder) report(what string) {
@@ -86,7 +85,7 @@ func (p intruder) report(what string) {
 	}
 }
 
-// answer changes a file, so that there is something to verify, and prints what the CLI would.
+// answer changes a file, so that there is something to verify, and prints the output of the CLI.
 func (p intruder) answer() {
 	_ = os.WriteFile("mended.txt", []byte(time.Now().String()+"\n"), 0o600)
 	fmt.Println(`{"type":"assistant","message":{"model":"payload","content":[{"type":"text","text":"Mended."}]}}`)
@@ -94,8 +93,8 @@ func (p intruder) answer() {
 		`"total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}`)
 }
 
-// caches writes a file with its name into all caches that it finds, its own and others, and as a
-// verify command looks for names that are not its own.
+// caches writes a file with its name into all caches that it finds. As a verify command it also searches them
+// for other names.
 func (p intruder) caches() {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -125,8 +124,8 @@ func (p intruder) caches() {
 	}
 }
 
-// nested runs git in a directory, as a build that asks for its version does, and leaves a
-// repository there that has git run the bait.
+// nested runs git in a directory, like a build that determines its version, and leaves a repository there
+// that makes git run the bait.
 func (p intruder) nested() {
 	program, err := os.Executable()
 	if err != nil || p.role != "verify" {

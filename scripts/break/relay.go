@@ -24,7 +24,7 @@ var relayAttacks = []attack{
 	{"silent connections keep webhooks out", crowd("", "")},
 	{"unfinished heads keep webhooks out", crowd("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nX-Long: "+strings.Repeat("x", 15<<10), "")},
 	{"announced bodies keep webhooks out", crowd(announce(25<<20), "")},
-	// The few small ones take what room the others leave.
+	// The few small bodies take the room that the others leave.
 	{"unfinished bodies keep webhooks out", crowd(announce(1<<20)+strings.Repeat("x", 129<<10), announce(20<<10)+strings.Repeat("x", 9<<10))},
 	{"a deleted log takes webhooks", onRelay(lost(func(v *victim) error { return os.Remove(v.log()) }))},
 	{"a replaced log takes webhooks", onRelay(lost(replace))},
@@ -36,7 +36,7 @@ var relayAttacks = []attack{
 
 const secret = "break"
 
-// announce is the head of a webhook whose body has so many bytes.
+// announce returns the head of a webhook with a body of the given number of bytes.
 func announce(size int) string {
 	return fmt.Sprintf("POST /webhooks/github HTTP/1.1\r\nHost: relay\r\nContent-Length: %d\r\n\r\n", size)
 }
@@ -50,7 +50,7 @@ type victim struct {
 	acknowledged int // webhooks that were stored
 }
 
-// start runs a relay over a log of its own.
+// start runs a relay over its own log.
 func start(ctx context.Context, bin string) (*victim, error) {
 	folder, err := os.MkdirTemp("", "break")
 	if err != nil {
@@ -63,7 +63,7 @@ func start(ctx context.Context, bin string) (*victim, error) {
 	return v, nil
 }
 
-// onRelay makes an attack on a relay over a log of its own.
+// onRelay makes an attack on a relay with its own log.
 func onRelay(try func(context.Context, *victim) (string, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		v, err := start(ctx, bin)
@@ -75,7 +75,7 @@ func onRelay(try func(context.Context, *victim) (string, error)) func(context.Co
 	}
 }
 
-// startOn runs a relay over the log in a folder, which may be there already.
+// startOn runs a relay over the log in a directory; the log may already exist.
 func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim, error) {
 	file := filepath.Join(folder, "address")
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(folder, "relay.db"),
@@ -89,10 +89,11 @@ func startOn(ctx context.Context, bin, folder string, flags ...string) (*victim,
 	return &victim{Process: relay, bin: bin, folder: folder, address: relay.Addresses[0]}, nil
 }
 
-// descriptorLimit is how many files and connections a relay may have open: fewer than a crowd has.
+// descriptorLimit is the maximum number of files and connections that a relay may have open: fewer than a
+// crowd has.
 const descriptorLimit = 4096
 
-// fewFiles is a command that may open no more than that, where the system has a shell to say so.
+// fewFiles returns a command with this limit, on systems with a shell that can set it.
 func fewFiles(ctx context.Context, path string, arguments ...string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.CommandContext(ctx, path, arguments...)
@@ -101,7 +102,7 @@ func fewFiles(ctx context.Context, path string, arguments ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "sh", append([]string{"-c", script, path}, arguments...)...)
 }
 
-// stop ends the relay and takes its log away; what fails about that is no attack's matter.
+// stop ends the relay and deletes its log. Failures of this do not concern an attack.
 func (v *victim) stop() {
 	v.kill()
 	_ = os.RemoveAll(v.folder)
@@ -126,18 +127,19 @@ func (v *victim) sendSigned(ctx context.Context, delivery, body string) (int, er
 	return status, err
 }
 
-// request is a correctly signed webhook.
+// request returns a correctly signed webhook.
 func (v *victim) request(ctx context.Context, delivery, body string) (*http.Request, error) {
 	return sourcetest.Request(ctx, "http://"+v.address, secret, "push", delivery, []byte(body))
 }
 
-// send returns the status of the answer.
+// send sends a request and returns the status of the answer.
 func send(request *http.Request) (int, error) {
 	status, _, err := ask(request)
 	return status, err
 }
 
-// Bounds of a crowd: what the relay lets a webhook of another address take, in time and memory.
+// Sizes of a crowd, and the limits within which the relay must still accept a webhook from another address,
+// in time and memory.
 const (
 	crowdAddresses = 8
 	crowdEach      = 600
@@ -146,8 +148,8 @@ const (
 	maxMemory      = 400 << 20
 )
 
-// crowd opens connections from eight addresses that say no more than opening, the last few no more
-// than last, where there is one.
+// crowd opens connections from eight addresses that send only opening; the last few send only last, if it is
+// set.
 func crowd(opening, last string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, bin string) (string, error) {
 		v, err := start(ctx, bin)
@@ -165,7 +167,7 @@ func crowd(opening, last string) func(context.Context, string) (string, error) {
 			if last != "" && i >= crowdAddresses*crowdEach-crowdLast {
 				opening = last
 			}
-			_, _ = io.WriteString(conn, opening) // the relay may have closed it
+			_, _ = io.WriteString(conn, opening) // the relay may have closed the connection
 		}
 		webhook, err := v.wanted(ctx)
 		if err != nil {
@@ -175,13 +177,13 @@ func crowd(opening, last string) func(context.Context, string) (string, error) {
 	}
 }
 
-// wanted is a correctly signed webhook of 20 kB.
+// wanted returns a correctly signed webhook of 20 kB.
 func (v *victim) wanted(ctx context.Context) (*http.Request, error) {
 	return v.request(ctx, "wanted", `{"text":"`+strings.Repeat("x", 20_000)+`"}`)
 }
 
-// keptOut says what is wrong with how a relay takes a webhook beside a crowd. It prints what that
-// took.
+// keptOut reports what is wrong with a relay's handling of a webhook beside a crowd. It prints the time and
+// the memory used.
 func (v *victim) keptOut(way http.RoundTripper, webhook *http.Request, version int) (string, error) {
 	begin := time.Now()
 	response, err := way.RoundTrip(webhook)
@@ -206,7 +208,7 @@ func (v *victim) keptOut(way http.RoundTripper, webhook *http.Request, version i
 	return "", nil
 }
 
-// lost takes the log away under a relay, which then has to refuse webhooks and to say why.
+// lost takes the log away from a relay, which must then refuse webhooks and say why.
 func lost(take func(*victim) error) func(context.Context, *victim) (string, error) {
 	return func(ctx context.Context, v *victim) (string, error) {
 		if status, err := v.post(ctx, "before", "before"); err != nil || status != http.StatusAccepted {
@@ -219,8 +221,8 @@ func lost(take func(*victim) error) func(context.Context, *victim) (string, erro
 	}
 }
 
-// takes says what is wrong with a relay that can store nothing: whether it takes a webhook all the
-// same, or says that it is ready, or refuses either without a sentence.
+// takes reports what is wrong with a relay that cannot store anything: it accepts a webhook anyway, reports
+// that it is ready, or refuses either without a sentence.
 func (v *victim) takes(ctx context.Context) (string, error) {
 	webhook, err := v.request(ctx, "lost", `{"text":"lost"}`)
 	if err != nil {
@@ -242,7 +244,7 @@ func (v *victim) takes(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ask returns an answer's status, and the sentence if it is a refusal. It uses a connection of its own.
+// ask returns an answer's status, and the sentence of a refusal. It uses its own connection.
 func ask(request *http.Request) (status int, sentence string, err error) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(request)
@@ -255,7 +257,7 @@ func ask(request *http.Request) (status int, sentence string, err error) {
 	return response.StatusCode, refusal.Error, err
 }
 
-// replace puts a copy of the log in its place.
+// replace replaces the log with a copy.
 func replace(v *victim) error {
 	whole, err := os.ReadFile(v.log())
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// seed is a weakness that a program is built with, to see that an attack finds it.
+// seed is a weakness that is built into a program, to check that an attack finds it.
 type seed struct {
 	attack string
-	// file holds old, in place of which the weak program has weak.
+	// file contains old, which the weak program replaces with weak.
 	file, old, weak string
 }
 
-// Weaknesses that let several attacks through.
+// Weaknesses that let several attacks succeed.
 var (
 	noGuests = seed{file: "relay/server/guests.go", old: "newShares(min(maxGuests, descriptors()/4), 0)", weak: "newShares(1<<40, 0)"}
 	noLoser  = seed{file: "relay/server/shares.go", old: "[]*claim{most, c.holder.oldestBut(c)}", weak: "[]*claim{}"}
@@ -28,7 +28,7 @@ var (
 	}
 )
 
-// against is the weakness for one attack.
+// against returns the weakness for one attack.
 func (s seed) against(attack string) seed {
 	s.attack = attack
 	return s
@@ -99,8 +99,8 @@ var seeds = []seed{
 	{"a session writes to its starter's files", "agent/engine/process/descriptors_linux.go", `// Since Linux 5.11.`, `return`},
 }
 
-// trySeeds makes each attack on a program with the weakness that it is about, and returns how many
-// weaknesses it did not find.
+// trySeeds makes each attack on a program with the corresponding weakness, and returns how many weaknesses
+// the attacks did not find.
 func trySeeds(ctx context.Context, attacks []attack) (missed int) {
 	tried := 0
 	built := programs{}
@@ -141,7 +141,7 @@ func (s seed) try(ctx context.Context, a attack, built programs) (achieved strin
 	return a.try(limited, folder)
 }
 
-// programs are the folders of the weak programs that are built, by their weaknesses.
+// programs are the directories of the weak programs built so far, by weakness.
 type programs map[seed]string
 
 func (p programs) remove() {
@@ -150,7 +150,7 @@ func (p programs) remove() {
 	}
 }
 
-// with is the folder of the program with a weakness, which is built once.
+// with returns the directory of the program with a weakness, which is built once.
 func (p programs) with(ctx context.Context, s seed) (string, error) {
 	s.attack = ""
 	if folder, ok := p[s]; ok {
@@ -167,7 +167,7 @@ func (p programs) with(ctx context.Context, s seed) (string, error) {
 	return folder, nil
 }
 
-// build builds the weak program into a folder.
+// build builds the weak program into a directory.
 func (s seed) build(ctx context.Context, folder string) error {
 	text, err := os.ReadFile(filepath.FromSlash(s.file))
 	if err != nil {
