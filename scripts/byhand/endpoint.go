@@ -1,6 +1,5 @@
-// Package byhand answers a model CLI's requests to Anthropic's Messages API with what a person or a
-// program writes into files, so that prompts and guidelines can be tried with any model, or by a
-// person.
+// Package byhand answers a model CLI's requests to Anthropic's Messages API with what a person or a program
+// writes into files, so that prompts and guidelines can be tried with any model, or by a person.
 package byhand
 
 import (
@@ -19,15 +18,15 @@ import (
 	"time"
 )
 
-// Endpoint is the API (https://docs.anthropic.com/en/api/messages). Each request with tools becomes
-// a directory of Dir, 01, 02 and so on, with what the model is told in request.txt; the answer is
-// what is then written there as answer.txt, which has to appear as a whole. An answer is text, in
-// which {{RUN}} stands for the RUN line of the prompt, and lines such as
+// Endpoint is the API (https://docs.anthropic.com/en/api/messages). Each request with tools becomes a
+// directory of Dir, 01, 02 and so on, with the model's input in request.txt. The answer is what is then
+// written there as answer.txt, which must appear as a whole. An answer is text, in which {{RUN}} stands for
+// the RUN line of the prompt, and lines such as
 //
 //	TOOL Read {"file_path": "/a/b"}
 //
-// call a tool. A request that comes again, as after a while without an answer, gets the same. One
-// without tools is of the CLI's own, and answered with ok.
+// call a tool. A repeated request, such as after some time without an answer, gets the same answer. A request
+// without tools is the CLI's own, and is answered with ok.
 type Endpoint struct {
 	Dir string
 
@@ -36,21 +35,21 @@ type Endpoint struct {
 	tools int
 }
 
-// Bounds of a request, and the time between two looks for an answer.
+// Bounds of a request, and the times between two checks for an answer and between two pings.
 const (
 	maxRequest = 32 << 20
 	lookEvery  = 200 * time.Millisecond
 	pingEvery  = 5 * time.Second
 )
 
-// Tools is how many tools were called so far.
+// Tools returns how many tools were called so far.
 func (e *Endpoint) Tools() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.tools
 }
 
-// request is what matters of one.
+// request holds the relevant fields of a request.
 type request struct {
 	Model    string            `json:"model"`
 	Stream   bool              `json:"stream"`
@@ -83,7 +82,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer := "ok"
 		if len(asked.Tools) > 0 {
 			if answer, err = e.answer(r.Context(), asked, out.ping); err != nil {
-				return // the CLI has gone, or nothing can be written: it sees the answer end
+				return // the CLI is gone, or nothing can be written: it sees the answer end
 			}
 		}
 		called := out.send(answer)
@@ -134,10 +133,10 @@ func (e *Endpoint) answer(ctx context.Context, asked request, ping func()) (stri
 	}
 }
 
-// runLine is the line with a session's nonce, which its answer has to repeat.
+// runLine matches the line with a session's nonce, which the answer has to repeat.
 var runLine = regexp.MustCompile(`<!-- RUN:[A-Za-z0-9]+ -->`)
 
-// text is all that the model is told, for a person to read.
+// text returns everything in the request for the model, for a person to read.
 func (r request) text() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "SYSTEM:\n%s\n", content(r.System))
@@ -147,7 +146,7 @@ func (r request) text() string {
 	return out.String()
 }
 
-// content is a text, or the texts, calls and results in a list of blocks.
+// content returns a text, or the texts, calls and results in a list of blocks.
 func content(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -160,7 +159,7 @@ func content(raw json.RawMessage) string {
 		Input   json.RawMessage `json:"input"`
 		Content json.RawMessage `json:"content"`
 	}
-	_ = json.Unmarshal(raw, &blocks) // what is neither says nothing
+	_ = json.Unmarshal(raw, &blocks) // other content is empty
 	var out []string
 	for _, b := range blocks {
 		switch b.Type {

@@ -30,16 +30,16 @@ func newReply(w http.ResponseWriter, model string, tokens int, stream bool) *rep
 	return r
 }
 
-// event sends one event of a stream; its type stands in the data as well.
+// event sends one event of a stream; the data contain its type as well.
 func (r *reply) event(name string, data map[string]any) {
 	data = maps.Clone(data)
 	data["type"] = name
 	text, err := json.Marshal(data)
 	if err != nil {
-		return // what is sent is made here, and can be encoded
+		return // the data are made here and can be encoded
 	}
 	fmt.Fprintf(r.out, "event: %s\ndata: %s\n\n", name, text)
-	_ = http.NewResponseController(r.out).Flush() // if it fails, the CLI has gone
+	_ = http.NewResponseController(r.out).Flush() // if it fails, the CLI is gone
 }
 
 // ping says that the answer is still to come.
@@ -52,7 +52,7 @@ func (r *reply) ping() {
 // block is a part of an answer: a text, or a call of a tool with its input.
 type block struct{ text, tool, input string }
 
-// blocks takes an answer apart: the text, then the calls.
+// blocks splits an answer into its text and then its calls.
 func blocks(answer string) (all []block, calls int) {
 	var text []string
 	var tools []block
@@ -71,7 +71,7 @@ func blocks(answer string) (all []block, calls int) {
 	return append(all, tools...), len(tools)
 }
 
-// send writes an answer to its end and returns how many tools it calls.
+// send writes a whole answer and returns how many tools it calls.
 func (r *reply) send(answer string) (calls int) {
 	parts, calls := blocks(answer)
 	reason, usage := "end_turn", map[string]int{"output_tokens": len(answer) / 4}
@@ -102,6 +102,6 @@ func (r *reply) send(answer string) (calls int) {
 	}
 	r.message["content"], r.message["stop_reason"] = content, reason
 	r.out.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(r.out).Encode(r.message) // if it fails, the CLI has gone
+	_ = json.NewEncoder(r.out).Encode(r.message) // if it fails, the CLI is gone
 	return calls
 }
