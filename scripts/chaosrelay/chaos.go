@@ -20,8 +20,8 @@ import (
 const (
 	senders     = 8
 	subscribers = 6
-	// settleTimeout is how long the subscribers may take for what is left once the
-	// relays are no longer hurt.
+	// settleTimeout bounds how long the subscribers may take for the remaining events once no more faults are
+	// injected.
 	settleTimeout = time.Minute
 )
 
@@ -30,15 +30,15 @@ type plan struct {
 	store    string
 	duration time.Duration
 	seed     uint64
-	clocks   bool // the relays' clocks are apart
+	clocks   bool // the relays' clocks differ
 }
 
-// faults are what the relays' connections to Firestore suffer.
+// faults are injected into the relays' connections to Firestore.
 var faults = emulator.Faults{
 	Latency: 5 * time.Millisecond, DropBefore: 0.05, DropAfter: 0.05, Hangup: 3 * time.Second,
 }
 
-// chaos runs the plan. Its error says what kept it from being run, not what it found.
+// chaos runs the plan. Its error says why the plan could not be run, not what the run found.
 func chaos(ctx context.Context, p plan) (outcome, error) {
 	folder, err := os.MkdirTemp("", "chaosrelay")
 	if err != nil {
@@ -89,7 +89,7 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 	return found, nil
 }
 
-// world is what a run consists of.
+// world holds the parts of a run.
 type world struct {
 	relays      []*relay
 	subscribers []*subscriber
@@ -97,11 +97,11 @@ type world struct {
 	mu           sync.Mutex
 	random       *rand.Rand
 	kills        int
-	acknowledged map[string]string // the cursor each delivery was acknowledged with
+	acknowledged map[string]string // the cursor with which each delivery was acknowledged
 	conflicts    []string          // deliveries that were acknowledged with two cursors
 }
 
-// dice is a decision that the seed makes: a number from 0 up to n, without n.
+// dice returns a decision determined by the seed: a number from 0 up to but excluding n.
 func (w *world) dice(n int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +110,7 @@ func (w *world) dice(n int) int {
 
 func (w *world) pick() *relay { return w.relays[w.dice(len(w.relays))] }
 
-// hurt lets everything loose for the duration and then waits until all is quiet.
+// hurt injects all faults for the duration and then waits until the subscribers have settled.
 func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) error {
 	followCtx, stopFollowing := context.WithCancel(ctx)
 	defer stopFollowing()
@@ -130,7 +130,7 @@ func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) e
 	<-sendCtx.Done()
 	calm()
 	err := busy.Wait()
-	// One that comes last sees whether all is still there.
+	// A subscriber that starts last checks that everything is still there.
 	last := &subscriber{world: w, seen: map[int64]string{}}
 	w.subscribers = append(w.subscribers, last)
 	followers.Go(func() error { return last.follow(followCtx, sendCtx) })
@@ -160,7 +160,7 @@ func (w *world) killRelays(ctx, until context.Context) error {
 	}
 }
 
-// settle waits until each subscriber has seen everything, or for so long that it never will.
+// settle waits until each subscriber has seen everything, or until it is clear that it never will.
 func (w *world) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

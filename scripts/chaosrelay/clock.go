@@ -13,18 +13,19 @@ import (
 	"time"
 )
 
-// aheadVariable tells a relay that was built with clocks apart by how many seconds its clock is ahead.
+// aheadVariable is the environment variable with the number of seconds by which the clock of a relay built
+// with differing clocks is ahead.
 const aheadVariable = "CHAOS_CLOCK_AHEAD"
 
-// ahead is by how much the clock of each relay is, and keep their retention: by the first clock that
-// is ahead, all that the others stamp would be too old, were clocks believed.
+// ahead is how far each relay's clock is ahead, and keep is the relays' retention: if clocks were trusted,
+// the first clock that is ahead would make everything that the others stamp too old.
 var (
 	ahead = []time.Duration{0, 100 * time.Hour, -100 * time.Hour}
 	keep  = time.Hour
 )
 
-// skew makes the overlay of a build whose time.Now is ahead by what the variable says. The
-// programs that set the clock for others do that in the C library, which Go asks nothing.
+// skew makes the overlay of a build whose time.Now is ahead by the value of the variable. Existing programs
+// that fake the clock replace functions of the C library, which Go does not use.
 func skew(ctx context.Context, folder string) (overlay string, err error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

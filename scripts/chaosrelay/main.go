@@ -1,15 +1,14 @@
-// Command chaosrelay hurts relays for a while and counts what that cost:
+// Command chaosrelay injects faults into relays for a while and counts the damage:
 //
 //	go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N] [--clocks]
 //
-// It starts real relays (three that share the Firestore emulator, or one with SQLite),
-// kills them with -9 again and again, and puts a proxy before the emulator that loses
-// commits and their answers, disconnects listeners and adds latency. Senders sign
-// webhooks and send each one until it is acknowledged; subscribers move from relay to
-// relay with their cursors. In the end every subscriber has to have seen every
-// acknowledged event once, all of them in the same order, and so has one that comes last.
-// With --clocks the relays on Firestore have clocks days apart. The last line says so, and
-// anything else is exit code 1. It owns nothing outside a folder that it removes.
+// It starts real relays (three that share the Firestore emulator, or one with SQLite), repeatedly kills them
+// with -9, and puts a proxy before the emulator that loses commits and their answers, disconnects listeners
+// and adds latency. Senders sign webhooks and send each one until it is acknowledged; subscribers move from
+// relay to relay with their cursors. In the end every subscriber, including one that starts last, must have
+// seen every acknowledged event once, all in the same order. With --clocks the clocks of the relays on
+// Firestore differ by days. The last line states the result; any violation gives exit code 1. The command
+// owns nothing outside a directory that it removes.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 // secret signs the webhooks of a run.
 const secret = "chaos"
 
-// build builds the relay as it is shipped, or with a clock that can be ahead.
+// build builds the relay like a release, or with a clock that can be ahead.
 func build(ctx context.Context, folder string, clocks bool) (string, error) {
 	binary := filepath.Join(folder, "relay")
 	if runtime.GOOS == "windows" {
@@ -36,7 +36,7 @@ func build(ctx context.Context, folder string, clocks bool) (string, error) {
 	return binary, nil
 }
 
-// relay is one relay's process. It keeps its address when it is started again.
+// relay is one relay's process. It keeps its address across restarts.
 type relay struct {
 	binary, store        string
 	environment, flags   []string
@@ -61,19 +61,19 @@ func (r *relay) start(ctx context.Context, listen string) error {
 		text, _ := os.ReadFile(r.logFile) // a partial log helps too
 		return fmt.Errorf("start a relay: %w\n%s", err, tail(string(text)))
 	}
-	if r.address == "" { // later it is the same, and others read it meanwhile
+	if r.address == "" { // later the address is the same, and others read it concurrently
 		r.address = r.process.Addresses[0]
 	}
 	return nil
 }
 
-// tail is the end of a log.
+// tail returns the end of a log.
 func tail(log string) string {
 	const enough = 4 << 10
 	return log[max(0, len(log)-enough):]
 }
 
-// kill ends the process as kill -9 does, and waits until it is gone.
+// kill ends the process like kill -9, and waits until it is gone.
 func (r *relay) kill() {
 	if r.process != nil {
 		r.process.Stop(os.Kill)

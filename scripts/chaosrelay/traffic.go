@@ -16,8 +16,8 @@ import (
 	"touchstone/relay/source/sourcetest"
 )
 
-// send sends one webhook after the other, each until it is acknowledged, and some of
-// them once more. It begins no new one when until has ended.
+// send sends one webhook after the other, each until it is acknowledged, and some of them again. It begins no
+// new one after until has ended.
 func (w *world) send(ctx, until context.Context, sender int) {
 	for i := 0; until.Err() == nil; i++ {
 		delivery := fmt.Sprintf("%d-%d", sender, i)
@@ -28,8 +28,7 @@ func (w *world) send(ctx, until context.Context, sender int) {
 	}
 }
 
-// body makes a payload: mostly of some kilobytes, now and then of more than fits into
-// one document of Firestore.
+// body makes a payload: usually of some kilobytes, sometimes of more than fits into one Firestore document.
 func (w *world) body(delivery string) []byte {
 	size := 500 + w.dice(8000)
 	if w.dice(300) == 0 {
@@ -69,10 +68,10 @@ func (w *world) note(delivery, id string) {
 	w.acknowledged[delivery] = id
 }
 
-// sending gives up on a relay that hangs.
+// sending is a client that gives up on a relay that hangs.
 var sending = &http.Client{Timeout: 15 * time.Second}
 
-// post sends one webhook once and returns the cursor it was acknowledged with.
+// post sends a webhook once and returns the cursor with which it was acknowledged.
 func post(ctx context.Context, address, delivery string, body []byte) (string, error) {
 	request, err := sourcetest.Request(ctx, "http://"+address, secret, "push", delivery, body)
 	if err != nil {
@@ -94,8 +93,8 @@ func post(ctx context.Context, address, delivery string, body []byte) (string, e
 	return accepted.ID, errors.Join(err, json.Unmarshal(answer, &accepted))
 }
 
-// follow keeps a subscriber on one relay for a while and moves it to another, with the
-// cursor that the first one gave out. When until has ended it stays where it is.
+// follow keeps a subscriber on one relay for a while and then moves it to another, with the cursor from the
+// first. After until has ended, the subscriber stays.
 func (s *subscriber) follow(ctx, until context.Context) error {
 	cursor := client.Oldest
 	for ctx.Err() == nil {

@@ -13,22 +13,22 @@ type subscriber struct {
 	world *world
 
 	mu         sync.Mutex
-	seen       map[int64]string // the delivery at each place
+	seen       map[int64]string // the delivery at each position
 	last       int64
 	duplicated int
 	reordered  int
-	// earliest and latest are when events were received, by the relays' clocks.
+	// earliest and latest are the first and last times at which events were received, by the relays' clocks.
 	earliest, latest time.Time
 }
 
-// span is how far the times lie apart at which events were received.
+// span returns the time between the earliest and the latest received event.
 func (s *subscriber) span() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.latest.Sub(s.earliest)
 }
 
-// record notes an event. Without a filter each place has to follow the one before.
+// record records an event. Without a filter each position has to follow the one before.
 func (s *subscriber) record(e *event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,13 +68,13 @@ func (s *subscriber) missing() int {
 	return missing
 }
 
-// outcome is what a run found.
+// outcome is the result of a run.
 type outcome struct {
 	acknowledged, lost, duplicated, reordered, kills int
 	details                                          []string
 }
 
-// String is the last line of a run.
+// String returns the last line of a run.
 func (o outcome) String() string {
 	return fmt.Sprintf("chaos: %d acknowledged, %d lost, %d duplicated, %d reordered, %d kills",
 		o.acknowledged, o.lost, o.duplicated, o.reordered, o.kills)
@@ -84,8 +84,7 @@ func (o outcome) clean() bool {
 	return o.acknowledged > 0 && o.lost+o.duplicated+o.reordered == 0
 }
 
-// judge compares what was acknowledged with what each subscriber saw, and those with
-// each other.
+// judge compares what was acknowledged with what each subscriber saw, and the subscribers with each other.
 func (w *world) judge() outcome {
 	o := outcome{acknowledged: len(w.acknowledged), kills: w.kills, duplicated: len(w.conflicts), details: w.conflicts}
 	order := w.subscribers[0].seen
