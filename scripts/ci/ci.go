@@ -1,4 +1,4 @@
-// Package ci decides the checks of a simulated GitHub by a shell command.
+// Package ci decides the checks of a simulated GitHub with a shell command.
 package ci
 
 import (
@@ -14,21 +14,20 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// Command decides check runs by the exit status of a shell command that runs for no longer than
-// Timeout.
+// Command decides check runs by the exit status of a shell command, which may run for Timeout.
 type Command struct {
 	Line    string
 	Timeout time.Duration
 }
 
-// passed is the part of the environment that the command sees. It runs pushed code, so it sees
-// no credentials.
+// passed is the part of the environment that the command gets. The command runs pushed code, so it gets no
+// credentials.
 var passed = []string{
 	"PATH", "HOME", "TMPDIR", "TEMP", "TMP", "LANG", "SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "LOCALAPPDATA",
 	"GOPATH", "GOCACHE", "GOMODCACHE", "GOROOT", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "CGO_ENABLED",
 }
 
-// Run runs it in a checkout.
+// Run runs the command in a checkout.
 func (ci Command) Run(ctx context.Context, _, _, dir string) githubsim.CIResult {
 	ctx, cancel := context.WithTimeout(ctx, ci.Timeout)
 	defer cancel()

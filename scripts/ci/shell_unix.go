@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// shell runs a command line in a process group of its own, which ends as a
-// whole when ctx does: what the command started ends with it.
+// shell runs a command line in its own process group, which ends as a whole when ctx does: everything that
+// the command started ends with it.
 func shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
