@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Find is the directory below dir that holds a clone of repo, which is given as owner/name: as
-// OWNER/NAME, OWNER+NAME/repo or NAME, bare or not; empty if there is none.
+// Find returns the directory below dir with a clone of repo, which is given as owner/name: at OWNER/NAME,
+// OWNER+NAME/repo or NAME, bare or not; empty if there is none.
 func Find(dir, repo string) string {
 	_, name, _ := strings.Cut(repo, "/")
 	for _, place := range []string{filepath.FromSlash(repo), filepath.Join(strings.ReplaceAll(repo, "/", "+"), "repo"), name} {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Repository is one in which changes are built of commits that others made. Context bounds each
-// run of git in it.
+// Repository is a repository in which changes are built from other people's commits. Context bounds each run
+// of git in it.
 type Repository struct {
 	Context context.Context
 	Dir     string
 }
 
-// Git runs git without the configuration of this machine.
+// Git runs git without this machine's configuration.
 func (r Repository) Git(input []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(r.Context, "git", args...)
 	cmd.Dir, cmd.Stdin = r.Dir, bytes.NewReader(input)
@@ -30,8 +30,8 @@ func (r Repository) Git(input []byte, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// Commit makes a commit of the tree of another, with more files by their paths, on top of its
-// parents: it has no history that would tell what it is.
+// Commit makes a commit with another commit's tree plus more files, by path, on top of parents. The commit
+// has no history that would reveal the change.
 func (r Repository) Commit(of, message string, more map[string]string, parents ...string) (string, error) {
 	tree, err := r.present(of+"^{tree}", more)
 	if err != nil {
@@ -44,8 +44,8 @@ func (r Repository) Commit(of, message string, more map[string]string, parents .
 	return r.Git(nil, args...)
 }
 
-// present is a tree with more files, without submodules, and without the files that a clone of
-// parts lacks.
+// present returns a tree with more files, without submodules, and without the files that a partial clone
+// lacks.
 func (r Repository) present(tree string, more map[string]string) (string, error) {
 	if _, err := r.Git(nil, "read-tree", tree); err != nil {
 		return "", err
