@@ -1,7 +1,6 @@
-// Confusables writes the table of characters that look like an ASCII letter or digit, out
-// of the data file of Unicode Technical Standard 39, confusables.txt
-// (https://www.unicode.org/Public/security/): in each line an ASCII character, then those
-// that look like it.
+// Confusables writes the table of characters that look like an ASCII letter or digit, from the data file of
+// Unicode Technical Standard 39, confusables.txt (https://www.unicode.org/Public/security/). Each line has an
+// ASCII character, and then the characters that look like it.
 package main
 
 import (
