@@ -6,15 +6,15 @@ import (
 	"touchstone/verdict"
 )
 
-// script is what the scripted model plays, in the form in which it reads it.
+// script is the script of the scripted model, in the format that the model reads.
 type script struct {
 	Defects []defect `json:"defects"`
-	// DelayMS is waited before each of the model's events, in milliseconds.
+	// DelayMS is the delay before each of the model's events, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 }
 
-// defect is a mistake planted in the pull request: the lines that are wrong,
-// what the review says of them, and the lines that replace them.
+// defect is a mistake planted in the pull request: the wrong lines, the review's finding about them, and the
+// lines that replace them.
 type defect struct {
 	Path     string          `json:"path"`
 	Contains string          `json:"contains"`
@@ -22,17 +22,17 @@ type defect struct {
 	Finding  verdict.Finding `json:"finding"`
 }
 
-// thinking is the time, in milliseconds, that the scripted model takes for each
-// of its events: enough to see the parties take turns.
+// thinking is the time, in milliseconds, that the scripted model takes for each of its events: enough to see
+// the parties take turns.
 const thinking = 60
 
-// scriptFile is the file that the scripted model is started with.
+// scriptFile returns the file with which the scripted model is started.
 func scriptFile() ([]byte, error) {
 	return json.MarshalIndent(script{Defects: defects, DelayMS: thinking}, "", "  ")
 }
 
-// defects are all that is wrong with the pull request, as a careful reviewer
-// who follows the guidelines would write it up.
+// defects are all defects of the pull request, as a careful reviewer who follows the guidelines would report
+// them.
 var defects = []defect{
 	{
 		Path:     "api/search.go",

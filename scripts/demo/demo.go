@@ -14,22 +14,21 @@ import (
 	"touchstone/verdict"
 )
 
-// The label by which agents give a pull request to a person, and how long the
-// demo waits for the end: a script needs seconds, on a busy machine minutes; a model
-// takes its time.
+// needsHuman is the label with which agents give a pull request to a person. The times bound how long the
+// demo waits for the end: a script needs seconds, on a busy machine minutes; a model takes longer.
 const (
 	needsHuman   = "needs-human"
 	scriptedTime = 10 * time.Minute
 	claudeTime   = 2 * time.Hour
 )
 
-// What thinks.
+// The kinds of model.
 const (
 	scripted = "scripted"
 	claude   = "claude"
 )
 
-// options are the command line's.
+// options are the options of the command line.
 type options struct {
 	model    string
 	keep     bool
@@ -46,19 +45,19 @@ type demo struct {
 	fail context.CancelCauseFunc
 	// running are the processes in the order in which they were started.
 	running []*process
-	// goBin is the folder of the go command, goCache its build cache.
+	// goBin is the directory of the go command, goCache its build cache.
 	goBin, goCache string
-	// github is GitHub as the author sees it, relay the relay's base URL.
+	// github is GitHub as the author sees it; relay is the relay's base URL.
 	github github
 	relay  string
-	// tokens are the users' at GitHub, secret is the webhook's.
+	// tokens are the users' GitHub tokens; secret is the webhook's secret.
 	tokens map[string]string
 	secret string
-	// live is the team that sets all this up; nil where that is done for it.
+	// live is the team that sets everything up; nil if the demo does it.
 	live *live
 }
 
-// run makes the directory, runs the demo in it, and removes all traces.
+// run creates the directory, runs the demo in it, and removes all traces.
 func (o options) run(ctx context.Context) (err error) {
 	switch o.model {
 	case scripted:
@@ -90,13 +89,13 @@ func (o options) run(ctx context.Context) (err error) {
 		}
 	}
 	err = d.play(ctx)
-	// From here on the end of a process is no failure.
+	// From here on, the end of a process is not a failure.
 	fail(nil)
 	return errors.Join(err, d.clear())
 }
 
-// makeDir makes the demo's directory and returns its absolute path without
-// symbolic links, so that all programs spell it alike.
+// makeDir creates the demo's directory and returns its absolute path without symbolic links, so that all
+// programs use the same spelling.
 func makeDir(dir string) (string, error) {
 	var err error
 	if dir == "" {
@@ -113,8 +112,8 @@ func makeDir(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// clear stops what runs, the agents before the servers they talk to, and
-// removes the directory unless it is to be kept.
+// clear stops the running processes, the agents before the servers that they use, and removes the directory
+// unless it is to be kept.
 func (d *demo) clear() error {
 	for _, p := range slices.Backward(d.running) {
 		p.stop()
@@ -129,8 +128,8 @@ func (d *demo) clear() error {
 	return nil
 }
 
-// play is the demo from the first process to the merge and, if everything is to
-// be left running, on to the signal that ends it.
+// play runs the demo from the first process to the merge and, if everything is to be left running, until the
+// signal that ends it.
 func (d *demo) play(ctx context.Context) error {
 	s, err := d.loop(ctx)
 	if err != nil {
@@ -192,7 +191,7 @@ func (d *demo) startAndFollow(ctx context.Context) (*story, error) {
 	return d.follow(ctx)
 }
 
-// because is the reason for which ctx ended, if that is what err comes from.
+// because returns the reason why ctx ended, if err is due to that.
 func because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -200,7 +199,7 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// places tells where to look while everything is left running.
+// places says where to look while everything is left running.
 func (d *demo) places() {
 	api := d.github.url + "/repos/" + owner + "/" + name + "/pulls/1"
 	ask := fmt.Sprintf("GITHUB_TOKEN= %s %%s --config %s", d.program("agent"), filepath.Join(d.dir, "author", "agent.yaml"))

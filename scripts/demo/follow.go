@@ -12,16 +12,15 @@ import (
 )
 
 var (
-	// errDone ends the following of the relay.
+	// errDone ends following the relay.
 	errDone = errors.New("the story is at its end")
-	// errStuck ends a demo in which no agent will go on.
+	// errStuck ends a demo in which no agent continues.
 	errStuck = errors.New("the pull request was not merged")
-	// errLate ends one that takes too long.
+	// errLate ends a demo that takes too long.
 	errLate = errors.New("the pull request was not merged in time")
 )
 
-// follow opens the pull request and tells the relay's events until it is
-// merged.
+// follow opens the pull request and reports the relay's events until it is merged.
 func (d *demo) follow(ctx context.Context) (*story, error) {
 	if err := d.github.open(ctx, !d.app); err != nil {
 		return nil, fmt.Errorf("open the pull request: %w", err)
@@ -53,7 +52,7 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 	return s, d.confirm(ctx, s)
 }
 
-// agentLogs is what the agents said last.
+// agentLogs returns the ends of the agents' logs.
 func (d *demo) agentLogs() string {
 	var logs strings.Builder
 	for _, p := range d.running {
@@ -64,8 +63,7 @@ func (d *demo) agentLogs() string {
 	return logs.String()
 }
 
-// confirm asks GitHub itself whether the pull request is merged: the relay's
-// events are what was said.
+// confirm asks GitHub itself whether the pull request is merged: the relay's events only report it.
 func (d *demo) confirm(ctx context.Context, s *story) error {
 	pull, err := d.github.pull(ctx, s.number)
 	if err != nil {

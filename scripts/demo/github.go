@@ -10,7 +10,7 @@ import (
 	"touchstone/agent/githubsim/rest"
 )
 
-// The pull request's place and people.
+// The pull request's repository and users.
 const (
 	owner, name  = "acme", "app"
 	branch       = "add-search"
@@ -30,7 +30,7 @@ func (g github) hook(ctx context.Context, relay, secret string) error {
 	}, nil)
 }
 
-// open opens the pull request and asks for its review, where that can be asked for.
+// open opens the pull request and requests its review, unless that is impossible.
 func (g github) open(ctx context.Context, ask bool) error {
 	var pull struct{ Number int }
 	err := g.post(ctx, "/repos/"+owner+"/"+name+"/pulls", map[string]any{
@@ -43,7 +43,7 @@ func (g github) open(ctx context.Context, ask bool) error {
 	return g.post(ctx, path, map[string]any{"reviewers": []string{reviewer}}, nil)
 }
 
-// pull is the state of the pull request that the demo ends by.
+// pull is the state of the pull request that ends the demo.
 type pull struct {
 	State  string
 	Merged bool
@@ -64,8 +64,7 @@ func (g github) call(ctx context.Context, method, path string, in, out any) erro
 	return rest.API{URL: g.url, Token: g.token}.Call(ctx, method, path, in, out)
 }
 
-// gitEnv tells git whose commits it makes and signs it in with the token, which
-// stays off the command line.
+// gitEnv configures git's author and its authentication with the token, which stays off the command line.
 func (g github) gitEnv() []string {
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + g.token))
 	return []string{

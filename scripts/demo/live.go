@@ -12,10 +12,10 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// developers are the team of a demo with --live, the first of whom opens the pull request.
+// developers are the team of a demo with --live. The first opens the pull request.
 var developers = []string{authorLogin, "mona", "hopper", "lovelace", "turing"}
 
-// What the README has people type to set a team up, word for word and in its order.
+// The commands with which the README sets a team up, word for word and in its order.
 const (
 	typeUp       = "touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service"
 	typeJoin     = "touchstone join 'https://relay.acme.dev/join#inv_…'"
@@ -24,29 +24,30 @@ const (
 	typeTeam     = "touchstone-relay invite create --name alice --name bob --repo acme/app"
 )
 
-// typed are the commands as the README shows them: a link again for each machine, and the ways of an App.
+// typed are the commands as the README shows them: the link again for each machine, and the variants for an
+// App.
 var typed = []string{typeUp, typeJoin, typeHook, typeReviewer, typeTeam, typeJoin, typeJoinApp, typeApp}
 
-// live is a team that sets everything up with the README's commands, each member on a machine of their
-// own with an empty home directory.
+// live is a team that sets everything up with the README's commands, each member on their own machine with an
+// empty home directory.
 type live struct {
-	// commands are those so far that a person types, answers what they answer with yes: whether to start the agent,
-	// clicks what they agree to in the browser.
+	// commands counts the commands that a person typed so far, answers the questions answered with yes
+	// (whether to start the agent), clicks the confirmations in the browser.
 	commands, answers, clicks int
 }
 
-// links are what the relay prints to be opened on other machines.
+// links matches the links that the relay prints for other machines.
 var links = regexp.MustCompile(`http://\S+/join#inv_[a-z2-7_]+`)
 
-// types runs a command of the README's as a person types it on a party's machine, and returns what it
-// prints. Here are the words that are others in this play, and more what only a simulation needs.
+// types runs a command of the README as if a person typed it on a party's machine, and returns its output.
+// here maps words to their replacements in this demo, and more are arguments that only a simulation needs.
 func (d *demo) types(
 	ctx context.Context, party string, env []string, command string, here map[string][]string, more ...string,
 ) (string, error) {
 	return d.typesAndSees(ctx, io.Discard, party, env, command, here, more...)
 }
 
-// typesAndSees is types, and hands on what the command prints as it does.
+// typesAndSees is types, and passes the command's output on as it is printed.
 func (d *demo) typesAndSees(
 	ctx context.Context, seen io.Writer, party string, env []string, command string, here map[string][]string, more ...string,
 ) (string, error) {
@@ -64,8 +65,8 @@ func (d *demo) tell(party, command string) {
 	d.out.fact(party, command)
 }
 
-// words are the program and the arguments of a command of the README's. Each phrase in it that is to be
-// another one here is a key.
+// words returns the program and the arguments of a command of the README. here maps phrases of the command to
+// their replacements.
 func (d *demo) words(command string, here map[string][]string) []string {
 	var argv []string
 	for words := strings.Fields(command); len(words) > 0; {
@@ -76,7 +77,7 @@ func (d *demo) words(command string, here map[string][]string) []string {
 			}
 		}
 		switch {
-		case len(argv) == 0 && strings.Contains(words[0], "="): // a variable, which the environment has
+		case len(argv) == 0 && strings.Contains(words[0], "="): // a variable, which is in the environment
 			by = nil
 		case len(argv) == 0:
 			by = []string{d.program(map[string]string{"touchstone": "agent", "touchstone-relay": "relay"}[words[0]])}
@@ -86,7 +87,7 @@ func (d *demo) words(command string, here map[string][]string) []string {
 	return argv
 }
 
-// upRelay sets the relay up as its administrator does: up, joining, and the webhook.
+// upRelay sets the relay up like its administrator: up, joining, and the webhook.
 func (d *demo) upRelay(ctx context.Context) error {
 	home, env, err := d.home("relay")
 	if err != nil {
@@ -96,7 +97,8 @@ func (d *demo) upRelay(ctx context.Context) error {
 	d.tell("relay", typeUp)
 	p, err := d.start("relay", env, d.words(typeUp, map[string][]string{
 		"acme-reviewer": {d.reviewer()},
-		// A domain takes a certificate, and a service a system that runs it; this play does without.
+		// A domain needs a certificate, and a service needs a system that runs it; this demo does without
+		// both.
 		"--service":               nil,
 		"--domain relay.acme.dev": {"--listen", "127.0.0.1:0", "--address-file", address},
 	})...)
@@ -116,12 +118,12 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if first == "" {
 		return fmt.Errorf("the relay printed no link for its administrator:\n%s", tail(p.log))
 	}
-	// The port was not known when it was printed, as it is where there is a domain.
+	// The relay printed the link before its port was known; with a domain this does not happen.
 	_, code, _ := strings.Cut(first, "/join#")
 	if err := d.join(ctx, "admin", authorLogin, typeJoin, d.relay+"/join#"+code); err != nil {
 		return err
 	}
-	if d.app { // which brings its webhook along
+	if d.app { // the App sets up its own webhook
 		return nil
 	}
 	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
@@ -143,8 +145,8 @@ func (d *demo) invite(ctx context.Context, command string, names ...string) ([]s
 	return found, err
 }
 
-// join has a machine join with a link. What a person has there beforehand is a login at GitHub, here
-// a file with its token, and a model CLI, here the scripted one.
+// join has a machine join with a link. Beforehand a person has a GitHub login there, here a file with its
+// token, and a model CLI, here the scripted one.
 func (d *demo) join(ctx context.Context, party, user, command, link string) error {
 	home, _, err := d.home(party)
 	if err != nil {
@@ -174,8 +176,8 @@ func (d *demo) join(ctx context.Context, party, user, command, link string) erro
 	return err
 }
 
-// joinAgents has the reviewer's machine and each developer's join, and starts the agents that the pull
-// request needs, as touchstone service install would.
+// joinAgents has the reviewer's machine and each developer's machine join, and starts the agents that the
+// pull request needs, like touchstone service install.
 func (d *demo) joinAgents(ctx context.Context) error {
 	reviewers, err := d.invite(ctx, typeReviewer, "reviewer")
 	if err != nil {
@@ -215,7 +217,7 @@ func (d *demo) joinAgents(ctx context.Context) error {
 	return nil
 }
 
-// relayToken is what the story follows the relay with: the administrator's, where there are tokens.
+// relayToken returns the token for following the relay: the administrator's, if there are tokens.
 func (d *demo) relayToken() (string, error) {
 	if d.live == nil {
 		return "", nil

@@ -9,13 +9,13 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// What the README has people type where the reviewer is a GitHub App.
+// The commands of the README for a reviewer that is a GitHub App.
 const (
 	typeJoinApp = "touchstone join 'https://relay.acme.dev/join#inv_…' --app"
 	typeApp     = "RELAY_TOKEN=… touchstone app create --organization acme"
 )
 
-// appLogin is the login of the App that app create makes for the organization.
+// appLogin is the login of the App that app create creates for the organization.
 const appLogin = "touchstone-" + owner + "[bot]"
 
 // reviewer is the login whose reviews count.
@@ -26,7 +26,8 @@ func (d *demo) reviewer() string {
 	return reviewer
 }
 
-// joinAsApp has the reviewer's machine join and act as an App, which a person makes and installs in the browser.
+// joinAsApp has the reviewer's machine join and act as an App, which a person creates and installs in the
+// browser.
 func (d *demo) joinAsApp(ctx context.Context, link string) error {
 	party := string(decide.Reviewer)
 	if err := d.join(ctx, party, reviewer, typeJoinApp, link); err != nil {
@@ -44,27 +45,27 @@ func (d *demo) joinAsApp(ctx context.Context, link string) error {
 	return because(ctx, err)
 }
 
-// provider has the simulated GitHub stand for the model's provider, which has to answer.
+// provider makes the simulated GitHub stand in for the model's provider, which has to answer.
 func (d *demo) provider() string { return "ANTHROPIC_BASE_URL=" + d.github.url }
 
-// browser is a person who reads what a command prints, and opens the page that it names. It is used by one
+// browser is a person who reads a command's output and opens the page that it names. It is used by one
 // command at a time.
 type browser struct {
 	person person.Person
 	said   []byte
 	clicks int
-	// fail ends the command, which would wait for what has failed here.
+	// fail ends the command, which would otherwise wait for what has failed here.
 	fail func(error)
 }
 
-// page is how app create names the page that makes the App.
+// page matches the address of the page that creates the App, as app create prints it.
 var page = regexp.MustCompile(`make the App in your browser, at (http://\S+)\n`)
 
-// Write implements io.Writer. The command waits for what is done here, and prints more in the meantime.
+// Write implements io.Writer. The command waits for the result of this, and prints more in the meantime.
 func (b *browser) Write(text []byte) (int, error) {
 	b.said = append(b.said, text...)
 	if found := page.FindSubmatch(b.said); found != nil && b.clicks == 0 {
-		b.clicks = 2 // to agree to the App, and to its repositories
+		b.clicks = 2 // one for the App, one for its repositories
 		go func() {
 			install, err := b.person.MakeApp(string(found[1]))
 			if err == nil {

@@ -1,11 +1,9 @@
-// Command demo shows the whole job on one machine: it opens a pull request
-// with planted defects on a simulated GitHub, lets a relay, a reviewing agent
-// and an author's agent deal with it, and tells what happens on a timeline.
+// Command demo shows the whole process on one machine: it opens a pull request with planted defects on a
+// simulated GitHub, lets a relay, a reviewing agent and an author's agent process it, and prints a timeline.
 //
-// All programs are separate processes with an identity, a home and a state of
-// their own below one directory, which the demo makes and removes again. Only
-// Go's build cache is shared with the user. The package owns the service that
-// the pull request is about (service/) and the script of the scripted model.
+// All programs are separate processes with their own identity, home and state below one directory, which the
+// demo creates and removes again. Only Go's build cache is shared with the user. The package owns the service
+// that the pull request changes (service/) and the script of the scripted model.
 package main
 
 import (
@@ -21,7 +19,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-// interrupted is why the demo ends early when it is signalled.
+// interrupted is the reason why the demo ends early after a signal.
 type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string { return "ended by the signal " + i.signal.String() }
@@ -53,7 +51,7 @@ func run() int {
 	return 1
 }
 
-// usageError is a command line that cannot be followed.
+// usageError is an invalid command line.
 type usageError struct{ error }
 
 func newCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// startServers starts the simulated GitHub with the service's repository and
-// the relay, and registers the one as the other's webhook.
+// startServers starts the simulated GitHub with the service's repository, and the relay, and registers the
+// relay's webhook at GitHub.
 func (d *demo) startServers(ctx context.Context) error {
 	laptop, err := d.makeRepository(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c clone) git(ctx context.Context, args ...string) error {
 	return command(ctx, c.dir, c.env, append([]string{"git"}, args...)...)
 }
 
-// commit puts the files of an archive into the clone and commits all.
+// commit puts the files of an archive into the clone and commits everything.
 func (c clone) commit(ctx context.Context, archive []byte, message string) error {
 	if err := unpack(archive, c.dir); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (c clone) commit(ctx context.Context, archive []byte, message string) error
 	return c.git(ctx, "commit", "--quiet", "--message", message)
 }
 
-// makeRepository makes the bare repository that GitHub will serve, with the
-// main branch in it, and the author's clone with the pull request's branch.
+// makeRepository creates the bare repository that GitHub will serve, with the main branch, and the author's
+// clone with the pull request's branch.
 func (d *demo) makeRepository(ctx context.Context) (clone, error) {
 	home, env, err := d.home("laptop")
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *demo) startRelay(ctx context.Context) error {
 	return nil
 }
 
-// start starts one of the demo's lasting processes; its end is the demo's.
+// start starts one of the demo's lasting processes. If the process ends, the demo ends.
 func (d *demo) start(party string, env []string, argv ...string) (*process, error) {
 	p, err := startProcess(party, filepath.Join(d.dir, party+".log"), d.fail, env, argv...)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *demo) start(party string, env []string, argv ...string) (*process, erro
 	return p, nil
 }
 
-// engine is the model CLI's command, as a configuration writes a list.
+// engine returns the model CLI's command, formatted as a list for the configuration.
 func (d *demo) engine() (string, error) {
 	if d.model != scripted {
 		return `"claude"`, nil
@@ -197,8 +197,9 @@ func (d *demo) startAgent(role, user, engine string) error {
 	return err
 }
 
-// agentConfig is an agent's configuration file. It names the state directory for the commands that the demo proposes,
-// which are run in the environment of the person who watches it: what the machine knows of reviewers lies there.
+// agentConfig is an agent's configuration file. It names the state directory because the commands that the
+// demo suggests run in the environment of the person who watches the demo: the machine's knowledge of
+// reviewers is in that directory.
 const agentConfig = `github:
   api_url: %q
   token_file: %q

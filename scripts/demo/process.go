@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// grace is how long a process has for its own cleaning up before it is killed.
+// grace is how long a process may take to clean up before it is killed.
 const grace = 15 * time.Second
 
-// process is one running program of the demo, with a log of its own.
+// process is one running program of the demo, with its own log.
 type process struct {
 	name string
 	log  string
 	cmd  *exec.Cmd
-	// done is closed when the program has ended, and err is set before that.
+	// done is closed when the program has ended; err is set before that.
 	done chan struct{}
 	err  error
 }
 
-// startProcess runs argv in a process group of its own, its output going to log,
-// and calls ended with the reason when it ends.
+// startProcess runs argv in its own process group, with its output in log, and calls ended with the reason
+// when it ends.
 func startProcess(name, log string, ended func(error), env []string, argv ...string) (*process, error) {
 	file, err := os.Create(log)
 	if err != nil {
@@ -50,8 +50,7 @@ func startProcess(name, log string, ended func(error), env []string, argv ...str
 	return p, nil
 }
 
-// stop asks the process to end and, if it does not in time, ends it and all
-// that is left of its group.
+// stop asks the process to end and, if it does not end in time, kills it and the rest of its group.
 func (p *process) stop() {
 	terminate(p.cmd)
 	select {
@@ -62,7 +61,7 @@ func (p *process) stop() {
 	<-p.done
 }
 
-// failure says that the process ended, assuming that it was not asked to.
+// failure describes the end of a process that was not asked to end.
 func (p *process) failure() error {
 	how := "without an error"
 	if p.err != nil {
@@ -71,7 +70,7 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s ended %s. The end of its log:\n%s", p.name, how, tail(p.log))
 }
 
-// tail is the last lines of a log, indented.
+// tail returns the last lines of a log, indented.
 func tail(log string) string {
 	const most = 12
 	data, err := os.ReadFile(log)
@@ -82,7 +81,7 @@ func tail(log string) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-most):], "\n  ")
 }
 
-// address waits until the process has written the address that it listens on.
+// address waits until the process has written the address on which it listens.
 func (p *process) address(ctx context.Context, file string) (string, error) {
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -104,19 +103,19 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 	}
 }
 
-// command runs a short-lived program to its end; ctx ends it with all its
-// children. Its output is told only if it fails.
+// command runs a short-lived program to its end; ctx ends it with all its children. Its output is only
+// reported if it fails.
 func command(ctx context.Context, dir string, env []string, argv ...string) error {
 	_, err := output(ctx, dir, env, argv...)
 	return err
 }
 
-// output is command, and returns what the program prints.
+// output is command, and returns the program's output.
 func output(ctx context.Context, dir string, env []string, argv ...string) (string, error) {
 	return watch(ctx, io.Discard, dir, env, argv...)
 }
 
-// watch is output, and hands on what the program prints as it does.
+// watch is output, and passes the program's output on as it is printed.
 func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer

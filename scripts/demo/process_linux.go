@@ -2,8 +2,7 @@ package main
 
 import "syscall"
 
-// endWithParent has the kernel end the child when the demo itself is killed.
-// The signal comes when the thread that started the child ends
-// (https://github.com/golang/go/issues/27505); Go ends no thread but one that a
-// goroutine was locked to, and no goroutine here is.
+// endWithParent makes the kernel end the child when the demo itself is killed. The signal is sent when the
+// thread that started the child ends (https://github.com/golang/go/issues/27505). Go only ends threads to
+// which a goroutine was locked, and no goroutine here is locked to one.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }

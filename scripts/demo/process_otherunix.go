@@ -4,6 +4,6 @@ package main
 
 import "syscall"
 
-// endWithParent does nothing where the kernel knows no such thing: there a demo
-// that is killed outright leaves its processes behind.
+// endWithParent does nothing on kernels without such a signal: a demo that is killed leaves its processes
+// behind there.
 func endWithParent(*syscall.SysProcAttr) {}

@@ -12,8 +12,8 @@ func isolate(cmd *exec.Cmd) {
 	endWithParent(cmd.SysProcAttr)
 }
 
-// terminate and kill signal the whole group. That it is gone already is what
-// they are after, so their errors say nothing.
+// terminate and kill signal the whole group. Their errors are ignored, since a group that is already gone is
+// the desired result.
 func terminate(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
 func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -12,9 +12,8 @@ func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// terminate sends the group a CTRL+BREAK, which a Go program sees as an
-// interrupt. That it is gone already is what terminate and kill are after, so
-// their errors say nothing.
+// terminate sends the group a CTRL+BREAK, which a Go program receives as an interrupt. The errors of
+// terminate and kill are ignored, since a group that is already gone is the desired result.
 func terminate(cmd *exec.Cmd) {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(cmd.Process.Pid))
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// programs are what the demo runs, by the folders of their source.
+// programs are the programs of the demo, by the directories of their source.
 var programs = []string{"relay", "agent", "scripts/githubsim", "scripts/scriptedmodel"}
 
-// build makes the programs, unless they were given.
+// build builds the programs, unless they were given.
 func (d *demo) build(ctx context.Context) error {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE", "GOROOT", "GOMOD").Output()
 	said := strings.Split(strings.ReplaceAll(string(out), "\r", ""), "\n")
@@ -39,8 +39,7 @@ func (d *demo) build(ctx context.Context) error {
 	return nil
 }
 
-// compile builds the programs of the module as "make build" does, so that what
-// that left in Go's cache is of use.
+// compile builds the programs of the module like "make build", so that Go's cache from that is reused.
 func (d *demo) compile(ctx context.Context, module string) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
@@ -53,10 +52,10 @@ func (d *demo) compile(ctx context.Context, module string) error {
 	return nil
 }
 
-// installed are the programs that people install, which are not called by their folders.
+// installed are the programs that people install, whose names differ from their directories.
 var installed = map[string]string{"relay": "touchstone-relay", "agent": "touchstone"}
 
-// program is the path of a built program.
+// program returns the path of a built program.
 func (d *demo) program(folder string) string { return programIn(d.bin, folder) }
 
 func programIn(dir, folder string) string {
@@ -70,26 +69,24 @@ func programIn(dir, folder string) string {
 	return filepath.Join(dir, name)
 }
 
-// inherited are the variables that pass from the user's environment to the
-// demo's programs. No other does, so that no token of the user's is used or shown.
+// inherited are the variables that the demo's programs inherit from the user's environment. No other
+// variables are passed, so that no token of the user is used or shown.
 var inherited = []string{
 	"LANG", "LC_ALL", "TERM",
 	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
 }
 
-// forClaude are the variables, beyond those, by which claude finds its provider
-// and learns who its user is.
+// forClaude are additional variables with which claude finds its provider and its user.
 var forClaude = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
 }
 
-// noProvider is the provider of the scripted model, which asks none: one of the user's
-// own choice is the only one that an agent starts for without a login.
+// noProvider is a provider address for the scripted model, which contacts none: an agent starts without a
+// login only if the provider is the user's own choice.
 const noProvider = "ANTHROPIC_BASE_URL=http://127.0.0.1:9"
 
-// claudeEnv lets an agent use the login of the user's own claude, although its
-// home is another.
+// claudeEnv lets an agent use the login of the user's own claude, although the agent's home is different.
 func claudeEnv() ([]string, error) {
 	dir := os.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
@@ -102,11 +99,10 @@ func claudeEnv() ([]string, error) {
 	return append(pass(forClaude), "CLAUDE_CONFIG_DIR="+dir), nil
 }
 
-// home makes a directory for one party of the demo and the environment of its
-// programs: the home, the state and the temporary files lie in that directory.
-// Of the user's there is Go itself, the very one that runs here, and its build
-// cache, without which every run would compile the standard library; with -trimpath,
-// as all else here is compiled, it finds that there.
+// home creates a directory for one party of the demo and returns the environment of its programs: the home,
+// the state and the temporary files are in that directory. The programs share the user's Go installation, the
+// one that runs here, and its build cache; without the cache every run would compile the standard library.
+// -trimpath, with which everything here is compiled, makes the cached results usable.
 func (d *demo) home(party string) (dir string, env []string, err error) {
 	dir = filepath.Join(d.dir, party)
 	tmp := filepath.Join(dir, "tmp")
@@ -124,7 +120,7 @@ func (d *demo) home(party string) (dir string, env []string, err error) {
 	return dir, env, nil
 }
 
-// pass is those of the named variables that are set.
+// pass returns those of the named variables that are set.
 func pass(names []string) []string {
 	var env []string
 	for _, name := range names {

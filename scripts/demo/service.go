@@ -24,7 +24,7 @@ const (
 		"The answer has the form that `GET /notes` has, and both are now written by one function."
 )
 
-// unpack writes the files of an archive below dir, over those that are there.
+// unpack writes the files of an archive below dir and overwrites existing ones.
 func unpack(archive []byte, dir string) error {
 	for _, file := range txtar.Parse(archive).Files {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))

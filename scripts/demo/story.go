@@ -10,25 +10,23 @@ import (
 	"touchstone/verdict"
 )
 
-// story follows the pull request through the relay's events and tells it on
-// the timeline.
+// story follows the pull request through the relay's events and reports it on the timeline.
 type story struct {
 	out *timeline
-	// number is the pull request's.
+	// number is the pull request's number.
 	number int
-	// rounds are the rounds, from 1, that the heads belong to.
+	// rounds are the rounds, counted from 1, of the heads.
 	rounds map[string]int
-	// last is the record of the latest review; cost adds up all of them, in US
-	// dollars.
+	// last is the record of the latest review; cost is the sum of all reviews, in US dollars.
 	last verdict.Record
 	cost float64
-	// merge is the commit that the pull request became, once it is merged.
+	// merge is the pull request's merge commit, once it is merged.
 	merge string
-	// stuck says why no agent will go on, once that is so.
+	// stuck says why no agent continues, once that is the case.
 	stuck string
 }
 
-// payload is what the story needs of GitHub's webhooks.
+// payload holds the fields of GitHub's webhooks that the story needs. See
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 type payload struct {
 	PullRequest struct {
@@ -51,13 +49,13 @@ type payload struct {
 	RequestedReviewer struct{ Login string } `json:"requested_reviewer"`
 }
 
-// head is the commit that an event is about. A review and a check stay with
-// theirs while the branch moves on.
+// head returns the commit that an event is about. A review and a check keep their commit when the branch
+// moves on.
 func (p payload) head() string {
 	return cmp.Or(p.Review.CommitID, p.CheckRun.HeadSHA, p.PullRequest.Head.SHA)
 }
 
-// hear takes the next event. It is called for one event after the other.
+// hear processes the next event. It is called for one event after the other.
 func (s *story) hear(e event.Event) error {
 	var p payload
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -100,9 +98,9 @@ func (s *story) hear(e event.Event) error {
 	return nil
 }
 
-// reviewed tells a review with its findings.
+// reviewed reports a review with its findings.
 func (s *story) reviewed(now step, p payload) {
-	if p.Review.Body == "" { // GitHub's form of a reply in a thread, of which a fix gives one for each finding
+	if p.Review.Body == "" { // GitHub's form of a reply in a thread; a fix makes one for each finding
 		return
 	}
 	record, err := verdict.ParseRecord(p.Review.Body)
@@ -133,7 +131,7 @@ func (s *story) closed(now *step, p payload) {
 	now.what, now.style = "squash-merges it into main as "+verdict.Short(s.merge), good
 }
 
-// counts says how many findings of each severity stand, and how many are gone.
+// counts says how many findings of each severity are open, and how many are fixed.
 func counts(r verdict.Record) string {
 	open := map[verdict.Severity]int{}
 	for _, e := range r.Ledger.Outstanding() {

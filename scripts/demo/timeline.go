@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 )
 
-// style is a terminal's escape sequence for a way to write.
+// style is the parameter of a terminal's escape sequence for text.
 type style string
 
 const (
@@ -29,30 +29,29 @@ const (
 	cyan  style = "36"
 )
 
-// timeline writes what happens, a line for each step, in columns.
+// timeline writes the events in columns, one line for each step.
 type timeline struct {
 	w      io.Writer
 	colour bool
-	// width is the terminal's, in characters; 0 where there is none to keep to.
+	// width is the terminal's width, in characters; 0 means no limit.
 	width int
 	began time.Time
 }
 
-// newTimeline writes to standard output, in colour if that is a terminal and
-// its user has nothing against it (https://no-color.org).
+// newTimeline writes to standard output, in colour if that is a terminal and the user allows colour
+// (https://no-color.org).
 func newTimeline() *timeline {
 	t := &timeline{w: colorable.NewColorableStdout(), began: time.Now()}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		t.colour = os.Getenv("NO_COLOR") == ""
-		// A terminal that does not tell its width is one to write whole lines to.
+		// On a terminal that does not report its width, lines are not shortened.
 		t.width, _, _ = term.GetSize(out)
 	}
 	return t
 }
 
-// paint writes text in a style, padded to width first so that columns stay
-// aligned. What a model wrote must not steer the terminal, so control characters
-// become spaces.
+// paint returns text in a style, padded to width first so that columns stay aligned. Text by a model must not
+// control the terminal, so control characters become spaces.
 func (t *timeline) paint(s style, width int, text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -69,30 +68,30 @@ func (t *timeline) paint(s style, width int, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// title opens the output.
+// title begins the output.
 func (t *timeline) title(text, rest string) {
 	fmt.Fprintf(t.w, "\n  %s  %s\n\n", t.paint(bold, 0, text), rest)
 }
 
-// fact is a line that holds for the whole run.
+// fact prints a line that holds for the whole run.
 func (t *timeline) fact(name, value string) {
 	fmt.Fprintf(t.w, "  %s %s\n", t.paint(dim, 10, name), value)
 }
 
-// narrow is the width, in characters, below which the columns that say least are left out.
+// narrow is the width, in characters, below which the least useful columns are left out.
 const narrow = 100
 
-// cell is what one column of a line says.
+// cell is the content of one column of a line.
 type cell struct {
 	style style
 	width int
 	text  string
-	// wide is set for a column that a narrow terminal does without.
+	// wide is set for a column that is left out on a narrow terminal.
 	wide bool
 }
 
-// row writes cells beside one another. What does not fit the terminal is left out, since
-// the pull request has it all; the last place stays free, as some terminals wrap there.
+// row writes cells beside one another. Text that does not fit the terminal is left out, since the pull
+// request contains it. The last column of the terminal stays empty, because some terminals wrap there.
 func (t *timeline) row(indent int, cells ...cell) {
 	line, room := strings.Repeat(" ", indent), math.MaxInt
 	if t.width > 0 {
@@ -109,7 +108,7 @@ func (t *timeline) row(indent int, cells ...cell) {
 	fmt.Fprintln(t.w, strings.TrimRight(line, " "))
 }
 
-// header names the columns of the steps that follow.
+// header writes the headings of the following steps' columns.
 func (t *timeline) header() {
 	t.line("")
 	t.row(2, cell{dim, 7, "   time", false}, cell{dim, 5, "round", false}, cell{dim, 7, "head", false},
@@ -131,12 +130,12 @@ func (t *timeline) step(s step) {
 		cell{cyan, 7, verdict.Short(s.sha), false}, cell{dim, 29, s.event, true}, cell{bold, 8, s.who, false}, cell{s.style, 0, s.what, false})
 }
 
-// detail is a line that belongs to the step above it.
+// detail writes a line that belongs to the step above it.
 func (t *timeline) detail(s style, mark, kind, where, text string) {
 	t.row(16, cell{s, 9, mark, false}, cell{plain, 14, kind, true}, cell{dim, 22, where, false}, cell{plain, 0, text, false})
 }
 
-// line ends the output or says something outside the columns.
+// line ends the output or writes a line outside the columns.
 func (t *timeline) line(format string, args ...any) {
 	fmt.Fprintf(t.w, format+"\n", args...)
 }
