@@ -1,9 +1,10 @@
-// Command engines runs the conformance suite of the engines against the real CLIs
-// and prints which case each of them passes. It is run at the module's root:
+// Command engines runs the conformance suite of the engines against the real CLIs and prints which cases each
+// of them passes. Run it at the module's root:
 //
 //	go run ./scripts/engines
 //
-// It exits with 1 unless every engine passes every case, but for those that the suite says its CLI cannot meet.
+// It exits with 1 unless every engine passes every case, except for those that the suite says its CLI cannot
+// meet.
 package main
 
 import (
@@ -16,8 +17,8 @@ import (
 	"os/exec"
 )
 
-// suite runs the whole suite, as events (https://pkg.go.dev/cmd/test2json). Most
-// of its time is waiting, so that more cases can run at once than there are cores.
+// suite runs the whole suite and prints events (https://pkg.go.dev/cmd/test2json). It mostly waits, so more
+// cases can run at once than there are cores.
 var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parallel=3", "-run=^TestRealConformance$",
 	"./agent/engine/conformance"}
 
@@ -60,7 +61,7 @@ func run(out io.Writer) (complete bool, err error) {
 		}
 		t.add(e, out)
 	}
-	// A suite that fails exits with 1; the table tells what failed.
+	// A suite that fails exits with 1; the table shows what failed.
 	var exit *exec.ExitError
 	if failed := cmd.Wait(); failed != nil && !errors.As(failed, &exit) {
 		return false, fmt.Errorf("run the suite: %w", failed)

@@ -7,25 +7,25 @@ import (
 	"text/tabwriter"
 )
 
-// event is what the suite reports.
+// event is an event reported by the suite.
 type event struct {
 	Action, Test, Output string
 	Elapsed              float64
 }
 
-// table is which engine passes which case, in the order in which they begin.
+// table records which engine passes which case, in the order in which they begin.
 type table struct {
 	engines, cases []string
-	// outcome is "ok", "FAILED", "skipped" or "not met", by case and engine. The last one is of a case that the
-	// suite knows its CLI not to meet, and says why.
+	// outcome is "ok", "FAILED", "skipped" or "not met", by case and engine. "not met" is for a case that the
+	// suite knows its CLI cannot meet, and explains.
 	outcome map[[2]string]string
-	// said is what a test or the suite itself has printed so far.
+	// said is the output of each test, and of the suite itself, so far.
 	said map[string][]string
 }
 
 var outcomes = map[string]string{"pass": "ok", "fail": "FAILED", "skip": "skipped"}
 
-// add takes an event. What failed is printed at once, with what it said.
+// add processes an event. A failure is printed immediately, with its output.
 func (t *table) add(e event, out io.Writer) {
 	if t.outcome == nil {
 		t.outcome, t.said = map[[2]string]string{}, map[string][]string{}
@@ -87,7 +87,7 @@ func (t *table) passed(engine string) int {
 	return n
 }
 
-// complete reports whether every engine passes every case, but for those that it is known not to meet.
+// complete reports whether every engine passes every case, except for those that it is known not to meet.
 func (t *table) complete() bool {
 	for _, engine := range t.engines {
 		for _, name := range t.cases {
@@ -99,7 +99,7 @@ func (t *table) complete() bool {
 	return len(t.engines) > 0
 }
 
-// print prints the table and the sum.
+// print prints the table and the totals.
 func (t *table) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ncase\t%s\n", strings.Join(t.engines, "\t"))
