@@ -1,10 +1,9 @@
-// Forge attacks the loop as people with and without rights would, from outside: it tries
-// to have the agents merge what was not approved for exactly this change, and to have
-// them tell an untruth. The last line is "forge: N attacks, 0 merged, 0 misled"; the
-// status is 1 if it is not.
+// Forge attacks the loop from outside, like people with and without permissions would: it tries to have the
+// agents merge something that was not approved for exactly this change, and to have them state something
+// false. The last line is "forge: N attacks, 0 merged, 0 misled"; the exit status is 1 if it is not.
 //
-// With the attacks go legitimate changes, which have to be merged: a loop that lets
-// nothing pass would prove nothing.
+// Legitimate changes are mixed with the attacks and have to be merged: a loop that lets nothing pass would
+// prove nothing.
 package main
 
 import (
@@ -37,7 +36,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	// There is little to keep and much to throw away.
+	// There is little to keep and much garbage.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -51,7 +50,7 @@ func main() {
 	}
 }
 
-// attack makes the attacks whose names contain a text, and reports whether none had its way.
+// attack makes the attacks whose names contain a text, and reports whether none succeeded.
 func attack(ctx context.Context, out io.Writer, only string, list, verbose bool) (held bool, err error) {
 	var cases []forgery.Case
 	for _, c := range forgery.Cases() {
