@@ -121,7 +121,7 @@ func (o options) run(ctx context.Context, out io.Writer) error {
 	return sim.Serve(ctx, ln)
 }
 
-// open makes the simulator of --repo; done removes what it put aside.
+// open creates the simulator of --repo; done removes its temporary files.
 func (o options) open(ctx context.Context, url string, users []githubsim.User) (sim *githubsim.Sim, done func(), err error) {
 	repo, err := filepath.Abs(o.repo)
 	if err != nil {
@@ -160,7 +160,7 @@ func (o options) open(ctx context.Context, url string, users []githubsim.User) (
 	return sim, done, nil
 }
 
-// maxUsers bounds the users file.
+// maxUsers bounds the users file, in bytes.
 const maxUsers = 1 << 16
 
 func readUsers(path string) ([]githubsim.User, error) {
@@ -178,7 +178,7 @@ func readUsers(path string) ([]githubsim.User, error) {
 	}
 	var users []githubsim.User
 	if err := yaml.UnmarshalWithOptions(text, &users, yaml.Strict()); err != nil {
-		// Without the lines it is about, which hold tokens.
+		// Without the offending lines, which contain tokens.
 		return nil, fmt.Errorf("--users %s is not a list of login and token, see --help: %s", path, yaml.FormatError(err, false, false))
 	}
 	if len(users) == 0 {
