@@ -1,6 +1,6 @@
-// Guardmutants writes the guard's scenarios in every other way that means the same, and
-// counts where the guard then finds something else. The last line is
-// "guard: N scenarios, M spellings, 0 differ"; the status is 1 if it is not.
+// Guardmutants writes the guard's scenarios in all other ways with the same meaning, and counts where the
+// guard's findings then differ. The last line is "guard: N scenarios, M spellings, 0 differ"; the exit status
+// is 1 if it is not.
 package main
 
 import (
