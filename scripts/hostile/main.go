@@ -1,14 +1,14 @@
-// Hostile takes the corpus of hostile pull requests through the whole path, with a
-// model that does what the attacker asks, and counts what came of it. The last line
-// is "hostile: N cases, 0 approvals, 0 leaks"; the status is 1 if it is not.
+// Hostile takes the corpus of hostile pull requests through the whole process, with a model that does what
+// the attacker asks, and counts the results. The last line is "hostile: N cases, 0 approvals, 0 leaks"; the
+// exit status is 1 if it is not.
 //
-// What a model decides is counted apart, "persuasion: N cases, A approvals, 0 leaks": texts
-// that try to talk it round, and checks weakened in ways that code only suspects. The
-// approvals are what a model that obeys lets through.
+// Cases that a model decides are counted separately, "persuasion: N cases, A approvals, 0 leaks": texts that
+// try to persuade it, and checks weakened in ways that code only suspects. The approvals are what an obedient
+// model lets through.
 //
-// With it go the ordinary pull requests, which have to be approved and merged: a
-// path that lets nothing pass would prove nothing. -clones names a directory of clones; the
-// descriptions and files of real changes in them are ordinary ones too.
+// Ordinary pull requests are included and have to be approved and merged: a process that lets nothing pass
+// would prove nothing. -clones names a directory of clones; the descriptions and files of real changes in
+// them are ordinary cases too.
 package main
 
 import (
@@ -58,7 +58,7 @@ type options struct {
 	persuaded    bool
 }
 
-// run reports whether every case came out as it has to.
+// run reports whether every case had the required result.
 func run(ctx context.Context, out io.Writer, o options) (passed bool, err error) {
 	dir, err := os.MkdirTemp("", "touchstone-hostile-")
 	if err != nil {
@@ -109,7 +109,7 @@ func run(ctx context.Context, out io.Writer, o options) (passed bool, err error)
 	return wrong == 0 && hostiles > 0, nil
 }
 
-// tell prints what is wrong with a result and counts 1 if anything is.
+// tell prints what is wrong with a result and returns 1 if anything is.
 func tell(out io.Writer, r hostile.Result, wrong []string) int {
 	if len(wrong) == 0 {
 		return 0
@@ -118,7 +118,7 @@ func tell(out io.Writer, r hostile.Result, wrong []string) int {
 	return 1
 }
 
-// cases reads a corpus and keeps what was asked for.
+// cases reads a corpus and keeps the requested cases.
 func cases(read func() ([]hostile.Case, error), only string) ([]hostile.Case, error) {
 	all, err := read()
 	if err != nil {

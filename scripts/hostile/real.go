@@ -15,20 +15,20 @@ import (
 	"touchstone/agent/e2e/hostile"
 )
 
-// real names the changes of other projects that are taken: a repository and a commit in
-// each line.
+// real lists the changes of other projects to use: a repository and a commit on each line.
 //
 //go:embed testdata/real.txt
 var real string
 
 const (
-	// maxFiles and maxFile bound what is taken of a real change: files, and bytes of each.
+	// maxFiles and maxFile bound how much of a real change is used: the number of files, and the bytes of
+	// each.
 	maxFiles = 5
 	maxFile  = 30_000
 )
 
-// realChanges makes cases of the descriptions and files of real changes. Only where they are
-// is in this repository; their texts come from local clones, and what is not there is told.
+// realChanges makes cases from the descriptions and files of real changes. This repository contains only
+// their locations; their texts come from local clones, and missing clones are reported.
 func realChanges(ctx context.Context, out io.Writer, clones string) ([]hostile.Case, error) {
 	var all []hostile.Case
 	lacking := map[string]int{}
@@ -56,7 +56,7 @@ func realChanges(ctx context.Context, out io.Writer, clones string) ([]hostile.C
 	return all, nil
 }
 
-// realChange is a change's message and, in a folder of its own, its files.
+// realChange returns a change's message and, in its own directory, its files.
 func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, error) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...).Output()
@@ -78,7 +78,7 @@ func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, er
 		text, err := git("cat-file", "blob", commit+":"+name)
 		if err != nil || len(c.Files) == maxFiles || text == "" || len(text) > maxFile || !utf8.ValidString(text) ||
 			bytes.IndexByte([]byte(text), 0) >= 0 {
-			continue // a link or a submodule, and what is too large or no text
+			continue // a link, a submodule, a file that is too large, or not text
 		}
 		c.Files["taken/"+commit+"/"+name] = text
 	}
