@@ -20,18 +20,18 @@ import (
 //go:embed cases.yaml
 var known []byte
 
-// change is one case: a change of a repository that others wrote, and what a reviewer should say.
+// change is one case: a change of another project's repository, and what a reviewer should say.
 type change struct {
 	Repository string `yaml:"repository"`
 	Commit     string `yaml:"commit"`
-	// Direction is forward for the commit as it was merged; revert for what it did taken back: the
-	// base has the commit without its tests, the head is its parent; or a base, from which the
-	// commit is the head. A fix taken back has a defect, a refactoring taken back none.
+	// Direction is forward for the commit as it was merged; revert for undoing it, where the base is the
+	// commit without its tests and the head is its parent; or a base, with the commit as the head. An undone
+	// fix has a defect, an undone refactoring has none.
 	Direction string `yaml:"direction"`
-	// Title is the change's, where the commit's own would tell what it is.
+	// Title is the change's title, if the commit's own would reveal the direction.
 	Title string `yaml:"title"`
-	// Description is what the change says of itself below its title. Without one, Body has it be
-	// what the commit says, without its trailers.
+	// Description is the change's description below its title. Without one, Body makes it the commit's
+	// message without its trailers.
 	Description string `yaml:"description"`
 	Body        bool   `yaml:"body"`
 	Language    string `yaml:"language"`
@@ -39,7 +39,7 @@ type change struct {
 	Defect *defect `yaml:"defect"`
 }
 
-// defect is a place, and the rows of the guidelines one of which is about it.
+// defect is a place, and the rows of the guidelines that apply to it; a finding must cite one of them.
 type defect struct {
 	Paths []string `yaml:"paths"`
 	Rows  []string `yaml:"rows"`
@@ -47,14 +47,15 @@ type defect struct {
 
 func (c change) id() string { return c.slug() + "-" + c.Commit[:10] }
 
-// blind names a case to somebody who answers by hand, without the commit, whose message would tell which way the change goes.
+// blind returns a name of the case for a person who answers by hand. It does not contain the commit, whose
+// message would reveal the direction of the change.
 func (c change) blind() string {
 	return fmt.Sprintf("%s-%.4x", c.slug(), sha256.Sum256([]byte(c.Commit+c.Direction)))
 }
 
 func (c change) slug() string { return strings.ReplaceAll(c.Repository, "/", "+") }
 
-// readCases reads a list of cases, strictly.
+// readCases reads a list of cases with strict decoding.
 func readCases(file string) ([]change, error) {
 	text := known
 	if file != "" {
@@ -75,8 +76,8 @@ func readCases(file string) ([]change, error) {
 	return cases, nil
 }
 
-// checkout makes a clone of a case in dir, whose head is the change, and returns the change's base.
-// From is the directory of clones; more are files that base and head have besides, by their paths.
+// checkout makes a clone of a case in dir, whose head is the change, and returns the change's base. from is
+// the directory of clones; more are additional files of base and head, by path.
 func (c change) checkout(ctx context.Context, from, dir string, more map[string]string) (base string, err error) {
 	source := clones.Find(from, c.Repository)
 	if source == "" {
@@ -127,17 +128,17 @@ func (c change) checkout(ctx context.Context, from, dir string, more map[string]
 	return base, err
 }
 
-// trailers are lines below a commit's message that are not its author's words on the change.
+// trailers matches lines at the end of a commit message that are not its author's words about the change.
 var trailers = regexp.MustCompile(`(?mi)^([a-z]+(-[a-z]+)+: .*|change-id: .*|\(cherry picked from commit .*\))$\n?`)
 
-// ownWords is the body of a commit's message without trailers, and without the title that the body
-// of a merge begins with.
+// ownWords returns the body of a commit message without trailers, and without the title with which the body
+// of a merge begins.
 func ownWords(body, title string) string {
 	body = strings.TrimSpace(trailers.ReplaceAllString(body+"\n", ""))
 	return strings.TrimSpace(strings.TrimPrefix(body, title))
 }
 
-// withoutTests is the tree of a commit without what it did to tests, documents and change logs.
+// withoutTests returns the tree of a commit without its changes to tests, documents and change logs.
 func withoutTests(r clones.Repository, commit string) (tree string, err error) {
 	if _, err := r.Git(nil, "read-tree", commit+"^"); err != nil {
 		return "", err
@@ -163,7 +164,7 @@ func withoutTests(r clones.Repository, commit string) (tree string, err error) {
 	return r.Git(nil, "write-tree", "--missing-ok")
 }
 
-// telling reports whether a file would tell which way a change goes.
+// telling reports whether a file would reveal the direction of a change.
 func telling(path string) bool {
 	scope, err := guidelines.Compile("tests, docs")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Command judge measures reviews on real changes of repositories that others wrote: how many known
-// defects they find, how many good changes they hold up, and what they cost. It builds each case from
-// a local clone, has `touchstone review --local` review it, and keeps the answers, so that two
-// versions of the guidelines can be compared case by case.
+// Command judge measures reviews on real changes of other projects' repositories: how many known defects they
+// find, how many good changes they block, and what they cost. It builds each case from a local clone, has
+// `touchstone review --local` review it, and stores the answers, so that two versions of the guidelines can
+// be compared case by case.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// options are the command line's.
+// options are the options of the command line.
 type options struct {
 	program, clones, cases, out, compare string
 	engine, model, cli, byHand, only     string
@@ -132,7 +132,7 @@ func (o options) run(ctx context.Context) error {
 	return compare(os.Stdout, o.compare, all)
 }
 
-// judge gives the answer that is kept for a case, or has it reviewed.
+// judge returns the stored answer for a case, or has the case reviewed.
 func (o options) judge(ctx context.Context, c change) (judged, error) {
 	kept := filepath.Join(o.out, c.id()+".json")
 	if text, err := os.ReadFile(kept); err == nil && !o.show {
@@ -159,7 +159,7 @@ func (o options) judge(ctx context.Context, c change) (judged, error) {
 	return read(c, text)
 }
 
-// settings are the file by which a repository chooses how it is reviewed; none for what holds anyway.
+// settings returns the file with which a repository chooses how it is reviewed; none for the defaults.
 func (o options) settings() map[string]string {
 	if o.strategy == config.StrategySession && o.check == config.CheckCritical {
 		return nil
@@ -167,8 +167,8 @@ func (o options) settings() map[string]string {
 	return map[string]string{config.RepositoryPath: fmt.Sprintf("review:\n  strategy: %s\n  check: %q\n", o.strategy, o.check)}
 }
 
-// review has a checkout reviewed and returns what the program prints. Time and calls of tools, which
-// that does not tell, are added.
+// review has a checkout reviewed and returns the program's output. It adds the time and the number of tool
+// calls, which the output lacks.
 func (o options) review(ctx context.Context, c change, dir, tree, base string) ([]byte, error) {
 	engine := map[string]any{"name": o.engine, "model": o.model}
 	if o.cli != "" {
@@ -185,7 +185,7 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 		server := &http.Server{Handler: hand}
 		go server.Serve(listener)
 		defer server.Close()
-		// The CLI gives a request up after ten minutes, which is little for who answers by hand.
+		// The CLI gives up a request after ten minutes, which is short for a person who answers by hand.
 		env = append(env, "ANTHROPIC_BASE_URL=http://"+listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand",
 			fmt.Sprintf("API_TIMEOUT_MS=%d", byHandTimeout.Milliseconds()))
 		engine["timeout"], engine["idle_timeout"] = byHandTimeout.String(), byHandTimeout.String()
@@ -227,7 +227,7 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 	return json.MarshalIndent(a, "", "  ")
 }
 
-// byHandTimeout is how long an answer by files may take.
+// byHandTimeout bounds how long an answer by files may take.
 const byHandTimeout = 12 * time.Hour
 
 // requestChanges is the exit code of a review that does not approve.

@@ -14,14 +14,14 @@ import (
 	"touchstone/verdict"
 )
 
-// answer is what is kept of a review.
+// answer is the stored part of a review.
 type answer struct {
 	Seconds float64         `json:"seconds"`
 	Tools   int             `json:"tools,omitempty"`
 	Review  json.RawMessage `json:"review"`
 }
 
-// judged is a case with what a review said of it.
+// judged is a case with the review's findings about it.
 type judged struct {
 	change
 	answer
@@ -34,7 +34,7 @@ type judged struct {
 	} `json:"record"`
 }
 
-// read takes a kept answer.
+// read parses a stored answer.
 func read(c change, text []byte) (judged, error) {
 	j := judged{change: c}
 	err := json.Unmarshal(text, &j.answer)
@@ -45,7 +45,7 @@ func read(c change, text []byte) (judged, error) {
 	return j, err
 }
 
-// found reports whether a finding that blocks is at the defect, and by a row that is about it.
+// found reports whether a blocking finding is at the defect and cites a row that applies to it.
 func (j judged) found() bool {
 	return j.Defect != nil && slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool {
 		return f.Severity.Blocks() && slices.Contains(j.Defect.Paths, f.Path) &&
@@ -53,7 +53,7 @@ func (j judged) found() bool {
 	})
 }
 
-// outcome is in a word how the review did.
+// outcome says in a few words how the review did.
 func (j judged) outcome() string {
 	switch {
 	case j.Error != "":
@@ -68,7 +68,7 @@ func (j judged) outcome() string {
 	return "good change approved"
 }
 
-// line is a case in a line.
+// line returns a case on one line.
 func (j judged) line() string {
 	var rows []string
 	for _, f := range j.Findings {
@@ -77,7 +77,7 @@ func (j judged) line() string {
 	return fmt.Sprintf("%-26s %.10s  %-20s %s", j.Repository, j.Commit, j.outcome(), strings.Join(rows, ", "))
 }
 
-// ratio is a part of a whole, as both.
+// ratio formats a part of a whole, as numbers and as a fraction.
 func ratio(part, whole int) string {
 	if whole == 0 {
 		return "none"
@@ -85,7 +85,7 @@ func ratio(part, whole int) string {
 	return fmt.Sprintf("%d of %d (%.2f)", part, whole, float64(part)/float64(whole))
 }
 
-// table sums up what all cases came to, and each row's findings.
+// table summarises the results of all cases, and each row's findings.
 func table(all []judged) string {
 	var defects, found, good, held, reviews, findings, tools int
 	var cost, seconds float64
@@ -134,7 +134,7 @@ func table(all []judged) string {
 	return out.String()
 }
 
-// compare tells which cases came out in another way than before.
+// compare lists the cases whose result differs from before.
 func compare(out io.Writer, before string, all []judged) error {
 	changed := 0
 	for _, now := range all {
