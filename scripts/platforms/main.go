@@ -1,5 +1,6 @@
-// Command platforms says whether this module's packages and their tests compile for other platforms, without compiling: it
-// type-checks their source, which takes a tenth of the time, since nothing of what they import is compiled for each of them.
+// Command platforms checks whether this module's packages and their tests compile for other platforms,
+// without compiling: it type-checks their source, which takes a tenth of the time, because no imported
+// package is compiled for each platform.
 //
 //	platforms linux/amd64 darwin/arm64 …
 package main
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-// check type-checks all packages below dir for a platform, and lists what does not fit.
+// check type-checks all packages below dir for a platform, and lists the problems.
 func check(dir, platform string) (problems []string, err error) {
 	system, architecture, found := strings.Cut(platform, "/")
 	if !found {
@@ -67,7 +68,7 @@ func check(dir, platform string) (problems []string, err error) {
 	return problems, nil
 }
 
-// parse reads the files below dir whole, and of all others what they declare.
+// parse parses the files below dir whole, and only the declarations of all others.
 func parse(dir string) func(*token.FileSet, string, []byte) (*ast.File, error) {
 	return func(set *token.FileSet, name string, text []byte) (*ast.File, error) {
 		if strings.HasPrefix(name, dir+string(filepath.Separator)) {
