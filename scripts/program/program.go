@@ -1,5 +1,5 @@
-// Package program runs a server as a process of its own, for benchmarks and attacks: it waits until the server says
-// where it listens, and tells what processor time it uses, on Linux alone, from /proc.
+// Package program runs a server in its own process, for benchmarks and attacks: it waits until the server
+// reports where it listens, and returns the server's processor time, on Linux only, from /proc.
 package program
 
 import (
@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// startTime bounds how long a server may take to begin to listen: it may have a large log to open.
+// startTime bounds how long a server may take to start listening: it may have to open a large log.
 const startTime = time.Minute
 
-// Process is a server at work.
+// Process is a running server.
 type Process struct {
-	// Addresses are what the server wrote into its file, word by word: where it listens.
+	// Addresses are the words that the server wrote into its file: the addresses on which it listens.
 	Addresses []string
-	// Client keeps connections to it open, many at one time, and takes what it is sent as it is.
+	// Client keeps many connections to the server open, and does not decompress responses.
 	Client *http.Client
-	// Ended is closed when it has.
+	// Ended is closed when the server has ended.
 	Ended <-chan struct{}
 
 	command *exec.Cmd
 }
 
-// Start starts a server that writes a line into addressFile once it listens, and waits for that. The error
-// says that it did not start.
+// Start starts a server that writes a line into addressFile once it listens, and waits for that line. Its
+// error says that the server did not start.
 func Start(ctx context.Context, command *exec.Cmd, addressFile string) (*Process, error) {
 	if err := os.RemoveAll(addressFile); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Start(ctx context.Context, command *exec.Cmd, addressFile string) (*Process
 	}
 	go func() {
 		defer close(ended)
-		_ = command.Wait() // how it ended is no caller's matter
+		_ = command.Wait() // no caller needs to know how it ended
 	}()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -64,20 +64,20 @@ func Start(ctx context.Context, command *exec.Cmd, addressFile string) (*Process
 	}
 }
 
-// Signal sends the server a signal; it may have ended.
+// Signal sends the server a signal; the server may have ended.
 func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
 
-// Stop ends the server by a signal, and returns when it is gone.
+// Stop ends the server with a signal, and returns when it is gone.
 func (p *Process) Stop(signal os.Signal) {
 	p.Client.CloseIdleConnections()
 	p.Signal(signal)
 	<-p.Ended
 }
 
-// PID is the process's number.
+// PID returns the process's number.
 func (p *Process) PID() string { return strconv.Itoa(p.command.Process.Pid) }
 
-// Memory is the resident memory in bytes, and the most it ever was.
+// Memory returns the resident memory and its peak, in bytes.
 func (p *Process) Memory() (now, peak int64) {
 	status, _ := os.ReadFile("/proc/" + p.PID() + "/status")
 	for line := range strings.Lines(string(status)) {
@@ -92,12 +92,12 @@ func (p *Process) Memory() (now, peak int64) {
 	return now << 10, peak << 10
 }
 
-// CPU is the processor time that it has used so far.
+// CPU returns the processor time used so far.
 func (p *Process) CPU() time.Duration { return CPU(p.PID()) }
 
-// CPU is the processor time that a process has used so far, "self" being this one, from fields 14 and 15
-// of /proc/PID/stat, which count hundredths of a second
-// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). It is zero for one that is gone.
+// CPU returns the processor time that a process has used so far; "self" means this process. It reads fields
+// 14 and 15 of /proc/PID/stat, which count hundredths of a second
+// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). It returns zero for a process that is gone.
 func CPU(pid string) time.Duration {
 	stat, _ := os.ReadFile("/proc/" + pid + "/stat")
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
