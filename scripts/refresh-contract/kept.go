@@ -1,6 +1,6 @@
 package main
 
-// kept lists the operations the simulator serves: a path, then its methods.
+// kept lists the operations that the simulator serves: a path, then its methods.
 const kept = `
 /user get
 /users/{username} get
@@ -68,7 +68,7 @@ const kept = `
 /repos/{owner}/{repo}/collaborators/{username}/permission get
 `
 
-// keptWebhooks lists the webhooks the simulator sends.
+// keptWebhooks lists the webhooks that the simulator sends.
 const keptWebhooks = `
 ping push status
 check-run-created check-run-completed check-suite-requested check-suite-completed

@@ -1,12 +1,11 @@
-// Command refresh-contract regenerates the parts of GitHub's published API
-// descriptions that the simulator and its contract gate are held to.
+// Command refresh-contract regenerates the parts of GitHub's published API descriptions to which the
+// simulator and its contract gate are held.
 //
 //	go run ./scripts/refresh-contract
 //
-// It takes the newest packages by `npm pack` (or those named on the command
-// line, such as @octokit/openapi@23.0.2), keeps the operations, schemas and
-// webhooks this product uses, and writes them with a SOURCES.json beside them.
-// The difference it leaves in git is the report on how GitHub's API drifted.
+// It takes the newest packages with `npm pack` (or those named on the command line, such as
+// @octokit/openapi@23.0.2), keeps the operations, schemas and webhooks that this product uses, and writes
+// them with a SOURCES.json beside them. The resulting difference in git shows how GitHub's API has changed.
 package main
 
 import (
@@ -28,10 +27,10 @@ import (
 // outDir is where the regenerated files live, relative to the module's root.
 const outDir = "agent/githubsim/spec"
 
-// maxFile bounds one file read from a package; the largest wanted is 13 MB.
+// maxFile bounds one file read from a package, in bytes; the largest needed file is 13 MB.
 const maxFile = 64 << 20
 
-// source is one line of SOURCES.json: where a committed file came from.
+// source is one line of SOURCES.json: the origin of a committed file.
 type source struct {
 	File    string `json:"file"`
 	Package string `json:"package"`
@@ -89,8 +88,7 @@ func run(pinned []string) error {
 	return os.WriteFile(filepath.Join(outDir, "SOURCES.json"), append(list, '\n'), 0o644)
 }
 
-// refresh fetches a package, trims its file into outDir, and returns where it
-// came from and under which licence.
+// refresh fetches a package, trims its file into outDir, and returns its origin and licence.
 func refresh(p part, tmp string, pinned []string) (src source, license []byte, err error) {
 	name := p.pkg
 	for _, arg := range pinned {
@@ -133,7 +131,7 @@ func refresh(p part, tmp string, pinned []string) (src source, license []byte, e
 	return src, files[p.license], os.WriteFile(filepath.Join(outDir, p.to), packed.Bytes(), 0o644)
 }
 
-// untar reads the named files out of a package; a missing one is an error.
+// untar reads the named files from a package; a missing file is an error.
 func untar(tarball []byte, names ...string) (map[string][]byte, error) {
 	zr, err := gzip.NewReader(bytes.NewReader(tarball))
 	if err != nil {

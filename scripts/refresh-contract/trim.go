@@ -19,7 +19,7 @@ var prose = []string{
 	"x-github", "x-github-breaking-changes", "x-multi-segment", "deprecated", "deprecationDate", "removalDate",
 }
 
-// trimOpenAPI keeps the operations in kept, and the components they reach.
+// trimOpenAPI keeps the operations in kept, and the components that they reach.
 func trimOpenAPI(src []byte) ([]byte, error) {
 	var doc object
 	if err := json.Unmarshal(src, &doc); err != nil {
@@ -51,7 +51,7 @@ func trimOpenAPI(src []byte) ([]byte, error) {
 	})
 }
 
-// manySegments tells the router which path parameters hold slashes.
+// manySegments marks the path parameters that contain slashes, for the router.
 var manySegments = strings.NewReplacer("{path}", "{path:.*}", "git/ref/{ref}", "git/ref/{ref:.+}",
 	"git/refs/{ref}", "git/refs/{ref:.+}", "commits/{ref}", "commits/{ref:.+}", "{basehead}", "{basehead:.+}")
 
@@ -78,8 +78,8 @@ func trimWebhooks(src []byte) ([]byte, error) {
 	})
 }
 
-// trimGraphQL drops descriptions, and the fields that EnterpriseOwnerInfo
-// declares twice and that the parser therefore refuses.
+// trimGraphQL removes descriptions, and the fields that EnterpriseOwnerInfo declares twice, which the parser
+// refuses.
 func trimGraphQL(src []byte) ([]byte, error) {
 	doc, err := parser.ParseSchema(&ast.Source{Name: "schema.graphql", Input: string(src)})
 	if err != nil {
@@ -121,8 +121,8 @@ func strip(node any, names bool) any {
 	return node
 }
 
-// eitherOwner finds where the description asks an installation's account to be a user and an enterprise at once;
-// other places of it say that it is one of them.
+// eitherOwner finds where the description requires an installation's account to be a user and an enterprise
+// at once; other parts of the description say that it is one of them.
 func eitherOwner(all any) bool {
 	titles := map[any]bool{}
 	parts, _ := all.([]any)
