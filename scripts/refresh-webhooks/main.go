@@ -3,9 +3,8 @@
 //
 //	go run ./scripts/refresh-webhooks [version]
 //
-// It needs npm, and runs no code of the package. What it prints goes into the file
-// beside the payloads, so that the difference under version control is the report of
-// what changed.
+// It needs npm, and runs no code of the package. Its output goes into the file beside the payloads, so that
+// the difference under version control shows what changed.
 package main
 
 import (
@@ -67,7 +66,7 @@ func refresh(version string) error {
 	lines, count := json.NewEncoder(compressor), 0
 	for _, event := range events {
 		for _, payload := range event.Examples {
-			// The payload is a string here: its bytes, indentation included, are the point.
+			// The payload is a string here: its exact bytes, indentation included, matter.
 			if err := lines.Encode(map[string]string{"event": event.Name, "payload": string(payload)}); err != nil {
 				return err
 			}
@@ -106,7 +105,7 @@ func pack(version string) ([]byte, error) {
 	return os.ReadFile(archives[0])
 }
 
-// extract reads the named files out of the archive; all of them have to be there.
+// extract reads the named files from the archive; a missing file is an error.
 func extract(archive []byte, names ...string) (map[string][]byte, error) {
 	plain, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
