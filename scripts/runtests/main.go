@@ -1,14 +1,16 @@
-// Command runtests runs go test and says in its last line how that ended: how many tests passed,
-// failed and were skipped, and what those that were skipped wanted. Of tests that pass it prints
-// nothing but their package. On Linux a user who may mount has the tests' temporary files in memory.
-// Tests of all packages share one Firestore emulator.
+// Command runtests runs go test and reports the result in its last line: how many tests passed, failed and
+// were skipped, and what the skipped tests needed. Of passing tests it prints only the package. On Linux, for a
+// user who may mount, it keeps the tests' temporary files in memory. The tests of all packages share one
+// Firestore emulator.
 //
 //	runtests [-again=N] [-every=N] [-without="./a ./b/..."] [-race -shuffle=on …] ./...
 //
-// With -without it leaves out these packages. With -every=N it runs the tests of every so many of the packages, from a
-// random one on, and says from which.
-// With -again=N, where at most N tests have failed, each of them is run once more, alone. The run then passes when these
-// do, and names them as unsteady. A panic, a data race and a package that does not build or ends early are never excused.
+// With -without it leaves out the given packages. With -every=N it runs the tests of every Nth package,
+// starting at a random one, and prints which one.
+//
+// With -again=N, if at most N tests have failed, it runs each of them once more, alone. If they pass then,
+// the run passes and names them as unsteady. A panic, a data race and a package that does not build or ends
+// early are never excused.
 package main
 
 import (
@@ -41,14 +43,15 @@ func main() {
 	}
 	stop()
 	if err != nil {
-		if !errors.As(err, new(*exec.ExitError)) { // which the summary has told
+		if !errors.As(err, new(*exec.ExitError)) { // the summary has reported it
 			fmt.Fprintln(os.Stderr, "runtests:", err)
 		}
 		os.Exit(1)
 	}
 }
 
-// shareEmulator starts the emulator for the tests of all packages, if this machine has one: several of them need it.
+// shareEmulator starts the emulator for the tests of all packages, several of which need it, if this machine
+// has one.
 func shareEmulator(args []string) (end func() error, err error) {
 	nothing := func() error { return nil }
 	if !slices.Contains(args, "./...") {
@@ -56,7 +59,7 @@ func shareEmulator(args []string) (end func() error, err error) {
 	}
 	e, err := emulator.Launch()
 	if errors.Is(err, emulator.ErrMissing) {
-		return nothing, nil // of which their tests tell
+		return nothing, nil // the emulator's tests report that
 	}
 	if err != nil {
 		return nil, err
@@ -95,8 +98,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// take removes a flag of this program's own from the arguments, and returns its value. Behind the packages are flags of
-// the tests, which may have the same name.
+// take removes one of this program's own flags from the arguments, and returns its value. After the packages
+// come flags of the tests, which may have the same name.
 func take(args *[]string, name string) (value string, found bool) {
 	for i, arg := range *args {
 		if isPackage(arg) {
@@ -110,7 +113,7 @@ func take(args *[]string, name string) (value string, found bool) {
 	return "", false
 }
 
-// takeNumber is take for a flag that is a number, or what it is without it.
+// takeNumber is take for a flag with a number, with a default.
 func takeNumber(args *[]string, name string, otherwise int) (int, error) {
 	text, found := take(args, name)
 	if !found {
@@ -125,7 +128,7 @@ func takeNumber(args *[]string, name string, otherwise int) (int, error) {
 
 func isPackage(arg string) bool { return strings.HasPrefix(arg, "./") }
 
-// choose has ./... stand for every so many of the packages that have tests, without some.
+// choose replaces ./... with every nth of the packages that have tests, without some packages.
 func choose(ctx context.Context, args, without []string, every int, out io.Writer) ([]string, error) {
 	all, err := withTests(ctx, "./...")
 	if err != nil {
@@ -149,7 +152,7 @@ func choose(ctx context.Context, args, without []string, every int, out io.Write
 	return inPlaceOfPackages(args, chosen...), nil
 }
 
-// withTests are the packages of some patterns that have tests, each as a path from here.
+// withTests returns the packages matching some patterns that have tests, each as a relative path.
 func withTests(ctx context.Context, patterns ...string) ([]string, error) {
 	const each = `{{if or .TestGoFiles .XTestGoFiles}}{{.Module.Path}} {{.ImportPath}}{{end}}`
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-f", each}, patterns...)...)
@@ -166,16 +169,16 @@ func withTests(ctx context.Context, patterns ...string) ([]string, error) {
 	return all, nil
 }
 
-// inPlaceOfPackages replaces the packages of a command line, behind which there may be flags of the tests' own.
+// inPlaceOfPackages replaces the packages of a command line, which may be followed by flags of the tests.
 func inPlaceOfPackages(args []string, by ...string) []string {
 	first := max(0, slices.IndexFunc(args, isPackage))
 	return slices.Concat(args[:first], by, slices.DeleteFunc(slices.Clone(args[first:]), isPackage))
 }
 
-// suite runs go test with these arguments, and says how that ended.
+// suite runs go test with these arguments, and reports the result.
 func suite(ctx context.Context, args []string, out io.Writer) (*summary, error) {
-	// Many tests wait for processes and disks: twice as many packages at once as there are cores keep
-	// these busy.
+	// Many tests wait for processes and disks: running twice as many packages as there are cores keeps the
+	// cores busy.
 	flags := []string{"test", "-json", "-p", strconv.Itoa(2 * runtime.NumCPU())}
 	cmd := exec.CommandContext(ctx, "go", append(flags, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -209,19 +212,20 @@ type event struct {
 type summary struct {
 	out   io.Writer
 	began time.Time
-	// said is what each test or package has printed since it began.
+	// said is the output of each test or package since it began.
 	said                    map[string][]string
 	passed, failed, skipped int
-	// broken are the packages that failed, failures the names of their failed tests.
+	// broken are the failed packages; failures are the names of their failed tests.
 	broken   []string
 	failures map[string][]string
-	// steady says that something failed which fails alone, too: a panic, a data race, what does not build or ends early.
+	// steady says that something failed which also fails alone: a panic, a data race, a package that does not
+	// build or ends early.
 	steady bool
 	wants  []string
 	err    error
 }
 
-// mayBeUnsteady tells whether at most so many tests failed, and nothing that is never excused.
+// mayBeUnsteady reports whether at most the given number of tests failed, and nothing that is never excused.
 func (s *summary) mayBeUnsteady(most int) bool {
 	count := 0
 	for _, tests := range s.failures {
@@ -230,7 +234,7 @@ func (s *summary) mayBeUnsteady(most int) bool {
 	return !s.steady && count > 0 && count <= most
 }
 
-// never is in the output of what is no matter of chance.
+// never matches output of failures that are not a matter of chance.
 var never = regexp.MustCompile(`(?m)^panic: |^fatal error: |WARNING: DATA RACE|race detected during execution`)
 
 // maxLine bounds a line of the stream, in bytes.
@@ -242,7 +246,7 @@ func (s *summary) read(events io.Reader) error {
 	for lines.Scan() {
 		var e event
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			fmt.Fprintln(s.out, lines.Text()) // of go itself
+			fmt.Fprintln(s.out, lines.Text()) // printed by go itself
 			continue
 		}
 		s.take(e)
@@ -289,7 +293,7 @@ func (s *summary) endTest(e event, said []string) {
 
 func (s *summary) endPackage(e event) {
 	if e.Action == "fail" {
-		// That of tests was printed as they ended; a panic, or a race, is the package's.
+		// The output of tests was printed when they ended; a panic, or a race, belongs to the package.
 		text := strings.Join(s.said[e.Package+" "], "")
 		fmt.Fprint(s.out, text)
 		s.steady = s.steady || never.MatchString(text) || s.failures[e.Package] == nil
@@ -301,8 +305,8 @@ func (s *summary) endPackage(e event) {
 	}
 }
 
-// reason is why a test was skipped: what it printed, without the place in the source and without the
-// lines of the runner.
+// reason returns why a test was skipped: its output, without the position in the source and without the lines
+// of the runner.
 func reason(said []string) string {
 	for _, line := range said {
 		line = strings.TrimSpace(line)

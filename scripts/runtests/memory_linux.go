@@ -8,12 +8,14 @@ import (
 	"syscall"
 )
 
-// enough is the memory that has to be free for files of tests, in KiB: several times what they hold at once.
+// enough is the free memory that is required for the tests' files, in KiB: several times what the files hold
+// at once.
 const enough = 4 << 20
 
-// inMemory has a command keep its temporary files in memory, where there is enough and the user may mount: nothing that the
-// tests leave has to outlive them, and a disk takes a fifth of their processor time. The file system belongs to a mount
-// namespace of the command's own, so it is gone with the command's last process. What Go compiles stays where it was.
+// inMemory makes a command keep its temporary files in memory, if there is enough and the user may mount: the
+// tests' files need not outlive them, and a disk takes a fifth of their processor time. The file system
+// belongs to the command's own mount namespace, so it is gone with the command's last process. Go's compiled
+// files stay where they were.
 func inMemory(cmd *exec.Cmd) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "tests-")
 	if err != nil {
@@ -34,7 +36,8 @@ func inMemory(cmd *exec.Cmd) (remove func(), err error) {
 	return remove, nil
 }
 
-// available tells whether there is enough memory (https://www.kernel.org/doc/html/latest/filesystems/proc.html#meminfo).
+// available reports whether there is enough memory
+// (https://www.kernel.org/doc/html/latest/filesystems/proc.html#meminfo).
 func available() bool {
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
