@@ -1,5 +1,6 @@
-// Command screenshots takes the README's pictures of the relay's page: it runs the demo, opens each page in a headless Chromium
-// that is on the PATH, and waits until the page is live and its plots are drawn. Run it with: make screenshots
+// Command screenshots takes the README's pictures of the relay's page: it runs the demo, opens each page in a
+// headless Chromium from the PATH, and waits until the page is live and its plots are drawn. Run it with:
+// make screenshots
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shots are the pictures by the names of their files, each of a page in a window of a size.
+// shots are the pictures by file name, each of a page in a window of the given size.
 var shots = []struct {
 	name, path    string
 	width, height int64
@@ -34,10 +35,10 @@ var shots = []struct {
 	{"health", "/health", 1200, 760},
 }
 
-// patience is how long the demo and all the pictures may take.
+// patience bounds how long the demo and all pictures may take together.
 const patience = 10 * time.Minute
 
-// ready is whether a page shows what it is going to.
+// ready is a script that checks whether a page shows everything.
 const ready = `document.querySelector(".live.on") !== null && document.fonts.status === "loaded" &&
 	[...document.querySelectorAll("#charts")].every(c => !c.hidden && c.querySelectorAll("figure canvas").length === 9)`
 
@@ -57,7 +58,7 @@ func main() {
 func take(ctx context.Context, bin, to string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	work, err := os.MkdirTemp("", "touchstone.") // it is on the page of health
+	work, err := os.MkdirTemp("", "touchstone.") // the name is shown on the health page
 	if err != nil {
 		return err
 	}
@@ -85,11 +86,11 @@ func take(ctx context.Context, bin, to string) (err error) {
 	return nil
 }
 
-// demo runs the demo in a directory until its pull request is merged, and returns the address of the relay's page; all of it
-// goes on until end is called.
+// demo runs the demo in a directory until its pull request is merged, and returns the address of the relay's
+// page. Everything keeps running until end is called.
 func demo(ctx context.Context, bin, dir string) (relay string, end func(), err error) {
 	command := exec.CommandContext(ctx, filepath.Join(bin, "demo"), "--bin", bin, "--keep", "--dir", dir)
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // by which it ends what it has started
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // the demo then ends what it has started
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -104,8 +105,8 @@ func demo(ctx context.Context, bin, dir string) (relay string, end func(), err e
 		if address, found := strings.CutPrefix(lines.Text(), "  page  "); found {
 			return strings.TrimSpace(address), func() {
 				_ = command.Process.Signal(syscall.SIGTERM)
-				_, _ = io.Copy(io.Discard, out) // what else it tells
-				_ = command.Wait()              // it was ended
+				_, _ = io.Copy(io.Discard, out) // the rest of its output
+				_ = command.Wait()              // it was ended by the signal
 			}, nil
 		}
 	}
