@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// author edits out the defects that the prompt speaks of, and says so.
+// author edits the defects that the prompt mentions out of the files, and says so.
 func (s *session) author(tools []string) error {
 	if err := s.begin(tools); err != nil {
 		return err
@@ -60,10 +60,10 @@ func (s *session) dispute() error {
 	return s.conclude(final)
 }
 
-// due is the heading of a finding that the prompt asks to repair.
+// due matches the heading of a finding that the prompt asks to fix.
 var due = regexp.MustCompile(`(?m)^## ([0-9a-f]{8})$`)
 
-// askedFor reports whether the prompt carries the defect's finding.
+// askedFor reports whether the prompt contains the defect's finding.
 func (s *session) askedFor(d Defect) bool {
 	if !strings.Contains(s.prompt, d.Path) {
 		return false
@@ -75,7 +75,7 @@ func mentions(prompt, part string) bool {
 	return part != "" && strings.Contains(prompt, part)
 }
 
-// apply edits the defect out of its file, whose permissions stay.
+// apply edits the defect out of its file and keeps the file's permissions.
 func (d Defect) apply(dir string) error {
 	path := filepath.Join(dir, filepath.FromSlash(d.Path))
 	content, err := os.ReadFile(path)

@@ -5,7 +5,7 @@ import (
 	"touchstone/verdict"
 )
 
-// check refutes the finding that the prompt shows, if the script says how, and upholds it else.
+// check refutes the finding in the prompt if the script says how, and upholds it otherwise.
 func (s *session) check(tools []string) error {
 	if err := s.begin(tools); err != nil {
 		return err

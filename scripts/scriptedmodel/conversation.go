@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// recall gives the id of the session and all it was asked, the new prompt last.
-// Like claude it keeps its conversations in its configuration directory, where a
-// later process finds them by --resume; without that directory it keeps none.
+// recall returns the id of the session and all its prompts, the new prompt last. Like claude it keeps its
+// conversations in its configuration directory, where a later process finds them by --resume; without that
+// directory it keeps none.
 func recall(resume, prompt string) (id, all string, err error) {
 	dir := os.Getenv("CLAUDE_CONFIG_DIR")
 	id = resume

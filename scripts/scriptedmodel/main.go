@@ -1,14 +1,12 @@
-// Command scriptedmodel stands where the claude CLI stands and plays a script
-// instead of thinking. It takes claude's flags, reads the prompt from standard
-// input and prints claude's stream-json events, so that the code that drives
-// and reads a real model runs unchanged in the demo and in the loop tests:
+// Command scriptedmodel replaces the claude CLI and plays a script instead of thinking. It takes claude's
+// flags, reads the prompt from standard input and prints claude's stream-json events, so that the code that
+// drives and reads a real model runs unchanged in the demo and in the loop tests:
 //
 //	scriptedmodel --script FILE -p --output-format stream-json --verbose …
 //
-// The script (see Script) lists defects. As a reviewer it finds those that are
-// really in the files of its working directory; as an author it really edits
-// them out. Asked to refute one of them, it upholds it or does as the script says. Nothing else is simulated: it never looks at a pull
-// request, a
+// The script (see Script) lists defects. As a reviewer the command finds those that are really in the files
+// of its working directory; as an author it really edits them out. When it is asked to refute a defect, it
+// upholds it or does what the script says. It simulates nothing else: it never looks at a pull request, a
 // verdict or a forge.
 package main
 
@@ -21,8 +19,7 @@ import (
 	"strings"
 )
 
-// version is printed in claude's own form; the number is the release whose
-// output this program imitates.
+// version is printed in claude's format; the number is the release whose output this program imitates.
 const version = "2.1.329 (scripted model)"
 
 // maxPrompt is claude's own limit on standard input.
@@ -95,14 +92,14 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	return s.review(opts.tools)
 }
 
-// options are the flags that matter here.
+// options are the relevant flags.
 type options struct {
 	script, format, model, resume string
 	tools                         []string
 	print, version                bool
 }
 
-// arity says how many values each accepted flag takes; -1 is all up to the next flag.
+// arity is the number of values of each accepted flag; -1 means all up to the next flag.
 var arity = map[string]int{
 	"--script": 1, "-p": 0, "--print": 0, "-v": 0, "--version": 0, "--verbose": 0,
 	"--output-format": 1, "--include-partial-messages": 0, "--setting-sources": 1,
@@ -112,8 +109,7 @@ var arity = map[string]int{
 	"--add-dir": -1,
 }
 
-// parseArgs refuses what claude does not know, as claude does, so that a
-// misspelt flag fails here too.
+// parseArgs refuses flags that claude does not know, as claude does, so that a misspelt flag fails here too.
 func parseArgs(args []string) (options, error) {
 	var opts options
 	for len(args) > 0 {

@@ -10,10 +10,10 @@ import (
 	"touchstone/verdict"
 )
 
-// candidate is what another session suspects at a place, which a finding there answers.
+// candidate matches another session's suspicion at a place, which a finding there answers.
 var candidate = regexp.MustCompile(`(?m)^- (E[0-9]+) candidate at (.+?):(?:[0-9]+-)?([0-9]+):`)
 
-// review walks the dimensions, one event each, and ends with the answer.
+// review goes through the dimensions, one event each, and ends with the answer.
 func (s *session) review(tools []string) error {
 	if err := s.begin(tools); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (s *session) review(tools []string) error {
 	return s.conclude(s.finalText(review))
 }
 
-// judge has each finding answer the candidates of other sessions at its place, and leaves out any but the first of
-// several there. Where there are no candidates, all findings stay.
+// judge makes each finding answer the candidates of other sessions at its place, and drops all but the first
+// of several findings there. Without candidates, all findings stay.
 func judge(prompt string, findings []verdict.Finding) (kept []verdict.Finding, answered map[string]bool) {
 	at, answered := map[string][]string{}, map[string]bool{}
 	for _, m := range candidate.FindAllStringSubmatch(prompt, -1) {
@@ -99,7 +99,7 @@ func summary(findings []verdict.Finding) string {
 	return fmt.Sprintf("%d findings.", len(findings))
 }
 
-// finalText is the fenced block and the two marker lines, spoilt as the fault says.
+// finalText returns the fenced block and the two marker lines, spoilt according to the fault.
 func (s *session) finalText(review verdict.Answer) string {
 	block, end, _ := strings.Cut(reading.Answer(s.prompt, review, decide(review.Findings)), "\n```\n")
 	switch s.fault {

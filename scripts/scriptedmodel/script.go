@@ -15,23 +15,23 @@ import (
 	"touchstone/verdict"
 )
 
-// Script is what the model knows, as JSON.
+// Script is what the model plays, as JSON.
 type Script struct {
-	// Defects are looked for by the reviewer and removed by the author.
+	// Defects are found by the reviewer and removed by the author.
 	Defects []Defect `json:"defects"`
-	// Faults lists, by role ("reviewer", "checker", "drafter", "author"), what goes wrong in the
-	// first, second … turn of that role's sessions; an empty name is a turn
-	// without a fault, and so is every turn beyond the list. See faults.
+	// Faults lists, by role ("reviewer", "checker", "drafter", "author"), the fault in the first, second …
+	// turn of that role's sessions; an empty name means no fault, as does every turn beyond the list. See
+	// faults.
 	Faults map[string][]string `json:"faults"`
-	// Draft is the answer of a session that is to reword a guideline row.
+	// Draft is the answer of a session that rewords a guideline row.
 	Draft verdict.Draft `json:"draft"`
-	// CostUSD is what each turn says that it cost, in US dollars.
+	// CostUSD is the cost that each turn reports, in US dollars.
 	CostUSD float64 `json:"cost_usd"`
-	// DelayMS is waited before each event, in milliseconds.
+	// DelayMS is the delay before each event, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 
-	// path is the file the script was read from; the sessions played so far
-	// are counted beside it.
+	// path is the file from which the script was read; the sessions played so far are counted in a file
+	// beside it.
 	path string
 }
 
@@ -41,17 +41,16 @@ type Defect struct {
 	Path string `json:"path"`
 	// Contains is the exact text whose presence is the defect.
 	Contains string `json:"contains"`
-	// Fix replaces it.
+	// Fix replaces Contains.
 	Fix string `json:"fix"`
-	// Finding is what the reviewer reports; path, lines and an absent quote
-	// are filled in from the file.
+	// Finding is the reviewer's report; path, lines and a missing quote are filled in from the file.
 	Finding verdict.Finding `json:"finding"`
-	// Refuted, if set, is how a session that is to refute the finding does; without it, it is
-	// upheld.
+	// Refuted, if set, is the result of a session that tries to refute the finding; without it, the finding
+	// is upheld.
 	Refuted *verdict.Check `json:"refuted"`
 }
 
-// faults are the names that Script.Faults may hold; "slow:DURATION" besides.
+// faults are the possible names in Script.Faults, in addition to "slow:DURATION".
 var faults = map[string][]string{
 	"reviewer": {"", "crash", "hang", "overloaded", "no-marker", "wrong-nonce", "bad-json", "withdraw"},
 	"checker":  {"", "crash", "hang", "overloaded"},
@@ -86,8 +85,8 @@ func (s *Script) delay() time.Duration {
 	return time.Duration(s.DelayMS) * time.Millisecond
 }
 
-// locate gives the finding of a defect as the file stands, or false if the
-// defect is not in it.
+// locate returns the finding of a defect in the current file, or false if the file does not contain the
+// defect.
 func (d Defect) locate(dir string) (verdict.Finding, bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(d.Path)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +115,7 @@ func (d Defect) locate(dir string) (verdict.Finding, bool, error) {
 	return finding, true, nil
 }
 
-// nextFault counts this turn and says what goes wrong in it. Several processes
-// may ask at once.
+// nextFault counts this turn and returns its fault. Several processes may call it at once.
 func (s *Script) nextFault(role string) (string, error) {
 	list := s.Faults[role]
 	if len(list) == 0 {

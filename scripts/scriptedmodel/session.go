@@ -27,10 +27,10 @@ type session struct {
 	calls  int
 }
 
-// crashStatus is the exit status of a crash on command.
+// crashStatus is the exit status of a scripted crash.
 const crashStatus = 3
 
-// newSessionID makes a random UUID, which is what claude calls its sessions.
+// newSessionID makes a random UUID, which is the format of claude's session ids.
 func newSessionID() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -40,7 +40,7 @@ func newSessionID() string {
 
 func (s *session) begin(tools []string) error {
 	if rest, slow := strings.CutPrefix(s.fault, "slow:"); slow {
-		// checkFault has parsed it before.
+		// checkFault has parsed it already.
 		s.pause, _ = time.ParseDuration(rest)
 	}
 	if s.model == "" {
@@ -58,19 +58,19 @@ func (s *session) text(text string) error {
 	return s.assistant(map[string]any{"type": "text", "text": text})
 }
 
-// edit announces an edit, makes it, and prints the result, as a tool call is seen.
+// edit announces an edit, makes it, and prints the result, like a tool call.
 func (s *session) edit(path, old, replacement string, apply func() error) error {
 	return s.tool("Edit", map[string]any{"file_path": path, "old_string": old, "new_string": replacement}, func() (string, error) {
 		return "The file " + path + " has been updated.", apply()
 	})
 }
 
-// read opens a file. What is in it is of no use here, and not printed.
+// read announces reading a file. The content is not needed, and is not printed.
 func (s *session) read(path string) error {
 	return s.tool("Read", map[string]any{"file_path": path}, func() (string, error) { return "The file was read.", nil })
 }
 
-// tool announces a call, makes it, and prints what it says.
+// tool announces a call, makes it, and prints its result.
 func (s *session) tool(name string, input map[string]any, call func() (said string, err error)) error {
 	s.turns++
 	s.calls++
@@ -87,7 +87,7 @@ func (s *session) tool(name string, input map[string]any, call func() (said stri
 	}}})
 }
 
-// conclude says the last text, and ends with it.
+// conclude prints the last text, and ends the session with it.
 func (s *session) conclude(result string) error {
 	if err := s.text(result); err != nil {
 		return err
@@ -132,10 +132,10 @@ func (s *session) misbehave() {
 		}) // if the write fails, the caller still sees the exit status
 		os.Exit(1)
 	case "hang":
-		// Not an empty select: the runtime would call that a deadlock and exit.
+		// Not an empty select: the runtime would treat that as a deadlock and exit.
 		time.Sleep(math.MaxInt64)
 	}
 }
 
-// tokens is a rough count: four bytes each.
+// tokens is a rough count of tokens, of four bytes each.
 func tokens(text string) int { return len(text) / 4 }
