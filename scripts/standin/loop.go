@@ -28,8 +28,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// The logins, each of whose tokens is its name behind "token-of-", and the repository's owner.
-// person is for comments and reviews that you write by hand while the program runs.
+// The logins, whose tokens are "token-of-" and the login, and the repository's owner. person is for comments
+// and reviews that you write by hand while the program runs.
 const (
 	owner    = "acme"
 	author   = "alice"
@@ -38,7 +38,7 @@ const (
 	secret   = "a secret that signs webhooks"
 )
 
-// loop is what happens to the pull request.
+// loop is the state of the pull request's run.
 type loop struct {
 	repo, url string
 	out       *os.File
@@ -136,7 +136,7 @@ func (l *loop) github(ctx context.Context, running *errgroup.Group, hub string,
 
 func token(login string) string { return "token-of-" + login }
 
-// relay starts the relay and has GitHub send it webhooks.
+// relay starts the relay and has GitHub send webhooks to it.
 func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) (string, error) {
 	store, err := server.OpenStore(ctx, "sqlite:"+file)
 	if err != nil {
@@ -159,8 +159,8 @@ func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) 
 	}, nil)
 }
 
-// model starts the endpoint through which you answer for the model, and has the CLI wait as long as
-// the whole may take: by itself it takes an answer for lost after ten minutes.
+// model starts the endpoint through which you answer for the model, and makes the CLI wait as long as the
+// whole run may take: by default it gives up waiting for an answer after ten minutes.
 func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string, wait time.Duration) error {
 	url, err := serve(ctx, running, &byhand.Endpoint{Dir: dir})
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string, w
 		os.Setenv("API_TIMEOUT_MS", strconv.FormatInt(wait.Milliseconds(), 10)))
 }
 
-// agent is the configuration of the agent of a role.
+// agent returns the configuration of the agent for a role.
 func (o options) agent(l *loop, relay string, role decide.Role, login string) config.Config {
 	cfg := config.Default()
 	cfg.GitHub.APIURL, cfg.GitHub.Token = l.url+"/api/v3/", config.Secret(token(login))
@@ -187,7 +187,7 @@ func (o options) agent(l *loop, relay string, role decide.Role, login string) co
 	return cfg
 }
 
-// agent starts one, as touchstone run does, and tells what it does.
+// agent starts an agent like touchstone run, and reports its steps.
 func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.Role, cfg config.Config) error {
 	file, err := os.Create(cfg.StateDir + ".log")
 	if err != nil {
@@ -204,7 +204,7 @@ func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.R
 	return nil
 }
 
-// tell prints one step, and ends all with the one that finds the pull request closed.
+// tell prints one step, and ends the run at the step that finds the pull request closed.
 func (l *loop) tell(role decide.Role, s daemon.Step, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,7 +237,7 @@ func (l *loop) tell(role decide.Role, s daemon.Step, err error) {
 	}
 }
 
-// open opens the pull request and asks for its review.
+// open opens the pull request and requests its review.
 func (l *loop) open(ctx context.Context, title, body string) error {
 	var pull struct{ Number int }
 	if err := l.call(ctx, author, "pulls", map[string]any{"title": title, "body": body, "head": topic, "base": "main"}, &pull); err != nil {
@@ -246,7 +246,7 @@ func (l *loop) open(ctx context.Context, title, body string) error {
 	return l.call(ctx, author, fmt.Sprintf("pulls/%d/requested_reviewers", pull.Number), map[string]any{"reviewers": []string{reviewer}}, nil)
 }
 
-// call calls the REST API below the repository, once it is there.
+// call calls the REST API below the repository, once the repository exists.
 func (l *loop) call(ctx context.Context, login, path string, in, out any) error {
 	return rest.API{URL: l.url, Token: token(login)}.Call(ctx, http.MethodPost, fmt.Sprintf("/api/v3/repos/%s/%s/%s", owner, l.repo, path),
 		in, out)

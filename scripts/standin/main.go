@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// options are the command line's.
+// options are the options of the command line.
 type options struct {
 	clone, base, head, main string
 	title, body             string

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// before is how many commits of the base keep their messages, most bounds those of the pull
+	// before is the number of base commits that keep their messages; most bounds the commits of the pull
 	// request.
 	before = 8
 	most   = 30
@@ -22,7 +22,7 @@ const (
 	topic = "topic"
 )
 
-// repository makes the bare repository that GitHub serves: main, and the pull request's branch. It
+// repository creates the bare repository that GitHub serves, with main and the pull request's branch. It
 // returns the pull request's title.
 func (o options) repository(ctx context.Context, dir string) (title string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -71,7 +71,7 @@ func (o options) repository(ctx context.Context, dir string) (title string, err 
 	return title, err
 }
 
-// settings are the repository's, as the file that tells of them.
+// settings returns the repository's settings, as the file that contains them.
 func (o options) settings() (map[string]string, error) {
 	if o.verify == "" {
 		return nil, nil
@@ -80,8 +80,8 @@ func (o options) settings() (map[string]string, error) {
 	return map[string]string{config.RepositoryPath: string(text)}, err
 }
 
-// commits makes those of a range of another repository anew, with more files, on top of a parent, and
-// returns the last. Where the range is empty, its end becomes one commit.
+// commits recreates the commits of a range of another repository, with more files, on top of a parent, and
+// returns the last one. If the range is empty, its end becomes one commit.
 func (o options) commits(source, r clones.Repository, more map[string]string, parent, limit, commits string) (string, error) {
 	listed, err := source.Git(nil, "rev-list", "--first-parent", "--reverse", limit, commits)
 	if err != nil {
