@@ -64,10 +64,9 @@ func benchRequests(b *testing.B, n int) (*Store, []Request) {
 	return s, reqs
 }
 
-// BenchmarkAcquire is what it takes to get a tree: of a pull request never seen before,
-// its commit fetched over HTTP, from nothing or from the spare tree; and once more, moved
-// to another commit that was fetched before. Beside each stands git's own worktree add in
-// the same mirror, of a commit that is there: x-bare is how many times that ours takes.
+// BenchmarkAcquire measures getting a tree: of a pull request never seen before, whose commit is fetched over
+// HTTP, from nothing or from the spare tree; and again, moving it to a commit that was fetched before. The
+// reference is git's own worktree add in the same mirror, of a commit that is there: x-bare is the ratio.
 func BenchmarkAcquire(b *testing.B) {
 	s, reqs := benchRequests(b, 100)
 	h, err := s.home("acme/app")
@@ -140,7 +139,7 @@ func bareWorktreeAdd(b *testing.B, h home, commit string) time.Duration {
 	return took
 }
 
-// BenchmarkReview is what a review asks of a tree it holds: the diff and one file.
+// BenchmarkReview measures what a review reads from its tree: the diff and one file.
 func BenchmarkReview(b *testing.B) {
 	s, reqs := benchRequests(b, 1)
 	tree := acquire(b, s, reqs[0])

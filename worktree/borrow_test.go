@@ -128,7 +128,7 @@ func readBorrowed(t *testing.T, tree *Tree, req Request) {
 	}
 }
 
-// A clone saves the download of what it has.
+// TestClonesObjectsAreNotFetched checks that objects in the user's clone are not downloaded.
 func TestClonesObjectsAreNotFetched(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)

@@ -131,7 +131,8 @@ func TestCollectPacksAMirror(t *testing.T) {
 	}
 }
 
-// Trees that git could no longer read make room too, and nothing keeps the rest from it.
+// TestCollectMakesRoomOfWhatIsBroken checks that trees that git can no longer read are deleted too when space
+// is needed, and that no failure keeps Collect from the rest.
 func TestCollectMakesRoomOfWhatIsBroken(t *testing.T) {
 	s := &Store{Root: t.TempDir()}
 	release(t, acquire(t, s, newRemote(t).pull()))
@@ -180,7 +181,8 @@ func TestCachesGoWithTheirTree(t *testing.T) {
 	}
 }
 
-// What builds have cached goes before any tree, and not while one may be at work.
+// TestCollectMakesRoomOfCaches checks that build caches are deleted before any tree, but not while a build
+// may be running.
 func TestCollectMakesRoomOfCaches(t *testing.T) {
 	s := &Store{Root: t.TempDir()}
 	req := newRemote(t).pull()

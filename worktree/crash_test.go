@@ -135,8 +135,8 @@ func TestLockDiesWithItsHolder(t *testing.T) {
 	}
 }
 
-// TestGitOutlivesItsKilledParent: as long as a git of the killed process works
-// in the tree, nobody else may.
+// TestGitOutlivesItsKilledParent checks that the tree stays in use as long as a git of the killed process
+// works in it.
 func TestGitOutlivesItsKilledParent(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("git children do not inherit the lock on Windows")
@@ -174,8 +174,8 @@ func TestGitOutlivesItsKilledParent(t *testing.T) {
 	}
 }
 
-// TestKilledAnywhere kills an Acquire after every so many milliseconds, from the
-// first fetch to the last checkout.
+// TestKilledAnywhere kills Acquire at regular times, in steps of some milliseconds, from the first fetch to
+// the last checkout.
 func TestKilledAnywhere(t *testing.T) {
 	r := newRemote(t)
 	for i := range 300 {

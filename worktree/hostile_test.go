@@ -52,10 +52,9 @@ var snares = []snare{
 		prove: "o=$(git rev-parse --git-path objects/info); mkdir -p $o; echo $OBJECTS >$o/alternates; git fetch file://$BARE"},
 }
 
-// TestNothingOfThePullRequestRuns sets a snare in every place from which git runs
-// commands, both in the pull request and, as a model with a shell could, in the
-// checkout's own configuration; then it uses every method. A git without our protection
-// falls into each of them.
+// TestNothingOfThePullRequestRuns sets a trap in every place from which git runs commands, both in the pull
+// request and in the checkout's own configuration, where a model with a shell could write. Then it uses every
+// method. Git without our protection springs each trap.
 func TestNothingOfThePullRequestRuns(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the traps are shell scripts")
@@ -236,8 +235,8 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	writeTest(t, filepath.Join(tree.Dir(), "left.txt"), "over\n")
 }
 
-// TestNestedRepositories puts a repository with a trap of its own where a
-// submodule belongs, and another one elsewhere.
+// TestNestedRepositories puts a repository with its own trap at the path of a submodule, and another one
+// elsewhere.
 func TestNestedRepositories(t *testing.T) {
 	r := newRemote(t)
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
@@ -283,7 +282,7 @@ func TestNestedRepositories(t *testing.T) {
 	}
 }
 
-// TestSecretStaysSecret records what every git process is given.
+// TestSecretStaysSecret records the arguments and the environment of every git process.
 func TestSecretStaysSecret(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the recorder is a shell script")

@@ -51,7 +51,8 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	}
 }
 
-// TestAnEndedContextEndsReading in the middle of an answer, too, which git then leaves unfinished.
+// TestAnEndedContextEndsReading ends the context also in the middle of an answer, which git then leaves
+// unfinished.
 func TestAnEndedContextEndsReading(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -85,7 +86,8 @@ func TestAnEndedContextEndsReading(t *testing.T) {
 	}
 }
 
-// A review reads files and directories of a commit in several goroutines.
+// TestFilesAreReadAtTheSameTime reads files and directories of a commit in several goroutines, as a review
+// does.
 func TestFilesAreReadAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)

@@ -217,8 +217,8 @@ func TestPushIsRejected(t *testing.T) {
 	}
 }
 
-// What somebody took off a branch by force must not come back with the next push, not
-// even if that is done in the middle of it.
+// TestPushBringsNothingBack checks that commits removed from a branch by a force push do not come back with
+// the next push, even if the force push happens during it.
 func TestPushBringsNothingBack(t *testing.T) {
 	for name, meanwhile := range map[string]bool{"taken off before the push": false, "taken off during the push": true} {
 		t.Run(name, func(t *testing.T) {

@@ -98,8 +98,8 @@ func TestPartialMirrorFetchesWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// What is lacking and cannot be had is an error at once: no question for a password, and
-// no file that seems not to exist.
+// TestPartialMirrorWithoutItsRemote checks that missing content that cannot be fetched is an error
+// immediately: there is no prompt for a password, and the file does not seem to be missing in the commit.
 func TestPartialMirrorWithoutItsRemote(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)

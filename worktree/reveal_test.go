@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What somebody hid from git in the index, or in the mirror, is committed, set aside and
-// gone from the tree like anything else.
+// TestNothingIsHiddenInATree checks that changes hidden from git in the index, or in the mirror, are
+// committed, set aside and removed from the tree like any others.
 func TestNothingIsHiddenInATree(t *testing.T) {
 	for name, hide := range map[string]func(t *testing.T, tree *Tree){
 		"assumed unchanged": func(t *testing.T, tree *Tree) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRewriting says what a commit may be to be a reviewed one with another content of a file,
-// and what of the base may have moved meanwhile.
+// TestRewriting defines which commits count as a reviewed commit with other contents of files, and which
+// changes of the base are allowed in the meantime.
 func TestRewriting(t *testing.T) {
 	t.Parallel()
 	fixed := func(h history) { h.write("topic.txt", "hello, world\n") }
@@ -90,8 +90,8 @@ func TestRewriting(t *testing.T) {
 	}
 }
 
-// TestRewritingMergesInOnePlace: where git merges both sides' lines of one file, nobody has seen
-// the result.
+// TestRewritingMergesInOnePlace checks that the answer is no if git merges both sides' lines of one file:
+// nobody has seen the result.
 func TestRewritingMergesInOnePlace(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

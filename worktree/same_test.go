@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestSameChange says what of the base may have moved for a squash merge to be the one that
-// was reviewed.
+// TestSameChange defines how the base may have changed for a squash merge to be the reviewed one.
 func TestSameChange(t *testing.T) {
 	t.Parallel()
 	middle := func(text string) string {
@@ -100,7 +99,8 @@ func TestSameChange(t *testing.T) {
 	}
 }
 
-// TestMadeLooksOnTheBaseBranch: a commit elsewhere is not the merge that was decided on.
+// TestMadeLooksOnTheBaseBranch checks that a commit elsewhere does not count as the merge that was decided
+// on.
 func TestMadeLooksOnTheBaseBranch(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

@@ -76,8 +76,8 @@ func TestDiscardLeavesWhatIsCommittedOrIgnored(t *testing.T) {
 	}
 }
 
-// Within the second in which a tree was checked out, git cannot tell an edit of the
-// same length by its times.
+// TestAnEditWithinTheSecondIsSeen edits a file without changing its length in the second of the checkout,
+// when git cannot detect the edit by the file's times.
 func TestAnEditWithinTheSecondIsSeen(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()

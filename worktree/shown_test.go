@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinesOfTheMergeInTheHead: what is said of the merge is shown on the head, whose lines are
-// others where the base went on.
+// TestLinesOfTheMergeInTheHead checks that comments on lines of the merge are placed on the head, whose line
+// numbers differ if the base has moved on.
 func TestLinesOfTheMergeInTheHead(t *testing.T) {
 	t.Parallel()
 	text := func(edits map[int]string) string {

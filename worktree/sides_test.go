@@ -75,7 +75,7 @@ func TestSidesAreBothContents(t *testing.T) {
 	}
 }
 
-// Another process may pack the mirror anew at any time.
+// TestReadFileOutlivesARepack repacks the mirror between two reads, as another process may do at any time.
 func TestReadFileOutlivesARepack(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()

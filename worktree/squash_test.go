@@ -82,7 +82,7 @@ func droppedFix(h history) Request {
 	return h.pushed()
 }
 
-// TestDiffIsWhatASquashMergeDoes holds for any history.
+// TestDiffIsWhatASquashMergeDoes checks this for many kinds of histories.
 func TestDiffIsWhatASquashMergeDoes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -168,7 +168,8 @@ func TestDiffIsWhatASquashMergeDoes(t *testing.T) {
 	}
 }
 
-// TestNoTreeWhereAMergeIsNotPlain: such a head is neither compared nor merged.
+// TestNoTreeWhereAMergeIsNotPlain checks that heads without a predictable merge are neither compared nor
+// merged.
 func TestNoTreeWhereAMergeIsNotPlain(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -218,8 +219,8 @@ func TestNoTreeWhereAMergeIsNotPlain(t *testing.T) {
 	}
 }
 
-// TestHistoryIsWhatCommitsSay: nothing that lies beside them in the mirror counts, such as a
-// session with a shell could write there.
+// TestHistoryIsWhatCommitsSay checks that only the commits determine the history, and no files beside them in
+// the mirror, which a session with a shell could write.
 func TestHistoryIsWhatCommitsSay(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

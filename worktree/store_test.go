@@ -71,7 +71,8 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	}
 }
 
-// Git takes no branch's name for an option, which anybody who can push chooses.
+// TestBranchesThatLookLikeOptions checks that git never treats the name of a branch, which anybody who can
+// push chooses, as an option.
 func TestBranchesThatLookLikeOptions(t *testing.T) {
 	for _, name := range []string{"-c", "--", "--upload-pack=false", "--receive-pack=false", "--end-of-options"} {
 		r := newRemote(t)

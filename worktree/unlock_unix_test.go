@@ -55,7 +55,8 @@ func lockIn(t *testing.T, dir, name string) {
 	}
 }
 
-// What may not be written in keeps nobody from the tree, and nothing on the disk.
+// TestLockedDirectories checks that directories without write permission neither block the tree nor stay on
+// the disk.
 func TestLockedDirectories(t *testing.T) {
 	if !asNobody(t) {
 		return
@@ -83,7 +84,7 @@ func TestLockedDirectories(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is named, with what to do.
+// TestAFileThatCannotBeRead checks that the error names the file and says what to do.
 func TestAFileThatCannotBeRead(t *testing.T) {
 	if !asNobody(t) {
 		return

@@ -12,9 +12,9 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// TestAFullDiskKeepsTheFileThatWasThere fills a real file system to each of its last bytes in turn, in
-// steps of a page: a file is replaced whole or not at all, the error says why, and with space again it
-// is replaced.
+// TestAFullDiskKeepsTheFileThatWasThere fills a real file system up to each of its last bytes in turn, in
+// steps of a page. It checks that a file is replaced whole or not at all, that the error gives the cause, and
+// that the file is replaced once there is space again.
 func TestAFullDiskKeepsTheFileThatWasThere(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {

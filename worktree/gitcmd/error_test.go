@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A disk that takes nothing is told from a tree that git cannot work with, and not by a name
-// that somebody chose.
+// TestDiskFault checks that a disk that accepts no data is distinguished from a tree that git cannot work
+// with, and that names chosen by others do not confuse this.
 func TestDiskFault(t *testing.T) {
 	t.Parallel()
 	for said, full := range map[string]bool{

@@ -70,7 +70,7 @@ func TestGitMustBeThereAndRecent(t *testing.T) {
 	}
 }
 
-// What git starts is never looked for in the checkout.
+// TestGitGetsNoPathThatMoves checks that git never looks for programs in the checkout.
 func TestGitGetsNoPathThatMoves(t *testing.T) {
 	here := t.TempDir()
 	list := func(dirs ...string) string { return strings.Join(dirs, string(filepath.ListSeparator)) }

@@ -7,7 +7,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// TestAnExpressionIsCompiledWhenItIsFirstUsed by one that cannot be.
+// TestAnExpressionIsCompiledWhenItIsFirstUsed uses an expression that does not compile.
 func TestAnExpressionIsCompiledWhenItIsFirstUsed(t *testing.T) {
 	incomplete := "("
 	broken := lazyregexp.New(incomplete)
@@ -19,7 +19,7 @@ func TestAnExpressionIsCompiledWhenItIsFirstUsed(t *testing.T) {
 	broken.MatchString("")
 }
 
-// TestItFindsWhatAnExpressionCompiledAtOnceFinds in text and in bytes.
+// TestItFindsWhatAnExpressionCompiledAtOnceFinds compares both on text and on bytes.
 func TestItFindsWhatAnExpressionCompiledAtOnceFinds(t *testing.T) {
 	const expr, text = `(\w)(\d)?`, "a1 b c3"
 	lazy, at := lazyregexp.New(expr), regexp.MustCompile(expr)

@@ -102,8 +102,8 @@ func shape(n node) string {
 	return n.XMLName.Local + "(" + strings.Join(inner, " ") + ")"
 }
 
-// TestTaskIsSound reads the description of Windows' scheduled task, with any characters in its values. What it consists of is
-// as the schema has it, in which a trigger's own elements follow those of all triggers
+// TestTaskIsSound reads the description of Windows' scheduled task, with any characters in its values. Its
+// elements follow the schema, in which a trigger's own elements come after those of all triggers
 // (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema).
 func TestTaskIsSound(t *testing.T) {
 	t.Parallel()

@@ -134,8 +134,8 @@ func TestUnitIsSound(t *testing.T) {
 	}
 }
 
-// TestWaiting runs the shell's script that launchd is given: a mistake is a success to it, and the signal to end reaches
-// the program, whose exit code it waits for.
+// TestWaiting runs the shell script for launchd: a mistake gives exit code 0, and SIGTERM reaches the
+// program, for whose exit code the script waits.
 func TestWaiting(t *testing.T) {
 	for script, want := range map[string]int{
 		"exit 0": 0, "exit 1": 1, "exit 2": 0, "exit 20": 20, `trap "exit 7" TERM; kill $PPID; while :; do :; done`: 7,

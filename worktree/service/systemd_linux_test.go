@@ -30,7 +30,7 @@ echo 0 > /sys/fs/cgroup/cgroup.procs
 find $group -depth -type d -exec rmdir {} +
 exit $code`
 
-// TestSystemdKeepsItRunning tries the unit with a real systemd of this user's.
+// TestSystemdKeepsItRunning runs the unit in a real systemd of this user.
 func TestSystemdKeepsItRunning(t *testing.T) {
 	if os.Getenv(within) != "" {
 		keptRunning(t)

@@ -108,7 +108,7 @@ func TestWhatIsRightIsRead(t *testing.T) {
 	}
 }
 
-// TestReferences has one setting refer to another, which none can that is read by itself.
+// TestReferences has one setting refer to another; such a setting cannot be read separately.
 func TestReferences(t *testing.T) {
 	var s shelf
 	if err := strictyaml.Decode([]byte("name: &n oak\ntags: [*n]\n"), &s); err != nil || s.Tags[0] != "oak" {
@@ -120,7 +120,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that any file ends in settings or in an error.
+// FuzzDecode checks that any file gives settings or an error.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", "a: &a [*a]", "lamp: {on: {}}", "books: {a: , b: 5}", "? {}\n", "<<: {name: a}\nboards: x", "lamp: !!str 5",
