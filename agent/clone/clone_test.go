@@ -11,7 +11,7 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// TestASubmoduleIsNoFileThatCannotBeRead: its name may be that of a script that runs checks.
+// TestASubmoduleIsNoFileThatCannotBeRead uses a submodule with the name of a script that runs checks.
 func TestASubmoduleIsNoFileThatCannotBeRead(t *testing.T) {
 	dir, git := repository(t)
 	write := func(text string) {
@@ -58,8 +58,8 @@ func repository(t *testing.T) (dir string, git func(args ...string)) {
 	return dir, git
 }
 
-// TestAChangeWithinTheSameMomentIsSeen: of a file with the size and the time that the index
-// notes, only the index's own time says that its content has to be looked at.
+// TestAChangeWithinTheSameMomentIsSeen changes a file without changing the size and the time recorded in the
+// index: only the index's own time shows that the content must be read.
 func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
 	dir, git := repository(t)
 	file, index := filepath.Join(dir, "a.txt"), filepath.Join(dir, ".git", "index")

@@ -6,7 +6,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// TestIdle wakes an agent by all that may have changed a pull request, and by nothing that has not.
+// TestIdle checks that every event that may have changed a pull request wakes an agent, and no other event
+// does.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	const claim = "https://relay.example/pulls/acme/app/1#touchstone-0123456789ab"

@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// TestTheCommandIsOfTheEngineThatTheFileNames, not of one that is chosen elsewhere.
+// TestTheCommandIsOfTheEngineThatTheFileNames checks that the command is not used for an engine chosen
+// elsewhere.
 func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
@@ -30,7 +31,8 @@ func TestTheCommandIsOfTheEngineThatTheFileNames(t *testing.T) {
 	}
 }
 
-// TestTheAgentOfTheProtocolIsTheFiles, whichever engine it is beside.
+// TestTheAgentOfTheProtocolIsTheFiles checks that the engine acp uses the file's command also when the file selects
+// another engine.
 func TestTheAgentOfTheProtocolIsTheFiles(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()

@@ -9,7 +9,8 @@ import (
 	"touchstone/agent/engine/enginetest"
 )
 
-// Where nothing confines a session, none is held that has to be confined, and no agent starts.
+// TestNoSessionWithoutARequiredSandbox checks that without a sandbox no session runs that requires one, and
+// no agent starts.
 func TestNoSessionWithoutARequiredSandbox(t *testing.T) {
 	if !enginetest.Unconfined(t) {
 		return

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkSheet is the sheet of a change of 20 functions in a repository of 10,000 files of
-// 60 lines, with the index of an earlier review. The yardstick beside each run is one git grep
-// for one of the names.
+// BenchmarkSheet makes the sheet of a change of 20 functions in a repository of 10,000 files of 60 lines,
+// with the index of an earlier review. The reference for each run is one git grep for one of the names.
 func BenchmarkSheet(b *testing.B) {
 	const files, functions = 10_000, 20
 	before, after := map[string]string{}, map[string]string{}

@@ -42,7 +42,7 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 	}
 }
 
-// TestLongNamesFillNoSheet: names and paths may be of any length, and what a session reads stays short.
+// TestLongNamesFillNoSheet checks that the sheet for a session stays short, however long names and paths are.
 func TestLongNamesFillNoSheet(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(strings.Repeat("d", 200)+"/", 12)
@@ -65,7 +65,8 @@ func TestLongNamesFillNoSheet(t *testing.T) {
 	}
 }
 
-// TestManyBrokenFilesFillNoSheet: that they do not parse is said of some, and of how many more.
+// TestManyBrokenFilesFillNoSheet checks that the sheet lists some of the files that do not parse, and counts
+// the others.
 func TestManyBrokenFilesFillNoSheet(t *testing.T) {
 	t.Parallel()
 	after := map[string]string{}
@@ -78,8 +79,8 @@ func TestManyBrokenFilesFillNoSheet(t *testing.T) {
 	}
 }
 
-// TestTheSheetOfAVeryLargeRepository: the commit has 300,000 files, and so that they need not be
-// checked out, they are gone again in the head of its branch.
+// TestTheSheetOfAVeryLargeRepository uses a commit with 300,000 files. The head of its branch removes them
+// again, so that they need not be checked out.
 func TestTheSheetOfAVeryLargeRepository(t *testing.T) {
 	t.Parallel()
 	r := repository{t, t.TempDir()}

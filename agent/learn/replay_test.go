@@ -48,8 +48,8 @@ func replayed(t *testing.T, g *loopback.GitHub, plan learn.Plan, session loopbac
 	return plan.Run(t.Context(), r, none, verdict.Allowance{}, func(string) {})
 }
 
-// TestRoundsWhoseCommitsAreGoneAreCounted, and do not keep the others from being replayed; nor does a session that
-// does not finish.
+// TestRoundsWhoseCommitsAreGoneAreCounted checks that neither such rounds nor an unfinished session keep the
+// other rounds from being replayed.
 func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
 	t.Parallel()
 	g, plan := reviewed(t)
@@ -74,7 +74,7 @@ func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
 	}
 }
 
-// TestAReplayEndsWhereNoModelCanBeAsked, and keeps what it has come to until then.
+// TestAReplayEndsWhereNoModelCanBeAsked checks that the replay keeps its results up to then.
 func TestAReplayEndsWhereNoModelCanBeAsked(t *testing.T) {
 	t.Parallel()
 	g, plan := reviewed(t)
@@ -89,7 +89,7 @@ func TestAReplayEndsWhereNoModelCanBeAsked(t *testing.T) {
 	}
 }
 
-// TestPlanBelievesReviewersAlone and leaves out what is older than it looks back.
+// TestPlanBelievesReviewersAlone also checks that rounds from before the time span are left out.
 func TestPlanBelievesReviewersAlone(t *testing.T) {
 	t.Parallel()
 	g, _ := reviewed(t)

@@ -12,8 +12,8 @@ import (
 	"touchstone/verdict"
 )
 
-// TestFindingsCannotSteerTheDraft: what others wrote stands between delimiters that it cannot form, those first that
-// were wrong, and a finding cannot end the session's answer.
+// TestFindingsCannotSteerTheDraft checks that other people's text is between delimiters that the text cannot
+// form, with wrong findings first, and that a finding cannot end the session's answer.
 func TestFindingsCannotSteerTheDraft(t *testing.T) {
 	t.Parallel()
 	base, err := guidelines.Default()
@@ -53,7 +53,7 @@ func TestFindingsCannotSteerTheDraft(t *testing.T) {
 	}
 }
 
-// TestChooseTakesTheRowThatWasMostOftenWrong, and none that mostly held.
+// TestChooseTakesTheRowThatWasMostOftenWrong also checks that no row is chosen whose findings mostly held.
 func TestChooseTakesTheRowThatWasMostOftenWrong(t *testing.T) {
 	t.Parallel()
 	row := func(rule string, held, wrong int) audit.Row {

@@ -30,8 +30,8 @@ func open(t *testing.T, page, host string, cookies []*http.Cookie) *http.Respons
 	return response
 }
 
-// TestPageIsForItsBrowserAlone: a web page that has its own name resolve to this machine sees nothing, and a code without
-// the state of this run makes no App.
+// TestPageIsForItsBrowserAlone checks that a web page that makes its own name resolve to this machine sees
+// nothing, and that a code without this run's state creates no App.
 func TestPageIsForItsBrowserAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	pages := make(chan string, 1)

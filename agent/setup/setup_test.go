@@ -176,7 +176,8 @@ func TestWriteSaysWhatChanged(t *testing.T) {
 	}
 }
 
-// TestSeedMakesNothingOutsideOfTheRepository: the clone may be somebody else's, and what it tracks with it.
+// TestSeedMakesNothingOutsideOfTheRepository checks this with links, since others may have written the
+// clone's tracked files.
 func TestSeedMakesNothingOutsideOfTheRepository(t *testing.T) {
 	t.Parallel()
 	top, outside := t.TempDir(), t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"touchstone/agent/trust"
 )
 
-// TestADamagedBookIsNeverAnotherOne flips bits of each byte of what is known of reviewers, and cuts
-// it off at each: what is read is what was written, or nothing is.
+// TestADamagedBookIsNeverAnotherOne flips bits in each byte of the book, and cuts the book off at each byte:
+// parsing returns what was written, or fails.
 func TestADamagedBookIsNeverAnotherOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

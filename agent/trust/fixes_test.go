@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict"
 )
 
-// TestCostsCountOfTheAuthorsAgentAlone: of a commit that its key signed for this pull request, as
-// that says it.
+// TestCostsCountOfTheAuthorsAgentAlone checks that only costs in a commit that the agent's key signed for
+// this pull request count, unchanged.
 func TestCostsCountOfTheAuthorsAgentAlone(t *testing.T) {
 	t.Parallel()
 	key, other := newKey(t), newKey(t)

@@ -6,7 +6,8 @@ import (
 	"touchstone/agent/trust"
 )
 
-// TestARefusedWordStaysRefused, also for the next process, and for its own pull request alone.
+// TestARefusedWordStaysRefused checks that the next process sees the refused word too, and that it is refused
+// only for its own pull request.
 func TestARefusedWordStaysRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -46,8 +46,8 @@ func review(t *testing.T, s verdict.Signer) forge.SubmittedReview {
 		SHA: "4f1c0de", Body: "Fine.\n\n" + seal, SubmittedAt: noon}
 }
 
-// TestOnlyWhatAReviewerSignedIsBelieved: GitHub lets people edit reviews, and a record that its
-// reviewer did not sign for this pull request, with a key that is known, is recognised.
+// TestOnlyWhatAReviewerSignedIsBelieved checks that a record is recognised as foreign if its reviewer did not
+// sign it for this pull request with a known key, because GitHub lets people edit reviews.
 func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
 	t.Parallel()
 	key, other := newKey(t), newKey(t)
@@ -93,7 +93,7 @@ func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
 	}
 }
 
-// TestTheFirstKeyIsKept, also over a restart, and not taken from what somebody edited.
+// TestTheFirstKeyIsKept checks that the key is kept over a restart, and is not taken from an edited review.
 func TestTheFirstKeyIsKept(t *testing.T) {
 	t.Parallel()
 	dir, key, other := t.TempDir(), newKey(t), newKey(t)
@@ -142,7 +142,7 @@ func TestUnsignedRecordsCountUntilTheirDay(t *testing.T) {
 	}
 }
 
-// TestAFreedLoginIsRefused: somebody who takes over the name of a renamed account is not it.
+// TestAFreedLoginIsRefused checks that an account that takes over the login of a renamed account is refused.
 func TestAFreedLoginIsRefused(t *testing.T) {
 	t.Parallel()
 	book, _ := machine(t)
@@ -157,8 +157,8 @@ func TestAFreedLoginIsRefused(t *testing.T) {
 	}
 }
 
-// TestAKeyIsItsMachinesAlone: it is made once, only its user may read it, and one that is
-// damaged is no reason to make another.
+// TestAKeyIsItsMachinesAlone checks that the key is created once, that only its user may read it, and that a
+// damaged key is not replaced.
 func TestAKeyIsItsMachinesAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
