@@ -97,8 +97,8 @@ func TestIndexNamesEveryDimensionAndPredicate(t *testing.T) {
 	}
 }
 
-// TestEveryCitedRuleExists holds the documents and instructions together: an id
-// in prose that no table has would make the model cite a rule that is not there.
+// TestEveryCitedRuleExists checks the ids in the documents and instructions: an id in prose that no table has
+// would make the model cite a rule that does not exist.
 func TestEveryCitedRuleExists(t *testing.T) {
 	set := defaults(t)
 	var alternatives []string

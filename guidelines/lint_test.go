@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDefaultsAreClean lints the embedded documents over nothing.
+// TestDefaultsAreClean lints the embedded documents over an empty set.
 func TestDefaultsAreClean(t *testing.T) {
 	texts := map[string]string{}
 	for _, doc := range defaults(t).Documents {

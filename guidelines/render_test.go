@@ -139,8 +139,8 @@ func TestForIsInReadingOrderAndSaysWhy(t *testing.T) {
 	}
 }
 
-// TestRenderIsStable holds what a provider's cache needs: other files, the
-// same rules, the same text; and much less of it for a small change.
+// TestRenderIsStable checks what a provider's cache needs: the same rules give the same text even for other
+// files. It also checks that the text for a small change is much shorter.
 func TestRenderIsStable(t *testing.T) {
 	set := defaults(t)
 	one := set.Render(set.For(changed("store/a.go", "store/a_test.go")))
@@ -157,7 +157,7 @@ func TestRenderIsStable(t *testing.T) {
 	}
 }
 
-// TestRenderShowsEveryRule parses what is rendered, which is what a model reads.
+// TestRenderShowsEveryRule parses the rendered text, which is what a model reads.
 func TestRenderShowsEveryRule(t *testing.T) {
 	for _, doc := range defaults(t).Documents {
 		again := parsed(t, doc.Name, doc.render(func(Row) bool { return true }))

@@ -8,7 +8,7 @@ import (
 const ownTable = "# Own\r\n\r\n| ID | Severity | Scope | Criterion |\r\n| --- | --- | --- | --- |\r\n| own/O1 | minor | `**/*.go` | " +
 	"One. |\r\n| own/O2 | minor | code | Two. |\r\n\r\nProse.\r\n"
 
-// TestRewordChangesOneLine, where the row is written, or adds it as an amendment.
+// TestRewordChangesOneLine checks that Reword changes the row's line or adds an amendment.
 func TestRewordChangesOneLine(t *testing.T) {
 	t.Parallel()
 	base, err := Default()
@@ -45,7 +45,7 @@ func TestRewordChangesOneLine(t *testing.T) {
 	}
 }
 
-// TestRewordSaysWhatIsWrong with what comes of it, and nothing of what was wrong before.
+// TestRewordSaysWhatIsWrong checks that only problems caused by the change are reported, not earlier ones.
 func TestRewordSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	base, err := Default()
