@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A weakness whose line is written otherwise since would be noticed only where all are tried,
-// which takes long.
+// TestSeedsFitTheSource checks that the source still contains the lines that the weaknesses replace.
+// Otherwise only a run of all weaknesses would notice a changed line, which takes long.
 func TestSeedsFitTheSource(t *testing.T) {
 	for _, s := range seeds {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(s.file)))

@@ -7,7 +7,7 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// A short run of each kind. `make chaos-relay` goes on for longer.
+// TestChaos makes a short run of each kind. `make chaos-relay` makes longer ones.
 func TestChaos(t *testing.T) {
 	for _, store := range []string{"sqlite", "firestore"} {
 		t.Run(store, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// What a run must not overlook: each kind of damage is counted.
+// TestJudge checks that each kind of damage is counted.
 func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second map[int64]string

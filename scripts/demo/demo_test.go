@@ -154,7 +154,7 @@ func processesWith(t *testing.T, text string) []found {
 
 var lastLine = regexp.MustCompile(`^demo: acme/app#1 merged after \d+ rounds in \d+\.\ds$`)
 
-// The model of one is scripted, and the other's is the user's own claude.
+// TestTwoDemosAtOnce runs one demo with the scripted model and one with the user's own claude.
 func TestTwoDemosAtOnce(t *testing.T) {
 	for model, start := range map[string]func(t *testing.T) *trial{
 		"scripted":                func(t *testing.T) *trial { return startDemo(t, bin) },
@@ -209,7 +209,7 @@ func startDemoOfClaude(t *testing.T) *trial {
 	return startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
 }
 
-// TestTeamSetsItselfUp goes the way of the README, from nothing to a merge.
+// TestTeamSetsItselfUp follows the README from nothing to a merge.
 func TestTeamSetsItselfUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		flags []string
@@ -234,7 +234,7 @@ func TestTeamSetsItselfUp(t *testing.T) {
 	}
 }
 
-// TestReadmeSaysWhatIsPlayed holds the commands of the README's set-up section against those of --live.
+// TestReadmeSaysWhatIsPlayed compares the commands of the README's set-up section with those of --live.
 func TestReadmeSaysWhatIsPlayed(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {

@@ -97,8 +97,8 @@ func TestEachDefectIsPlantedOnceAndGoesWithItsFix(t *testing.T) {
 	}
 }
 
-// What the scripted reviewer says must hold up to the guidelines that a real
-// one is given.
+// TestFindingsCiteGuidelines checks the scripted reviewer's findings against the guidelines that a real
+// reviewer gets.
 func TestFindingsCiteGuidelines(t *testing.T) {
 	rules, err := guidelines.Default()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestLazyExpressionsCompile finds what would panic only when it is first used. An expression that the program puts
-// together from more than literals is left to the tests of its package.
+// TestLazyExpressionsCompile finds expressions that would panic only at their first use. Expressions that the
+// program builds from more than literals are left to the tests of their packages.
 func TestLazyExpressionsCompile(t *testing.T) {
 	root := filepath.Join("..", "..")
 	list := exec.Command("git", "grep", "-l", `lazyregexp\.New(`, "--", "*.go")

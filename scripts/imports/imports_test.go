@@ -180,8 +180,8 @@ func TestWhoMayImportWhom(t *testing.T) {
 	}
 }
 
-// TestOnlyTheMergerMerges looks for the calls that merge a pull request, by
-// themselves or through a queue, and for the one that deletes its branch.
+// TestOnlyTheMergerMerges finds the calls that merge a pull request, directly or through a queue, and the
+// call that deletes its branch.
 func TestOnlyTheMergerMerges(t *testing.T) {
 	found := map[string]int{"SquashMerge": 0, "Enqueue": 0, "DeleteBranch": 0}
 	for _, p := range list(t) {

@@ -14,7 +14,7 @@ import (
 // mostColumns is how long a line of Go may be, in characters.
 const mostColumns = 140
 
-// TestLinesFitAScreen looks at each line of Go but for those of a text that others read as it stands, and those
+// TestLinesFitAScreen checks every line of Go except for lines of texts that are used unchanged, and lines
 // with an address, which cannot be broken.
 func TestLinesFitAScreen(t *testing.T) {
 	root := filepath.Join("..", "..")

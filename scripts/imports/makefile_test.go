@@ -18,7 +18,8 @@ var (
 	declared = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// A pattern of names that is meant for one package leaves out a test of another that has such a name.
+// TestWhatMakeTestLeavesOutMakeSweepRuns guards against a pattern of names for one package that also excludes
+// a test with such a name in another package.
 func TestWhatMakeTestLeavesOutMakeSweepRuns(t *testing.T) {
 	root := filepath.Join("..", "..")
 	content, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -80,7 +81,8 @@ func TestWhatMakeTestLeavesOutMakeSweepRuns(t *testing.T) {
 	}
 }
 
-// The packages that make test leaves out are those of make programs, which CI and a release run besides.
+// TestPackagesThatMakeTestLeavesOutRunElsewhere checks that the packages that make test leaves out are those
+// of make programs, which CI and a release run as well.
 func TestPackagesThatMakeTestLeavesOutRunElsewhere(t *testing.T) {
 	for path, want := range map[string]string{
 		"Makefile": `(?m)^\t@\$\(RUNTESTS\) -without='\$\(PROGRAMS\)' .*\n(.*\n)*programs: .*\n\t.*\n\t@\$\(RUNTESTS\) .* \$\(PROGRAMS\)\n` +

@@ -96,7 +96,8 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
-// TestHowItIsReviewedIsChosenByTheRepository, so that the review reads it from the base, and does not see it as a change.
+// TestHowItIsReviewedIsChosenByTheRepository checks that the review reads the settings from the base, and
+// does not see them as a change.
 func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 	clones, commit := fixed(t)
 	c := change{Repository: "acme/app", Commit: commit, Direction: "forward"}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A mistake in what one system alone compiles is told for that system alone, be it in a test or in a file of one architecture.
+// TestMistakesOfOnePlatformAreTold checks that a mistake in code that only one system compiles is reported
+// for that system only, in a test as well as in a file for one architecture.
 func TestMistakesOfOnePlatformAreTold(t *testing.T) {
 	dir := t.TempDir()
 	wants := map[string]string{}

@@ -75,7 +75,8 @@ func TestLastLineCounts(t *testing.T) {
 	}
 }
 
-// With -again, one test that fails among others and passes alone is named and passes; what is no matter of chance fails.
+// TestWhatFailsIsRunAgainAlone checks that with -again a test that fails among others and passes alone is
+// named and passes, and that failures which are not a matter of chance fail.
 func TestWhatFailsIsRunAgainAlone(t *testing.T) {
 	const head = `package a
 
@@ -128,7 +129,8 @@ func once(t *testing.T) {
 	}
 }
 
-// TestEachPackageIsInOneOfTheSamples, of which there are as many as -every says, but for what is left out.
+// TestEachPackageIsInOneOfTheSamples checks that each package is in exactly one of the -every samples, except
+// for those that are left out.
 func TestEachPackageIsInOneOfTheSamples(t *testing.T) {
 	test := "\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {}\n"
 	module(t, map[string]string{

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Where this user may mount, the temporary files of tests are in memory, and nothing is left of them.
+// TestTemporaryFilesAreInMemory checks that the temporary files of tests are in memory if this user may
+// mount, and that nothing is left of them.
 func TestTemporaryFilesAreInMemory(t *testing.T) {
 	before := t.TempDir()
 	if exec.Command("unshare", "--mount", "mount", "-t", "tmpfs", "trial", before).Run() != nil || !available() {

@@ -7,7 +7,8 @@ import (
 	"touchstone/agent/config"
 )
 
-// What is given for verify and as patterns of commands arrives as it was given, commas included.
+// TestCommandsKeepTheirCommas checks that the values for verify and the patterns of commands arrive
+// unchanged, commas included.
 func TestCommandsKeepTheirCommas(t *testing.T) {
 	t.Parallel()
 	const verify, pattern = `go test -run "A|B,C" ./...`, "cut -d, -f1 *"
