@@ -6,8 +6,8 @@ import (
 	"touchstone/verdict/guard/guardtest"
 )
 
-// A spelling that writes nothing anew, because its parser refuses what it reads, would
-// make the count of spellings look good.
+// TestEachSpellingIsUsed checks that each spelling changes something. A spelling whose parser refuses its
+// input would write nothing, and still be counted.
 func TestEachSpellingIsUsed(t *testing.T) {
 	const enough = 4
 	used := map[string]int{}
