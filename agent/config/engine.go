@@ -89,16 +89,16 @@ var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (a ACP) validate() error {
 	var errs []error
 	if len(a.Command) > 0 && a.Command[0] == "" {
-		errs = append(errs, errors.New("engine.acp.command begins with nothing; name the agent's program and arguments, such as [gemini, --acp]"))
+		errs = append(errs, errors.New("engine.acp.command has an empty program; name the agent's program, such as [gemini, --acp]"))
 	}
 	for _, name := range a.Variables {
 		switch {
 		case !variableName.MatchString(name):
-			errs = append(errs, fmt.Errorf("engine.acp.variables has %.40q, which is no variable's name; write names alone, such as "+
+			errs = append(errs, fmt.Errorf("engine.acp.variables has %.40q, which is not a variable's name; write only names, such as "+
 				"GOOSE_PROVIDER", name))
 		case ours.MatchString(name):
-			errs = append(errs, fmt.Errorf("engine.acp.variables has %s, with which the agent could act in this program's name; give it a login of "+
-				"its own under another name", name))
+			errs = append(errs, fmt.Errorf("engine.acp.variables has %s, which would let the agent act in this program's name; give "+
+				"the agent a login of its own in another variable", name))
 		}
 	}
 	return errors.Join(errs...)
@@ -202,7 +202,7 @@ const (
 
 func atLeast(key string, d, least Duration) error {
 	if d < least {
-		return fmt.Errorf("%s is %s, in which no session could come to anything; it has to be %s at least", key, d, least)
+		return fmt.Errorf("%s is %s, which is too short for any session; it must be at least %s", key, d, least)
 	}
 	return nil
 }
@@ -229,28 +229,28 @@ func (e Engine) Validate() error {
 		list := strings.Contains("fallback off", key)
 		for _, name := range named[key] {
 			if !validModel(name) || list && name == "" {
-				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is no model; write one as its engine names it, such as sonnet, "+
-					"or with the engine, such as codex:gpt-5", key, name))
+				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is not a model; write its engine's name for it, such as sonnet, "+
+					"or put the engine in front, such as codex:gpt-5", key, name))
 			}
 		}
 	}
 	if e.MaxTurns < 0 {
-		errs = append(errs, fmt.Errorf("engine.max_turns is %d; it has to be a number of steps such as 300, or 0 for no bound", e.MaxTurns))
+		errs = append(errs, fmt.Errorf("engine.max_turns is %d; it must be a number of steps such as 300, or 0 for no limit", e.MaxTurns))
 	}
 	if e.MaxMemoryGB != 0 && !(e.MaxMemoryGB >= leastMemoryGB && e.MaxMemoryGB <= mostMemoryGB) {
-		errs = append(errs, fmt.Errorf("engine.max_memory_gb is %g; it has to be from %g to %g, or 0 for three quarters of this machine's memory",
+		errs = append(errs, fmt.Errorf("engine.max_memory_gb is %g; it must be from %g to %g, or 0 for three quarters of this machine's memory",
 			e.MaxMemoryGB, leastMemoryGB, mostMemoryGB))
 	}
 	if e.MaxProcesses != 0 && e.MaxProcesses < leastProcesses {
-		errs = append(errs, fmt.Errorf("engine.max_processes is %d, in which no session could come to anything; it has to be %d at least, or "+
+		errs = append(errs, fmt.Errorf("engine.max_processes is %d, which is too few for any session; it must be at least %d, or "+
 			"0 for 5000",
 			e.MaxProcesses, leastProcesses))
 	}
 	if len(e.Command) > 0 && e.Command[0] == "" {
-		errs = append(errs, errors.New("engine.command begins with nothing; name the model CLI's program, such as [claude], or leave it out"))
+		errs = append(errs, errors.New("engine.command has an empty program; name the model CLI's program, such as [claude], or leave it out"))
 	}
 	if len(e.Command) > 0 && e.Name == "acp" {
-		errs = append(errs, errors.New("engine.command is not for the engine acp; set engine.acp.command"))
+		errs = append(errs, errors.New("engine.command does not apply to the engine acp; set engine.acp.command"))
 	}
 	return errors.Join(append(errs,
 		e.ACP.validate(),
@@ -268,7 +268,7 @@ func (e Engine) CheckSandbox(none error) error {
 	if e.Sandbox != Required || none == nil {
 		return nil
 	}
-	return fmt.Errorf("engine.sandbox is required, and nothing confines a session here: %w; run the agent on Linux 6.2 or newer "+
+	return fmt.Errorf("engine.sandbox is required, but there is no sandbox here: %w; run the agent on Linux 6.2 or newer "+
 		"or on macOS, or set engine.sandbox to auto", none)
 }
 
@@ -305,13 +305,13 @@ func (p Price) valid() bool {
 func (p Prices) validate() error {
 	var errs []error
 	if _, err := time.Parse(time.DateOnly, p.Date); err != nil && (p.Date != "" || len(p.Models) > 0) {
-		errs = append(errs, fmt.Errorf("prices.date is %.40q; it has to be the day on which the prices were looked up, such as 2026-01-31",
+		errs = append(errs, fmt.Errorf("prices.date is %.40q; it must be the day on which you looked up the prices, such as 2026-01-31",
 			p.Date))
 	}
 	for _, model := range slices.Sorted(maps.Keys(p.Models)) {
 		if model == "" || !p.Models[model].valid() {
-			errs = append(errs, fmt.Errorf("prices.models has %.40q with a price that cannot be; write what a million tokens cost "+
-				"in US dollars, input and output at least, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
+			errs = append(errs, fmt.Errorf("prices.models has %.40q with an invalid price; write the price of a million tokens "+
+				"in US dollars, at least input and output, such as gpt-5: {input: 1.25, cache_read: 0.125, output: 10}", model))
 		}
 	}
 	return errors.Join(errs...)

@@ -67,10 +67,10 @@ func CheckText(path string, text []byte) error {
 func (c *Config) read(path string) error {
 	content, err := readFile(path, maxFile)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w; correct its name, its permissions or its size", err)
+		return fmt.Errorf("read the configuration: %w; correct the file's name, permissions or size", err)
 	}
 	if err := strictyaml.Decode(content, c); err != nil {
-		return fmt.Errorf("read the configuration %s: %w; correct it: `touchstone config` prints a file with every key explained", path, err)
+		return fmt.Errorf("read the configuration %s: %w; correct the file: `touchstone config` prints one that explains every key", path, err)
 	}
 	for line := range bytes.Lines(content) {
 		line = bytes.TrimSpace(line)
@@ -155,16 +155,16 @@ func askSecret(s *Secret, key string, command []string) error {
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed):
-		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself and see", key, strings.Join(command, " "), err,
+		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself to see why", key, strings.Join(command, " "), err,
 			bytes.TrimSpace(failed.Stderr))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay is about child processes that are still running
-		return fmt.Errorf("%s, which is %q, does not run: %w", key, strings.Join(command, " "), err)
+		return fmt.Errorf("%s, which is %q, cannot be started: %w", key, strings.Join(command, " "), err)
 	case len(printed) > maxSecret:
-		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it has to print the token alone", key, strings.Join(command, " "),
+		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it must print only the token", key, strings.Join(command, " "),
 			maxSecret)
 	}
 	if *s = Secret(bytes.TrimSpace(printed)); *s == "" {
-		return fmt.Errorf("%s, which is %q, prints nothing; it has to print the token", key, strings.Join(command, " "))
+		return fmt.Errorf("%s, which is %q, prints nothing; it must print the token", key, strings.Join(command, " "))
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no ordinary file", path))
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
 	}
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {

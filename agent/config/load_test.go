@@ -124,11 +124,11 @@ func TestLoadRefuses(t *testing.T) {
 		"a number for a key":    {"budgets:\n  5:\n", "line 2:3: a key is a word"},
 		"an octal number":       {"budgets:\n  round: 010\n", "line 2:10: a number that begins with a zero"},
 		"what is not YAML":      {"engine: [\n", "line 1:9: engine: sequence end token"},
-		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1:16: day: it takes a number; correct it"},
+		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1:16: day: it takes a number; correct the file"},
 		"each mistake": {
 			"sweep: soon\nnope: 1\nbudgets:\n  day: lots\n  round: 2\n  wood: 3\n",
 			`line 1:8: sweep: it takes a time, such as 90s, 36h or 30d; line 2:1: unknown field "nope"; ` +
-				`line 4:8: day: it takes a number; line 6:3: unknown field "wood"; correct it`,
+				`line 4:8: day: it takes a number; line 6:3: unknown field "wood"; correct the file`,
 		},
 		"two documents": {"sweep: 5m\n---\nsweep: 6m\n", "several documents"},
 	} {
@@ -150,7 +150,7 @@ func TestLoadRefuses(t *testing.T) {
 	long := write(t, strings.Repeat("# filler\n", maxFile/8), 0o600, t.TempDir(), "agent.yaml")
 	for _, path := range []string{missing, long} {
 		if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "; correct its name") {
+			!strings.Contains(err.Error(), "; correct the file's name") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -263,9 +263,9 @@ func TestTokenCommand(t *testing.T) {
 		"the environment wins": {"echo gh-token", "env-token", "env-token", ""},
 		"fails": {"echo said-$((1+1))-secret; echo log in first >&2; exit 4", "", "",
 			"failed: exit status 4: log in first; run it yourself"},
-		"prints nothing":        {"true", "", "", "prints nothing; it has to print the token"},
+		"prints nothing":        {"true", "", "", "prints nothing; it must print the token"},
 		"prints far too much":   {"head -c 5000 /dev/zero", "", "", "prints more than 4096 bytes"},
-		"is no program at all":  {"", "", "", "does not run"},
+		"is no program at all":  {"", "", "", "cannot be started"},
 		"prints and stays open": {"echo gh-token; sleep 60 >&2 & exit 0", "", "gh-token", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), "is no ordinary file") {
+	if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -147,27 +147,27 @@ func (r Repository) validate() error {
 	errs := []error{oneOf("review.check", r.Review.Check, Off, CheckCritical, CheckBlocking),
 		oneOf("review.strategy", r.Review.Strategy, StrategySession, StrategySpecialists)}
 	if r.Verify.Timeout <= 0 || r.Verify.Timeout > maxVerify {
-		errs = append(errs, fmt.Errorf("verify.timeout is %s; it has to be longer than nothing and at most %s", r.Verify.Timeout, maxVerify))
+		errs = append(errs, fmt.Errorf("verify.timeout is %s; it must be more than 0s and at most %s", r.Verify.Timeout, maxVerify))
 	}
 	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) ||
 		len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
-		errs = append(errs, errors.New("verify.command has to begin with a program, such as [make, test]"))
+		errs = append(errs, errors.New("verify.command must begin with a program, such as [make, test]"))
 	}
 	if len(r.Verify.Reports) > 0 && len(r.Verify.Command) == 0 {
-		errs = append(errs, errors.New("verify.reports names what verify.command writes, and there is no command"))
+		errs = append(errs, errors.New("verify.reports needs a verify.command that writes the reports; set it, or leave verify.reports out"))
 	}
 	for _, pattern := range r.Verify.Reports {
 		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports {
-			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths from the repository's root, such as "+
-				"build/**/*.xml", pattern, maxReports))
+			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths relative to the repository's root, "+
+				"such as build/**/*.xml", pattern, maxReports))
 			break
 		}
 	}
 	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.TrimSpace(name) == "" }) {
-		errs = append(errs, errors.New("merge.checks names a check without a name"))
+		errs = append(errs, errors.New("merge.checks has an empty name; write the name of a check"))
 	}
 	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "touchstone/") }) {
-		errs = append(errs, errors.New("merge.checks names a status that the agents write themselves; name the checks of CI"))
+		errs = append(errs, errors.New("merge.checks has a status that the agents write themselves; name only checks of CI"))
 	}
 	return errors.Join(errs...)
 }

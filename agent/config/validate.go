@@ -35,7 +35,7 @@ func (c Config) Validate() error {
 // validateNetwork checks the network access of an author's sessions, which only the sandbox can limit.
 func (c Config) validateNetwork() error {
 	if c.Author.Network == NetworkGateway && (c.Engine.Sandbox == Off || c.Engine.Gateway == Off) {
-		return errors.New("author.network is gateway, which needs engine.gateway: on and a sandbox; set engine.sandbox to auto or required, " +
+		return errors.New("author.network is gateway, which requires engine.gateway: on and a sandbox; set engine.sandbox to auto or required, " +
 			"or author.network to full")
 	}
 	return oneOf("author.network", c.Author.Network, NetworkFull, NetworkGateway)
@@ -46,11 +46,11 @@ func (c Config) validateAccess() error {
 	errs := []error{validateURL("github.api_url", c.GitHub.APIURL)}
 	switch {
 	case (c.GitHub.AppID != 0) != (c.GitHub.AppKeyFile != ""):
-		errs = append(errs, errors.New("github.app_id and github.app_key_file belong together: give both, or neither"))
+		errs = append(errs, errors.New("github.app_id and github.app_key_file belong together: set both, or neither"))
 	case c.GitHub.AppID < 0:
-		errs = append(errs, fmt.Errorf("github.app_id is %d; it is the number that the App's settings on GitHub show", c.GitHub.AppID))
+		errs = append(errs, fmt.Errorf("github.app_id is %d; it must be the number that the App's settings on GitHub show", c.GitHub.AppID))
 	case c.GitHub.AppID != 0 && (c.GitHub.TokenFile != "" || len(c.GitHub.TokenCommand) > 0):
-		errs = append(errs, errors.New("github.app_id has an App act, and github.token_file or github.token_command a login: give one of them"))
+		errs = append(errs, errors.New("github.app_id is for an App, and github.token_file or github.token_command for a login: set one of them"))
 	}
 	if c.Relay.URL != "" {
 		errs = append(errs, validateURL("relay.url", c.Relay.URL))
@@ -60,17 +60,18 @@ func (c Config) validateAccess() error {
 		value Secret
 	}{{"GitHub", c.GitHub.Token}, {"relay", c.Relay.Token}} {
 		if strings.ContainsFunc(string(token.value), func(r rune) bool { return r <= ' ' || r > '~' }) {
-			errs = append(errs, fmt.Errorf("the %s token holds a space, a line break or another character that no token has; copy it again",
+			errs = append(errs, fmt.Errorf("the %s token contains a space, a line break or another character that no token has; copy it again",
 				token.whose))
 		}
 	}
 	// The address is a secret: the error must not repeat it.
 	if u, err := url.Parse(string(c.Notify.SlackWebhook)); c.Notify.SlackWebhook != "" && (err != nil || u.Host == "" || !private(u)) {
-		errs = append(errs, errors.New("the notify.slack_webhook_file names a file that holds no address of a webhook; it begins with https://"))
+		errs = append(errs, errors.New("notify.slack_webhook_file names a file without the address of a webhook; "+
+			"the address begins with https://"))
 	}
 	if address, err := netip.ParseAddrPort(c.Metrics.Listen); c.Metrics.Listen != "" && (err != nil || !address.Addr().IsLoopback()) {
-		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it has to be a port on a loopback address, such as 127.0.0.1:9477, "+
-			"since all who reach it can read the figures", c.Metrics.Listen))
+		errs = append(errs, fmt.Errorf("metrics.listen is %.40q; it must be a port on a loopback address, such as 127.0.0.1:9477, "+
+			"since everyone who can reach it can read the metrics", c.Metrics.Listen))
 	}
 	return errors.Join(errs...)
 }
@@ -80,11 +81,11 @@ func validateURL(key, value string) error {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("%s is no address of a server; write one such as https://host/", key)
+		return fmt.Errorf("%s is not the address of a server; write one such as https://host/", key)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return fmt.Errorf("%s has to be plain, such as https://%s/: no user, password, query or fragment", key, u.Host)
+		return fmt.Errorf("%s must be plain, such as https://%s/: no user, password, query or fragment", key, u.Host)
 	case !private(u):
-		return fmt.Errorf("%s is %q, where everyone on the way could read the token; use https (http is for this machine alone, "+
+		return fmt.Errorf("%s is %q, which would send the token unencrypted; use https (http is only for this machine, "+
 			"such as http://127.0.0.1:8080)", key, value)
 	}
 	return nil
@@ -117,18 +118,18 @@ func (c Config) validateNames() error {
 	var errs []error
 	for _, name := range c.Repositories {
 		if !IsRepository(name) {
-			errs = append(errs, fmt.Errorf("repositories has %.120q, which is no repository; write owner/name, such as acme/app", name))
+			errs = append(errs, fmt.Errorf("repositories has %.120q, which is not a repository; write owner/name, such as acme/app", name))
 		}
 	}
 	for name := range c.Worktrees.Clones {
 		if !IsRepository(name) {
-			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is no repository; write owner/name and the path of "+
+			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is not a repository; write owner/name and the path of "+
 				"a clone, such as acme/app: ~/src/app", name))
 		}
 	}
 	for _, login := range c.Reviewers {
 		if !IsLogin(login) {
-			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is no login; write it as on GitHub and without an @, such as octocat",
+			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is not a login; write it as on GitHub, without an @, such as octocat",
 				login))
 		}
 	}
@@ -138,15 +139,15 @@ func (c Config) validateNames() error {
 		}
 		for _, key := range keys {
 			if !keyPattern.MatchString(key) {
-				errs = append(errs, fmt.Errorf("keys has a key of %.120q that is none; write the 64 digits that `touchstone doctor --mode "+
-					"reviewer` shows on its machine", login))
+				errs = append(errs, fmt.Errorf("keys has an invalid key for %.120q; write the 64 digits that `touchstone doctor --mode "+
+					"reviewer` shows on the reviewer's machine", login))
 			}
 		}
 	}
 	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold},
 		{"manual", c.Labels.Manual}} {
 		if n := len([]rune(label.value)); n == 0 || n > maxLabel {
-			errs = append(errs, fmt.Errorf("labels.%s has to be a label's name of 1 to %d characters", label.key, maxLabel))
+			errs = append(errs, fmt.Errorf("labels.%s must be a label's name of 1 to %d characters", label.key, maxLabel))
 		}
 	}
 	for _, pattern := range c.Engine.Allow {
@@ -156,7 +157,7 @@ func (c Config) validateNames() error {
 		}
 	}
 	if strings.ContainsAny(c.Author.Name+c.Author.Email, "<>\n\r") || c.Author.Email != "" && !strings.Contains(c.Author.Email, "@") {
-		errs = append(errs, errors.New("author has to be a plain name and email, such as name: Octo Cat and email: octocat@example.com; "+
+		errs = append(errs, errors.New("author must be a plain name and email, such as name: Octo Cat and email: octocat@example.com; "+
 			"leave both out for the token's login"))
 	}
 	return errors.Join(errs...)
@@ -183,7 +184,7 @@ func (c Config) validateLimits() error {
 		value int
 	}{{"rounds.max", c.Rounds.Max}, {"rounds.attempts", c.Rounds.Attempts}, {"concurrency", c.Concurrency}} {
 		if n.value < 1 {
-			errs = append(errs, fmt.Errorf("%s is %d; it has to be at least 1", n.key, n.value))
+			errs = append(errs, fmt.Errorf("%s is %d; it must be at least 1", n.key, n.value))
 		}
 	}
 	for _, d := range []struct {
@@ -198,7 +199,7 @@ func (c Config) validateLimits() error {
 	}{{"author.pause", c.Author.Pause}, {"budgets.round_time", c.Budgets.RoundTime}, {"budgets.pull_request_time",
 		c.Budgets.PullRequestTime}} {
 		if d.value < 0 {
-			errs = append(errs, fmt.Errorf("%s is %s; it has to be a time such as 10m, or 0s", d.key, d.value))
+			errs = append(errs, fmt.Errorf("%s is %s; it must be a time such as 10m, or 0s", d.key, d.value))
 		}
 	}
 	for _, b := range []struct {
@@ -206,14 +207,14 @@ func (c Config) validateLimits() error {
 		value float64
 	}{{"round", c.Budgets.Round}, {"pull_request", c.Budgets.PullRequest}, {"day", c.Budgets.Day}} {
 		if !amount(b.value) {
-			errs = append(errs, fmt.Errorf("budgets.%s is %v; it has to be a number of US dollars, or 0 for no bound", b.key, b.value))
+			errs = append(errs, fmt.Errorf("budgets.%s is %v; it must be a number of US dollars, or 0 for no limit", b.key, b.value))
 		}
 	}
 	if c.Worktrees.MaxGB < 0 {
-		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it has to be a number of gigabytes, or 0 for no bound", c.Worktrees.MaxGB))
+		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it must be a number of gigabytes, or 0 for no limit", c.Worktrees.MaxGB))
 	}
 	if c.StateDir == "" {
-		errs = append(errs, errors.New("there is no place to keep state, as no home directory is known; name one as state_dir"))
+		errs = append(errs, errors.New("there is no home directory to keep state in; set state_dir"))
 	}
 	return errors.Join(errs...)
 }
@@ -223,7 +224,7 @@ func amount(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 
 
 func positive(key string, d Duration) error {
 	if d <= 0 {
-		return fmt.Errorf("%s is %s; it has to be longer than nothing, such as 30s", key, d)
+		return fmt.Errorf("%s is %s; it must be more than 0s, such as 30s", key, d)
 	}
 	return nil
 }
@@ -233,5 +234,5 @@ func oneOf(key, value string, allowed ...string) error {
 		return nil
 	}
 	last := len(allowed) - 1
-	return fmt.Errorf("%s is %.40q; it has to be %s or %s", key, value, strings.Join(allowed[:last], ", "), allowed[last])
+	return fmt.Errorf("%s is %.40q; it must be %s or %s", key, value, strings.Join(allowed[:last], ", "), allowed[last])
 }

@@ -157,7 +157,7 @@ func TestWriteSaysWhatChanged(t *testing.T) {
 	}
 	before, _ := os.ReadFile(path)
 	_, err = Write(path, []Change{{"reviewers", []string{"two words"}}})
-	if err == nil || !strings.Contains(err.Error(), "which is no login") {
+	if err == nil || !strings.Contains(err.Error(), "which is not a login") {
 		t.Errorf("what cannot work is written: %v", err)
 	}
 	if now, _ := os.ReadFile(path); string(now) != string(before) {
