@@ -116,7 +116,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = fmt.Errorf("it is larger than %d bytes", limit)
+		err = fmt.Errorf("the file is larger than %d bytes", limit)
 	}
 	return text, err
 }
@@ -132,7 +132,7 @@ func (c Config) validateServer() error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		errs = append(errs, fmt.Errorf("%q is no address to listen on; write one such as 127.0.0.1:8080", c.Listen))
+		errs = append(errs, fmt.Errorf("%q is not an address to listen on; write one such as 127.0.0.1:8080", c.Listen))
 	}
 	errs = append(errs, server.ValidateStore(c.Store))
 	if c.Retention < 0 {
@@ -144,7 +144,7 @@ func (c Config) validateServer() error {
 	_, err = c.proxies()
 	errs = append(errs, err, token.ValidateLogins(c.Reviewers))
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		errs = append(errs, errors.New("tls-cert and tls-key belong together: give both, or neither"))
+		errs = append(errs, errors.New("tls-cert and tls-key belong together: set both, or neither"))
 	}
 	if c.Domain != "" {
 		errs = append(errs, c.validateDomain())
@@ -156,7 +156,7 @@ func (c Config) validateServer() error {
 func validatePublic(address string) error {
 	public, err := url.Parse(address)
 	if err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" {
-		return fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", address)
+		return fmt.Errorf("%q is not the address of a relay; write one such as https://relay.example.com", address)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%q in trusted_proxies is no address and no network; write 10.0.0.7 or 10.0.0.0/8", text))
+			errs = append(errs, fmt.Errorf("%q in trusted_proxies is neither an address nor a network; write 10.0.0.7 or 10.0.0.0/8", text))
 			continue
 		}
 		networks = append(networks, network.Masked())
@@ -184,12 +184,12 @@ func (c Config) validateDomain() error {
 	_, kept := server.StorePath(c.Store)
 	switch {
 	case c.TLSCert != "":
-		return errors.New("domain has a certificate made, and tls_cert brings one: give one of them")
+		return errors.New("domain obtains a certificate, and tls_cert provides one: set only one of them")
 	case !kept:
-		return errors.New("a certificate for domain is kept beside an embedded store; with a store that relays share, give tls_cert and " +
-			"tls_key, or end TLS in front of them")
+		return errors.New("the certificate for domain is kept beside an embedded store; with a store that relays share, set tls_cert and " +
+			"tls_key, or end TLS in front of the relays")
 	case !strings.Contains(c.Domain, ".") || strings.ContainsAny(c.Domain, "/: *"):
-		return fmt.Errorf("%q is no domain that a certificate can be made for; write one such as relay.acme.dev", c.Domain)
+		return fmt.Errorf("no certificate can be obtained for %q; write a domain such as relay.acme.dev", c.Domain)
 	}
 	return nil
 }

@@ -130,14 +130,14 @@ func githubEndpoint() endpoint {
 func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	places := len(e.secrets.SecretEnv) + len(e.secrets.SecretFile)
 	if places > 2 {
-		return nil, fmt.Errorf("the source %s has %d secrets; two at most are believed, the new one first", name, places)
+		return nil, fmt.Errorf("the source %s has %d secrets; give at most two, the new one first", name, places)
 	}
 	var secrets []string
 	for _, variable := range e.secrets.SecretEnv {
 		secret := os.Getenv(variable)
 		if secret == "" && !unsigned {
 			return nil, fmt.Errorf("%s is not set: set it to the secret of the source %s, which is in the webhook's settings at the sender, or "+
-				"start with --allow-unsigned %s to believe every request", variable, name, name)
+				"start with --allow-unsigned %s to accept every request", variable, name, name)
 		}
 		secrets = append(secrets, secret)
 	}
@@ -150,8 +150,8 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	}
 	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	if len(secrets) == 0 && !unsigned {
-		return nil, fmt.Errorf("the source %s has no secret: name the variable or the file that holds it as secret_env or secret_file, or "+
-			"start with --allow-unsigned %s to believe every request", name, name)
+		return nil, fmt.Errorf("the source %s has no secret: name a variable in secret_env or a file in secret_file that contains it, or "+
+			"start with --allow-unsigned %s to accept every request", name, name)
 	}
 	secrets = append(secrets, "", "")
 	built := e.kind(secrets[0], secrets[1])
@@ -181,15 +181,15 @@ func (c Config) validateSources() error {
 	names := slices.Sorted(maps.Keys(endpoints))
 	for _, name := range names {
 		if endpoints[name].kind == nil {
-			errs = append(errs, fmt.Errorf("the source %s is empty: it takes a kind, which is %s", name, kindNames()))
+			errs = append(errs, fmt.Errorf("the source %s is empty; set its kind, which is %s", name, kindNames()))
 		}
 		if !sourceName.MatchString(name) || name == "relay" {
-			errs = append(errs, fmt.Errorf("%q cannot be a source's name; it is 1 to 63 of a-z, 0-9 and hyphens, and not relay", name))
+			errs = append(errs, fmt.Errorf("%q cannot be a source's name; use 1 to 63 of a-z, 0-9 and hyphens, but not relay", name))
 		}
 	}
 	for _, name := range c.AllowUnsigned {
 		if !slices.Contains(names, name) {
-			errs = append(errs, fmt.Errorf("allow-unsigned names %q, which is no source; the sources are: %s", name, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("allow-unsigned names %q, which is not a source; the sources are: %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return errors.Join(errs...)

@@ -77,7 +77,7 @@ type Recovery struct {
 // Validate reports what is missing or wrong in the fields that an operator sets, which excludes Log.
 func (c Config) Validate() error {
 	if public, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || public.Host == "") {
-		return fmt.Errorf("%q is no address of a relay; write one such as https://relay.example.com", c.PublicURL)
+		return fmt.Errorf("%q is not the address of a relay; write one such as https://relay.example.com", c.PublicURL)
 	}
 	_, err := c.GitHub.client(c.Targets...)
 	return err
