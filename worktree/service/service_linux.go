@@ -29,14 +29,15 @@ ExecStart={{quote .Program}}{{.Words}}
 Environment={{quote (print "PATH=" .Path)}}
 Restart=always
 RestartSec=5
-# By this its log is found, also what it says right before it ends, of which the journal may not know the unit any more.
+# The log is found by this name. Of the last lines before an exit, the journal may no longer know the unit.
 SyslogIdentifier={{.Name}}
-# A mistake in the settings is not mended by another try.
+# Exit code {{.Mistake}} is a mistake in the settings. A restart does not repair it.
 RestartPreventExitStatus={{.Mistake}}
 TimeoutStopSec=60
 KillMode=mixed
 {{- if .Directory}}
-# As root it owns what administrators make with the program's commands; this takes root's rights from it.
+# The service runs as root, so that it owns the files that administrators create with the program's commands.
+# This setting removes root's rights.
 CapabilityBoundingSet=CAP_NET_BIND_SERVICE
 NoNewPrivileges=yes
 ProtectSystem=strict
@@ -53,7 +54,7 @@ UMask=0077
 [Install]
 WantedBy=multi-user.target
 {{- else}}
-# What it starts may be held in control groups that it makes within its own.
+# The agent may create control groups below its own for the processes that it starts.
 Delegate=memory pids
 
 [Install]
