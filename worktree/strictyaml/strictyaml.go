@@ -220,7 +220,7 @@ func located(err error) Mistakes {
 	case errors.As(err, &node):
 		reason = "it takes settings of its own, as key: value"
 	case errors.As(err, &kind) && kind.DstType.Kind() == reflect.String && at.Type == token.MappingValueType:
-		reason = fmt.Sprintf("an entry with a colon in it has to stand in quotes, such as %q", "codex:gpt-5")
+		reason = fmt.Sprintf("an entry with a colon must be quoted, such as %q", "codex:gpt-5")
 	case errors.As(err, &kind):
 		reason = "it takes " + takes(kind.DstType)
 	case errors.As(err, new(*yaml.OverflowError)):
