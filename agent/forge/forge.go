@@ -53,7 +53,7 @@ func New(cfg Config) (*Client, error) {
 			"file as github.token_file")
 	}
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the GitHub token holds a space or another character that no token has: copy it again")
+		return nil, errors.New("the GitHub token contains a space or another character that no token has; copy it again")
 	}
 	api, err := cfg.api()
 	if err != nil {
