@@ -59,7 +59,7 @@ func CheckFlags(cmd *cobra.Command) (err error) {
 		}
 		for _, value := range given {
 			if wrong := wrong(cmd, f.Name, value); wrong != "" {
-				err = errors.Join(err, fmt.Errorf("--%s is %.120q but has to be %s", f.Name, value, wrong))
+				err = errors.Join(err, fmt.Errorf("--%s is %.120q but must be %s", f.Name, value, wrong))
 			}
 		}
 	})

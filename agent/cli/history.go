@@ -33,7 +33,7 @@ type History struct {
 // History reads the outcome of the pull requests that changed within a time span until now.
 func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (h History, err error) {
 	if since <= 0 {
-		return h, Usage(cmd, fmt.Errorf("--since is %s but has to be a time such as 30d or 36h", since.String()))
+		return h, Usage(cmd, fmt.Errorf("--since is %s but must be a time such as 30d or 36h", since.String()))
 	}
 	if h.Config, h.Client, err = s.Onlooker(cmd, reviewers); err != nil {
 		return h, err

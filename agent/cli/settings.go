@@ -161,7 +161,7 @@ func Role(cmd *cobra.Command, mode string) (decide.Role, error) {
 		return "", Usage(cmd, errors.New("--mode is missing; it is reviewer or author"))
 	}
 	if role != decide.Reviewer && role != decide.Author {
-		return "", Usage(cmd, fmt.Errorf("--mode is %q but has to be reviewer or author", mode))
+		return "", Usage(cmd, fmt.Errorf("--mode is %q but must be reviewer or author", mode))
 	}
 	return role, nil
 }
