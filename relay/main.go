@@ -138,7 +138,7 @@ func bindFormat(cmd *cobra.Command, format *string) {
 // checkFormat refuses a --format that is neither text nor json.
 func checkFormat(format string) error {
 	if format != "text" && format != "json" {
-		return usageError{fmt.Errorf("--format is %q but has to be text or json", format)}
+		return usageError{fmt.Errorf("--format is %q but must be text or json", format)}
 	}
 	return nil
 }
