@@ -64,10 +64,10 @@ the repository and not the commit.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.strategy != config.StrategySession && o.strategy != config.StrategySpecialists {
-				return fmt.Errorf("--strategy is %q but has to be session or specialists", o.strategy)
+				return fmt.Errorf("--strategy is %q but must be session or specialists", o.strategy)
 			}
 			if o.check != config.Off && o.check != config.CheckCritical && o.check != config.CheckBlocking {
-				return fmt.Errorf("--check is %q but has to be off, critical or blocking", o.check)
+				return fmt.Errorf("--check is %q but must be off, critical or blocking", o.check)
 			}
 			return o.run(cmd.Context())
 		},
