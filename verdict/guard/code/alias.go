@@ -1,10 +1,10 @@
 package code
 
-// alias is another name for what makes a test in a script, which skips it on a condition:
+// alias is another name for a function that makes a test in a script, and skips the test on a condition:
 // "const onPosix = isWindows() ? test.skip : test".
 type alias struct{ word, cond string }
 
-// aliased finds such names.
+// aliased finds the aliases of a file.
 func (f *finder) aliased() {
 	for i := 0; i+3 < len(f.tokens); i++ {
 		if f.of(i) != "const" || f.kindOf(i+1) != word || f.of(i+2) != "=" {
@@ -26,7 +26,7 @@ func (f *finder) aliased() {
 	}
 }
 
-// choice reads "test" or "test.skip", and where it ends.
+// choice reads "test" or "test.skip". It returns the alias and the index of the token after it.
 func (f *finder) choice(i int) (a alias, end int) {
 	if w := f.of(i); f.lang.calls[w] || f.lang.groups[w] {
 		a.word = w

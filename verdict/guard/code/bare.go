@@ -2,9 +2,9 @@ package code
 
 import "strings"
 
-// Bare is what stands in some lines of a file, from 1 and both included, besides comments and
-// literal text: what a program does, and not what its writer says of it. Of a file in no known
-// language it is empty.
+// Bare returns the code in the lines from..to of a file, counted from 1 and both included, without comments
+// and literal text: what the program does, not what its author says about it. It is empty for a file in an
+// unknown language.
 func Bare(path, content string, from, to int) string {
 	lang := languageOf(path)
 	if lang == nil {

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// claim is one assertion of a test: from a word that asserts to the end of its statement.
-// In Go it is the condition under which a test fails.
+// claim is one assertion of a test: from the asserting word to the end of the statement. In Go it is the
+// condition under which a test fails.
 type claim struct {
 	from, to int32  // its tokens
-	op       string // what it calls last, or what it compares with
-	digest   uint64 // of its tokens, however they are formatted
+	op       string // the last function that it calls, or the operator that it compares with
+	digest   uint64 // of its tokens, independent of formatting
 }
 
-// reading is what an assertion says. It is read where two are compared, since it takes many
-// times the room of the claim.
+// reading is the meaning of an assertion. It is computed only for assertions that are compared, because it
+// takes many times the memory of a claim.
 type reading struct {
 	claim
 	line     int
-	strength int             // how few results pass, 1 to 5, or unknown
-	norm     string          // its tokens, however they are formatted
+	strength int             // how few results pass, from 1 to 5, or unknown
+	norm     string          // its tokens, independent of formatting
 	words    map[string]bool // its words and literals
-	code     string          // what is no literal
-	number   float64         // its last number, which is a tolerance where the strength is about
-	patterns int             // how many of its literals are regular expressions
-	wild     int             // how often these take anything
+	code     string          // its tokens without literals
+	number   float64         // its last number; a tolerance if the strength is about
+	patterns int             // the number of its literals that are regular expressions
+	wild     int             // how often these patterns accept anything (".*")
 }
 
-// unknown is the strength of a function of the tests' own: about that of a bound.
+// unknown is the strength of the tests' own functions: about the same as of a bound.
 const unknown = 0
 
 // assertion reports whether a function of this name asserts.
@@ -51,12 +51,12 @@ var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTA
 var (
 	exactAssertions = set("expect verify ASSERT CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
 		"shouldThrow XCTFail XCTUnwrap prop_assert")
-	// receivers are objects whose methods assert.
+	// receivers are objects with methods that assert.
 	receivers = set("assert require Assert Assertions Expect is t c qt tassert should must expect chai td")
-	// methods of t, c and is that assert.
+	// tMethods are the asserting methods of t, c and is.
 	tMethods = set("is deepEqual equal notEqual true false throws throwsAsync same snapshot like truthy falsy Assert " +
 		"Equal NoErr True False Check ok strictEqual notOk match rejects notThrows")
-	// neutral are words of a chain that say nothing themselves.
+	// neutral are words of a chain that assert nothing themselves.
 	neutral = set("not resolves rejects to be not_to poll and")
 )
 
@@ -93,8 +93,8 @@ func (s *side) claimsOf(u *unit) {
 	})
 }
 
-// calls reports whether a word calls a function: with brackets, type arguments, a block, or
-// in Ruby at the beginning of a line.
+// calls reports whether a word calls a function: with brackets, type arguments or a block or, in Ruby, at the
+// beginning of a line.
 func (s *side) calls(i int) bool {
 	switch next := s.of(i + 1); {
 	case next == "(":
@@ -109,14 +109,14 @@ func (s *side) calls(i int) bool {
 	}
 }
 
-// receives reports whether a word is an object of which a method asserts: assert.Equal.
+// receives reports whether a word is an object with a method that asserts: assert.Equal.
 func (s *side) receives(i int) bool {
 	t := s.of(i)
 	return (receivers[t] || strings.HasSuffix(t, "Assert")) && s.of(i+1) == "." && s.kindOf(i+2) == word && s.of(i-1) != "." &&
 		(len(t) > 2 || tMethods[s.of(i+2)]) && !ending[s.of(i+2)] && s.calls(i+2)
 }
 
-// ending are methods of such objects that end a test without asserting.
+// ending are methods of such objects that end a test without an assertion.
 var ending = set("Ignore Inconclusive Pass Skip")
 
 // asserts reports whether a word begins an assertion.
@@ -125,7 +125,7 @@ func (s *side) asserts(i int) bool {
 	switch {
 	case t == "assert" && (s.lang.python || next != "(" && next != "." && (s.lang.layout == ends || s.lang.name == "Java")):
 		return true
-	case s.lang.rust: // .expect("…") takes a value out
+	case s.lang.rust: // .expect("…") unwraps a value
 		return next == "!" && assertion(t)
 	case s.receives(i):
 		return true
@@ -137,7 +137,7 @@ func (s *side) asserts(i int) bool {
 	return s.calls(i) || s.lang.ruby && next == "{"
 }
 
-// receiverOf is the first token of what a method is called of.
+// receiverOf is the first token of the receiver of a method call.
 func (s *side) receiverOf(i int) int {
 	for s.of(i-1) == "." {
 		switch mate := int(s.tokens[i-2].mate); {
@@ -154,8 +154,8 @@ func (s *side) receiverOf(i int) int {
 	return i
 }
 
-// statementEnd is one past the last token of the statement that a token begins: it ends at
-// a semicolon, with the brackets around it, or with a line that no call goes on from.
+// statementEnd is the index after the last token of the statement that begins at a token. The statement ends
+// at a semicolon, at the closing bracket around it, or with a line that no method call continues.
 func (s *side) statementEnd(i int) int {
 	ofLines := s.lang.newlines || s.lang.layout != braces
 	for k := i + 1; k < len(s.tokens); k++ {
@@ -172,10 +172,10 @@ func (s *side) statementEnd(i int) int {
 	return len(s.tokens)
 }
 
-// claimLine is the line in which an assertion begins.
+// claimLine is the line where an assertion begins.
 func (s *side) claimLine(c claim) int { return s.line(int(c.from)) }
 
-// read tells what an assertion says.
+// read computes the meaning of an assertion.
 func (s *side) read(of claim) reading {
 	from, to := int(of.from), int(of.to)
 	c := reading{claim: of, line: s.claimLine(of), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
@@ -213,14 +213,14 @@ func (s *side) read(of claim) reading {
 	return c
 }
 
-// looser reports whether an assertion is passed by more results than the one that it stands for.
+// looser reports whether more results pass an assertion than passed the one that it replaces.
 func (c reading) looser(than reading) bool {
 	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
 		c.patterns == than.patterns && c.wild > than.wild ||
 		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number || c.shortens(than))
 }
 
-// shortens reports whether an assertion looks for a part of the text that the other one looks for.
+// shortens reports whether an assertion looks for only a part of the text that the other one looks for.
 func (c reading) shortens(than reading) bool {
 	if c.strength > bounded {
 		return false
@@ -236,13 +236,13 @@ func (c reading) shortens(than reading) bool {
 	return false
 }
 
-// bounds reports whether an assertion compares with a bound, rather than with one result.
+// bounds reports whether an assertion compares with a bound and not with one exact result.
 func (c reading) bounds() bool { return strings.ContainsAny(c.code, "<>") }
 
-// digits are assertions whose number says how many digits count, so that fewer are looser.
+// digits are assertions whose number is the count of significant digits: fewer digits are looser.
 var digits = set("tobecloseto assertalmostequal almostequal")
 
-// operation is what an assertion calls last, or what it compares with.
+// operation is the last function that an assertion calls, or the operator that it compares with.
 func (s *side) operation(from, to int) string {
 	op, keyword := strings.ToLower(s.of(from)), s.of(from) == "assert" && s.of(from+1) != "." && s.of(from+1) != "("
 	for k := from; k < to; k++ {
@@ -273,7 +273,8 @@ func (s *side) operation(from, to int) string {
 	return op
 }
 
-// calling reports whether something is called in an expression, which is more than that it is there.
+// calling reports whether an expression calls a function. Such a condition says more than that a value
+// exists.
 func (s *side) calling(from, to int) bool {
 	for k := from; k < to; k++ {
 		if s.of(k) == "(" && s.kindOf(k-1) == word {
@@ -283,8 +284,8 @@ func (s *side) calling(from, to int) bool {
 	return false
 }
 
-// comparison is the operator that an expression, or the first bracket in it, compares with;
-// 0 when there is none.
+// comparison is the token of the comparison operator in an expression, or in the first brackets within it; 0
+// if there is none.
 func (s *side) comparison(from, to int) int {
 	for k := from; k < to; k++ {
 		switch s.of(k) {
@@ -297,7 +298,7 @@ func (s *side) comparison(from, to int) int {
 	return 0
 }
 
-// constant reports whether an assertion looks at nothing that was computed.
+// constant reports whether an assertion depends on no computed value.
 func (c reading) constant() bool {
 	for _, always := range []string{"&& false", "|| true", "or True"} {
 		if strings.Contains(c.norm, always) {
@@ -315,10 +316,10 @@ func (c reading) constant() bool {
 	return true
 }
 
-// constants are words that stand for themselves, and the test as an argument.
+// constants are words with a fixed value, and the test as an argument.
 var constants = set("true false nil null None True False TRUE FALSE undefined t self eq")
 
-// failing is the condition of an "if" of Go whose block fails the test.
+// failing is the condition of a Go "if" whose block fails the test.
 func (s *side) failing(u *unit, i int) (from, to int) {
 	open := i + 1
 	for open < u.to && (s.of(open) != "{" || s.outer[open] != s.outer[i]) {
@@ -343,7 +344,7 @@ func (s *side) failing(u *unit, i int) (from, to int) {
 	return 0, 0
 }
 
-// failedBy is what a condition asserts that fails a test.
+// failedBy is what a Go condition that fails a test asserts: the opposite of its operator.
 func (s *side) failedBy(from, to int) string {
 	k := s.comparison(from, to)
 	switch {
@@ -357,15 +358,15 @@ func (s *side) failedBy(from, to int) string {
 
 var failures = set("Error Errorf Fatal Fatalf Fail FailNow Failf")
 
-// bounded is the strength of an assertion that a bound is kept, about of one that two are.
+// bounded is the strength of an assertion with one bound, about that of one with two bounds.
 const (
 	bounded = 3
 	about   = 4
 )
 
-// strengths are the usual assertions by how few results pass them: 5 one, 4 those about one,
-// 3 a bound, 2 some part, 1 nearly all. Those of a condition that fails a test of Go follow from what it
-// compares with.
+// strengths rates the usual assertions by how few results pass them: 5 one result, 4 results close to one, 3
+// a bound, 2 some part, 1 nearly all. The strength of a Go condition that fails a test follows from its
+// operator.
 var strengths = func() map[string]int {
 	out := map[string]int{}
 	for n, names := range map[int]string{
@@ -393,12 +394,12 @@ var strengths = func() map[string]int {
 	return out
 }()
 
-// truthNames are assertions that take a condition: what counts is the comparison in it.
+// truthNames are assertions that take a condition: their strength is that of the comparison in the condition.
 const truthNames = "assert true asserttrue assert_true ok istrue check require expect_true xctasserttrue xctassert prop_assert"
 
 var truths = set(truthNames + " debug_assert")
 
-// looseWords are arguments that anything matches.
+// looseWords are arguments that match anything.
 var looseWords = set("any anyInt anyLong anyString anyObject anyList anything Anything any_args ANY atLeast atMost " +
 	"atLeastOnce atMostOnce instance_of objectContaining arrayContaining stringContaining AnyTimes MinTimes MaxTimes " +
 	"Exception Throwable BaseException StandardError RuntimeException")

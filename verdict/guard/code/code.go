@@ -1,12 +1,11 @@
-// Package code reads source code for the guard: which tests a change deletes, skips,
-// empties or loosens, and what it adds that tells a tool to look away.
+// Package code reads source code for the guard: which tests a change deletes, skips, empties or loosens, and
+// which suppressions it adds for tools.
 //
-// A file is cut into tokens by the tables in language.go, so that strings and comments are
-// never code, and its definitions and tests become units; Go is read by go/parser. The
-// units of base and head are paired once, over all files, and each rule looks at pairs:
-// gone.go at tests without a partner, skip.go at the marks that a test gained, weaker.go at
-// what it asserts; suppression.go looks at comments and annotations. Hold is what is
-// certain; all else is evidence.
+// The tables in language.go cut a file into tokens, so that strings and comments are never code, and its
+// definitions and tests become units; go/parser reads Go. The units of base and head are paired once, over
+// all files, and each rule examines pairs: gone.go the tests without a partner, skip.go the marks that a test
+// gained, weaker.go its assertions. suppression.go examines comments and annotations. A certain finding is a
+// hold; all others are evidence.
 package code
 
 import (
@@ -20,38 +19,36 @@ import (
 	"touchstone/verdict/guard/junit"
 )
 
-// maxSource bounds the source of one change that is cut into tokens, in bytes. A token
-// takes ten times the bytes of its text.
+// maxSource bounds the source of one change that is cut into tokens, in bytes. A token takes ten times as
+// much memory as its text.
 const maxSource = 24 << 20
 
-// maxTests bounds the files of tests among it, in bytes: both sides of those that changed are kept
-// until the last is read, as tests move from one to another. The first is read however large it is.
+// maxTests bounds the test files within that, in bytes: both sides of changed test files stay in memory until
+// the last one is read, because tests move between files. The first test file is read at any size.
 const maxTests = 12 << 20
 
-// Examines reports whether a file of this path can hold a finding, or be the subject of
-// a test that goes with it.
+// Examines reports whether a file of this path can have a finding, or be the subject of a removed test.
 func Examines(path string) bool {
 	return languageOf(path) != nil || isSubject(path)
 }
 
-// examination is one change that is examined.
+// examination is the examination of one change.
 type examination struct {
-	before, after []*side // of the files whose tests changed
+	before, after []*side // the sides of the files whose tests changed
 	subject       subject
 	pairs         pairing
 	hidden        suppressions
-	builds        map[string]string // the systems that Go builds the sources of a folder for, where not for all
+	builds        map[string]string // by folder: the systems that Go builds its sources for, if not all
 	runs          *junit.Runs
-	named         map[string][]*unit // the tests of before by their names; made by the first that asks
-	said          map[*unit]bool     // tests that a finding was said of
+	named         map[string][]*unit // the tests of before by name; filled on first use
+	said          map[*unit]bool     // tests that already have a finding
 	findings      []change.Finding
 }
 
-// Examine returns what a change lowers in its source code. It never fails: what it cannot
-// read it says in a finding of kind [change.Unexamined]. Runs are what the test runners
-// reported, nil if that is not known: what ran before and does not run now is found even if
-// the code looks unchanged, and what passed at the head is no finding for being renamed,
-// moved or marked.
+// Examine returns what a change lowers in its source code. It never fails: what it cannot read becomes a
+// finding of kind [change.Unexamined]. Runs are the test runners' reports, nil if unknown. A test that ran
+// before and does not run now is found even if the code looks unchanged, and a test that passed at the head
+// is no finding because of a new name, place or mark.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}
 	var read []change.File
@@ -81,8 +78,9 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	})
 }
 
-// wants is how many bytes of a file are to be parsed, 0 where nothing in it can matter or where it
-// cannot be read beside so many bytes of others and of tests, which is said.
+// wants returns how many bytes of a file to parse: 0 if nothing in the file can matter, or if the file is
+// unreadable or exceeds a bound, given the bytes of other files and of tests so far. It reports the latter as
+// a finding.
 func (x *examination) wants(f change.File, size, tests int) int {
 	was, is := languageOf(f.OldPath), languageOf(f.Path)
 	lang, n := cmp.Or(was, is), len(f.Before)+len(f.After)
@@ -103,8 +101,8 @@ func (x *examination) wants(f change.File, size, tests int) int {
 	return max(n, 1)
 }
 
-// take adds a file that is parsed. It keeps its sides only where a test, or what tests call, is
-// not the same.
+// take adds a parsed file. It keeps the file's sides only if a test, or a function that tests call, is not
+// the same.
 func (x *examination) take(p parsed) {
 	f, old, now := p.file, p.before, p.after
 	if old != nil && now != nil {
@@ -152,7 +150,7 @@ func (x *examination) unexamined(f change.File) {
 		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
 }
 
-// say adds a finding at a line of one or both sides, nil for one that is not meant.
+// say adds a finding at a line of one or both sides. A nil side is left out.
 func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, before, after *side, oldLine, newLine int) {
 	f := change.Finding{Tier: tier, Kind: kind, Rule: rule, Why: why}
 	if before != nil {
@@ -167,7 +165,7 @@ func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, 
 // maxText bounds the text of a finding, in bytes.
 const maxText = 300
 
-// lineText is a line without the space around it, cut to a few hundred bytes.
+// lineText is a line without the space around it, cut to maxText bytes.
 func (s *side) lineText(line int) string {
 	rest := s.text
 	for ; line > 1 && rest != ""; line-- {
@@ -177,8 +175,8 @@ func (s *side) lineText(line int) string {
 	return strings.ToValidUTF8(strings.TrimSpace(rest[:min(len(rest), maxText)]), "")
 }
 
-// generated reports whether a file says in its first lines that a program wrote it, for
-// Go, by its name, as https://go.dev/s/generatedcode asks for it.
+// generated reports whether the first lines of a file say that a program wrote it. A Go file, known by its
+// name, needs a line in the form of https://go.dev/s/generatedcode.
 func generated(name string, content []byte) bool {
 	for range 20 {
 		line, rest, found := bytes.Cut(content, []byte("\n"))
@@ -189,7 +187,7 @@ func generated(name string, content []byte) bool {
 			if strings.HasPrefix(text, "// Code generated ") && strings.HasSuffix(text, " DO NOT EDIT.") {
 				return true
 			}
-		case len(lower) == len(text): // no comment
+		case len(lower) == len(text): // not a comment
 		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"), strings.HasPrefix(lower, "auto-generated />"),
 			strings.Contains(lower, "code generated automatically"),
 			strings.Contains(lower, "generated") && (strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")):

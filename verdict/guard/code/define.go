@@ -2,7 +2,7 @@ package code
 
 import "strings"
 
-// braced finds what a word begins in a language of braces.
+// braced finds the unit that begins at a word, in a language with braces.
 func (f *finder) braced(i int) *unit {
 	w, before, after := f.of(i), f.of(i-1), f.of(i+1)
 	switch {
@@ -28,10 +28,10 @@ func (f *finder) braced(i int) *unit {
 var control = set("if for while switch catch return do else try using lock synchronized with when fixed foreach " +
 	"sizeof typeof function super this throw await async get set match in of and or not")
 
-// statement are words that begin a statement and so end what stands before a definition.
+// statement are words that begin a statement, so that the head of a definition begins after them.
 var statement = set("else return case throw new yield do default goto")
 
-// defined is a definition that a keyword begins.
+// defined reads a definition that begins with a keyword.
 func (f *finder) defined(i int) *unit {
 	n := i + 1
 	for f.of(n) == "*" || f.of(n) == "&" || f.of(n) == "!" {
@@ -56,7 +56,7 @@ func (f *finder) defined(i int) *unit {
 	return &unit{name: strings.Trim(f.of(n), "`"), word: f.of(i), at: n, from: f.headOf(i), body: open, to: to}
 }
 
-// method is a function that is written as a type, a name, parameters and a body.
+// method reads a function written as a type, a name, parameters and a body.
 func (f *finder) method(i int) *unit {
 	open := i + 1
 	if f.of(open) == "<" {
@@ -76,7 +76,7 @@ func (f *finder) method(i int) *unit {
 	return &unit{name: f.of(i), word: "method", at: i, from: f.headOf(i), body: open, to: to}
 }
 
-// typed reports whether something that can be a type, or a script's class, stands before a name.
+// typed reports whether the token before a name can be a type, or the class body of a script.
 func (f *finder) typed(i int) bool {
 	switch before := f.of(i - 1); {
 	case f.kindOf(i-1) == word:
@@ -91,8 +91,8 @@ func (f *finder) typed(i int) bool {
 // maxHead bounds the tokens of a head.
 const maxHead = 400
 
-// extent is the first token of the body of a definition whose name ends before a
-// token, and one past its last; -1 where it has no body.
+// extent is, for a definition whose name ends before a token, the first token of its body and the index after
+// its last token; the latter is -1 without a body.
 func (f *finder) extent(i int) (body, to int) {
 	last := min(len(f.tokens), i+maxHead)
 	for from := i; i < last; i++ {
@@ -121,7 +121,7 @@ func (f *finder) extent(i int) (body, to int) {
 	return i, -1
 }
 
-// expression is the extent of what is defined as an expression.
+// expression is the extent of a definition whose body is an expression.
 func (f *finder) expression(i int) (body, to int) {
 	body = i
 	for i < len(f.tokens) {
@@ -167,7 +167,7 @@ func (f *finder) headOf(i int) int {
 			i = int(f.tokens[p].mate)
 		case t == "]" && f.tokens[p].mate >= 0 && !f.lang.newlines || t == "]" && f.tokens[p].mate > 0 && f.of(int(f.tokens[p].mate)-1) == "#":
 			open := int(f.tokens[p].mate)
-			if f.of(open-1) == "!" { // Rust's #![…] is about the file
+			if f.of(open-1) == "!" { // Rust's #![…] applies to the file
 				return i
 			}
 			if i = open; f.of(i-1) == "#" {
@@ -194,7 +194,7 @@ func (f *finder) marked(i int) bool {
 	return f.of(i-1) == "@" || f.of(i-1) == ":" || modifiers[f.of(i)]
 }
 
-// pastAngles is one past the bracket that closes "<"; the token itself if none does.
+// pastAngles is the index after the bracket that closes "<", or the index of "<" if nothing closes it.
 func (f *source) pastAngles(i int) int {
 	depth := 0
 	for n := i; n < min(len(f.tokens), i+maxHead); n++ {
@@ -212,7 +212,7 @@ func (f *source) pastAngles(i int) int {
 	return i
 }
 
-// beforeAngles is the bracket that ">" closes; the token itself if there is none.
+// beforeAngles is the index of the bracket that ">" closes, or the index of ">" if there is none.
 func (f *finder) beforeAngles(i int) int {
 	depth := 0
 	for n := i; n >= max(0, i-maxHead); n-- {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// markFile reads the marks that a file puts on all of its tests.
+// markFile reads the marks that apply to all tests of a file, and the marks that are outside a test's head.
 func (s *side) markFile() {
 	if on := systems(s.path, []byte(s.text)); s.lang.name == "Go" && on != allSystems {
 		s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
@@ -56,7 +56,7 @@ func (s *side) markFile() {
 	}
 }
 
-// tagUnit puts Elixir's "@tag :skip" on the test that follows, and "@describetag :skip" on the group around it.
+// tagUnit adds Elixir's "@tag :skip" to the next test, and "@describetag :skip" to the group around it.
 func (s *side) tagUnit(i int) {
 	next := slices.IndexFunc(s.units, func(u *unit) bool { return u.from > i })
 	if next < 0 {
@@ -73,7 +73,7 @@ func (s *side) tagUnit(i int) {
 	}
 }
 
-// required puts what a comment of PHPUnit's says that a test or a class requires on that one.
+// required adds the requirements in PHPUnit comments to the test or class that the comment precedes.
 func (s *side) required() {
 	for _, n := range s.notes {
 		_, what, is := strings.Cut(s.text[n.from:n.to], "@requires ")

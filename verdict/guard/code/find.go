@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// call is a test or a group that is written as a call with a title: it("adds", …).
+// call reads a test or a group that is written as a call with a title: it("adds", …).
 func (f *finder) call(i int) *unit {
 	if before := f.of(i - 1); before == "." && !callers[f.of(i-2)] || before == "def" || before == "function" || before == ":" && f.lang.ruby {
 		return nil
@@ -51,7 +51,7 @@ func (f *finder) call(i int) *unit {
 
 var callers = set("Deno RSpec QUnit")
 
-// titled sets what a call's arguments, which begin at a token, say: name, body and end.
+// titled reads a call's arguments from a token on: the name, the body and the end of a unit.
 func (f *finder) titled(u *unit, n int) bool {
 	parens := f.of(n) == "("
 	if parens && f.tokens[n].mate < 0 || !parens && f.lang.layout != ends {
@@ -96,14 +96,14 @@ func (f *finder) titled(u *unit, n int) bool {
 	if f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
 		u.body, u.to = next+1, int(f.tokens[next].mate)+1
 	}
-	last := len(u.chain) - 1 // test.skip("…", f) is a test, and test.includes("…") is none
+	last := len(u.chain) - 1 // test.skip("…", f) is a test, test.includes("…") is not
 	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[f.of(u.chain[last])] != ""
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 
 func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
 
-// blockCall finds the block of a call in Ruby or Elixir; without one it has no body.
+// blockCall finds the block of a call in Ruby or Elixir. A call without a block has no body.
 func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 	k := n
 	if parens {
@@ -132,7 +132,7 @@ func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 	return f.tests && u.word != "skip" && u.word != "pending"
 }
 
-// macro is a test that a macro defines, as in C and C++.
+// macro reads a test that a macro defines, as in C and C++.
 func (f *finder) macro(i int) *unit {
 	closing := int(f.tokens[i+1].mate)
 	if closing < 0 || f.of(closing+1) != "{" || f.tokens[closing+1].mate < 0 {
@@ -142,7 +142,7 @@ func (f *finder) macro(i int) *unit {
 		body: closing + 2, to: int(f.tokens[closing+1].mate) + 1}
 }
 
-// indented finds what a word begins in Python.
+// indented finds the unit that begins at a word, in Python.
 func (f *finder) indented(i int) *unit {
 	w := f.of(i)
 	if w != "def" && w != "class" || f.kindOf(i+1) != word || !f.tokens[i].first && f.of(i-1) != "async" {
@@ -172,7 +172,7 @@ func (f *finder) indented(i int) *unit {
 	return u
 }
 
-// suite is the body of a statement of Python, and one past its last token.
+// suite is the first token of the body of a Python statement, and the index after the last one.
 func (f *finder) suite(start int) (body, to int) {
 	outer, column := f.outer[start], f.tokens[start].column
 	body = start
@@ -190,7 +190,7 @@ func (f *finder) suite(start int) (body, to int) {
 	return max(body, start+1), to
 }
 
-// ended finds what a word begins in Ruby and Elixir.
+// ended finds the unit that begins at a word, in Ruby and Elixir.
 func (f *finder) ended(i int) *unit {
 	w := f.of(i)
 	if f.lang.calls[w] || f.lang.groups[w] {
@@ -229,11 +229,11 @@ var (
 	rubyBefore = set("; = ( return && || then else do and or not => , [ { |")
 )
 
-// blocks finds for each token that opens a block the "end" that closes it.
+// blocks maps each token that opens a block to the "end" that closes the block.
 func (f *finder) blocks() map[int]int {
 	out := map[int]int{}
 	var open []int
-	loop := -1 // the line of a loop whose "do" opens nothing more
+	loop := -1 // the line of a loop whose "do" opens no further block
 	for i := range f.tokens {
 		t := f.of(i)
 		if f.tokens[i].kind != word || f.of(i-1) == "." || f.symbol(i) {
@@ -281,7 +281,7 @@ func (f *finder) endless(i int) bool {
 	return f.of(n) == "=" && !f.tokens[n].first && f.tokens[n].from > f.tokens[n-1].to
 }
 
-// golang finds the functions, types and values of a Go file and its subtests.
+// golang finds the functions, types and values of a Go file, and its subtests.
 func (f *finder) golang() {
 	files := gotoken.NewFileSet()
 	file, err := parser.ParseFile(files, f.path, f.text, 0)
@@ -328,7 +328,7 @@ func (f *finder) golang() {
 	}
 }
 
-// locals notes which tokens of a function name its own variables.
+// locals records which tokens of a function name its own variables.
 func (f *finder) locals(d *ast.FuncDecl, index func(gotoken.Pos) int) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		name, ok := n.(*ast.Ident)
@@ -343,7 +343,7 @@ func (f *finder) locals(d *ast.FuncDecl, index func(gotoken.Pos) int) {
 	})
 }
 
-// goRole tells tests from helpers, as the go command does.
+// goRole tells tests from helpers by the rules of the go command.
 func goRole(path string, d *ast.FuncDecl) role {
 	for _, prefix := range []string{"Test", "Fuzz", "Example"} {
 		rest, ok := strings.CutPrefix(d.Name.Name, prefix)
@@ -354,8 +354,8 @@ func goRole(path string, d *ast.FuncDecl) role {
 	return definition
 }
 
-// subtests adds the subtests of a test that have a literal name: t.Run("name", …), and the rows of
-// a table of functions, {"name", func(t *testing.T) { … }}.
+// subtests adds the subtests of a test that have a literal name: t.Run("name", …), and the rows of a table of
+// functions, {"name", func(t *testing.T) { … }}.
 func (f *finder) subtests(d *ast.FuncDecl, add func(*unit, ast.Node, gotoken.Pos), index func(gotoken.Pos) int) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		var parts []ast.Expr
@@ -375,8 +375,8 @@ func (f *finder) subtests(d *ast.FuncDecl, add func(*unit, ast.Node, gotoken.Pos
 	})
 }
 
-// titledFunction is the first text among the parts of a call or a value, and the function that is
-// given a test; nil for what is not there.
+// titledFunction is the first string among the parts of a call or a composite literal, and the function that
+// takes a test; nil for a missing one.
 func titledFunction(parts []ast.Expr) (title *ast.BasicLit, body *ast.FuncLit) {
 	for _, part := range parts {
 		if field, ok := part.(*ast.KeyValueExpr); ok {

@@ -10,8 +10,8 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// compareTests pairs the tests of base and head, and the functions that they call, and
-// takes each pair, and each test without a partner, through the rules.
+// compareTests pairs the tests of base and head, and the functions that they call, and applies the rules to
+// each pair and to each test without a partner.
 func (x *examination) compareTests() {
 	x.pairs = pairUnits(x.before, x.after)
 	var pairs []pair
@@ -32,11 +32,11 @@ func (x *examination) compareTests() {
 	x.compareNames()
 }
 
-// lost judges a test that nothing stands for.
+// lost judges a test without a partner at the head.
 func (x *examination) lost(b *unit) {
 	for p := b.parent; p != nil; p = p.parent {
 		if p.role == test && x.pairs.of[p] == nil {
-			return // said of the test around it
+			return // the finding is about the test around it
 		}
 	}
 	for _, m := range b.effective() {
@@ -65,8 +65,8 @@ func (x *examination) lost(b *unit) {
 	}
 }
 
-// idle is the function at the head that is no test, that nothing calls, and that has a test's
-// text; nil if there is none.
+// idle finds a function at the head with the text of a test, which is not a test itself and which nothing
+// calls; nil if there is none.
 func (x *examination) idle(b *unit) *unit {
 	for _, s := range x.after {
 		for _, u := range s.units {
@@ -83,8 +83,9 @@ func (x *examination) idle(b *unit) *unit {
 	return nil
 }
 
-// idleness is how certain it is that no runner takes a function for a test: one of another
-// annotation, or whose name older runners of its language go by, may be one all the same.
+// idleness is the tier of the finding that no runner takes a function for a test. It is only evidence if the
+// function has another annotation, or a name that older runners of its language accept: it may still be a
+// test.
 func (u *unit) idleness(was *unit) change.Tier {
 	for i := u.from; i < u.at; i++ {
 		if u.side.kindOf(i) == word && u.side.annotation(i) {
@@ -101,10 +102,10 @@ func (u *unit) idleness(was *unit) change.Tier {
 	return change.Hold
 }
 
-// collected are the files in which pytest and unittest look for tests by default.
+// collected matches the files in which pytest and unittest look for tests by default.
 var collected = regexp.MustCompile(`^tests?[_.]|_tests?\.py$`)
 
-// called reports whether the name of a definition at the head stands anywhere else there.
+// called reports whether the name of a definition at the head occurs a second time there.
 func (x *examination) called(u *unit) bool {
 	n := 0
 	for _, s := range x.after {
@@ -117,13 +118,13 @@ func (x *examination) called(u *unit) bool {
 	return n > 1
 }
 
-// comments reports whether a test stands in a comment as it is defined, or in a string that is
-// a statement of its own: its name, and its first assertion.
+// comments reports whether the definition of a test, by its name and its first assertion, is in a comment, or
+// in a Python string that is a statement of its own.
 func (s *side) comments(u *unit) bool {
 	first, named, asserts := "", false, false
 	if len(u.claims) > 0 {
 		first = u.side.lineText(u.side.claimLine(u.claims[0]))
-	} else if strings.Contains(u.name, " ") { // a title may be a sentence of any comment
+	} else if strings.Contains(u.name, " ") { // a title may be a sentence in any comment
 		return false
 	}
 	see := func(text string) {
@@ -142,7 +143,7 @@ func (s *side) comments(u *unit) bool {
 	return named && asserts
 }
 
-// compareNames finds tests of Python that a later one of the same name replaces.
+// compareNames finds Python tests that a later test of the same name replaces.
 func (x *examination) compareNames() {
 	for _, s := range x.after {
 		seen := map[string]*unit{}
@@ -156,7 +157,7 @@ func (x *examination) compareNames() {
 	}
 }
 
-// compareMain finds a main function of Go's tests that changed and does not run them.
+// compareMain finds a main function of Go tests that changed and does not run the tests.
 func (x *examination) compareMain() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
@@ -172,7 +173,7 @@ func (x *examination) compareMain() {
 	}
 }
 
-// runsTests reports whether a main function calls what runs the tests.
+// runsTests reports whether a main function calls the method that runs the tests.
 func (u *unit) runsTests() bool {
 	for i := u.body; i < u.to; i++ {
 		if u.side.of(i) == "Run" && u.side.of(i-1) == "." && u.side.of(i+1) == "(" {
@@ -182,21 +183,21 @@ func (u *unit) runsTests() bool {
 	return false
 }
 
-// subject is what a change does to the code that is not tests, so that a test of what is
-// taken out goes with it.
+// subject is what a change does to the code that is not a test. A test may go together with the code that it
+// tests.
 type subject struct {
-	touched bool            // something besides tests changed
-	beyond  bool            // and besides what stands in files of tests
-	defined map[string]bool // the names that are defined at the head
-	bodies  map[uint64]bool // what definitions there say
+	touched bool            // something that is not a test changed
+	beyond  bool            // and it is not in a test file either
+	defined map[string]bool // the names defined at the head
+	bodies  map[uint64]bool // the digests of the definitions at the head
 	base    []defined
-	gone    map[string]bool // names that are defined no more, in lower case
-	stems   map[string]bool // of files of which nothing is left
+	gone    map[string]bool // names that are no longer defined, in lower case
+	stems   map[string]bool // the stems of files of which nothing is left
 }
 
 // defined is a definition of the base.
 type defined struct {
-	name, file string // file is the stem of a file that is gone, "" for others
+	name, file string // file is the stem of a deleted file, "" for others
 	digest     uint64
 	size       int
 }
@@ -205,7 +206,7 @@ func newSubject() subject {
 	return subject{defined: map[string]bool{}, bodies: map[uint64]bool{}, gone: map[string]bool{}, stems: map[string]bool{}}
 }
 
-// see adds what both sides of a file define besides tests; either may be nil.
+// see adds the definitions of both sides of a file that are not tests. Either side may be nil.
 func (v *subject) see(before, after *side) {
 	if before == nil || after == nil || before.apart() != after.apart() {
 		v.touched = true
@@ -232,14 +233,14 @@ func (v *subject) see(before, after *side) {
 	}
 }
 
-// ofTests reports whether a unit is a test, or a module of tests within its source as in Rust.
+// ofTests reports whether a unit is a test, or a module of tests within its source, as in Rust.
 func (u *unit) ofTests() bool { return u.role == test || u.role == group && u.word == "mod" }
 
 func (u *unit) isSubject() bool {
 	return u.role == definition && !u.within(test) && (u.parent == nil || !u.parent.ofTests())
 }
 
-// apart is a hash of what a side says besides its tests.
+// apart is a hash of the tokens of a side that belong to no test.
 func (s *side) apart() uint64 {
 	h := fnv.New64a()
 	i := 0
@@ -258,8 +259,8 @@ func (s *side) apart() uint64 {
 	return h.Sum64()
 }
 
-// settle decides which definitions are gone: those of which neither the name nor, under
-// another name, the body is left.
+// settle decides which definitions are gone: those whose name is not left, and whose body is not left under
+// another name.
 func (v *subject) settle() {
 	for _, d := range v.base {
 		if v.defined[d.name] || d.size > 6 && v.bodies[d.digest] {
@@ -270,11 +271,11 @@ func (v *subject) settle() {
 	}
 }
 
-// minNamed is how long the name of a definition is that the name of a test mentions in full.
+// minNamed is the length above which the name of a test can mention the whole name of a definition.
 const minNamed = 10
 
-// goneWith reports whether a test is gone with what it tests: the file that it is named
-// after, something that its name mentions, or all definitions that it uses.
+// goneWith reports whether a test is gone together with what it tests: the file that it is named after,
+// something that its name mentions, or all definitions that it uses.
 func (v *subject) goneWith(u *unit) bool {
 	if v.stems[stem(u.side.path)] {
 		return true
@@ -300,7 +301,7 @@ func (v *subject) goneWith(u *unit) bool {
 	return gone && !left
 }
 
-// stem is what a source file and the file of its tests are both called.
+// stem is the common part of the names of a source file and its test file.
 func stem(name string) string {
 	base, _, _ := strings.Cut(strings.ToLower(path.Base(name)), ".")
 	for _, affix := range []string{"tests", "test", "specs", "spec"} {
@@ -309,7 +310,7 @@ func stem(name string) string {
 	return strings.Trim(base, "_-")
 }
 
-// isSubject reports whether a file that is no source code is often what a test tests.
+// isSubject reports whether a file that is not source code is often the subject of a test.
 func isSubject(name string) bool {
 	return subjects[strings.ToLower(path.Ext(name))]
 }

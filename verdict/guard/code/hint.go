@@ -7,14 +7,14 @@ import (
 	"touchstone/verdict/guard/words"
 )
 
-// fewer is how many tokens less a file of tests is said to hold.
+// fewer is the number of lost tokens from which a test file is reported.
 const fewer = 12
 
-// fewerData is how many strings and numbers less stand in it then: code that is shorter and has the
-// same data is the same tests, written otherwise.
+// fewerData is the number of strings and numbers that a test file must also lose: shorter code with the same
+// data is the same tests, written differently.
 const fewerData = 2
 
-// data is how many strings and numbers stand in the units of a file.
+// data is the number of strings and numbers in the units of a file.
 func (s *side) data() (n int) {
 	for _, u := range s.units {
 		n += u.literals
@@ -22,15 +22,15 @@ func (s *side) data() (n int) {
 	return n
 }
 
-// kept reports whether a file held tests, and each of them is there still.
+// kept reports whether a file had tests and still has each of them.
 func (x *examination) kept(b *side) bool {
 	tests := b.having(test)
 	return len(tests) > 0 && !slices.ContainsFunc(tests, func(u *unit) bool { return x.pairs.of[u] == nil || x.pairs.of[u].side != b.other })
 }
 
-// hints finds, in files of tests of which nothing else was said, what may leave something out:
-// code that is built under a new condition, words that say so in code that tests share, and
-// files that hold much less than they did.
+// hints examines test files without any other finding, and finds changes that may leave something out: code
+// that is built under a new condition, words in shared test code that say so, and files that hold much less
+// than before.
 func (x *examination) hints() {
 	said := map[string]bool{}
 	for _, f := range x.findings {

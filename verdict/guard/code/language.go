@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// layout is how a language shows where a block ends.
+// layout is how a language marks the end of a block.
 type layout uint8
 
 const (
@@ -16,33 +16,33 @@ const (
 	ends                 // do and end
 )
 
-// language is what the guard knows of one programming language.
+// language is what the guard knows about one programming language.
 type language struct {
 	name   string
 	layout layout
 
-	// How its words, comments and literals are written.
-	line       []string // what begins a comment to the end of the line
-	block      string   // what begins a comment to "*/"; "" where there is none
+	// How words, comments and literals are written.
+	line       []string // tokens that begin a comment to the end of the line
+	block      string   // the token that begins a comment to "*/"; "" without such comments
 	nested     bool     // such comments nest
 	quotes     []quote  // longest first
-	prefixes   []string // letters that may stand before a quote, in lower case
-	heredoc    string   // what begins a here-document
+	prefixes   []string // letters that may precede a quote, in lower case
+	heredoc    string   // the token that begins a here-document
 	regexps    bool     // /…/ is a literal
 	backticks  bool     // `…` is a name
 	dollar     bool     // "$" is a letter
 	attributes bool     // "#[" begins an attribute rather than a comment
-	// Lines that begin with "#" are for a preprocessor.
+	// preprocessor says that lines which begin with "#" are for a preprocessor.
 	preprocessor              bool
 	python, ruby, rust, shell bool
 
-	// How it defines and tests.
+	// How units and tests are defined.
 	newlines bool            // a statement may end with its line
-	cstyle   bool            // a function is a type, a name and parameters
+	cstyle   bool            // a function is written as a type, a name and parameters
 	define   map[string]bool // words before the name of a definition
 	tests    func(*unit) bool
-	calls    map[string]bool // functions whose calls with a title are tests
-	groups   map[string]bool // and groups of tests
+	calls    map[string]bool // functions that make a test when called with a title
+	groups   map[string]bool // functions that make a group of tests
 	macros   map[string]bool // macros that define a test: TEST(Suite, Name)
 }
 
@@ -59,13 +59,13 @@ var (
 	hash       = []string{"#"}
 )
 
-// with is a string of several parts: something begins code within it.
+// with returns a string quote with embedded code, which the given text begins.
 func (q quote) with(code string) quote {
 	q.code = code
 	return q
 }
 
-// verbatim is a string of C# in which only its quote is escaped, by writing it twice.
+// verbatim is a C# string in which only the quote is escaped, by writing it twice.
 func verbatim(open, code string) quote {
 	return quote{open: open, close: `"`, raw: true, doubled: true, lines: true, code: code}
 }
@@ -75,7 +75,7 @@ const (
 	functions  = "fn fun func function def defp defmodule defmacro macro_rules type const "
 )
 
-// languages are all that are known, by the extensions of their files.
+// languages maps file extensions to the known languages.
 var languages = func() map[string]*language {
 	byExtension := map[string]*language{}
 	definitions := set(containers + functions)
@@ -130,10 +130,10 @@ var languages = func() map[string]*language {
 	return byExtension
 }()
 
-// languageOf is the language of a file by its name, or nil.
+// languageOf returns the language of a file by its name, or nil.
 func languageOf(name string) *language { return languages[strings.ToLower(path.Ext(name))] }
 
-// testPaths are the names by which runners, and people, tell files of tests.
+// testPaths match the names by which runners and people recognize test files.
 var testPaths = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
@@ -151,15 +151,15 @@ func isTestPath(name string) bool {
 // IsTest reports whether a file of this name usually holds tests.
 func IsTest(name string) bool { return languageOf(name) != nil && isTestPath(name) }
 
-// IsScript reports whether a file usually holds tests, or a list of them, in a language that is
-// not read here.
+// IsScript reports whether a file usually holds tests, or a list of tests, in a language that is not parsed
+// here.
 func IsScript(name string) bool { return scripts[strings.ToLower(path.Ext(name))] && isTestPath(name) }
 
 var scripts = set(".tcl .pl .t .lua .jsonc .robot .feature .exp .am .in")
 
-// fixture are folders of data that tests read, which may be tests of another runner.
+// fixture matches folders of data that tests read. The data may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)
 
-// notBuilt are files that the go command does not build. See
+// notBuilt matches files that the go command does not build. See
 // https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns
 var notBuilt = regexp.MustCompile(`(?:^|/)(?:testdata/|vendor/|[_.][^/]+(?:/|$))`)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -18,35 +18,35 @@ const (
 	sign        // brackets and operators
 )
 
-// token is one lexical token. Comments and preprocessor lines are kept apart.
+// token is one lexical token. Comments and preprocessor lines are kept separately.
 type token struct {
-	from, to int32  // bytes in the source
+	from, to int32  // byte offsets in the source
 	mate     int32  // the matching bracket's index, or -1
-	column   uint16 // bytes from the beginning of the line, as far as they can be counted
+	column   uint16 // bytes from the beginning of the line, at most what fits
 	kind     kind
-	first    bool // nothing but space stands before it in its line
+	first    bool // nothing but space precedes it in its line
 }
 
-// note is a comment, or a line for a preprocessor.
+// note is a comment or a preprocessor line.
 type note struct {
 	from, to int
 	line     int
-	alone    bool // no code stands before it in its line
-	next     int  // the index of the token that follows
+	alone    bool // no code precedes it in its line
+	next     int  // the index of the next token
 }
 
 // source is one side of a file, cut into tokens.
 type source struct {
 	text   string
 	lang   *language
-	starts []int32 // where its lines begin
+	starts []int32 // the offsets of its lines
 	tokens []token
 	outer  []int32 // for each token the innermost bracket around it, or -1
 	notes  []note
-	local  map[int32]string // tokens that name a local variable, where the language's parser tells: "t" for a test's own
+	local  map[int32]string // tokens that name a local variable, if the language's parser tells; "t" for the test's own argument
 }
 
-// of is the text of a token; "" beyond the ends.
+// of is the text of a token; "" outside the range.
 func (s *source) of(i int) string {
 	if i < 0 || i >= len(s.tokens) {
 		return ""
@@ -54,7 +54,7 @@ func (s *source) of(i int) string {
 	return s.text[s.tokens[i].from:s.tokens[i].to]
 }
 
-// line is the line of a token, from 1.
+// line is the line of a token, counted from 1.
 func (s *source) line(i int) int {
 	n, found := slices.BinarySearch(s.starts, s.tokens[i].from)
 	if found {
@@ -63,7 +63,7 @@ func (s *source) line(i int) int {
 	return n
 }
 
-// lineStarts are the places at which the lines of a text begin.
+// lineStarts returns the offsets at which the lines of a text begin.
 func lineStarts(content string) []int32 {
 	starts := make([]int32, 1, strings.Count(content, "\n")+1)
 	for i := range len(content) {
@@ -74,7 +74,7 @@ func lineStarts(content string) []int32 {
 	return starts
 }
 
-// kindOf is the kind of a token; that of a sign beyond the ends.
+// kindOf is the kind of a token; outside the range it is sign.
 func (s *source) kindOf(i int) kind {
 	if i < 0 || i >= len(s.tokens) {
 		return sign
@@ -82,24 +82,23 @@ func (s *source) kindOf(i int) kind {
 	return s.tokens[i].kind
 }
 
-// lexer cuts a source into tokens in one pass. It never looks back over more than one
-// token, and what it cannot read it takes for a sign of one byte, so that its time is
-// linear in the length of the source.
+// lexer cuts a source into tokens in one pass. It never looks back over more than one token, and turns a byte
+// that it cannot read into a sign. So its time is linear in the length of the source.
 type lexer struct {
 	*source
 	at, line, start int      // position, its line, and where that line begins
-	heredocs        []string // what ends the here-documents that begin after this line
-	wasted          int      // bytes read for literals that turned out to be none
-	fresh           bool     // nothing but space stood in this line so far
+	heredocs        []string // the end marks of the here-documents that begin after this line
+	wasted          int      // bytes read for literals that did not end
+	fresh           bool     // only space so far in this line
 }
 
-// rooms are where tokens are gathered, so that those that are kept take no more than they need.
+// rooms are reusable buffers for tokens, so that a kept list of tokens takes no more memory than it needs.
 var rooms = sync.Pool{New: func() any { return new([]token) }}
 
 const (
-	// bytesPerToken is what a token takes of dense code, so that a room need not grow.
+	// bytesPerToken is the size of a token in dense code, so that a room rarely grows.
 	bytesPerToken = 3
-	// maxRoom is the most tokens that such a room is kept for.
+	// maxRoom is the capacity, in tokens, above which a room is not reused.
 	maxRoom = 1 << 18
 )
 
@@ -150,7 +149,7 @@ func isWordStart(c byte) bool {
 
 func isWordByte(c byte) bool { return isWordStart(c) || c >= '0' && c <= '9' }
 
-// newline ends a line, and passes over the here-documents that begin after it.
+// newline ends a line, and skips the here-documents that begin after it.
 func (l *lexer) newline() {
 	l.at++
 	l.line, l.start, l.fresh = l.line+1, l.at, true
@@ -166,7 +165,7 @@ func (l *lexer) newline() {
 	l.heredocs = nil
 }
 
-// advance moves on to a position and counts the lines up to it.
+// advance moves to a position and counts the lines up to it.
 func (l *lexer) advance(to int) {
 	passed := l.text[l.at:to]
 	if n := strings.Count(passed, "\n"); n > 0 {
@@ -177,7 +176,7 @@ func (l *lexer) advance(to int) {
 	l.at = to
 }
 
-// add makes a token of the text up to a position.
+// add makes a token from the text up to a position.
 func (l *lexer) add(k kind, to int) {
 	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to),
 		column: uint16(min(l.at-l.start, math.MaxUint16)), mate: -1, kind: k, first: l.fresh})
@@ -188,7 +187,7 @@ func (l *lexer) add(k kind, to int) {
 	}
 }
 
-// comment takes a comment or a preprocessor's line.
+// comment reads a comment or a preprocessor line.
 func (l *lexer) comment() bool {
 	end := -1
 	rest := l.text[l.at:]
@@ -220,13 +219,13 @@ func (l *lexer) comment() bool {
 	return true
 }
 
-// conditionOfSwift reports whether a text begins with a condition of Swift's compiler, and not with a macro.
+// conditionOfSwift reports whether a text begins with a condition of the Swift compiler and not with a macro.
 func conditionOfSwift(text string) bool {
 	return slices.ContainsFunc([]string{"#if", "#else", "#endif"}, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 
-// attribute tells what looks like a comment and is none: "#[Test]" in PHP, and in
-// shell a "#" within a word.
+// attribute reports whether a text only looks like a comment: "#[Test]" in PHP, and "#" within a word in
+// shell.
 func (l *lexer) attribute(rest string) bool {
 	return l.lang.attributes && strings.HasPrefix(rest, "#[") ||
 		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
@@ -296,7 +295,7 @@ func (l *lexer) word() {
 	l.add(word, end)
 }
 
-// prefixed is where a string ends that begins with some letters; 0 when it is none.
+// prefixed is the end of a string that begins with prefix letters; 0 if it is not a string.
 func (l *lexer) prefixed(prefix string, quote int) int {
 	if !slices.Contains(l.lang.prefixes, strings.ToLower(prefix)) {
 		return 0
@@ -346,8 +345,8 @@ func (l *lexer) number() {
 	l.add(number, end)
 }
 
-// signs are the operators of more than one byte that matter, longest first; the second
-// byte of each tells it from most other signs.
+// signs are the operators of more than one byte that matter, longest first. Their second bytes distinguish
+// them from most other signs.
 var signs = []string{"===", "!==", "...", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", ":=", "?."}
 
 func (l *lexer) sign() {
@@ -361,8 +360,8 @@ func (l *lexer) sign() {
 	l.add(sign, l.at+1)
 }
 
-// match finds each bracket's mate and what stands within it. A closing bracket that
-// fits none of the innermost open ones is passed over.
+// match finds the mate of each bracket and the innermost bracket around each token. It ignores a closing
+// bracket that fits none of the innermost open ones.
 func (l *lexer) match() {
 	var open []int32
 	l.outer = make([]int32, len(l.tokens))
@@ -397,5 +396,5 @@ func (l *lexer) match() {
 	}
 }
 
-// maxUnclosed is how many brackets one closing bracket may close.
+// maxUnclosed is the number of open brackets that one closing bracket may close.
 const maxUnclosed = 8

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// quote is how a string literal is written.
+// quote describes how a string literal is written.
 type quote struct {
 	open, close string
-	raw         bool   // a backslash stands for itself
-	doubled     bool   // the closing quote written twice stands for itself
-	lines       bool   // it may go over several lines
-	code        string // what begins code within the string, such as "${"
+	raw         bool   // a backslash is an ordinary character
+	doubled     bool   // the closing quote, written twice, does not end the string
+	lines       bool   // it may span several lines
+	code        string // the text that begins code within the string, such as "${"
 }
 
-// literal takes a string, character or regular expression.
+// literal reads a string, character or regular expression.
 func (l *lexer) literal() bool {
 	c := l.text[l.at]
 	if c == '\'' && l.lang.rust {
@@ -50,11 +50,11 @@ func (l *lexer) literal() bool {
 	return false
 }
 
-// maxNesting bounds strings within code within strings.
+// maxNesting bounds the depth of strings within code within strings.
 const maxNesting = 8
 
-// scan is where a string ends that begins at a position. It is false for one that
-// does not end: then its first byte is a sign.
+// scan is the end of a string that begins at a position. It is false for a string that does not end: then its
+// first byte becomes a sign.
 func (l *lexer) scan(at int, q quote, depth int) (int, bool) {
 	if l.spent() {
 		return 0, false
@@ -84,14 +84,14 @@ func (l *lexer) scan(at int, q quote, depth int) (int, bool) {
 	return 0, false
 }
 
-// spent reports whether more bytes were read in vain than a source of its length can
-// need: strings are then no longer looked for, which bounds what hostile input costs.
+// spent reports whether more bytes were read in vain than a normal source of this length needs. Then strings
+// are no longer looked for, which bounds the cost of hostile input.
 func (l *lexer) spent() bool { return l.wasted > 4*len(l.text)+maxEmbedded }
 
 // maxEmbedded bounds the code within one string, in bytes.
 const maxEmbedded = 1 << 12
 
-// embedded is the closing bracket of code within a string; 0 when it does not end.
+// embedded is the closing bracket of code within a string; 0 if the code does not end.
 func (l *lexer) embedded(at, depth int, lines bool) int {
 	if depth > maxNesting || l.spent() {
 		return 0
@@ -122,7 +122,7 @@ func (l *lexer) embedded(at, depth int, lines bool) int {
 	return 0
 }
 
-// character takes a character of Rust; a lifetime is none.
+// character reads a Rust character; a lifetime is not one.
 func (l *lexer) character() bool {
 	rest := l.text[l.at+1:]
 	if strings.HasPrefix(rest, `\`) {
@@ -140,10 +140,10 @@ func (l *lexer) character() bool {
 	return false
 }
 
-// operand reports whether an operand can begin here, so that "/" is no division.
+// operand reports whether an operand can begin here, so that "/" is not a division.
 func (l *lexer) operand() bool {
 	n := len(l.tokens)
-	if n == 0 || l.fresh && l.lang.layout == ends { // a line of Ruby or Elixir begins with no operator
+	if n == 0 || l.fresh && l.lang.layout == ends { // no line in Ruby or Elixir begins with an operator
 		return true
 	}
 	switch last := l.of(n - 1); l.tokens[n-1].kind {
@@ -162,7 +162,7 @@ func (l *lexer) operand() bool {
 var beforeOperand = set("return typeof instanceof in of new delete void throw case do else yield await if unless " +
 	"while until when and or not then")
 
-// regexp takes a regular expression.
+// regexp reads a regular expression.
 func (l *lexer) regexp() bool {
 	if l.spent() {
 		return false
@@ -190,7 +190,7 @@ func (l *lexer) regexp() bool {
 	return false
 }
 
-// hereDocument notes a here-document, whose text begins in the next line.
+// hereDocument records a here-document, whose text begins in the next line.
 func (l *lexer) hereDocument() bool {
 	i := l.at + len(l.lang.heredoc)
 	for l.byteAt(i) == '~' || l.byteAt(i) == '-' || l.byteAt(i) == ' ' && l.lang.heredoc == "<<<" {
@@ -216,7 +216,7 @@ func (l *lexer) hereDocument() bool {
 	return true
 }
 
-// percent takes a literal such as %w[a b] or, in Elixir, ~s(a).
+// percent reads a literal such as %w[a b] or, in Elixir, ~s(a).
 func (l *lexer) percent() bool {
 	i := l.at + 1
 	for isWordStart(l.byteAt(i)) && i < l.at+3 {
@@ -258,7 +258,7 @@ func (l *lexer) percent() bool {
 	return false
 }
 
-// set makes a set of the words of a text.
+// set makes a set from the words of a text.
 func set(words string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(words) {

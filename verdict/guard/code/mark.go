@@ -5,32 +5,31 @@ import (
 	"strings"
 )
 
-// effect is what a mark does to a test.
+// effect is the effect of a mark on a test.
 type effect string
 
 const (
-	skips  effect = "skip"             // it does not run
-	fails  effect = "fail"             // its failure is expected
-	focus  effect = "focus"            // the others do not run
-	retry  effect = "retry"            // it may fail before it passes
-	tag    effect = "tag"              // runners can leave it out by a name
-	leaves effect = "returns"          // it ends before it checks
-	built  effect = "build-constraint" // its file is left out on some systems, or without a tag
+	skips  effect = "skip"             // the test does not run
+	fails  effect = "fail"             // the test's failure is expected
+	focus  effect = "focus"            // the other tests do not run
+	retry  effect = "retry"            // the test may fail before it passes
+	tag    effect = "tag"              // runners can exclude the test by a name
+	leaves effect = "returns"          // the test ends before it checks anything
+	built  effect = "build-constraint" // the test's file is not built on some systems, or without a tag
 )
 
-// mark is something that keeps a test from running, or from failing.
+// mark is something that keeps a test from running or failing.
 type mark struct {
 	effect effect
-	cond   string // under what condition; "" for always
+	cond   string // the condition; "" for always
 	line   int
 }
 
 // maxMarks bounds the marks of one test, and of one file.
 const maxMarks = 100
 
-// The names of marks on tests in all languages: annotations (in lower case), the calls that
-// are tests, what follows those after a dot, and their options. A name that ends in "?"
-// asks for a condition.
+// The names of marks on tests in all languages: annotations (in lower case), calls that are tests, the words
+// after the dot of such calls, and their options. A name that ends in "?" takes a condition.
 var (
 	annotations = effectsOf(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
@@ -66,12 +65,12 @@ func effectsOf(table map[effect]string) map[string]effect {
 	return out
 }
 
-// usualMarks are the marks of pytest and its plugins by which nothing is left out.
+// usualMarks are marks of pytest and its plugins that do not exclude tests.
 var usualMarks = set("parametrize usefixtures asyncio anyio trio filterwarnings django_db order xdist_group " +
 	"respx_mock httpx_mock vcr freeze_time timeout benchmark")
 
-// skipCalls are calls within a test that end it as skipped or let it fail: by the name
-// before the dot ("*" for any) and the name.
+// skipCalls are calls within a test that end it as skipped or let it fail: the function's name, with the
+// possible receivers; "*" is any receiver.
 var skipCalls = map[string]map[string]string{
 	"Go":         {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
 	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
@@ -88,16 +87,16 @@ var skipCalls = map[string]map[string]string{
 	"Dart":   {"markTestSkipped": "*"},
 }
 
-// failing are those that expect a failure, and asking those whose argument is a condition.
+// failing are the calls that expect a failure, asking the calls whose argument is a condition.
 var (
 	failing = set("xfail fail XCTExpectFailure withKnownIssue")
 	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
 )
 
-// skipReasons is how the name of a function goes on that skips the test that calls it.
+// skipReasons follow "skip" in the name of a function that skips the test which calls it.
 var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_on", "Test", "Long", "Flaky"}
 
-// add adds a mark that stands at a token.
+// add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
 	for _, g := range s.guards {
 		if cond == "" && g.from <= i && i < g.to {
@@ -109,7 +108,7 @@ func (s *side) add(to *[]mark, e effect, cond string, i int) {
 	}
 }
 
-// effective is a test's marks and those of everything around it.
+// effective returns a test's marks and the marks of everything around it.
 func (u *unit) effective() []mark {
 	out := slices.Clone(u.marks)
 	for p := u.parent; p != nil; p = p.parent {
@@ -118,7 +117,7 @@ func (u *unit) effective() []mark {
 	return append(out, u.side.marks...)
 }
 
-// markUnit reads the marks of a test or of what encloses tests.
+// markUnit reads the marks of a test or of a unit around tests.
 func (s *side) markUnit(u *unit) {
 	called := s.lang.calls[u.word] || s.lang.groups[u.word]
 	if called {
@@ -131,7 +130,7 @@ func (s *side) markUnit(u *unit) {
 			s.add(&u.marks, skips, "", u.at)
 		}
 	}
-	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // … end if it rains
+	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // a condition after the block: "end if …"
 		s.add(&u.marks, skips, s.lineOf(u.to), u.to)
 	}
 	if u.role != test {
@@ -163,7 +162,7 @@ func (s *side) headMarks(u *unit) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(args, "condition = "), " , ")
 		has := func(part string) bool { return strings.Contains(args, part) }
 		switch {
-		case s.lang.rust && s.casesFrom(i, u.at): // it is about one case
+		case s.lang.rust && s.casesFrom(i, u.at): // it applies to one case
 		case annotations[name] == fails && first != "" && !strings.Contains(first, " = "):
 			s.add(&u.marks, fails, first, i)
 		case annotations[name] != "":
@@ -194,7 +193,7 @@ func (s *side) headMarks(u *unit) {
 	}
 }
 
-// casesFrom reports whether an attribute of rstest's that adds a case follows one.
+// casesFrom reports whether an rstest attribute that adds a case follows another attribute.
 func (s *side) casesFrom(i, to int) bool {
 	for ; i < to; i++ {
 		if s.of(i) == "case" && s.of(i-1) == "[" {
@@ -204,10 +203,10 @@ func (s *side) casesFrom(i, to int) bool {
 	return false
 }
 
-// arguments is what stands in the brackets that a token opens.
+// arguments is the text in the brackets that a token opens.
 func (s *source) arguments(open int) string { return s.plain(open+1, int(s.tokens[open].mate)) }
 
-// callMarks reads the names, the words after dots and the options of a call.
+// callMarks reads the marks of a call from its name, the words after its dots, and its options.
 func (s *side) callMarks(u *unit) {
 	if e := callees[u.word]; e != "" {
 		s.add(&u.marks, e, "", u.at)
@@ -243,7 +242,7 @@ func (s *side) callMarks(u *unit) {
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
 	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
-	if symbol && s.of(i+1) == "=>" && (s.of(i) == "if" || s.of(i) == "unless") { // RSpec's filters
+	if symbol && s.of(i+1) == "=>" && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
 		e = skips
 	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
@@ -269,14 +268,15 @@ func (s *side) option(u *unit, i int) {
 	}
 }
 
-// shorthand reports whether an option of JavaScript's has the value of a variable of its name: test("…", { skip }, …
+// shorthand reports whether a JavaScript option, as in test("…", { skip }, …), takes its value from the
+// variable of its name.
 func (s *side) shorthand(i int) bool {
 	open := int(s.outer[i])
 	ends := func(t, bracket string) bool { return t == "," || t == bracket }
 	return s.lang.name == "JavaScript" && open > 0 && s.of(open-1) == "," && ends(s.of(i-1), "{") && ends(s.of(i+1), "}")
 }
 
-// depth is how many brackets stand around a token; counted up to four.
+// depth is the number of brackets around a token, counted up to four.
 func (s *source) depth(i int) (n int) {
 	for o := s.outer[i]; o >= 0 && n < 4; o = s.outer[o] {
 		n++
@@ -284,7 +284,7 @@ func (s *source) depth(i int) (n int) {
 	return n
 }
 
-// bodyMarks reads what a function itself does not to run.
+// bodyMarks reads what a function does in its body to skip or end a test.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
 		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
@@ -311,7 +311,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 				cond = around[0].text
 			}
 			if cond == "" && s.inClosure(i, u.body) {
-				cond = "func" // it skips when that is called
+				cond = "func" // it skips only when the closure is called
 			}
 			if failing[t] {
 				e = fails
@@ -346,12 +346,12 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	})
 }
 
-// endsHere reports whether nothing is returned.
+// endsHere reports whether a return has no value.
 func (s *side) endsHere(i int) bool {
 	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
 }
 
-// skipHelper reports whether a statement calls a function named as one that skips.
+// skipHelper reports whether a statement calls a function whose name says that it skips.
 func (s *side) skipHelper(i int) bool {
 	t, method := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->"
 	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
@@ -363,7 +363,7 @@ func (s *side) skipHelper(i int) bool {
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
 
-// receiver reports whether a call is one of something that is listed.
+// receiver reports whether a call has one of the listed receivers.
 func (s *side) receiver(i int, listed string) bool {
 	dotted := s.of(i-1) == "."
 	if listed == "*" {
@@ -376,7 +376,7 @@ func (s *side) receiver(i int, listed string) bool {
 	return dotted && (slices.Contains(strings.Fields(listed), of) || s.lang.name == "JavaScript" && strings.HasSuffix(of, "Test"))
 }
 
-// condition is what has to be so for what stands behind it to run.
+// condition is a condition for the code after it to run.
 type condition struct {
 	text string
 	at   int
@@ -384,8 +384,8 @@ type condition struct {
 
 var conditional = set("if elif else unless except catch case guard")
 
-// conditionsAt are the conditions around a token that begin at another one or later, the
-// innermost first.
+// conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
+// it.
 func (s *side) conditionsAt(i, from int) (out []condition) {
 	if s.lang.layout == braces {
 		for open, levels := i, 0; open >= from && levels < maxDepth; open, levels = int(s.outer[open]), levels+1 {
@@ -404,7 +404,7 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 		}
 		return out
 	}
-	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.line(n) == s.line(i); n++ { // … if it rains
+	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.line(n) == s.line(i); n++ { // a condition: "… if …"
 		if s.of(n) == "if" || s.of(n) == "unless" {
 			return append(out, condition{s.lineOf(n), n})
 		}
@@ -423,7 +423,7 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 	return out
 }
 
-// lineOf is a line's text from a token on.
+// lineOf is the text of a line from a token to its end.
 func (s *source) lineOf(i int) string {
 	last := i + 1
 	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// pair is a test, or a function that tests call, of the base and what stands for it.
+// pair is a test, or a function that tests call, at the base and its counterpart at the head.
 type pair struct{ before, after *unit }
 
-// pairing assigns what stood before to what stands after, all files together.
+// pairing maps the units before to the units after, over all files.
 type pairing struct {
 	before, after []*unit
 	of            map[*unit]*unit // both ways
-	// reworked are the tests at the head that are new, or say more than they did.
+	// reworked are the tests at the head that are new, or say more than before.
 	reworked []*unit
 }
 
-// pairUnits pairs tests and helpers: those of the same name and text in the same file, the
-// same text anywhere, the same name in the same file, and then the most alike.
+// pairUnits pairs tests and helpers: first by name and text in the same file, then by text anywhere, then by
+// name in the same file, then by likeness.
 func pairUnits(before, after []*side) pairing {
 	p := pairing{of: map[*unit]*unit{}}
 	for _, s := range before {
@@ -60,7 +60,7 @@ func pairUnits(before, after []*side) pairing {
 	return p
 }
 
-// checked are the units that are compared: tests and what they call.
+// checked returns the compared units: tests and the functions that they call.
 func (s *side) checked() (out []*unit) {
 	for _, u := range s.units {
 		if u.role == test || u.role == definition && (s.tests || len(u.claims) > 0) {
@@ -70,7 +70,7 @@ func (s *side) checked() (out []*unit) {
 	return out
 }
 
-// take pairs units of equal keys in their order.
+// take pairs units with equal keys, in their order.
 func (p *pairing) take(key func(u *unit, head bool) any) {
 	left := map[any][]*unit{}
 	for _, a := range p.after {
@@ -90,10 +90,10 @@ func (p *pairing) take(key func(u *unit, head bool) any) {
 	}
 }
 
-// maxComparisons bounds how many pairs are compared word by word.
+// maxComparisons bounds the pairs that are compared word by word.
 const maxComparisons = 60_000
 
-// alike pairs what is left by how much its words and names share, the most alike first.
+// alike pairs the remaining units by their shared words and names, the most alike first.
 func (p *pairing) alike() {
 	type candidate struct {
 		pair
@@ -125,7 +125,7 @@ func (p *pairing) alike() {
 	}
 }
 
-// likeness is how well a unit stands for another one; 0 for not at all.
+// likeness is how well a unit fits as the counterpart of another; 0 for not at all.
 func likeness(b, a *unit) float64 {
 	had, has, near := b.wordSet(), a.wordSet(), b.side.other == a.side
 	kept, common := share(had, has), share(has, had)
@@ -143,14 +143,14 @@ func likeness(b, a *unit) float64 {
 	return score
 }
 
-// most is how much of what a test says has to stand in the one that stands for it.
+// most is the share of a test's content that its replacement must contain.
 const most = 0.75
 
-// maxReworked is how many tests at the head are searched for what one that is gone says.
+// maxReworked is the number of tests at the head that are searched for the content of a removed test.
 const maxReworked = 300
 
-// saysElsewhere reports whether most of what a test says stands in another one at the head,
-// and did not before: as a part of it, a subtest or a row of its table.
+// saysElsewhere reports whether most of a test's content is new in another test at the head: as a part of it,
+// a subtest or a row of its table.
 func (p *pairing) saysElsewhere(b *unit) bool {
 	had := maps.Clone(b.wordSet())
 	delete(had, b.name)
@@ -167,8 +167,8 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
-// twin reports whether another test of the same file, at a place that is taken, was there and
-// stays, which has the same text or says all that this one does.
+// twin reports whether the file has another, unchanged test, accepted by taken, that has the same text or
+// says all that this test says.
 func (p *pairing) twin(b *unit, taken func(*unit) bool) bool {
 	return slices.ContainsFunc(b.side.units, func(u *unit) bool {
 		a := p.of[u]
@@ -177,7 +177,7 @@ func (p *pairing) twin(b *unit, taken func(*unit) bool) bool {
 	})
 }
 
-// saidBy reports whether all words of a test but its title stand in another one, in whatever case.
+// saidBy reports whether all words of a test except its title occur in another one, in any case.
 func (u *unit) saidBy(other *unit) bool {
 	said := map[string]bool{}
 	for w := range other.wordSet() {
@@ -191,8 +191,9 @@ func (u *unit) saidBy(other *unit) bool {
 	return true
 }
 
-// replaced reports whether there is what may stand for a test that is gone: any new test, one of
-// its text in another file, or in the same file one of its name that changed, or a test or data that says more.
+// replaced reports whether something may replace a removed test: any new test; a test with its text in
+// another file; a changed test with its name in the same file; or a test or data in the same file that says
+// more.
 func (p *pairing) replaced(b *unit) bool {
 	return slices.ContainsFunc(p.after, func(a *unit) bool {
 		was, near, said := p.of[a], a.side == b.side.other, 0
@@ -206,11 +207,11 @@ func (p *pairing) replaced(b *unit) bool {
 	})
 }
 
-// says is how much a unit asserts, and of how much data.
+// says is the number of a unit's assertions and literals.
 func (u *unit) says() int { return len(u.claims) + u.literals }
 
-// wordSet are the words and literals of a unit, with those of the units within it, by which
-// it is told from others.
+// wordSet is the set of words and literals of a unit, including the units within it. It distinguishes the
+// unit from others.
 func (u *unit) wordSet() map[string]bool {
 	if u.words == nil {
 		u.words = map[string]bool{}
@@ -223,13 +224,13 @@ func (u *unit) wordSet() map[string]bool {
 	return u.words
 }
 
-// common are words by which no test is told from another.
+// common are words that do not distinguish tests.
 var common = set("func t testing T def self assert assertEquals assertEqual expect it test describe async await const " +
 	"let var val fn return if else for in of is not " +
 	"true false nil null None True False new void public private static final class Test Fact use import from with as and " +
 	"or toBe toEqual require Equal Error Errorf Fatal Fatalf err ok end do 0 1 2 string int")
 
-// share is how much of one set stands in another one, 0 to 1.
+// share is the share of one set that is in another one, from 0 to 1.
 func share(a, b map[string]bool) float64 {
 	if len(a) == 0 {
 		return 0
@@ -243,7 +244,7 @@ func share(a, b map[string]bool) float64 {
 	return float64(n) / float64(len(a))
 }
 
-// nameWords are the words that a test's name is made of, in lower case.
+// nameWords are the words in a test's name, in lower case.
 func nameWords(name string) map[string]bool {
 	out, from := map[string]bool{}, 0
 	add := func(w string) {

@@ -7,15 +7,15 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// parsed is a file and the sides of it that are source code, nil for one that is not there.
+// parsed is a file and its sides that are source code; a missing side is nil.
 type parsed struct {
 	file          change.File
 	before, after *side
 	failed        any // what a parser panicked with
 }
 
-// parseAll parses files at the same time, and hands them on in their order. No more are ahead
-// than there are processors, so that most sides are let go before the last is parsed.
+// parseAll parses files concurrently and yields them in their order. No more files are parsed ahead than
+// there are processors, so that most sides are released before the last file is parsed.
 func parseAll(files []change.File) iter.Seq[parsed] {
 	return func(yield func(parsed) bool) {
 		next := make(chan chan parsed, runtime.GOMAXPROCS(0)-1)
@@ -36,7 +36,7 @@ func parseAll(files []change.File) iter.Seq[parsed] {
 		for one := range next {
 			p := <-one
 			if p.failed != nil {
-				panic(p.failed) // on the goroutine that is guarded against it
+				panic(p.failed) // on the caller's goroutine, which recovers panics
 			}
 			if !yield(p) {
 				return

@@ -5,7 +5,7 @@ import (
 	"touchstone/verdict/guard/junit"
 )
 
-// around are the names of what stands around a test, and of its file.
+// around returns the path of a test's file and the names of the units around the test.
 func (u *unit) around() []string {
 	out := []string{u.side.path}
 	for p := u.parent; p != nil; p = p.parent {
@@ -19,7 +19,7 @@ func (x *examination) passed(u *unit) bool {
 	return x.runs != nil && x.runs.Passed(u.name, u.around())
 }
 
-// The rules by which only the runs find anything.
+// The rules whose findings come only from the runs.
 const (
 	ranBefore   = "test/ran-before"
 	skippedRun  = "test/skipped-run"
@@ -27,16 +27,16 @@ const (
 	caseRemoved = "assertion/case-removed"
 )
 
-// ByRuns reports whether only test runs make findings by a rule.
+// ByRuns reports whether findings of a rule come only from test runs.
 func ByRuns(rule string) bool {
 	return rule == ranBefore || rule == skippedRun || rule == retried || rule == caseRemoved
 }
 
-// maxRuns bounds the findings that the runs alone make.
+// maxRuns bounds the findings that come only from the runs.
 const maxRuns = 200
 
-// compareRuns finds what the runners themselves say of both sides. What the code told of
-// the same test before is not said again.
+// compareRuns compares the runners' reports for both sides. It skips a test that already has a finding from
+// the code.
 func (x *examination) compareRuns() {
 	if x.runs == nil {
 		return
@@ -71,8 +71,7 @@ func (x *examination) compareRuns() {
 	}
 }
 
-// unitOf is the test of before that a runner's case is of; nil when the change does not
-// touch it.
+// unitOf is the test at the base that a runner's case belongs to; nil if the change does not touch it.
 func (x *examination) unitOf(c junit.Case) *unit {
 	if x.named == nil {
 		x.named = map[string][]*unit{}

@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// effects say what a mark does, as a sentence.
+// effects describe, as the end of a sentence, what a mark does.
 var effects = map[effect]string{
 	skips:  "does not run any more, or not always.",
 	fails:  "may fail now without being seen.",
@@ -20,24 +20,24 @@ var effects = map[effect]string{
 	built:  "is built for fewer systems, or only with a tag.",
 }
 
-// manyMarked is from how many tests on the same new condition is taken for a new way to
-// run them, which some cannot run in yet, rather than for a way to keep them from running.
+// manyMarked is the number of tests from which the same new condition counts as a new way to run the tests,
+// which some tests do not support yet, and not as a way to keep them from running.
 const manyMarked = 6
 
-// gained is a mark that a test did not have.
+// gained is a mark that a test did not have before.
 type gained struct {
 	pair
 	mark
 	tier change.Tier
 }
 
-// tagged reports whether the file of a test has another name now, and it is not that name for
-// which it is built for some systems only: it may be run with its tag.
+// tagged reports whether a test's file was renamed, and not to a name that Go builds for some systems only:
+// then the file may be run with its build tag.
 func (g gained) tagged() bool {
 	return g.before.side.path != g.after.side.path && systems(g.after.side.path, []byte("package a\n")) == allSystems
 }
 
-// compareMarks finds tests that existed and are now kept from running, or from failing.
+// compareMarks finds tests that existed and are now kept from running or failing.
 func (x *examination) compareMarks(pairs []pair) {
 	var all []gained
 	same := map[string]int{}
@@ -55,7 +55,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			at := place{m, p.after.side}
 			helper, _, _ := strings.Cut(m.cond, " ")
 			if m.effect == skips && p.before.side.leavers[helper] {
-				continue // it ended early before, and says so now
+				continue // it ended early before, and is reported as skipped now
 			}
 			if tier := worse(had, has, m); tier != "" && !seen[at] && !(m.effect == built && x.builds[path.Dir(p.after.side.path)] == m.cond) {
 				seen[at] = true
@@ -70,16 +70,16 @@ func (x *examination) compareMarks(pairs []pair) {
 		many := g.cond != "" && same[g.cond] >= manyMarked
 		switch {
 		case many && told[g.cond]:
-			continue // one place tells of all
+			continue // one finding stands for all
 		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
-			g.tier = change.Hold // it is not what the test cannot do without, but what goes wrong there
+			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
 		case many, builds(g.cond), x.alternates(g.after), strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
-			g.tier = change.Evidence // a panic is what the test asserts now, or it asserted nothing before
+			g.tier = change.Evidence // the test now asserts a panic, or asserted nothing before
 		}
 		told[g.cond] = true
 		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+effects[g.effect], nil, g.after.side, 0, g.line)
@@ -88,10 +88,10 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareSetup()
 }
 
-// leavesOut tells functions by whose names tests, or parts of what they compare, are left out.
+// leavesOut matches names of functions that leave out tests, or parts of what tests compare.
 var leavesOut = regexp.MustCompile(`(?i)skip|ignor|exclud|^filter`)
 
-// skips is how many ways a function has to skip the test that calls it.
+// skips is the number of ways in which a function can skip the test that calls it.
 func (u *unit) skips() (n int) {
 	u.side.bodyMarks(u, func(e effect, _ string, _ int) {
 		if e == skips {
@@ -101,8 +101,8 @@ func (u *unit) skips() (n int) {
 	return n
 }
 
-// compareSetup finds files without tests that keep others from running, or try them again, and
-// functions that are named as those that say which tests are skipped.
+// compareSetup finds files without tests that keep other tests from running or retry them, and changed
+// functions whose names say that they choose which tests are skipped.
 func (x *examination) compareSetup() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
@@ -125,15 +125,14 @@ func (x *examination) compareSetup() {
 	}
 }
 
-// worse is the tier of a mark that a test has and that those it had do not cover; ""
-// when they do.
+// worse is the tier of a test's mark that the earlier marks do not cover; "" if they do.
 func worse(had, has []mark, m mark) change.Tier {
 	tier := change.Hold
 	if m.effect == retry && m.cond != "" || m.effect == tag {
 		tier = change.Evidence
 	}
 	for _, h := range had {
-		switch ended := h.effect == leaves && m.effect == skips; { // it ended early before
+		switch ended := h.effect == leaves && m.effect == skips; { // the test ended early before
 		case ended && h.cond == "":
 			return ""
 		case ended && m.cond != "":
@@ -147,7 +146,7 @@ func worse(had, has []mark, m mark) change.Tier {
 			return ""
 		case m.cond == "":
 		case strings.HasPrefix(h.cond, "#if") && strings.HasPrefix(m.cond, "#if") && !widened(h.cond, m.cond):
-			return "" // the list of platforms changed
+			return "" // only the list of platforms changed
 		case widened(h.cond, m.cond), slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond }):
 		default:
 			tier = change.Evidence
@@ -156,20 +155,21 @@ func worse(had, has []mark, m mark) change.Tier {
 	return tier
 }
 
-// alternates reports whether a test has a new one of its name beside it, which may run where it does not.
+// alternates reports whether a new test with the same name is in the same file: it may run where this one
+// does not.
 func (x *examination) alternates(u *unit) bool {
 	return slices.ContainsFunc(u.side.having(test), func(o *unit) bool { return o != u && o.path() == u.path() && x.pairs.of[o] == nil })
 }
 
-// skipsOn reports whether tests of a file are skipped on a condition.
+// skipsOn reports whether a file has tests that are skipped on a condition.
 func (s *side) skipsOn(cond string) bool {
 	return cond != "" && slices.ContainsFunc(s.having(test), func(u *unit) bool {
 		return slices.ContainsFunc(u.marks, func(m mark) bool { return m.effect == skips && m.cond == cond })
 	})
 }
 
-// builds reports whether a condition asks for the version of a language, or for how the test
-// is built: what is not there in a build cannot be tested in it.
+// builds reports whether a condition checks a language version, or how the test is built: code that is not in
+// a build cannot be tested there.
 func builds(cond string) bool {
 	never := strings.HasPrefix(cond, "#if false") || strings.HasPrefix(cond, "#if 0") || strings.HasPrefix(cond, "#if ( false")
 	return strings.HasPrefix(cond, "#if") && !never || strings.HasPrefix(cond, "TestOn ") || strings.Contains(cond, "version_info <") ||
@@ -178,26 +178,26 @@ func builds(cond string) bool {
 
 // widened reports whether a condition is another one with a further alternative.
 func widened(before, after string) bool {
-	if strings.HasPrefix(before, after+" && ") || strings.HasPrefix(before, after+" and ") { // it asks for less
+	if strings.HasPrefix(before, after+" && ") || strings.HasPrefix(before, after+" and ") { // it requires less
 		return true
 	}
 	return len(after) > len(before) && strings.Contains(after, strings.TrimSuffix(before, " )")) &&
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// platform tells conditions that ask for a system, or for how tests are run.
+// platform matches conditions that check the system, or how tests are run.
 var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
 	`|s390x|` +
 	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^OnPlatform`)
 
-// trouble are words by which people say that a test is left out for what goes wrong with it.
+// trouble are words with which people say that a test is left out because of a problem.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
 	"not work,n't work,not pass,n't pass,temporar,for now,currently", ",")
 
-// aroundMark is how many lines above and below a mark may say why it is there.
+// aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
 
-// troubled reports whether what is new around a line speaks of trouble.
+// troubled reports whether a new line around a line mentions trouble.
 func (s *side) troubled(line int) bool {
 	for n := max(1, line-aroundMark); n <= line+aroundMark; n++ {
 		text := s.lineText(n)
@@ -209,9 +209,9 @@ func (s *side) troubled(line int) bool {
 	return false
 }
 
-// sure reports whether a condition keeps a test from running where it ran before: it asks for
-// a system, for CI or for a short run, or it asks for nothing at all. Any other may ask for
-// what the test cannot do without, if the change touches what is tested too.
+// sure reports whether a condition certainly keeps a test from running where it ran before: it checks the
+// system, CI or a short run, or it checks nothing. Any other condition may check a requirement of the test,
+// if the change also touches the tested code.
 func sure(cond string) bool {
 	if platform.MatchString(cond) {
 		return true
@@ -219,11 +219,11 @@ func sure(cond string) bool {
 	return !slices.ContainsFunc(strings.Fields(cond), func(w string) bool { return isWordStart(w[0]) && !fixed[w] })
 }
 
-// fixed are words of conditions that say nothing of where a test runs.
+// fixed are words of conditions that say nothing about where a test runs.
 var fixed = set("if skip Skip t unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
-// inFunction reports whether a call that makes a test stands in a function, which may be called or not.
+// inFunction reports whether a call that makes a test is in a function, which may or may not be called.
 func (u *unit) inFunction() bool {
 	for p := u.parent; p != nil; p = p.parent {
 		if len(u.side.lang.groups) > 0 && u.side.lang.calls[u.word] && !u.side.lang.groups[p.word] {
@@ -233,7 +233,7 @@ func (u *unit) inFunction() bool {
 	return false
 }
 
-// compareFocus finds new tests beside which the old ones do not run.
+// compareFocus finds new tests that keep the old ones from running.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {
 		if a.role != test || x.pairs.of[a] != nil || a.inFunction() {
@@ -248,8 +248,8 @@ func (x *examination) compareFocus() {
 	}
 }
 
-// inClosure reports whether a token stands in a function of Go's that is defined within a test, from a
-// token on, to be called later.
+// inClosure reports whether a token is in a Go function that is defined within a test, at or after the token
+// from, for a later call.
 func (s *side) inClosure(i, from int) bool {
 	for open := int(s.outer[i]); s.lang.name == "Go" && open >= from; open = int(s.outer[open]) {
 		for n := open - 1; n > from && s.of(n) != ";" && s.of(n) != "{" && (s.of(n) != "}" || s.of(n-1) == "{"); n-- {

@@ -8,16 +8,16 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// directive is how a tool is told in a comment to look away.
+// directive is a comment's instruction to a tool to ignore something.
 type directive struct {
-	mark  string // in lower case, as the comment has it
+	mark  string // in lower case, as written in the comment
 	reach string // see directives.txt
 }
 
 //go:embed directives.txt
 var directivesText string
 
-// directivesBy are the directives of each language by their first letter.
+// directivesBy has the directives of each language by their first letter.
 var directivesBy = func() map[string]map[byte][]directive {
 	out := map[string]map[byte][]directive{}
 	for _, l := range languages {
@@ -40,7 +40,7 @@ var directivesBy = func() map[string]map[byte][]directive {
 	return out
 }()
 
-// directiveOf is the longest directive that a text in lower case begins with.
+// directiveOf is the longest directive that a text, in lower case, begins with.
 func directiveOf(rest string, known map[byte][]directive) (best directive, ok bool) {
 	if rest == "" {
 		return best, false
@@ -54,8 +54,7 @@ func directiveOf(rest string, known map[byte][]directive) (best directive, ok bo
 	return best, ok
 }
 
-// lower writes the letters of ASCII small and leaves all other bytes, so that positions
-// stay what they are.
+// lower converts ASCII letters to lower case and keeps all other bytes, so that positions stay the same.
 func lower(text string) string {
 	b := []byte(text)
 	for i, c := range b {
@@ -66,7 +65,7 @@ func lower(text string) string {
 	return string(b)
 }
 
-// reach is how much a directive hides.
+// reach is the part of a file in which a directive hides findings.
 type reach uint8
 
 const (
@@ -75,21 +74,21 @@ const (
 	blanket                // all rules in a whole file or module
 )
 
-// suppression is one directive at its place.
+// suppression is one directive and its place.
 type suppression struct {
 	side  *side
 	tool  string
-	rules []string // none for all
-	code  string   // what it is about
+	rules []string // none means all
+	code  string   // the code that it applies to
 	line  int
 	reach reach
 }
 
-// suppressions are the directives that came with a change, and those that went.
+// suppressions are the directives that a change added, and those that it removed.
 type suppressions struct{ left, gone []suppression }
 
-// see adds those of both sides of a file, either of which may be nil. What stands on both is
-// neither.
+// see adds the directives of both sides of a file. Either side may be nil. Directives on both sides are left
+// out.
 func (v *suppressions) see(before, after *side) {
 	had, has := before.suppressionsOf(), after.suppressionsOf()
 	for _, same := range []func(a, b suppression) bool{
@@ -104,11 +103,11 @@ func (v *suppressions) see(before, after *side) {
 	}
 }
 
-// posing is the tool of a file that people wrote and that now says that a program did, at
-// which tools and readers turn away.
+// posing is the tool name for a file that people wrote and that now says that a program wrote it. Tools and
+// readers skip generated files.
 const posing = "generated"
 
-// poses reports whether a side is such a file: half of what it defines stood there before.
+// poses reports whether a side is such a file: half of its definitions were there before.
 func (s *side) poses() bool {
 	if !generated(s.path, []byte(s.text)) || generated("", []byte(s.other.text)) {
 		return false
@@ -125,7 +124,7 @@ func (s *side) poses() bool {
 	return same > 0 && same*2 >= len(s.units)
 }
 
-// suppressionsOf are the directives in a side's comments and attributes.
+// suppressionsOf returns the directives in a side's comments and attributes.
 func (s *side) suppressionsOf() (out []suppression) {
 	if s == nil {
 		return nil
@@ -146,8 +145,8 @@ func (s *side) suppressionsOf() (out []suppression) {
 // maxSuppressions bounds the directives of one side of a file.
 const maxSuppressions = 5000
 
-// directivesOf are the directives of a comment. One begins where the comment or one of
-// its lines does, or behind another comment mark.
+// directivesOf returns the directives of a comment. A directive begins at the start of the comment or of one
+// of its lines, or after another comment mark.
 func (s *side) directivesOf(n note) []suppression {
 	var out []suppression
 	content := s.text[n.from:n.to]
@@ -177,7 +176,7 @@ func (s *side) directivesOf(n note) []suppression {
 	return out
 }
 
-// suppressed describes a directive in a comment.
+// suppressed makes the suppression for a directive in a comment.
 func (s *side) suppressed(n note, d directive, rest string) suppression {
 	u := suppression{side: s, tool: strings.TrimRight(d.mark, ":"), line: n.line, code: s.codeAt(n)}
 	if d.reach == "line" || d.reach == "file" {
@@ -200,17 +199,16 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 	return u
 }
 
-// begins reports whether a comment stands by itself and not behind a line of C's preprocessor, which is
-// taken for one comment with it.
+// begins reports whether a comment begins by itself, and not in a C preprocessor line, which the lexer joins
+// with it.
 func (s *side) begins(n note) bool {
 	return s.lang.name != "C" || !strings.HasPrefix(strings.TrimSpace(s.text[n.from:n.to]), "#")
 }
 
-// atTop are directives of a place that reach through the file where they stand before
-// all code.
+// atTop are directives for one place that apply to the whole file if they precede all code.
 var atTop = map[string]bool{"nolint": true, "type: ignore": true, "pragma warning disable": true, "rubocop:disable": true}
 
-// reenabled reports whether what a comment switches off is switched on again below it.
+// reenabled reports whether a later comment enables again what a comment disables.
 func (s *side) reenabled(n note, mark string) bool {
 	on := strings.NewReplacer("disable", "enable", ":off", ":on", ".off", ".on", "begin", "end").Replace(mark)
 	for _, m := range s.notes {
@@ -223,7 +221,7 @@ func (s *side) reenabled(n note, mark string) bool {
 	return false
 }
 
-// rulesIn are the rules that stand behind a directive, sorted, without a reason.
+// rulesIn returns the rules after a directive, sorted and without the reason.
 func rulesIn(rest string) []string {
 	rest, _, _ = strings.Cut(rest, "\n")
 	for _, end := range []string{"--", "*/", "//", "#", " - "} {
@@ -238,7 +236,7 @@ func rulesIn(rest string) []string {
 	return out
 }
 
-// codeAt is the code that a comment is about: that of its line, or of the next one.
+// codeAt is the code that a comment applies to: its own line, or the next one.
 func (s *side) codeAt(n note) string {
 	i := n.next
 	if !n.alone {
@@ -256,7 +254,7 @@ func (s *side) codeAt(n note) string {
 	return s.plain(i, last)
 }
 
-// cgo reads the warnings that are switched off for C code in Go.
+// cgo reads the C warnings that a cgo comment in Go turns off.
 func (s *side) cgo(n note) []suppression {
 	var out []suppression
 	line := n.line
@@ -271,12 +269,12 @@ func (s *side) cgo(n note) []suppression {
 	return out
 }
 
-// suppressing are the annotations that tell tools to look away.
+// suppressing are the annotations that tell tools to ignore something.
 var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint SuppressMessage " +
 	"UnconditionalSuppressMessage ExcludeFromCodeCoverage " +
 	"ExcludeFromJacocoGeneratedReport CoverageIgnore Generated allow expect nowarn IgnoreAnnotation no_type_check")
 
-// attributeAt reads an annotation or attribute that tells a tool to look away.
+// attributeAt reads an annotation or attribute that tells a tool to ignore something.
 func (s *side) attributeAt(i int) (suppression, bool) {
 	name := s.of(i)
 	if s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[" {
@@ -322,7 +320,7 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 	return u, true
 }
 
-// covers reports whether a directive of before hid all that one of the head hides.
+// covers reports whether a directive at the base hid everything that one at the head hides.
 func (u suppression) covers(after suppression) bool {
 	if u.tool != after.tool || u.reach < after.reach {
 		return false
@@ -333,9 +331,8 @@ func (u suppression) covers(after suppression) bool {
 	return len(after.rules) > 0 && !slices.ContainsFunc(after.rules, func(r string) bool { return !slices.Contains(u.rules, r) })
 }
 
-// compareSuppressions finds directives that neither stood in the file before nor came
-// along with their code from another one. It is certain only where everything is hidden in
-// code that existed.
+// compareSuppressions finds directives that neither were in the file before nor moved there with their code
+// from another file. A finding is certain only if the directive hides everything in code that existed.
 func (x *examination) compareSuppressions() {
 	left, gone := cancel(x.hidden.left, x.hidden.gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
 	for _, u := range left {
@@ -350,7 +347,7 @@ func (x *examination) compareSuppressions() {
 			}
 		case u.reach == blanket && slices.ContainsFunc(gone, func(g suppression) bool {
 			return g.reach == blanket && g.tool == u.tool && g.side == u.side.other
-		}): // it told so before, and of fewer rules besides
+		}): // it hid the whole file before, with fewer rules
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
@@ -358,7 +355,7 @@ func (x *examination) compareSuppressions() {
 	}
 }
 
-// cancel takes what is alike off both lists.
+// cancel removes equal suppressions from both lists.
 func cancel(has, had []suppression, same func(a, b suppression) bool) (left, gone []suppression) {
 	byTool := map[string][]int{}
 	used := make([]bool, len(had))
@@ -389,7 +386,7 @@ func (u suppression) text() string {
 	return strings.TrimSpace(u.tool + " " + strings.Join(u.rules, ", "))
 }
 
-// group is the name of the rule that a directive is counted under.
+// group is the rule name under which a directive is counted.
 func (u suppression) group() string {
 	hides := func(part string) bool { return strings.Contains(strings.ToLower(u.tool), part) }
 	switch {
@@ -404,9 +401,8 @@ func (u suppression) group() string {
 	}
 }
 
-// idiom reports whether a directive hides nothing that a check is there to find: what a
-// type test expects, the use of what one deprecates oneself, coverage of
-// imports that only a type checker sees.
+// idiom reports whether a directive hides nothing that a check should find: an expected error in a type test,
+// the use of one's own deprecated code, or coverage of imports that only a type checker sees.
 func (u suppression) idiom() bool {
 	name := strings.ToLower(u.side.path)
 	switch {

@@ -2,12 +2,12 @@ package code
 
 import "strings"
 
-// testMarks are the annotations by which runners find tests.
+// testMarks are the annotations that mark tests for runners.
 var testMarks = set("Test ParameterizedTest RepeatedTest TestFactory TestTemplate Property Example RetryingTest CartesianTest " +
 	"Fact Theory SkippableFact SkippableTheory TestCase TestCaseSource TestMethod DataTestMethod " +
 	"test rstest test_case quickcheck wasm_bindgen_test apply")
 
-// annotated reports whether one of the marks in a unit's head makes it a test.
+// annotated reports whether an annotation in a unit's head makes it a test.
 func annotated(u *unit) bool {
 	if u.word == "class" || u.word == "mod" || u.word == "record" || u.word == "object" {
 		return false
@@ -41,8 +41,8 @@ func (s *source) annotation(i int) bool {
 	}
 }
 
-// named makes a function that is called like a test one in files of tests; in Python and
-// Ruby a class around it has to be one that is collected.
+// named returns a function that reports whether a function in a test file is a test because of its name's
+// prefix or an annotation. In Python a class around it must be one that runners collect.
 func named(prefix string) func(*unit) bool {
 	return func(u *unit) bool {
 		if u.word == "class" || u.word == "module" || !u.side.tests || u.role != definition {
@@ -59,8 +59,8 @@ func named(prefix string) func(*unit) bool {
 	}
 }
 
-// collected reports whether pytest or unittest run the methods of a class, or of one
-// that inherits from it in the same file.
+// collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
+// it in the same file.
 func (s *side) collected(class *unit) bool {
 	if strings.Contains(class.name, "Test") || strings.Contains(s.plain(class.at+1, class.body), "Test") {
 		return true

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// role is what a unit is to the guard.
+// role is the role of a unit in the comparison.
 type role uint8
 
 const (
@@ -17,31 +17,31 @@ const (
 	group                  // a class, module or call around tests
 )
 
-// unit is a definition or a test with everything that belongs to it. The tokens from
-// its first mark to its body are its head.
+// unit is a definition or a test with everything that belongs to it. Its head is the tokens from its first
+// mark to its body.
 type unit struct {
 	side           *side
 	role           role
 	name           string // an identifier, or the title of a test
-	word           string // what introduces it: "class", "fn", "it"
-	from, body, to int    // tokens: its first, the first of its body, one past its last
+	word           string // the word that introduces it: "class", "fn", "it"
+	from, body, to int    // tokens: its first one, the first one of its body, the index after its last one
 	at             int    // the token that names it
 	chain          []int  // of a call: the words after dots, as in it.skip.each
 	parent         *unit
 	children       []*unit
 	marks          []mark
 	claims         []claim
-	dropped        bool   // it belongs to the text of what encloses it
-	size           int    // how many tokens of its own it has
-	literals       int    // and how many of them are literals
+	dropped        bool   // it belongs to the text of the unit around it
+	size           int    // the number of its own tokens
+	literals       int    // the number of its literals
 	digest         uint64 // of its own tokens, without its name and head
 	words          map[string]bool
 }
 
-// line is where a unit is named.
+// line is the line of a unit's name.
 func (u *unit) line() int { return u.side.line(u.at) }
 
-// path is the unit's name behind the names of what encloses it.
+// path is the unit's name after the names of the units around it.
 func (u *unit) path() string {
 	if u.parent == nil {
 		return u.name
@@ -49,7 +49,7 @@ func (u *unit) path() string {
 	return u.parent.path() + "\x00" + u.name
 }
 
-// own calls do with each token of a body that belongs to no unit within it.
+// own calls do for each token of a unit's body that belongs to no unit within it.
 func (u *unit) own(do func(i int)) {
 	i := u.body
 	for _, c := range u.children {
@@ -63,7 +63,7 @@ func (u *unit) own(do func(i int)) {
 	}
 }
 
-// within reports whether a unit stands somewhere in one of a role.
+// within reports whether a unit is inside a unit of a role.
 func (u *unit) within(r role) bool {
 	for p := u.parent; p != nil; p = p.parent {
 		if p.role == r {
@@ -79,21 +79,21 @@ type side struct {
 	path    string
 	other   *side // the same file on the other side of the change, nil if there is none
 	units   []*unit
-	guards  []guard          // the conditions of a preprocessor
-	tests   bool             // its name is that of a file of tests
-	marks   []mark           // on all tests of the file
+	guards  []guard          // the conditions of the preprocessor
+	tests   bool             // its name is that of a test file
+	marks   []mark           // marks on all tests of the file
 	aliases map[string]alias // in a script
-	// skippers are functions that skip the test that calls them, leavers those that may end without
+	// skippers are functions that skip the test that calls them, leavers functions that may end without
 	// having done anything.
 	skippers, leavers map[string]bool
-	// broken says that its language's own parser does not read it.
+	// broken says that the language's own parser cannot read it.
 	broken bool
 }
 
-// finder looks for the units of a side.
+// finder finds the units of a side.
 type finder struct {
 	*side
-	closing map[int]int // in languages with "end": where a block that a token opens ends
+	closing map[int]int // in languages with "end": the end of the block that a token opens
 }
 
 // parse cuts a side into tokens and finds its units.
@@ -122,10 +122,10 @@ func parse(name string, content []byte, lang *language) *side {
 	return s
 }
 
-// maxCalls is over how many functions a test may be skipped.
+// maxCalls is the length of a chain of functions through which a test may be skipped.
 const maxCalls = 4
 
-// describe computes what units are compared by.
+// describe computes the properties that units are compared by.
 func (s *side) describe() {
 	s.skippers, s.leavers = map[string]bool{}, map[string]bool{}
 	for range maxCalls {
@@ -159,7 +159,7 @@ func (s *side) describe() {
 	s.markFile()
 }
 
-// having is the units of a role.
+// having returns the units of a role.
 func (s *side) having(r role) (out []*unit) {
 	for _, u := range s.units {
 		if u.role == r {
@@ -169,11 +169,10 @@ func (s *side) having(r role) (out []*unit) {
 	return out
 }
 
-// holdsTests reports whether a file is one of tests, and not one of a folder that only
-// sounds like it.
+// holdsTests reports whether a file has tests, and not just the name of a test file.
 func (s *side) holdsTests() bool { return s != nil && s.tests && len(s.having(test)) > 0 }
 
-// digestOf hashes and counts a unit's own tokens; how they are formatted does not matter.
+// digestOf hashes and counts a unit's own tokens. Their formatting does not matter.
 func (s *side) digestOf(u *unit) {
 	h, locals := fnv.New64a(), map[string]string{}
 	u.own(func(i int) {
@@ -190,7 +189,7 @@ func (s *side) digestOf(u *unit) {
 		h.Write([]byte(s.named(i, locals)))
 		h.Write([]byte{0})
 	})
-	for i := u.from; i < u.body; i++ { // the data that it runs with may stand in its head
+	for i := u.from; i < u.body; i++ { // the data that it runs with may be in its head
 		if kind := s.kindOf(i); (kind == text || kind == number) && contentOf(s.of(i)) != u.name {
 			u.literals++
 		}
@@ -198,7 +197,7 @@ func (s *side) digestOf(u *unit) {
 	u.digest = h.Sum64()
 }
 
-// guard is a condition of a preprocessor, and the tokens that it stands around.
+// guard is a preprocessor condition and the range of tokens that it encloses.
 type guard struct {
 	cond     string
 	from, to int
@@ -231,8 +230,7 @@ func (f *finder) each(find func(i int) *unit) {
 	}
 }
 
-// local reports whether a definition stands within a test or a function, to whose text
-// it then belongs.
+// local reports whether a definition is inside a test or a function, and so belongs to its text.
 func (u *unit) local() bool {
 	p := u.parent
 	return p != nil && (p.dropped || p.role == test || p.role == definition && !holders[p.word])
@@ -240,10 +238,10 @@ func (u *unit) local() bool {
 
 var holders = set(containers + "defmodule")
 
-// maxDepth is how deep units may nest.
+// maxDepth is the maximum nesting depth of units.
 const maxDepth = 40
 
-// nest sorts the units and gives each its parent and its role.
+// nest sorts the units and sets the parent and the role of each.
 func (s *side) nest() {
 	slices.SortStableFunc(s.units, func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(b.role, a.role))
@@ -254,13 +252,13 @@ func (s *side) nest() {
 		for len(open) > 0 && open[len(open)-1].to <= u.from {
 			open = open[:len(open)-1]
 		}
-		for len(open) > 0 && open[len(open)-1].to < u.to { // crosses: no nesting
+		for len(open) > 0 && open[len(open)-1].to < u.to { // they overlap: no nesting
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 {
 			u.parent = open[len(open)-1]
 		}
-		if len(open) < maxDepth { // what is deeper belongs to what stands around it
+		if len(open) < maxDepth { // a deeper unit belongs to the one around it
 			open = append(open, u)
 			nested = append(nested, u)
 		}
@@ -295,10 +293,10 @@ func (s *side) nest() {
 	s.units = kept
 }
 
-// plain is the text of some tokens with one blank between them.
+// plain is the text of some tokens, separated by single spaces.
 func (s *source) plain(from, to int) string { return s.join(from, to, s.normal) }
 
-// canonical is [source.plain] with numbers in place of the names of local variables.
+// canonical is [source.plain] with numbers in place of local variables' names.
 func (s *source) canonical(from, to int) string {
 	locals := map[string]string{}
 	return s.join(from, to, func(i int) string { return s.named(i, locals) })
@@ -320,7 +318,7 @@ func (s *source) isLocal(i int) bool {
 	return is
 }
 
-// named is the text of a token, of a local variable its number among those seen so far.
+// named is the text of a token; for a local variable, its number among those seen so far.
 func (s *source) named(i int, locals map[string]string) string {
 	as, local := s.local[int32(i)]
 	if !local || locals == nil {
@@ -336,7 +334,7 @@ func (s *source) named(i int, locals map[string]string) string {
 	return locals[name]
 }
 
-// normal is the text of a token; strings have the same quotes.
+// normal is the text of a token; all strings have the same quotes.
 func (s *source) normal(i int) string {
 	t := s.of(i)
 	if s.kindOf(i) != text || len(t) < 2 {
@@ -345,7 +343,7 @@ func (s *source) normal(i int) string {
 	return `"` + contentOf(t) + `"`
 }
 
-// contentOf is a string literal without its prefix and quotes.
+// contentOf is the content of a string literal, without prefix and quotes.
 func contentOf(literal string) string {
 	if i := strings.IndexAny(literal, "\"'`/"); i > 0 && i < 4 {
 		literal = literal[i:]

@@ -9,8 +9,8 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// compareClaims compares what two versions of a test, or of a function that tests call,
-// assert: the head has to assert at least as much.
+// compareClaims compares the assertions of two versions of a test, or of a function that tests call. The head
+// must assert at least as much.
 func (x *examination) compareClaims(p pair) {
 	b, a := p.before.side, p.after.side
 	say := func(rule, why string, old *side, oldLine int, now *side, newLine int) {
@@ -23,7 +23,7 @@ func (x *examination) compareClaims(p pair) {
 		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
 	}
 	lost, added := b.without(p.before.claims, p.after.claims), a.without(p.after.claims, p.before.claims)
-	gone := 0 // the line of an assertion that nothing stands for
+	gone := 0 // the line of a removed assertion without a replacement
 	alone := len(lost) == 1 && len(added) == 1
 	for _, c := range lost {
 		i := closest(c, added)
@@ -54,7 +54,7 @@ func (x *examination) compareClaims(p pair) {
 	x.comparePatience(p)
 }
 
-// conditional finds an assertion that is made under a condition now, and was without one.
+// conditional finds an assertion that is now made under a condition and was unconditional before.
 func (p pair) conditional() (claim, bool) {
 	some := func(u *unit, c claim) bool {
 		on := u.side.conditionsAt(int(c.from), u.body)
@@ -66,7 +66,7 @@ func (p pair) conditional() (claim, bool) {
 			n++
 		}
 	}
-	if p.after.side.lang.name == "Go" { // whose assertions are conditions
+	if p.after.side.lang.name == "Go" { // in Go the assertions themselves are conditions
 		n = 0
 	}
 	var last claim
@@ -83,7 +83,7 @@ func (p pair) conditional() (claim, bool) {
 	return last, n > 0 && len(p.after.claims) >= len(p.before.claims) && last.to > 0
 }
 
-// notes reports whether a text stands in a comment within a unit.
+// notes reports whether a text is in a comment within a unit.
 func (u *unit) notes(text string) bool {
 	last := u.to
 	for _, n := range u.side.notes {
@@ -94,15 +94,15 @@ func (u *unit) notes(text string) bool {
 	return false
 }
 
-// emptied judges a test or helper that asserted something and asserts nothing any more,
-// and reports whether there is nothing else to say of it. It is certain only of a test in which
-// nothing happens any more.
+// emptied judges a test or helper that asserted something and asserts nothing any more, and reports whether
+// nothing else is left to report about it. The finding is certain only for a test in which nothing happens
+// any more.
 func (x *examination) emptied(p pair) bool {
 	had, has := p.before.effective(), p.after.effective()
 	if len(p.after.children) > 0 || slices.ContainsFunc(has, func(m mark) bool {
 		return m.effect == skips && (m.cond == "" || worse(had, has, m) != "")
 	}) {
-		return true // said of what stands in it, or of the mark
+		return true // a child or the mark has its own finding
 	}
 	a, words := p.after.side, p.before.wordSet()
 	tier := change.Hold
@@ -111,7 +111,7 @@ func (x *examination) emptied(p pair) bool {
 		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) {
 			continue
 		}
-		given := a.named(i+2, nil) == "t" // what is given the test may fail it
+		given := a.named(i+2, nil) == "t" // a function that takes the test may fail it
 		if (x.checks(name) || given && p.after.role != test) && !words[name] {
 			return true
 		}
@@ -125,10 +125,10 @@ func (x *examination) emptied(p pair) bool {
 	return true
 }
 
-// idleWords are what is left where nothing happens.
+// idleWords are the words left in a test in which nothing happens.
 var idleWords = set("pass return null undefined _")
 
-// checks reports whether a function of this name asserts something, or is called so.
+// checks reports whether a function of this name asserts something, or has a name that says so.
 func (x *examination) checks(name string) bool {
 	lower := strings.ToLower(name)
 	for _, w := range []string{"assert", "check", "require", "expect", "verify", "must", "should", "equal", "match", "test", "throw"} {
@@ -139,7 +139,7 @@ func (x *examination) checks(name string) bool {
 	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.claims) > 0 })
 }
 
-// without is what those assertions say that do not stand in another list.
+// without returns the readings of the assertions that are not in the other list.
 func (s *side) without(list, other []claim) (left []reading) {
 	has := map[uint64]int{}
 	for _, c := range other {
@@ -153,8 +153,7 @@ func (s *side) without(list, other []claim) (left []reading) {
 	return left
 }
 
-// closest is the assertion that shares the most words with one; -1 when none shares
-// enough.
+// closest is the index of the assertion that shares the most words with c; -1 if none shares enough.
 func closest(c reading, list []reading) int {
 	best, at := 0.34, -1
 	for i, d := range list {
@@ -165,7 +164,7 @@ func closest(c reading, list []reading) int {
 	return at
 }
 
-// tolerating are the words by which a test passes a failure over, or waits it out.
+// tolerating are words with which a test ignores a failure or waits for it to pass.
 var tolerating = func() map[string]string {
 	out := map[string]string{}
 	for why, words := range map[string]string{
@@ -180,9 +179,9 @@ var tolerating = func() map[string]string {
 	return out
 }()
 
-// patience is how a test waits, and passes failures over.
+// patience is how a test waits and ignores failures.
 type patience struct {
-	times  map[string]int // how often it does what [tolerating] says
+	times  map[string]int // how often it does each of [tolerating]
 	line   map[string]int
 	limits []time.Duration
 	lines  []int // of the limits
@@ -196,7 +195,7 @@ var durations = map[string]time.Duration{
 	"ofMinutes": time.Minute,
 }
 
-// patienceOf reads limits such as "200 * time.Millisecond", "Duration.ofSeconds(2)",
+// patienceOf reads such words, and limits such as "200 * time.Millisecond", "Duration.ofSeconds(2)",
 // "timeout: 5000" and "timeout=5".
 func patienceOf(u *unit) patience {
 	s, out := u.side, patience{times: map[string]int{}, line: map[string]int{}}
@@ -231,10 +230,10 @@ func patienceOf(u *unit) patience {
 	return out
 }
 
-// longer is from how many times the wait on a longer limit is said.
+// longer is the factor from which a longer limit is reported.
 const longer = 1.25
 
-// comparePatience finds failures that are passed over now, and limits that are longer than they were.
+// comparePatience finds failures that are now ignored, and limits that are longer than before.
 func (x *examination) comparePatience(p pair) {
 	had, has := patienceOf(p.before), patienceOf(p.after)
 	for why, n := range has.times {
@@ -246,7 +245,7 @@ func (x *examination) comparePatience(p pair) {
 	x.compareLimits(had, has, p.before.side, p.after.side)
 }
 
-// compareLimits compares the limits of two versions of a test, or of what stands around the tests of a file.
+// compareLimits compares the limits of two versions of a test, or of the code around the tests of a file.
 func (x *examination) compareLimits(had, has patience, before, after *side) {
 	for i, limit := range has.limits {
 		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && (limit == 0 || float64(limit) >= longer*float64(had.limits[i])) {
@@ -256,7 +255,7 @@ func (x *examination) compareLimits(had, has patience, before, after *side) {
 	}
 }
 
-// around is what stands in a file around its tests and the functions that they call.
+// around is a unit of the code of a file that is outside its tests and the functions that they call.
 func (s *side) around() *unit {
 	u := &unit{side: s, to: len(s.tokens)}
 	for _, c := range s.checked() {
