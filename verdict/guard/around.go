@@ -17,30 +17,29 @@ import (
 type Base interface {
 	// ReadFile returns a file's content.
 	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
-	// ReadDir lists the names in a directory, "." being the root; those of
-	// directories end in a slash. It fails with [fs.ErrNotExist] where there is none.
+	// ReadDir lists the names in a directory; "." is the root. The names of directories end in a slash. It
+	// fails with [fs.ErrNotExist] if the directory does not exist.
 	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
 }
 
 // maxAround bounds the unchanged files that are added to a change.
 const maxAround = 300
 
-// maxFolders bounds the folders that are looked through for attributes: files in others
-// count as the repository's own.
+// maxFolders bounds the folders that are searched for attributes. Files in any further folder count as the
+// repository's own.
 const maxFolders = 100
 
-// pipelineDirs are where pipelines and what they run usually lie, besides the root.
+// pipelineDirs are the folders in which pipelines, and the scripts that they run, usually are.
 var pipelineDirs = []string{
 	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci",
 	".azure-pipelines",
 	"scripts", "script", "bin", "ci", ".ci", ".github/scripts",
 }
 
-// Surround adds to a change what it leaves as it is and has to be seen with: the other
-// pipelines and the scripts that they run, where one of those changed; the configurations
-// that a new one takes the place of; and what the repository says is not its own. It reads
-// them from the commit that the change is compared with. A file that cannot be read is
-// added as [File.Unread].
+// Surround adds to a change the unchanged files that are needed to judge it: the other pipelines and the
+// scripts that they run, if one of those changed; the configurations that a new one replaces; and the
+// attributes that mark files as not the repository's own. It reads these files from the base commit of the
+// change. A file that cannot be read is added as [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {
@@ -67,7 +66,7 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	return nil
 }
 
-// around gathers unchanged files. The first error ends it.
+// around gathers unchanged files. It stops at the first error.
 type around struct {
 	change *Change
 	rev    string
@@ -78,7 +77,7 @@ type around struct {
 	err    error
 }
 
-// upwards takes the files that are wanted from the folder of a file and all above it.
+// upwards takes the wanted files from the folder of a file and from all folders above it.
 func (a *around) upwards(ctx context.Context, file string, wanted func(name string) bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		a.take(ctx, dir, wanted)
@@ -88,8 +87,7 @@ func (a *around) upwards(ctx context.Context, file string, wanted func(name stri
 	}
 }
 
-// pipelines takes all pipelines, the actions of the repository itself, and the scripts
-// that are known by name.
+// pipelines takes all pipelines, the repository's own actions, and the scripts that are known by name.
 func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
 		a.take(ctx, dir, ci.Examines)
@@ -106,7 +104,7 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	}
 }
 
-// list reads a directory. A directory that is not there is empty.
+// list reads a directory. A missing directory is empty.
 func (a *around) list(ctx context.Context, dir string) []string {
 	if a.err != nil {
 		return nil
@@ -132,7 +130,7 @@ func (a *around) take(ctx context.Context, dir string, wanted func(name string) 
 		a.have[full] = true
 		a.added++
 		content, err := a.base.ReadFile(ctx, a.rev, full)
-		if a.err = ctx.Err(); a.err == nil && !errors.Is(err, fs.ErrInvalid) { // a link, which says nothing itself
+		if a.err = ctx.Err(); a.err == nil && !errors.Is(err, fs.ErrInvalid) { // not a link, which has no content of its own
 			a.change.Files = append(a.change.Files, File{Path: full, OldPath: full, Before: content, After: content, Unread: err != nil})
 		}
 	}

@@ -13,20 +13,19 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// isAttributes tells the files in which a repository says what is generated or not its own.
+// isAttributes reports whether a file can mark other files as generated or vendored.
 func isAttributes(name string) bool { return path.Base(name) == ".gitattributes" }
 
-// elsewhere are folders of code that is written elsewhere.
+// elsewhere are the folders of third-party code.
 var elsewhere = []string{"vendor", "third_party", "node_modules", "bower_components", "Pods"}
 
-// vendored reports whether a file lies in such a folder.
+// vendored reports whether a file is in such a folder.
 func vendored(name string) bool {
 	folders := strings.Split(name, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return slices.Contains(elsewhere, f) })
 }
 
-// readable are the files that are examined, as text, and what is said of those that
-// cannot be.
+// readable returns the files to examine, as text, and findings about the files that cannot be examined.
 func readable(files []File) (read []File, found []Finding) {
 	generated := marked(files)
 	size := 0
@@ -38,7 +37,7 @@ func readable(files []File) (read []File, found []Finding) {
 		found = append(found, Finding{Tier: tier, Kind: Unexamined, Rule: "guard/unread", Why: why, Place: change.Place{Path: f.Name()}})
 	}
 	for _, f := range files {
-		if vendored(f.Path) && !vendored(f.OldPath) { // what is written elsewhere now is gone here
+		if vendored(f.Path) && !vendored(f.OldPath) { // a file that moves to third-party code counts as deleted
 			f.Path, f.After = "", nil
 		}
 		switch {
@@ -53,7 +52,7 @@ func readable(files []File) (read []File, found []Finding) {
 		}
 		size += len(f.Before) + len(f.After)
 		f.Before, f.After = plain(f.Before), plain(f.After)
-		if f.OldPath != "" && f.Before == nil { // an empty file is there all the same
+		if f.OldPath != "" && f.Before == nil { // an empty file still exists
 			f.Before = []byte{}
 		}
 		if f.Path != "" && f.After == nil {
@@ -64,9 +63,9 @@ func readable(files []File) (read []File, found []Finding) {
 	return read, found
 }
 
-// marked tells the files that the base's attributes call generated or vendored. What the
-// change itself says of them does not count. Of what is said of a file the last line
-// counts, and what its own folder says more than what stands further up.
+// marked returns a function that reports whether the base's attributes mark a file as generated or vendored.
+// The change's own attributes do not count. The last matching line wins, and the attributes in a file's own
+// folder win over those further up.
 func marked(files []File) func(name string) bool {
 	var lines []gitattributes.MatchAttribute
 	own := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return !isAttributes(f.OldPath) })
@@ -81,7 +80,7 @@ func marked(files []File) func(name string) bool {
 	return func(name string) bool {
 		said := map[string]bool{}
 		for _, line := range lines {
-			// Git matches no file to a folder's pattern, at which the library fails.
+			// In Git a folder's pattern matches no file; the library fails at such a pattern.
 			if line.Pattern == nil || strings.HasSuffix(line.Name, "/") || !line.Pattern.Match(strings.Split(name, "/")) {
 				continue
 			}
@@ -93,8 +92,8 @@ func marked(files []File) func(name string) bool {
 	}
 }
 
-// attributes reads the attributes of a folder. Those at which the library fails, such as a
-// pattern of an empty name, mark nothing.
+// attributes reads the attributes of a folder. If the library fails at them, for example at a pattern with an
+// empty name, they mark nothing.
 func attributes(content []byte, folder []string) (lines []gitattributes.MatchAttribute) {
 	defer func() {
 		if recover() != nil {
@@ -108,7 +107,7 @@ func attributes(content []byte, folder []string) (lines []gitattributes.MatchAtt
 	return lines
 }
 
-// plain is a text as UTF-8 without a byte order mark, its lines ended as on Unix.
+// plain returns a text as UTF-8, without a byte order mark and with Unix line endings.
 func plain(content []byte) []byte {
 	switch {
 	case len(content) == 0:
@@ -128,7 +127,7 @@ func plain(content []byte) []byte {
 		content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
 	}
 	if !bytes.Contains(content, []byte("\r\n")) {
-		return content // no copy of what may be large
+		return content // saves a copy, which may be large
 	}
 	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 }

@@ -1,15 +1,15 @@
-// Package guard finds, in code and without a model, where a change lowers the quality
-// bar. It reads values and does no I/O; what it is given is parsed once, by the parsers of
-// package doc, shell and code, and compared by meaning:
+// Package guard finds, in code and without a model, where a change lowers the quality bar. It reads values
+// and does no I/O. The parsers of the packages doc, shell and code parse each input once, and these parts
+// compare the results by meaning:
 //
 //	ci     what pipelines check, and whether a check can fail
-//	tools  how linters, compilers, test runners and coverage are set; who owns and decides
+//	tools  the settings of linters, compilers, test runners and coverage; who owns and decides
 //	code   tests, assertions and suppressions in source code
-//	words  what a change says of itself where none of these knows what it does
-//	junit  what test runners report, which overrules what the code lets expect
+//	words  the words of a change, where none of these parts knows what it does
+//	junit  the reports of test runners, which overrule what the code suggests
 //
-// A finding is a hold where code is certain, and evidence where it only suspects. The
-// rules are rows Q1 to Q7 of the severity guideline.
+// A finding is a hold if code is certain, and evidence if code only suspects something. The rules are rows Q1
+// to Q7 of the severity guideline.
 package guard
 
 import (
@@ -28,15 +28,15 @@ import (
 	"touchstone/verdict/guard/words"
 )
 
-// What is shared with the parts of this package.
+// The types that this package shares with its parts.
 type (
 	// File is one file that a pull request changes.
 	File = change.File
-	// Finding is one way in which a change lowers the quality bar, or may do so.
+	// Finding is one way in which a change lowers, or may lower, the quality bar.
 	Finding = change.Finding
-	// Tier says what a finding does to a pull request.
+	// Tier is the effect of a finding on a pull request.
 	Tier = change.Tier
-	// Kind is the family that a finding belongs to.
+	// Kind is the family of a finding.
 	Kind = change.Kind
 )
 
@@ -59,50 +59,49 @@ const (
 	MaxFile = 8 << 20
 	// MaxChange bounds both sides of all examined files together, in bytes.
 	MaxChange = 64 << 20
-	// MaxFindings bounds the findings of one change in each tier. One further finding of
-	// kind [Unexamined] says that there were more.
+	// MaxFindings bounds the findings of one change in each tier. One further finding of kind [Unexamined]
+	// says how many more there were.
 	MaxFindings = 200
-	// maxText bounds what a finding quotes, in bytes.
+	// maxText bounds the text that a finding quotes, in bytes.
 	maxText = 300
 )
 
-// Change is everything that a pull request changes: all of its files, because what is
-// gone from one may have moved to another.
+// Change is everything that a pull request changes. It has all files, because code removed from one file may
+// have moved to another.
 type Change struct {
-	// Files are those that [Examines] names, changed ones and, with both sides alike, those
-	// that [Surround] adds.
+	// Files are the changed files that [Examines] accepts, and the unchanged files that [Surround] adds,
+	// whose two sides are the same.
 	Files []File
-	// Runs are what the test runners reported of both sides, nil if that is not known. They
-	// overrule what the code lets expect.
+	// Runs are the test runners' reports for both sides, nil if unknown. They overrule what the code
+	// suggests.
 	Runs *junit.Runs
 }
 
-// ByRuns reports whether a finding is what the test runners reported, and not what the code
-// lets expect.
+// ByRuns reports whether a finding comes from the test runners' reports and not from the code.
 func ByRuns(f Finding) bool { return code.ByRuns(f.Rule) }
 
-// Examines reports whether a file of this name can hold a finding.
+// Examines reports whether a file of this name can have a finding.
 func Examines(name string) bool {
 	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name))
 }
 
-// Gates reports whether the hold tier watches a file of this name: a pipeline, what it runs, the
-// settings of tools, or who owns and decides.
+// Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
+// settings of tools, or a file that says who owns and decides.
 func Gates(name string) bool {
 	return name != "" && (ci.Examines(name) || tools.Examines(name) || isAttributes(name))
 }
 
-// checks reports whether a file of this name runs checks, or says what they look at: a pipeline, a
-// build, or settings.
+// checks reports whether a file of this name runs checks, or says what they examine: a pipeline, a build
+// file, or settings.
 func checks(name string) bool {
 	return Gates(name) || isBuild(name) || code.IsScript(name)
 }
 
-// builds are files that say how a project is built and tested, as patterns of their names.
+// builds are name patterns of files that say how a project is built and tested.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
 	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl")
 
-// others are files of the same endings that say nothing of builds and checks.
+// others are name patterns of files with the same endings that say nothing about builds and checks.
 var others = strings.Fields("*-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
 
 func isBuild(name string) bool {
@@ -110,8 +109,8 @@ func isBuild(name string) bool {
 	return slices.ContainsFunc(builds, fits) && !slices.ContainsFunc(others, fits)
 }
 
-// Examine returns the findings of a change: holds first, then evidence, each ordered by
-// kind, path and line. It never fails: what it cannot read it reports as [Unexamined].
+// Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line.
+// It never fails: it reports what it cannot read as [Unexamined].
 func Examine(c Change) []Finding {
 	files, found := readable(c.Files)
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
@@ -131,7 +130,7 @@ func Examine(c Change) []Finding {
 	return slices.Concat(bound(found[:evidence]), bound(found[evidence:]))
 }
 
-// sayings are what words say of the files that nothing was found in.
+// sayings are the findings from the words of files that have no other finding.
 func sayings(files []File, found []Finding) (said []Finding) {
 	for _, f := range files {
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
@@ -142,7 +141,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
 		}
-		if !Gates(f.Path) { // whose lists are known
+		if !Gates(f.Path) { // rules know the lists of the others
 			looks = append(looks, words.Listed)
 		}
 		for _, look := range looks {
@@ -155,7 +154,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	return said
 }
 
-// spoken are the words that are new to a file, where they say what it does.
+// spoken finds new words in a file, where words say what the file does.
 func spoken(f File) (Finding, bool) {
 	switch before, after := string(f.Before), string(f.After); {
 	case f.Path != f.OldPath && code.IsTest(f.OldPath):
@@ -168,7 +167,7 @@ func spoken(f File) (Finding, bool) {
 	return Finding{}, false
 }
 
-// examinePart runs one part. One that fails has not examined the change, and says so.
+// examinePart runs one part. If the part panics, it has not examined the change, and a finding says so.
 func examinePart(name string, compare func([]File) []Finding, files []File) (found []Finding) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -188,14 +187,14 @@ func bound(found []Finding) []Finding {
 		Why: fmt.Sprintf("%d more findings are left out here.", more), Place: change.Place{Path: found[MaxFindings].Path}})
 }
 
-// Group is the findings of one tier and kind, which a person decides on together.
+// Group is the findings of one tier and kind. A person decides on them together.
 type Group struct {
 	Tier     Tier
 	Kind     Kind
 	Findings []Finding // at least one
 }
 
-// Groups puts findings together by tier and kind, in their order.
+// Groups groups findings by tier and kind, in their order.
 func Groups(found []Finding) []Group {
 	var out []Group
 	for _, f := range found {
@@ -209,7 +208,7 @@ func Groups(found []Finding) []Group {
 	return out
 }
 
-// Holds are the findings that only a person can let pass.
+// Holds returns the findings that only a person can approve.
 func Holds(found []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Tier != Hold })
 }
