@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// choices tell the elements of lists that count where that is more than a word.
+// choices select the elements of lists that count, where this takes more than a word.
 var choices = map[string]func(element string) bool{
 	"on":         on,
 	"analyzer":   isAnalyzer,
@@ -17,50 +17,50 @@ var choices = map[string]func(element string) bool{
 	},
 }
 
-// plains write a rule's name as all of its spellings are compared, by the tool.
+// plains convert, by tool, the name of a rule to the one spelling that is compared.
 var plains = map[string]func(name string) string{"dotnet": compilerWarning, "coverage": spelled}
 
-// runs tell which rules a tool checks unasked.
+// runs report, by tool, which rules the tool checks by default.
 var runs = map[string]func(before map[string]bool, rule string) bool{"golangci": linterRuns}
 
-// linterRuns knows that only some linters run unasked: https://golangci-lint.run/docs/linters/; "-" is
-// before a check of one that does.
+// linterRuns reports whether a linter ran before. Only some linters run by default:
+// https://golangci-lint.run/docs/linters/. A "-" precedes a check of a linter that runs.
 func linterRuns(before map[string]bool, linter string) bool {
 	standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
 	return strings.HasPrefix(linter, "-") || before[linter] || before["linters/enable-all"] || before["linters/default"] ||
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
 }
 
-// analyzers are parts of the names of packages and plugins that check.
+// analyzers are parts of the names of packages and plugins that check code.
 var analyzers = strings.Fields("analyzer stylecop errorprone nullaway checkstyle spotbugs pmd jacoco enforcer detekt ktlint " +
 	"surefire failsafe roslynator animal-sniffer japicmp revapi")
 
-// isAnalyzer tells the packages and plugins that check from those that build.
+// isAnalyzer distinguishes packages and plugins that check from those that build.
 func isAnalyzer(name string) bool {
 	return slices.ContainsFunc(analyzers, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })
 }
 
-// counted tells lines that could run from those that coverage leaves out by custom: what
-// only a type checker sees, what is never to run, and what a comment leaves out.
+// counted distinguishes lines that could run from lines that coverage excludes by custom: lines that only a
+// type checker sees, that never run, or that a comment excludes.
 func counted(pattern string) bool { return !idle.MatchString(pattern) }
 
 var idle = regexp.MustCompile(`TYPE_CHECKING|overload|abstractmethod|Protocol|assert_never|pragma|no ?cov|__main__|\.\.\.|\\\.\\\.\\\.` +
 	`|\\\.\{3\}`)
 
-// spelled is a pattern without what makes it a regular expression.
+// spelled is a pattern without the syntax of regular expressions.
 func spelled(pattern string) string {
 	return strings.NewReplacer(`\s`, " ", `\b`, "", `\`, "").Replace(pattern)
 }
 
-// diagnostic tells a rule from what was set before, which "$(NoWarn)" stands for, from the
-// warning of missing comments, which there is only where documentation is made, and from a
-// project's own.
+// diagnostic reports whether a text is a rule. It is not if it stands for earlier settings, such as
+// "$(NoWarn)", if it is the warning about missing comments, which exists only where documentation is
+// generated, or if it is a project's own name.
 func diagnostic(text string) bool {
 	return compilerWarning(text) != "1591" && diagnostics.MatchString(text)
 }
 
-// diagnostics begin the rules of the compiler and of analyzers; other names are those of a
-// project's own, which it allows itself to use.
+// diagnostics matches the beginning of the rule names of the compiler and of analyzers. Other names are a
+// project's own, whose use it allows itself.
 var diagnostics = regexp.MustCompile(`(?i)^(?:\d|CS|CA|IDE|SA|SX|S\d|NU|IL|SYSLIB|xUnit|NUnit|MSTEST|RCS|RS|VSTHRD|MA|AD|BL|MSB|NETSDK)`)
 
 // compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.

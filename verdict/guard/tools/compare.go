@@ -14,10 +14,10 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// compare compares one tool's configuration. A tool that was not configured is adopted.
+// compare compares one tool's configuration. A tool without a configuration before is newly adopted.
 func (c *comparison) compare(p *pair) {
 	switch {
-	case !p.before.there && p.tool.Leaves: // nothing was left out before
+	case !p.before.there && p.tool.Leaves: // nothing was excluded before
 	case !p.before.there:
 		for dir := p.dir; dir != "." && p.tool.Nearest; {
 			dir = path.Dir(dir)
@@ -53,8 +53,8 @@ func (c *comparison) compare(p *pair) {
 	c.lists(p)
 }
 
-// abandoned is a tool whose configuration is gone. Where it set a limit that is certainly
-// lower; otherwise the tool may be gone or another may have taken its place.
+// abandoned reports a tool whose configuration is gone. If the configuration set a limit, that limit is
+// certainly lower now; otherwise the tool may be gone too, or another tool may replace it.
 func (c *comparison) abandoned(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
 		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) &&
@@ -74,8 +74,7 @@ func (c *comparison) abandoned(p *pair) {
 	}
 }
 
-// outranks says that a new configuration takes the place of another, which the tool then
-// no longer reads.
+// outranks reports that a new configuration replaces another one, which the tool then no longer reads.
 func (c *comparison) outranks(p *pair, other string) {
 	for _, file := range slices.Sorted(maps.Keys(p.after.files)) {
 		if !p.before.files[file] {
@@ -86,10 +85,10 @@ func (c *comparison) outranks(p *pair, other string) {
 	}
 }
 
-// manyFiles reports whether a tool reads all files of one kind, none of which stands for another.
+// manyFiles reports whether a tool reads all files of one kind, none of which replaces another.
 func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Sources[0].files[0], "*.") }
 
-// inherited reports whether a setting is in the configuration of a folder further up now.
+// inherited reports whether a setting is now in the configuration of a folder further up.
 func (c *comparison) inherited(p *pair, was value) bool {
 	for dir := p.dir; dir != "."; {
 		dir = path.Dir(dir)
@@ -102,7 +101,7 @@ func (c *comparison) inherited(p *pair, was value) bool {
 	return false
 }
 
-// tier lowers what holds for some files only.
+// tier lowers the tier of a setting that applies to some files only.
 func (v value) tier() change.Tier {
 	if v.scoped {
 		return change.Evidence
@@ -124,7 +123,7 @@ func (c *comparison) changed(p *pair, was, is value) {
 	}
 }
 
-// missing is a setting that is gone: certain where its default is known to be weaker.
+// missing judges a removed setting: a finding is certain if the known default is weaker.
 func (c *comparison) missing(p *pair, was value) {
 	s := was.setting
 	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
@@ -142,7 +141,7 @@ func (c *comparison) missing(p *pair, was value) {
 	}
 }
 
-// renamed reports whether a rule goes on under another name.
+// renamed reports whether a rule continues under another name.
 func renamed(t *Tool, was value, after map[string]value) bool {
 	name := was.key[strings.LastIndexByte(was.key, '/')+1:]
 	return slices.ContainsFunc(slices.Collect(maps.Values(after)), func(is value) bool {
@@ -151,7 +150,7 @@ func renamed(t *Tool, was value, after map[string]value) bool {
 	})
 }
 
-// fresh is a setting that was not there.
+// fresh judges a new setting.
 func (c *comparison) fresh(p *pair, is value) {
 	s := is.setting
 	gained := s.Way == Off && on(is.text) || s.Way == On && off(is.text) || s.Way == Grade && grade(is.text) == 0
@@ -161,7 +160,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	if !gained {
 		return
 	}
-	for _, was := range p.before.values { // it only has another place now
+	for _, was := range p.before.values { // the setting only moved to another place
 		if was.setting == s && was.text == is.text && !has(p.after.values, was.key) && p.tool.same(base(was.key), base(is.key)) {
 			return
 		}
@@ -170,12 +169,13 @@ func (c *comparison) fresh(p *pair, is value) {
 		return
 	}
 	tier := is.tier()
-	// In a file that was there it may never have been on; nobody turns a rule off that is off.
+	// In an existing file the rule may never have been on; nobody turns off a rule that is off.
 	unknown := s.Default == "" && s.Implied == "" && s.Way == On && p.before.files[is.file]
 	beside := slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), func(key string) bool { return base(key) == s.Beside })
-	// It may have come from what this was based on or, in a new file, from another.
+	// The setting may come from a configuration that this one was based on or, in a new file, from another
+	// file.
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
-	// What a folder adds to the settings above it is for its own files.
+	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && p.dir != "."
 	if unknown || beside || elsewhere || within || c.adopts(p.tool) {
 		tier = change.Evidence
@@ -183,8 +183,8 @@ func (c *comparison) fresh(p *pair, is value) {
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
 }
 
-// moved reports whether the same tool loses a setting of that name and value, or an element of a list,
-// elsewhere; what a list of a folder has does not move up to more folders.
+// moved reports whether the same tool loses a setting with that name and value, or an element of a list,
+// elsewhere. An element of a folder's list does not move up, to more folders.
 func (c *comparison) moved(p *pair, is value) bool {
 	gone := func(list []value, setting *Setting) bool {
 		return slices.ContainsFunc(list, func(v value) bool { return v.setting == setting && v.text == is.text })
@@ -207,7 +207,7 @@ func (c *comparison) moved(p *pair, is value) bool {
 	return false
 }
 
-// depth is how far below the root a folder is.
+// depth is the number of folders from the root to a folder.
 func depth(dir string) int {
 	if dir == "." {
 		return 0
@@ -219,8 +219,8 @@ func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
 
 func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// adopts reports whether a tool is new, of another version, or checks more than it did
-// anywhere in the change: what is switched off beside it may never have been on.
+// adopts reports whether a tool is new, has another version, or checks more than before anywhere in the
+// change. Something switched off beside that may never have been on.
 func (c *comparison) adopts(t *Tool) bool {
 	newer, known := c.newer[t.Name]
 	if !known {
@@ -238,14 +238,15 @@ func (c *comparison) adopts(t *Tool) bool {
 	return false
 }
 
-// othersCheckMore reports whether another tool checks more than it did, maybe what this one checked.
+// othersCheckMore reports whether another tool checks more than before. It may check what this tool no longer
+// does.
 func (c *comparison) othersCheckMore(t *Tool) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
 		return p.tool != t && p.before.there && p.sharpened()
 	})
 }
 
-// sharpened reports whether a part checks more than it did.
+// sharpened reports whether a part checks more than before.
 func (p *pair) sharpened() bool {
 	for key, now := range p.after.lists {
 		if now[0].setting.Way == Rules && len(now) > len(p.before.lists[key]) {
@@ -262,9 +263,9 @@ func (p *pair) sharpened() bool {
 	return false
 }
 
-// updated reports whether the change brings another version of the tool, whose new rules
-// never ran: a line of a manifest or of a list of hooks that has a number, and that names the
-// tool or stands below one that does. Rust's lints come with the toolchain that a pipeline asks for.
+// updated reports whether the change brings another version of the tool, whose new rules never ran. Such a
+// change is a new line with a number, in a manifest or a list of hooks, that names the tool or is below a
+// line that names it. Rust's lints come with the toolchain that a pipeline requests.
 func (c *comparison) updated(t *Tool) bool {
 	for _, f := range c.files {
 		pipeline := t.Name == "cargo" && path.Dir(f.Path) == ".github/workflows"
@@ -286,14 +287,14 @@ func (c *comparison) updated(t *Tool) bool {
 	return false
 }
 
-// toolchain is how pipelines name Rust's.
+// toolchain matches the lines of pipelines that request a Rust toolchain.
 var toolchain = regexp.MustCompile(`(?i)clippy|toolchain|rust[_-]version`)
 
 // manifests are files that say which version of a tool runs.
 var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock",
 	"requirements.txt"}
 
-// enabled are the rules that a part's lists choose.
+// enabled returns the rules that a part's lists and settings enable.
 func (p part) enabled() map[string]bool {
 	out := map[string]bool{}
 	for _, list := range p.lists {
@@ -318,9 +319,9 @@ func (c *comparison) lists(p *pair) {
 		for _, v := range lost {
 			w, name := v.setting.Way, p.tool.plain(v.text)
 			switch {
-			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed it
+			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
-			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // with more of its kind
+			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
 			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
@@ -338,12 +339,12 @@ func (c *comparison) lists(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
-			if before[w][name] >= after[w][name] { // it is gone from another list of the kind
+			if before[w][name] >= after[w][name] { // it moved from another list of the kind
 				continue
 			}
 			switch {
-			case w == Ignored && has(p.tool.Aliases, v.text): // another took its place
-			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // it never ran
+			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
+			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // the rule never ran
 			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
@@ -364,14 +365,15 @@ func (c *comparison) lists(p *pair) {
 	}
 }
 
-// named reports whether a pipeline names what a list of hooks no longer has, and may run it now.
+// named reports whether a pipeline gains the name of a hook that was removed from a list: the pipeline may
+// run it now.
 func (c *comparison) named(p *pair, hook string) bool {
 	return p.tool.Name == "pre-commit" && slices.ContainsFunc(c.files, func(f change.File) bool {
 		return (path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml") && !p.after.files[f.Path] && f.Gains(hook)
 	})
 }
 
-// chooses reports whether a list of rules has one that this begins with.
+// chooses reports whether a list of rules has a prefix of a rule's name.
 func (p part) chooses(rule string) bool {
 	for _, list := range p.lists {
 		for _, v := range list {
@@ -383,10 +385,10 @@ func (p part) chooses(rule string) bool {
 	return false
 }
 
-// removable tells paths and patterns, which stand for files, from the names of rules.
+// removable distinguishes paths and patterns, which mean files, from the names of rules.
 func removable(text string) bool { return strings.ContainsAny(text, "/\\") }
 
-// counts says how often each element is in the lists of one kind.
+// counts returns how often each element is in the lists of one kind.
 func (t *Tool) counts(lists map[string][]value, w Way) map[string]int {
 	out := map[string]int{}
 	for _, list := range lists {
@@ -399,7 +401,7 @@ func (t *Tool) counts(lists map[string][]value, w Way) map[string]int {
 	return out
 }
 
-// without are the elements of a list that another does not have.
+// without returns the elements of a list that another list does not have.
 func (t *Tool) without(list, other []value) (out []value) {
 	had := map[string]bool{}
 	for _, v := range other {
@@ -413,13 +415,13 @@ func (t *Tool) without(list, other []value) (out []value) {
 	return out
 }
 
-// same reports whether two names are of one rule: by what stands for what, or because
-// they differ in punctuation and plural alone.
+// same reports whether two names mean one rule: because of an alias, or because they differ only in
+// punctuation and plural.
 func (t *Tool) same(a, b string) bool { return t.plain(a) == t.plain(b) }
 
 var punctuation = strings.NewReplacer("-", "", "_", "")
 
-// plain is a rule's name without what upstream changes of it.
+// plain is a rule's name without the parts that upstream changes: an alias, punctuation and plural.
 func (t *Tool) plain(name string) string {
 	if to, ok := t.Aliases[name]; ok {
 		name = to
@@ -446,7 +448,7 @@ func weaker(w Way, was, is string) bool {
 	return false
 }
 
-// number reads a number with a unit of per cent.
+// number reads a number, with or without a percent sign.
 func number(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	return n, err == nil
@@ -462,7 +464,7 @@ func off(text string) bool {
 	return slices.Contains([]string{"false", "no", "off", "0", "disable", "disabled", "none", "annotations"}, strings.ToLower(text))
 }
 
-// other is what is no grade; it compares as strict.
+// other is the grade of a text that is not a grade; it compares as strict.
 const other = 9
 
 var grades = [][]string{
@@ -481,7 +483,7 @@ func grade(text string) int {
 	return i
 }
 
-// gradeText is a grade, or the first of a list that begins with one, or a map's level.
+// gradeText is a grade: the text itself, the first element of a list, or the level or severity of a map.
 func gradeText(n *doc.Node) string {
 	text := n.Value
 	switch {

@@ -31,8 +31,7 @@ const maxGuide = 512 << 10
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table))
 
-// sentences are those of a document's paragraphs, lists and tables, however their lines
-// are broken.
+// sentences returns the sentences of a document's paragraphs, lists and tables. Line breaks do not matter.
 func sentences(content []byte) []statement {
 	if len(content) > maxGuide {
 		return nil
@@ -59,12 +58,12 @@ func sentences(content []byte) []statement {
 var (
 	ending = regexp.MustCompile(`[.!](?:\s+|$)`)
 	firm   = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|shall|forbidden|may not|required?|mandatory)\b`)
-	// needs are sentences about machines rather than people.
+	// needs matches requirements for machines rather than people.
 	needs = regexp.MustCompile(`(?i)required to (?:build|run|compile|install|use)\b`)
 	word  = regexp.MustCompile(`[\pL\pN]+`)
 )
 
-// sentencesIn are those of all documents after the change: what moved is not gone.
+// sentencesIn returns the sentences of all documents after the change: a sentence that moved is not gone.
 func sentencesIn(files []change.File) map[string]bool {
 	kept := map[string]bool{}
 	for _, f := range files {
@@ -77,8 +76,8 @@ func sentencesIn(files []change.File) map[string]bool {
 	return kept
 }
 
-// lostRules finds sentences that bound contributors and are gone. A guide that only lost lines
-// holds, and so do this product's own rules; other changes of a guide are for the session.
+// lostRules finds removed sentences that bound contributors. It holds a guide that only lost lines, and this
+// product's own rules. The reviewing session judges other changes of a guide.
 func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	after := sentences(f.After)
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
@@ -109,7 +108,7 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	return found
 }
 
-// onlyShorter reports whether a document only lost lines, so that nothing stands for them.
+// onlyShorter reports whether a document only lost lines, so that nothing replaces them.
 func onlyShorter(f change.File) bool {
 	had := map[string]bool{}
 	for line := range strings.Lines(string(f.Before)) {
@@ -123,7 +122,7 @@ func onlyShorter(f change.File) bool {
 	return true
 }
 
-// nearest is the sentence that shares most words with one, at least half of them.
+// nearest is the sentence that shares the most words with another one, and more than half of them.
 func nearest(sentence string, list []statement) (best statement) {
 	words := word.FindAllString(strings.ToLower(sentence), -1)
 	most := len(words) / 2
@@ -144,13 +143,13 @@ func nearest(sentence string, list []statement) (best statement) {
 
 var severities = []string{"nit", "minor", "major", "critical"}
 
-// row is one line of a guideline's table: its id, severity, scope and criterion.
+// row is one row of a guideline's table: its id, severity, scope and criterion.
 type row struct {
 	cells []string
 	line  int
 }
 
-// rows are those of a guideline's tables that have a severity, by id.
+// rows returns the rows of a guideline's tables that have a severity, by id.
 func rows(content []byte) map[string]row {
 	out := map[string]row{}
 	root := markdown.Parser().Parse(text.NewReader(content))
@@ -173,7 +172,7 @@ func rows(content []byte) map[string]row {
 	return out
 }
 
-// guidelineRows finds rows that are gone, milder, narrower, or say something else.
+// guidelineRows finds rows that are gone, milder or narrower, or that say something else.
 func guidelineRows(f change.File, files []change.File) []change.Finding {
 	after := map[string]row{}
 	for _, o := range files {

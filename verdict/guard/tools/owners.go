@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// owning is one rule of a file of owners: who owns what fits a pattern. In an OWNERS file
+// owning is one rule of an owners file: the owners of everything that matches a pattern. In an OWNERS file
 // the pattern is the key of a list, such as "approvers".
 type owning struct {
 	pattern string
@@ -18,7 +18,7 @@ type owning struct {
 	line    int
 }
 
-// owned reads the rules from what a file says, in their order.
+// owned reads the rules from the statements of a file, in their order.
 func owned(said []statement) (rules []owning) {
 	for _, s := range said {
 		pattern, owners, list := strings.Cut(s.text, "/[]: ")
@@ -31,14 +31,14 @@ func owned(said []statement) (rules []owning) {
 			rules[last].owners = append(rules[last].owners, fields...)
 			continue
 		}
-		if len(fields) > 0 || !strings.HasPrefix(strings.TrimPrefix(pattern, "^"), "[") { // a section of GitLab's may have none
+		if len(fields) > 0 || !strings.HasPrefix(strings.TrimPrefix(pattern, "^"), "[") { // a GitLab section may have no owners
 			rules = append(rules, owning{pattern, fields, s.line})
 		}
 	}
 	return rules
 }
 
-// ownerOf is the rule that counts for what a pattern stands for: the last that fits, as in
+// ownerOf is the rule that applies to what a pattern means: the last rule that matches, as in
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
 func ownerOf(rules []owning, pattern string) (owning, bool) {
 	sample := strings.Split(strings.Trim(strings.ReplaceAll(pattern, "*", "x"), "/"), "/")
@@ -50,18 +50,18 @@ func ownerOf(rules []owning, pattern string) (owning, bool) {
 	return owning{}, false
 }
 
-// everything reports whether a rule is about the whole repository.
+// everything reports whether a rule applies to the whole repository.
 func everything(file, pattern string) bool {
 	return strings.Trim(pattern, "/*") == "" || pattern == "approvers" && path.Dir(file) == "."
 }
 
-// ownersLost holds a change by which a remaining path loses an owner without another one in its place, or the whole repository gets
-// other owners. Owners that are added or swapped are for the session to weigh: they approve later changes, never this one, for which
-// GitHub reads the file of the base.
+// ownersLost holds a change by which a remaining path loses an owner without a replacement, or the whole
+// repository gets other owners. The reviewing session weighs owners that are added or swapped: they approve
+// later changes, never this one, for which GitHub reads the file of the base.
 func ownersLost(file string, before, after []owning, files []change.File) (found []change.Finding) {
 	say := func(tier change.Tier, why string, was, is owning) {
 		if len(found) > 0 && (tier != change.Hold || found[0].Tier == change.Hold) {
-			return // one place tells of all
+			return // one finding stands for all
 		}
 		at := change.Place{Path: file, Line: is.line, After: is.text(), Before: was.text()}
 		if ruled(before, is.pattern) && is.pattern != was.pattern || is.line == 0 {
@@ -71,7 +71,7 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 	}
 	for _, was := range before {
 		if counts, _ := ownerOf(before, was.pattern); counts.line != was.line {
-			continue // a later rule counts, and did before
+			continue // a later rule applies, and did before
 		}
 		is, _ := ownerOf(after, was.pattern)
 		lost, gained := missingFrom(was.owners, is.owners), missingFrom(is.owners, was.owners)
@@ -103,7 +103,7 @@ func (o owning) text() string {
 	return strings.TrimSpace(o.pattern + " " + strings.Join(o.owners, " "))
 }
 
-// ruled reports whether a rule has that pattern.
+// ruled reports whether some rule has a pattern.
 func ruled(rules []owning, pattern string) bool {
 	return slices.ContainsFunc(rules, func(r owning) bool { return r.pattern == pattern })
 }
@@ -112,7 +112,7 @@ func missingFrom(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
-// removed reports whether the change takes away what a pattern stands for.
+// removed reports whether the change removes the files that a pattern matches.
 func removed(pattern string, files []change.File) (gone bool) {
 	p := gitignore.ParsePattern(pattern, nil)
 	fits := func(name string) bool {

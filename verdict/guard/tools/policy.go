@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// owners are files of which every effective change is one of who decides.
+// owners are files in which every effective change affects who decides.
 var owners = []string{
 	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml",
 	".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
@@ -27,7 +27,7 @@ func isPolicy(name string) bool {
 	return isOwners(name) || isOwn(name) || isGuide(name) || path.Base(name) == ".gitattributes"
 }
 
-// policies finds owners, review settings, guidelines and contributor rules that got weaker.
+// policies finds owners, review settings, guidelines and contributor rules that became weaker.
 func policies(files []change.File) []change.Finding {
 	kept := sentencesIn(files)
 	var found []change.Finding
@@ -56,14 +56,14 @@ func policy(tier change.Tier, rule, why string, at change.Place) change.Finding 
 	return change.Finding{Tier: tier, Kind: change.Policy, Rule: "policy/" + rule, Why: why, Place: at}
 }
 
-// statement is what a line or a value of a policy says.
+// statement is the meaning of a line or a value of a policy.
 type statement struct {
 	text string
 	line int
 }
 
-// statements are what a file says, however it is written. A document with a known format
-// is its values by their keys, another its lines without comments.
+// statements returns what a file says, independent of formatting: the values of a known format by their keys,
+// or else the lines without comments.
 func statements(name string, content []byte) ([]statement, error) {
 	if content == nil {
 		return nil, nil
@@ -93,8 +93,8 @@ func statements(name string, content []byte) ([]statement, error) {
 	return out, nil
 }
 
-// deciding leaves only the rules of Mergify's that merge, queue, approve or close: others put
-// labels on pull requests, and the like. See https://docs.mergify.com/workflow/actions/
+// deciding keeps only Mergify rules that merge, queue, approve or close. Others add labels to pull requests,
+// and the like. See https://docs.mergify.com/workflow/actions/
 func deciding(rules *doc.Node) {
 	if rules == nil {
 		return
@@ -107,8 +107,8 @@ func deciding(rules *doc.Node) {
 	})
 }
 
-// ownership compares who has to approve. Of a file of owners it is compared who owns what;
-// of other policies every change of what is said holds.
+// ownership compares who must approve. For an owners file it compares who owns what; in other policies it
+// holds every change of meaning.
 func ownership(f change.File, files []change.File) []change.Finding {
 	before, errBefore := statements(f.OldPath, f.Before)
 	after, errAfter := statements(f.Path, f.After)
@@ -123,7 +123,7 @@ func ownership(f change.File, files []change.File) []change.Finding {
 	if strings.Contains(path.Base(f.Name()), "OWNERS") {
 		return ownersLost(f.Name(), owned(before), owned(after), files)
 	}
-	order := func(a, b statement) int { return strings.Compare(a.text, b.text) } // maps have none
+	order := func(a, b statement) int { return strings.Compare(a.text, b.text) } // maps have no order
 	slices.SortStableFunc(before, order)
 	slices.SortStableFunc(after, order)
 	for i := range max(len(before), len(after)) {
@@ -143,16 +143,15 @@ func ownership(f change.File, files []change.File) []change.Finding {
 	return nil
 }
 
-// lax are words of settings by which less is reviewed, or more happens unasked.
+// lax are words in settings with which less is reviewed, or more happens automatically.
 var lax = []string{"disable", "ignore", "exclude", "skip", "allow", "exempt", "waive", "trust", "ratchet", "auto"}
 
-// reviewSettings holds on settings of this product that are changed or gone, and on new
-// ones that ask for less.
+// reviewSettings holds changed or removed settings of this product, and new ones that require less.
 func reviewSettings(f change.File) []change.Finding {
 	before, errBefore := statements(f.OldPath, f.Before)
 	after, errAfter := statements(f.Path, f.After)
 	if f.OldPath != "" && f.Path != f.OldPath {
-		after, errAfter = nil, nil // where it is now it is not read
+		after, errAfter = nil, nil // the file is not read at its new path
 	}
 	if errAfter != nil && errBefore == nil {
 		return []change.Finding{policy(change.Hold, "unread", "The review's settings cannot be read: "+errAfter.Error(),
@@ -180,8 +179,7 @@ func reviewSettings(f change.File) []change.Finding {
 	return found
 }
 
-// hidden finds attributes by which a diff is no longer shown, or a file counts as
-// generated.
+// hidden finds attributes that hide a file's diff, or mark a file as generated.
 func hidden(f change.File) []change.Finding {
 	var found []change.Finding
 	for i, line := range strings.Split(string(f.After), "\n") {

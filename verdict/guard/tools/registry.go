@@ -10,14 +10,14 @@ import (
 //go:embed settings
 var settings embed.FS
 
-// registry is what the files in settings say, one for each tool or family of them:
+// registry has the content of the files in settings, one for each tool or family of tools:
 //
 //	tool NAME [nearest] [leaves] [prefixes] [scope=KEY]   see [Tool]
 //	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
 //	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
 //	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
 //
-// A line of another form is a mistake in those files, at which the program does not start.
+// A line in another form is a mistake in those files: the program does not start.
 var registry = func() (all []*Tool) {
 	_ = fs.WalkDir(settings, "settings", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -34,7 +34,7 @@ var registry = func() (all []*Tool) {
 	return all
 }()
 
-// declare adds what one line says to the last tool.
+// declare adds the content of one line to the last tool.
 func declare(all []*Tool, word string, fields []string) []*Tool {
 	if word == "tool" {
 		t := &Tool{Name: fields[0], Aliases: map[string]string{}, Plain: plains[fields[0]], Runs: runs[fields[0]]}
@@ -68,7 +68,7 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 
 var ways = strings.Fields("floor ceiling on off grade rules ignored excluded included uncounted skipped")
 
-// settingsOf are the settings of one line, which are alike but for their keys.
+// settingsOf returns the settings of one line, which differ only in their keys.
 func settingsOf(way string, fields []string) (all []Setting) {
 	like := Setting{Way: Way(slices.Index(ways, way))}
 	if like.Way < 0 {
@@ -97,8 +97,8 @@ func settingsOf(way string, fields []string) (all []Setting) {
 	return all
 }
 
-// chosen are the elements of a list that count: by a name of [choices], "^A,B" for those that begin
-// with A or B, "=A,B" for A and B themselves, and "!A" for all but A.
+// chosen selects the elements of a list that count: by a name in [choices], "^A,B" for those that begin with
+// A or B, "=A,B" for A and B themselves, and "!A" for all except A.
 func chosen(by string) func(element string) bool {
 	if choice := choices[by]; choice != nil {
 		return choice

@@ -1,10 +1,9 @@
-// Package tools compares how the tools that check code are configured before and after a
-// change: linters, type checkers, compilers, test runners and coverage. One file per tool
-// says which settings it has and which way is weaker; the comparison here is the same for
-// all, of values and not of lines. It also compares who owns and approves what. It does no
-// I/O.
+// Package tools compares the configurations of the tools that check code before and after a change: linters,
+// type checkers, compilers, test runners and coverage. One file per tool lists its settings and which way is
+// weaker. The comparison here is the same for all tools, and compares values and not lines. Package tools
+// also compares who owns and approves what. It does no I/O.
 //
-// To add a tool, write one file in settings; registry.go says in what form.
+// To add a tool, write one file in settings; registry.go describes its form.
 package tools
 
 import (
@@ -17,36 +16,35 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// Tool is what the guard knows of one tool's configuration.
+// Tool is what the guard knows about one tool's configuration.
 type Tool struct {
-	// Name is how its rules are called, such as "ruff" for "ruff/ignored".
+	// Name is the prefix of the guard's rules for the tool, such as "ruff" for "ruff/ignored".
 	Name string
-	// Sources are the files that it reads. A setting is the same in any of them.
+	// Sources are the files that the tool reads. A setting means the same in any of them.
 	Sources []source
-	// Settings are what can be set, the first that fits a key counts.
+	// Settings are the tool's settings. The first one that matches a key applies.
 	Settings []Setting
-	// Aliases are other names of rules, and those that took a rule's place.
+	// Aliases are other names of rules, and the names of rules that replaced a rule.
 	Aliases map[string]string
-	// Plain writes a rule's name as all of its spellings are compared; nil for as it is.
+	// Plain converts a rule's name to the one spelling that is compared; nil to keep the name.
 	Plain func(name string) string
-	// Nearest says that it takes only the nearest of several configurations.
+	// Nearest says that the tool uses only the nearest of several configurations.
 	Nearest bool
-	// Prefixes says that its lists choose rules by the beginning of their names.
+	// Prefixes says that the tool's lists choose rules by the beginning of their names.
 	Prefixes bool
-	// Leaves says that its configuration only says what is left out, so that a new one checks less.
+	// Leaves says that the configuration only excludes things, so that a new one checks less.
 	Leaves bool
-	// Runs tells whether the tool checked a rule before, of which a list is new that leaves
-	// it out; nil where that is not known.
+	// Runs reports whether the tool checked a rule before, if a new list excludes the rule; nil if unknown.
 	Runs func(before map[string]bool, rule string) bool
-	// Scope is a key beside a rule's that limits it to some files, "" if there is none.
+	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
 }
 
-// source is files, by patterns of a base name or, with a slash, of a path, and the parts of them that
-// are a tool's, as patterns of keys; "-" is the whole.
+// source is a set of files and the parts of them that belong to a tool. Files are patterns of a base name or,
+// with a slash, of a path; within are patterns of keys, and "-" is the whole file.
 type source struct{ files, within []string }
 
-// has reports whether a file of this name is one of a source.
+// has reports whether a file of this name belongs to a source.
 func (s source) has(name string) bool {
 	return slices.ContainsFunc(s.files, func(pattern string) bool { return Fits(pattern, name) })
 }
@@ -57,38 +55,38 @@ type Setting struct {
 	// "**" for any number of keys, "[]" for an element of a list, and "a|b" for a or b.
 	Keys string
 	Way  Way
-	// Implied is a key that, when it is on, makes this one's absence harmless.
+	// Implied is a key that makes it harmless to leave this one out, if it is on.
 	Implied string
-	// Beside is a key beside which this one is no more than suspected.
+	// Beside is a key beside which a finding about this setting is only evidence.
 	Beside string
-	// Default is the value that is meant where there is none, "" if that is not known.
+	// Default is the value of a missing setting, "" if unknown.
 	Default string
-	// Only chooses the elements of a list that count; nil for all.
+	// Only selects the elements of a list that count; nil for all.
 	Only func(element string) bool
 }
 
-// Way is how a setting can get weaker, and what is said of it.
+// Way is how a setting can become weaker, which also decides the finding.
 type Way int
 
 // The ways. Numbers are thresholds; the others are strictness.
 const (
-	Floor     Way = iota // a number that has to be reached: lower is weaker
-	Ceiling              // a number that may not be passed: higher is weaker
+	Floor     Way = iota // a number that must be reached: lower is weaker
+	Ceiling              // a number that must not be exceeded: higher is weaker
 	On                   // a switch that makes the tool stricter
 	Off                  // a switch that makes it milder
 	Grade                // off, warning, error: lower is weaker
 	Rules                // a list of rules that are checked
-	Ignored              // a list of rules that are not
-	Excluded             // a list of files or lines that are left out: evidence alone
-	Included             // a list of files that are looked at: evidence alone
-	Uncounted            // a list of patterns of lines that coverage does not count: evidence alone
+	Ignored              // a list of rules that are not checked
+	Excluded             // a list of files or lines that are excluded: only evidence
+	Included             // a list of files that are examined: only evidence
+	Uncounted            // a list of patterns of lines that coverage does not count: only evidence
 	Skipped              // a list of tests that do not run
 )
 
 // Examines reports whether a file of this name configures a tool or says who decides.
 func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
 
-// fixtures are folders of data that tests read; what lies there configures nothing.
+// fixtures are folders of data that tests read; files there configure nothing.
 var fixtures = []string{"testdata", "fixtures", "__fixtures__", "test-data"}
 
 func toolsOf(name string) (out []*Tool) {
@@ -103,9 +101,9 @@ func toolsOf(name string) (out []*Tool) {
 	return out
 }
 
-// Fits reports whether a file has a name by the lists of this package and of guard, in the grammar of
-// [path.Match]: a pattern without a slash is of the base name. What another format says of patterns, such
-// as CODEOWNERS, is read by that one's rules.
+// Fits reports whether a file's name matches a pattern in the lists of this package and of package guard, in
+// the grammar of [path.Match]. A pattern without a slash applies to the base name. Patterns in other formats,
+// such as CODEOWNERS, follow the rules of their format.
 func Fits(pattern, name string) bool {
 	if !strings.Contains(pattern, "/") {
 		name = path.Base(name)
@@ -114,14 +112,14 @@ func Fits(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// value is one setting of one tool as a file has it.
+// value is the value of one tool's setting in a file.
 type value struct {
 	setting *Setting
 	key     string // relative to the tool's part of the file
 	text    string
 	file    string
 	line    int
-	scoped  bool // it holds for some files only
+	scoped  bool // it applies to some files only
 }
 
 // part is a tool's configuration in one directory, from all files there.
@@ -130,10 +128,10 @@ type part struct {
 	lists  map[string][]value // by key: the elements of lists
 	there  bool
 	based  bool            // on another configuration, which is not read
-	files  map[string]bool // those that it was read from
+	files  map[string]bool // the files that it was read from
 }
 
-// read adds what a file says of a tool; name is what its side calls it.
+// read adds a file's settings for a tool; name is the file's name on its side of the change.
 func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 	var within []string
 	for _, s := range t.Sources {
@@ -160,11 +158,11 @@ func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 	}
 }
 
-// bases are keys that name a configuration on which one is based.
+// bases are keys that name the configuration on which another one is based.
 var bases = []string{"extends", "inherit_from", "inherit_gem", "include"}
 
-// cut takes a tool's part away from a path of keys; what its pattern leaves open stays in
-// prefix.
+// cut removes the path of a tool's part from a path of keys. The prefix keeps the keys that match a "*" in
+// the pattern.
 func cut(pattern, keys []string) (rest []string, prefix string, ok bool) {
 	if len(keys) < len(pattern) {
 		return nil, "", false
@@ -211,10 +209,10 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 	}
 }
 
-// optionFloor is a limit among the options in a list.
+// optionFloor is the setting of a limit among the options in a list.
 var optionFloor = &Setting{Way: Floor}
 
-// list adds the elements of a list, or of a text that is one.
+// list adds the elements of a list, or of a text that contains a list.
 func (p *part) list(n *doc.Node, v value) {
 	v.key = strings.TrimSuffix(v.key, "/[]")
 	add := func(text string, line int) {
@@ -240,7 +238,7 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped // which may have spaces
+		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped // the elements may contain spaces
 		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line)
@@ -248,7 +246,7 @@ func (p *part) list(n *doc.Node, v value) {
 	}
 }
 
-// visit calls f for every node with the keys and nodes that lead to it.
+// visit calls f for every node, with the keys and nodes that lead to the node.
 func visit(n *doc.Node, keys []string, parents []*doc.Node, f func(n *doc.Node, keys []string, parents []*doc.Node)) {
 	f(n, keys, parents)
 	parents = append(slices.Clip(parents), n)
@@ -261,7 +259,7 @@ func visit(n *doc.Node, keys []string, parents []*doc.Node, f func(n *doc.Node, 
 	}
 }
 
-// matches matches a path of keys.
+// matches reports whether a path of keys matches a pattern.
 func matches(pattern, keys []string) bool {
 	if len(pattern) == 0 {
 		return len(keys) == 0
@@ -282,7 +280,7 @@ func alternatives(pattern, key string) bool {
 	})
 }
 
-// Compare finds the settings that got weaker.
+// Compare finds settings that became weaker.
 func Compare(files []change.File) []change.Finding {
 	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, files: files}
 	for _, f := range files {
@@ -295,7 +293,7 @@ func Compare(files []change.File) []change.Finding {
 	return append(c.found, policies(files)...)
 }
 
-// pair is a tool's configuration in a directory before and after.
+// pair is a tool's configuration in one directory, before and after.
 type pair struct {
 	tool          *Tool
 	dir           string
@@ -306,7 +304,7 @@ type comparison struct {
 	files []change.File
 	parts map[string]*pair
 	order []string
-	newer map[string]bool // tools of which the change brings another version, as far as was asked
+	newer map[string]bool // whether the change brings another version of a tool, for the tools asked about so far
 	found []change.Finding
 }
 
@@ -368,7 +366,7 @@ func (c *comparison) add(p *pair, tier change.Tier, rule string, v value, was, i
 		Place: change.Place{Path: v.file, Line: v.line, Before: was, After: is}})
 }
 
-// Rivals reports whether two files configure the same tool, of which it takes only one.
+// Rivals reports whether two files configure the same tool, which uses only one of them.
 func Rivals(name, other string) bool {
 	return slices.ContainsFunc(toolsOf(name), func(t *Tool) bool {
 		return slices.ContainsFunc(toolsOf(other), func(o *Tool) bool { return o.Name == t.Name && t.Nearest })
