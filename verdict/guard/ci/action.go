@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actions are published actions and tasks that check, by the beginning of their name.
+// actions are published actions and tasks that check something, by the beginning of their names.
 var actions = map[string]string{
 	"golangci/golangci-lint-action": "golangci-lint run", "pre-commit/action": "pre-commit run",
 	"j178/prek-action": "pre-commit run", "github/codeql-action/analyze": "codeql",
@@ -30,8 +30,8 @@ var actions = map[string]string{
 	"lycheeverse/lychee-action": "lychee",
 }
 
-// commandActions are actions and tasks that run a command, by the beginning of their name:
-// what is in braces is given to them.
+// commandActions are actions and tasks that run a command, by the beginning of their names. Braces contain
+// the names of inputs.
 var commandActions = map[string]string{
 	"actions-rs/cargo": "cargo {command} {args}", "gradle/gradle-build-action": "gradle {arguments}",
 	"gradle/actions/setup-gradle": "gradle {arguments}", "gradle@": "gradle {tasks} {options}",
@@ -40,7 +40,7 @@ var commandActions = map[string]string{
 	"vmactions/": "{run}", "cross-platform-actions/action": "{run}", "uraimo/run-on-arch-action": "{run}", "addnab/docker-run-action": "{run}",
 }
 
-// actionCheck is the check that an action is, and what it is given.
+// actionCheck returns the check that an action performs, and its arguments.
 func actionCheck(uses string, with map[string]string) (name string, args []string) {
 	uses = strings.ToLower(uses)
 	for prefix, check := range actions {
@@ -58,7 +58,7 @@ func actionCheck(uses string, with map[string]string) (name string, args []strin
 	return "", nil
 }
 
-// actionScript is the command line that an action runs, "" if it runs none.
+// actionScript returns the command line that an action runs, "" if it runs none.
 func actionScript(uses string, with map[string]string) string {
 	for prefix, command := range commandActions {
 		if !strings.HasPrefix(strings.ToLower(uses), prefix) {

@@ -14,19 +14,19 @@ func isAzure(name string) bool {
 		strings.HasPrefix(name, ".azuredevops/"))
 }
 
-// isAzureTemplate tells the folders that hold the parts of such pipelines by custom.
+// isAzureTemplate reports whether a file is in one of the usual folders for parts of such pipelines.
 func isAzureTemplate(name string) bool {
 	return isYAML(name) && (strings.HasPrefix(name, "eng/ci/") || strings.HasPrefix(name, "eng/pipelines/"))
 }
 
-// readAzureTemplate reads a part, of which is not known what pipelines put it in.
+// readAzureTemplate reads a part. Which pipelines include it is not known.
 func readAzureTemplate(root *doc.Node) (Pipeline, error) {
 	p, err := readAzure(root)
 	p.Strength = min(p.Strength, Sometimes)
 	return p, err
 }
 
-// parameter is what CircleCI and Azure put in before a script runs.
+// parameter matches what CircleCI and Azure replace before a script runs.
 var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
 
 // readAzure follows https://learn.microsoft.com/en-us/azure/devops/pipelines/yaml-schema/
@@ -93,7 +93,7 @@ func azureStep(s *doc.Node) Step {
 	return step
 }
 
-// azureStrength is what "condition", "continueOnError" and "enabled" allow.
+// azureStrength is the strength that "condition", "continueOnError" and "enabled" allow.
 func azureStrength(n *doc.Node) Strength {
 	if n.Text("continueOnError") == "true" || n.Text("enabled") == "false" {
 		return Never

@@ -15,27 +15,27 @@ import (
 // Examines reports whether a file of this name says what a pipeline checks.
 func Examines(name string) bool { return Is(name) || isAction(name) || shell.IsProject(name) }
 
-// side is all that one side of a change checks.
+// side is everything that one side of a change checks.
 type side struct {
 	runs []Run
-	// others are the commands that can fail a job and are no known checks.
+	// others are the commands that can fail a job and are not known checks.
 	others []Run
-	// jobs are all jobs, also those without a known check, as strong as their pipelines.
+	// jobs are all jobs, including those without a known check, no stronger than their pipelines.
 	jobs map[string]Job
-	// broken are the pipelines that do not parse, and unread the lines of scripts that do not.
+	// broken are the pipelines that do not parse, unread the lines of scripts that do not parse.
 	broken map[string]error
 	unread map[string][]int
-	// pipelines are those that could be read.
+	// pipelines are all pipelines by name. One that does not parse has no jobs.
 	pipelines map[string]Pipeline
 }
 
-// read gathers a side: content is nil where the file is not there. A file is called by the
-// name that it has after the change, which is what makes a renamed one the same.
+// read gathers a side; content returns nil for a missing file. The side uses a file's name after the change,
+// so that a renamed file stays the same file.
 func read(files []change.File, content func(change.File) (string, []byte)) side {
 	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 	project, actions := map[string][]byte{}, map[string][]Step{}
 	pipelines := map[string]Pipeline{}
-	names := map[string]string{} // as the side calls them
+	names := map[string]string{} // names after the change, by the names on this side
 	var order []string
 	for _, f := range files {
 		name, text := content(f)
@@ -79,7 +79,7 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 	return s
 }
 
-// raise makes pipelines that others run as strong as the jobs that run them.
+// raise makes called pipelines as strong as the jobs that call them.
 func raise(pipelines map[string]Pipeline, names map[string]string) {
 	for range 3 {
 		for _, caller := range pipelines {
@@ -94,8 +94,8 @@ func raise(pipelines map[string]Pipeline, names map[string]string) {
 	}
 }
 
-// Compare finds the checks of pipelines that the change takes out, keeps from failing, or
-// no longer runs for pull requests.
+// Compare finds the checks of pipelines that the change removes, keeps from failing, or no longer runs for
+// pull requests.
 func Compare(files []change.File) []change.Finding {
 	before := read(files, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
@@ -119,7 +119,7 @@ func Compare(files []change.File) []change.Finding {
 type comparison struct {
 	files         []change.File
 	before, after side
-	alone         bool // nothing but pipelines changed, so that nothing explains what they do less
+	alone         bool // only pipelines changed, so that nothing explains why they do less
 	found         []change.Finding
 	seen          map[string]bool
 }
@@ -151,14 +151,14 @@ func (c *comparison) unexamined() {
 	}
 }
 
-// breaks reports whether a pipeline that was read, and so may have checked something, no longer is.
+// breaks reports whether the change broke a pipeline that could be read, and so may have checked something.
 func (c *comparison) breaks(name string) bool {
 	_, there := c.before.pipelines[name]
 	return there && c.before.broken[name] == nil
 }
 
-// brokenNow reports whether the change broke a pipeline: what it checked may be anywhere in
-// it, and it is held for that.
+// brokenNow reports whether the change broke any pipeline. The missing checks may be anywhere in that
+// pipeline, which is held already.
 func (c *comparison) brokenNow() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(c.after.broken)), c.breaks)
 }
@@ -222,10 +222,10 @@ func (c *comparison) check(check string, before, after []Run) {
 	}
 }
 
-// hosted are checks that their host makes by its own settings too.
+// hosted are checks that their host can also run through its own settings.
 var hosted = []string{"codeql", "codecov", "coveralls"}
 
-// certain lowers what is only guessed, what only sometimes ran, and what is hosted, to evidence.
+// certain lowers the tier to evidence for guessed and hosted checks, and for checks that did not always run.
 func certain(was Run) change.Tier {
 	if was.Guessed || was.Strength < Always || slices.Contains(hosted, was.Check) {
 		return change.Evidence
@@ -233,8 +233,8 @@ func certain(was Run) change.Tier {
 	return change.Hold
 }
 
-// gone says that a check runs nowhere any more. Another command in its place may check the
-// same, which is not known here.
+// gone reports that a check no longer runs anywhere. A new command may check the same; that is not known
+// here.
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
@@ -251,8 +251,8 @@ func (c *comparison) gone(check string, before []Run) {
 	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
 }
 
-// replacement is a command that runs more often than it did, that can fail a change, and that may
-// stand for a check that is gone.
+// replacement is a command that may replace a removed check: it runs more often than before, and can fail a
+// change.
 func (c *comparison) replacement(check string) (Run, bool) {
 	ran := map[string]int{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
@@ -268,9 +268,9 @@ func (c *comparison) replacement(check string) (Run, bool) {
 	return Run{}, false
 }
 
-// delegated is what may run a check under its name: an action that is called like it, of a repository of
-// which pipelines used something before, or the file of a runner that still runs, such as the Rakefile of
-// rake, that has its name more often than it had.
+// delegated is what may run a removed check by its name: an action with that name, from a repository whose
+// actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile, if that
+// file mentions the name more often than before.
 func (c *comparison) delegated(check string) (string, bool) {
 	known := map[string]bool{}
 	for _, action := range c.before.actions() {
@@ -291,7 +291,7 @@ func (c *comparison) delegated(check string) (string, bool) {
 	return "", false
 }
 
-// actions are the published actions and workflows that a side uses, without their versions.
+// actions returns the published actions and workflows that a side uses, without their versions.
 func (s side) actions() (all []string) {
 	for _, p := range s.pipelines {
 		for _, job := range p.Jobs {
@@ -316,7 +316,7 @@ func repositoryOf(action string) string {
 	return parts[0] + "/" + parts[1]
 }
 
-// isTest tells what runs tests from what looks at code.
+// isTest distinguishes checks that run tests from checks that examine code.
 func isTest(check string) bool {
 	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
 		return false
@@ -325,14 +325,14 @@ func isTest(check string) bool {
 		func(word string) bool { return strings.Contains(check, word) })
 }
 
-// weaker says in what way a check that still runs stops less.
+// weaker reports in what way a check that still runs stops fewer changes.
 func (c *comparison) weaker(was, is Run) {
 	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
 	tier := certain(was)
 	switch {
-	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // even if what it checks is not known
+	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // even if only guessed to be a check
 		tier = change.Hold
-	case was.Path != is.Path && is.Strength == Never: // what runs another pipeline is not always known
+	case was.Path != is.Path && is.Strength == Never: // the caller of another pipeline is not always known
 		tier = change.Evidence
 	}
 	if slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Rule == "ci/trigger-gone" && f.Path == is.Path }) {
@@ -353,7 +353,7 @@ func (c *comparison) weaker(was, is Run) {
 	}
 }
 
-// jobs compares a check that still runs somewhere job by job.
+// jobs compares, job by job, a check that still runs somewhere.
 func (c *comparison) jobs(before, after []Run) {
 	done := map[string]bool{}
 	for _, was := range before {
@@ -383,8 +383,8 @@ func (c *comparison) jobs(before, after []Run) {
 	}
 }
 
-// elsewhere reports whether what a job no longer runs may be what it runs otherwise: by another command
-// in as many cases, or with later versions of what it dropped.
+// elsewhere reports whether a job may still check what it no longer runs: with another command in as many
+// cases, or with later versions of the values that it dropped.
 func (c *comparison) elsewhere(job string) bool {
 	before, after := c.before.jobs[job].Cells, c.after.jobs[job].Cells
 	if len(after) < len(before) {
@@ -399,9 +399,9 @@ func (c *comparison) elsewhere(job string) bool {
 	})
 }
 
-// unexplained is the tier of less that is run by a change: certain where it does nothing else, as
-// those who drop a version of what they support say so elsewhere too, and adds no job, which may run
-// what another no longer does.
+// unexplained is the tier if a change runs less. It is certain only if the change does nothing else and adds
+// no job. Someone who drops support for a version also says so elsewhere, and a new job may run what another
+// one no longer runs.
 func (c *comparison) unexplained() change.Tier {
 	for id := range c.after.jobs {
 		if _, had := c.before.jobs[id]; !had {
@@ -414,8 +414,8 @@ func (c *comparison) unexplained() change.Tier {
 	return change.Evidence
 }
 
-// unreplaced is the tier of a check that a job no longer runs and others do: certain where the whole
-// job is gone, and no job is new.
+// unreplaced is the tier if one job no longer runs a check and other jobs do. It is certain only if the whole
+// job is gone and no job is new.
 func (c *comparison) unreplaced(was Run) change.Tier {
 	if _, there := c.after.jobs[was.job()]; there || was.Guessed || was.Strength < Always {
 		return change.Evidence
@@ -423,7 +423,7 @@ func (c *comparison) unreplaced(was Run) change.Tier {
 	return c.unexplained()
 }
 
-// off is an input by which a called workflow is told to do less: one that was true, or one that is false now.
+// off is an input that tells a called workflow to do less: one that was true, or one that is false now.
 func (j Job) off(now Job) string {
 	told := slices.Concat(slices.Sorted(maps.Keys(j.Inputs)), slices.Sorted(maps.Keys(now.Inputs)))
 	i := slices.IndexFunc(told, func(input string) bool {
@@ -436,8 +436,8 @@ func (j Job) off(now Job) string {
 	return told[i]
 }
 
-// cases says that a job runs for fewer cases of its matrix, where nothing above says so of
-// its checks: what it runs may be a check that is not known here.
+// cases reports jobs that run for fewer cases of their matrix, or not at all, if no finding above covers
+// their checks. Such a job may run a check that is not known here.
 func (c *comparison) cases() {
 	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 		was, is := c.before.jobs[id], c.after.jobs[id]

@@ -7,13 +7,13 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// isAction knows the composite actions that a repository keeps for itself.
+// isAction reports whether a file is one of the repository's own composite actions.
 func isAction(name string) bool {
 	base := path.Base(name)
 	return (base == "action.yml" || base == "action.yaml") && strings.HasPrefix(name, ".github/")
 }
 
-// readAction reads the steps of a composite action; one that does not parse has none.
+// readAction reads the steps of a composite action; an action that does not parse has none.
 func readAction(name string, content []byte) []Step {
 	root, err := doc.Parse(name, content)
 	if err != nil {
@@ -22,7 +22,7 @@ func readAction(name string, content []byte) []Step {
 	return githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps
 }
 
-// inline puts the steps of the repository's own actions in the place of their use.
+// inline replaces each use of one of the repository's own actions by the action's steps.
 func inline(p Pipeline, actions map[string][]Step) Pipeline {
 	for i, job := range p.Jobs {
 		var steps []Step

@@ -8,7 +8,7 @@ import (
 	"github.com/rhysd/actionlint"
 )
 
-// truth is what can be said of an expression before it runs.
+// truth is what is known about an expression before it runs.
 type truth int
 
 const (
@@ -17,7 +17,7 @@ const (
 	no
 )
 
-// value is what an expression is: a text that is known, or only whether it holds.
+// value is the value of an expression: a known text, or only whether it is true.
 type value struct {
 	text  string
 	known bool
@@ -42,8 +42,8 @@ func boolean(t truth) value {
 	return value{}
 }
 
-// holds evaluates a condition of GitHub's as it is for a pull request, in a cell of the
-// matrix. See https://docs.github.com/en/actions/reference/evaluate-expressions-in-workflows-and-actions
+// holds evaluates a GitHub condition for a pull request, in a cell of the matrix. See
+// https://docs.github.com/en/actions/reference/evaluate-expressions-in-workflows-and-actions
 func holds(condition string, cell Cell) truth {
 	condition = strings.TrimSpace(condition)
 	if inner, ok := strings.CutPrefix(condition, "${{"); ok && strings.Count(condition, "${{") == 1 && strings.HasSuffix(condition, "}}") {
@@ -109,7 +109,7 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 	return boolean(no)
 }
 
-// variable knows what is the same for all pull requests, and the matrix.
+// variable knows the variables that are the same for all pull requests, and those of the matrix.
 func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	of, ok := n.Receiver.(*actionlint.VariableNode)
 	switch {
@@ -157,8 +157,8 @@ func call(n *actionlint.FuncCallNode, cell Cell) value {
 
 var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 
-// withoutExpressions puts a word into a script where an expression stands, whose operators
-// are none of the shell's.
+// withoutExpressions replaces each expression in a script by a word, because the operators of expressions are
+// not those of the shell.
 func withoutExpressions(script string) string {
 	return expression.ReplaceAllStringFunc(script, func(e string) string {
 		return "EXPR" + strings.Map(func(r rune) rune {

@@ -11,7 +11,7 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// isGitHub knows the workflows of GitHub and of the forges that read the same.
+// isGitHub reports whether a file is a workflow of GitHub or of a forge with the same format.
 func isGitHub(name string) bool {
 	switch path.Dir(name) {
 	case ".github/workflows", ".gitea/workflows", ".forgejo/workflows":
@@ -31,7 +31,7 @@ func readGitHub(root *doc.Node) (Pipeline, error) {
 	p.Called = on.Get("workflow_call") != nil || contains(on.Strings(), "workflow_call")
 	for _, j := range jobs.Items {
 		for _, item := range j.Get("strategy").Members() {
-			if !contains([]string{"matrix", "fail-fast", "max-parallel"}, item.Key) { // GitHub runs nothing of it
+			if !contains([]string{"matrix", "fail-fast", "max-parallel"}, item.Key) { // GitHub does not run such a workflow
 				return Pipeline{}, fmt.Errorf("a strategy has no key %s", item.Key)
 			}
 		}
@@ -41,8 +41,8 @@ func readGitHub(root *doc.Node) (Pipeline, error) {
 	return p, nil
 }
 
-// githubEvents says whether pull requests trigger a workflow. A push to any branch does
-// what a pull request would; what is called is as strong as what calls it.
+// githubEvents is the strength that the triggers of a workflow allow. A push to any branch counts like a pull
+// request; a called workflow is as strong as its caller.
 func githubEvents(on *doc.Node) Strength {
 	out := Never
 	see := func(event string, filter *doc.Node) {
@@ -77,7 +77,7 @@ func githubEvents(on *doc.Node) Strength {
 	return out
 }
 
-// triggers are the events of a workflow with what each is limited to.
+// triggers returns the events of a workflow with their filters.
 func triggers(on *doc.Node) []Trigger {
 	var out []Trigger
 	for _, name := range on.Strings() {
@@ -112,7 +112,7 @@ func githubJob(root, j *doc.Node) Job {
 		for _, input := range j.Get("with").Members() {
 			job.Inputs[input.Key] = input.Value
 		}
-		if strings.Contains(uses, "@") { // of another repository: a command that is not known
+		if strings.Contains(uses, "@") { // in another repository: an unknown command
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
 		}
 	}
@@ -149,12 +149,12 @@ func githubJob(root, j *doc.Node) Job {
 	return job
 }
 
-// steering are variables by which checks are told what to look at or when to give up.
+// steering are variables that tell checks what to examine or when to give up.
 var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_WARNINGS", "NODE_OPTIONS", "MAVEN_OPTS",
 	"MAVEN_ARGS",
 	"SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG"}
 
-// environment is what a step and what is around it set of the variables that steer checks.
+// environment returns the steering variables that a step, its job or its workflow sets.
 func environment(nodes ...*doc.Node) string {
 	var out []string
 	for _, n := range nodes {
@@ -168,7 +168,7 @@ func environment(nodes ...*doc.Node) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// conditioned is what "if" and "continue-on-error" of a step and its job allow.
+// conditioned is the strength that "if" and "continue-on-error" of a step and its job allow.
 func conditioned(step, job *doc.Node) func(Cell) Strength {
 	return func(cell Cell) Strength {
 		out := Always
@@ -194,7 +194,7 @@ func conditioned(step, job *doc.Node) func(Cell) Strength {
 	}
 }
 
-// runsElsewhere tells what is for other events from what never runs.
+// runsElsewhere distinguishes conditions that are true for other events from those that are never true.
 func runsElsewhere(condition string) Strength {
 	if strings.Contains(condition, "github.") {
 		return Elsewhere
@@ -202,7 +202,7 @@ func runsElsewhere(condition string) Strength {
 	return Never
 }
 
-// githubShell is how GitHub starts a step's shell: only a shell that is named has pipefail.
+// githubShell returns how GitHub starts a step's shell: only an explicit "bash" has pipefail.
 func githubShell(name string, windows bool) shell.Options {
 	switch {
 	case name == "" && !windows, strings.HasSuffix(name, "sh -e {0}"):
@@ -218,9 +218,9 @@ func githubShell(name string, windows bool) shell.Options {
 	return shell.Options{EachCounts: true}
 }
 
-// needed lowers jobs that wait for a job that does not run for pull requests.
+// needed lowers the strength of jobs that wait for a job that does not run for pull requests.
 func needed(jobs []Job, nodes *doc.Node) {
-	for range 3 { // as deep as such chains go
+	for range 3 { // the usual length of such chains
 		for i := range jobs {
 			n := nodes.Items[i]
 			condition := n.Get("if")

@@ -13,7 +13,7 @@ func isGitLab(name string) bool {
 	return strings.HasSuffix(path.Base(name), ".gitlab-ci.yml") || strings.HasPrefix(name, ".gitlab/ci/") && isYAML(name)
 }
 
-// global are the keys of a GitLab document that are no jobs.
+// global are the keys of a GitLab document that are not jobs.
 var global = []string{"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script",
 	"after_script", "spec", "pages"}
 
@@ -48,7 +48,7 @@ func firstNode(nodes ...*doc.Node) *doc.Node {
 	return nil
 }
 
-// joined is two scripts that run in one shell, as one.
+// joined joins two scripts that run in one shell.
 func joined(a, b *doc.Node) *doc.Node {
 	if a == nil || b == nil {
 		return firstNode(a, b)
@@ -64,7 +64,7 @@ func joined(a, b *doc.Node) *doc.Node {
 	return out
 }
 
-// extended puts into a job what it takes from the jobs that it extends.
+// extended adds to a job what it inherits from the jobs that it extends.
 func extended(root, j *doc.Node, depth int) *doc.Node {
 	out := *j
 	out.Items = slices.Clone(j.Items)
@@ -112,7 +112,7 @@ func gitlabStrength(j *doc.Node) Strength {
 	return out
 }
 
-// gitlabRules says whether some rule lets merge requests through.
+// gitlabRules is the strength that the rules allow for merge requests.
 func gitlabRules(rules *doc.Node) Strength {
 	out := Never
 	for _, r := range rules.Items {
@@ -134,7 +134,7 @@ func gitlabRules(rules *doc.Node) Strength {
 	return out
 }
 
-// gitlabCells expands the list of matrices that GitLab takes.
+// gitlabCells expands GitLab's list of matrices.
 func gitlabCells(matrix *doc.Node) []Cell {
 	var out []Cell
 	for _, m := range matrix.Members() {
@@ -155,7 +155,7 @@ func gitlabCells(matrix *doc.Node) []Cell {
 	return out
 }
 
-// scriptSteps makes one step of a list of command lines, which share a shell.
+// scriptSteps makes steps from a list of command lines that share a shell.
 func scriptSteps(n *doc.Node, o shell.Options) []Step {
 	if n == nil {
 		return nil
@@ -167,8 +167,8 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		}
 		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: offset, Options: o, Strength: fixed(Always)}}
 	}
-	// Each line becomes one step so that it keeps its place; what "set" and "exit" do to
-	// those after them is looked at in the whole.
+	// Each entry becomes one step, to keep its line. Earlier lines that affect later ones, such as "set" and
+	// "exit", are repeated before each.
 	var steps []Step
 	var whole []string
 	for _, item := range n.Items {

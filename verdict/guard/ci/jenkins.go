@@ -15,8 +15,8 @@ func isJenkins(name string) bool {
 // maxJenkins bounds a Jenkinsfile, in bytes.
 const maxJenkins = 256 << 10
 
-// readJenkins reads a declarative pipeline by its tokens: the scripts of its stages, and
-// the blocks in which they stand. See https://www.jenkins.io/doc/book/pipeline/syntax/
+// readJenkins reads a declarative pipeline from its tokens: the scripts of its stages, and the blocks around
+// them. See https://www.jenkins.io/doc/book/pipeline/syntax/
 func readJenkins(content []byte) (Pipeline, error) {
 	if len(content) > maxJenkins {
 		return Pipeline{}, errNoPipeline
@@ -28,7 +28,7 @@ func readJenkins(content []byte) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	job := Job{Name: "pipeline", Line: 1, Strength: Always, Cells: []Cell{{}}}
 	var open []block
-	var words []string // of this statement
+	var words []string // of the current statement
 	for _, t := range doc.Tokens(content) {
 		text := strings.TrimSpace(t.Text)
 		switch {

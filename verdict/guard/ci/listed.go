@@ -10,15 +10,15 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// isListed knows the systems whose documents are, somewhere within, lists of commands.
+// isListed reports whether a file belongs to a system whose documents contain lists of commands at any depth.
 func isListed(name string) bool {
 	return slices.Contains([]string{"bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml", ".cirrus.yml",
 		"appveyor.yml", ".appveyor.yml"}, name) ||
 		(path.Dir(name) == ".woodpecker" || path.Dir(name) == ".buildkite") && isYAML(name)
 }
 
-// readListed reads the pipelines of Bitbucket, Buildkite, Drone, Woodpecker, Cirrus and AppVeyor:
-// every map with commands is a job.
+// readListed reads the pipelines of Bitbucket, Buildkite, Drone, Woodpecker, Cirrus and AppVeyor: every map
+// with commands is a job.
 func readListed(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	machines := axes(root, "image", "platform", "configuration")
@@ -61,10 +61,10 @@ func readListed(root *doc.Node) (Pipeline, error) {
 	return p, nil
 }
 
-// said reports whether a switch is there that is not off, whatever else it says.
+// said reports whether a switch exists and is not "false", whatever its value is.
 func said(n *doc.Node) bool { return n != nil && n.Value != "false" }
 
-// matrixOf is where Buildkite keeps a matrix's axes.
+// matrixOf is the node with the axes of a Buildkite matrix.
 func matrixOf(m *doc.Node) *doc.Node {
 	if m.Kind == doc.List {
 		return &doc.Node{Kind: doc.Map, Items: []*doc.Node{{Kind: doc.List, Key: "matrix", Items: m.Items}}}

@@ -17,8 +17,8 @@ const (
 	maxCells = 256
 )
 
-// cells expands a matrix as GitHub does: the product of its axes, without what is
-// excluded, with what is included. A job without one has one cell.
+// cells expands a matrix like GitHub: the product of its axes, without the excluded cells, with the included
+// ones. A job without a matrix has one cell.
 func cells(matrix *doc.Node) []Cell {
 	if matrix == nil {
 		return []Cell{{}}
@@ -35,7 +35,7 @@ func cells(matrix *doc.Node) []Cell {
 		axes++
 		var next []Cell
 		for _, base := range out {
-			if axis.Kind != doc.List { // computed
+			if axis.Kind != doc.List { // computed at run time
 				one := maps.Clone(base)
 				one[dynamic] = "true"
 				next = append(next, one)
@@ -56,7 +56,7 @@ func cells(matrix *doc.Node) []Cell {
 	return included(out, matrix.Get("include"))
 }
 
-// axes expands the lists that a document has under some keys, as AppVeyor and Travis do.
+// axes expands the lists under some keys of a document, as AppVeyor and Travis do.
 func axes(n *doc.Node, keys ...string) []Cell {
 	matrix := &doc.Node{Kind: doc.Map}
 	for _, key := range keys {
@@ -70,7 +70,7 @@ func axes(n *doc.Node, keys ...string) []Cell {
 	return cells(matrix)
 }
 
-// set puts a value in, and the members of an object by their names.
+// set sets a value of a cell; for an object, the value includes its members with their names.
 func set(c Cell, key string, v *doc.Node) {
 	c[key] = v.Value
 	for _, item := range v.Items {
@@ -96,7 +96,7 @@ func excluded(list []Cell, exclude *doc.Node) []Cell {
 	return out
 }
 
-// included adds to the cells that an entry fits, or makes a cell of it.
+// included adds an entry's values to the cells that it fits, or else makes a new cell.
 func included(list []Cell, include *doc.Node) []Cell {
 	made := len(list)
 	for _, e := range include.Members() {
@@ -129,8 +129,7 @@ func included(list []Cell, include *doc.Node) []Cell {
 	return list
 }
 
-// moved reports whether a matrix with fewer cells has later versions of all values that another had
-// and it has not.
+// moved reports whether the values that a matrix lost were all replaced by later versions.
 func moved(before, after []Cell) bool {
 	had, has, any := values(before), values(after), false
 	for key, all := range had {
@@ -145,7 +144,7 @@ func moved(before, after []Cell) bool {
 	return any
 }
 
-// values are those of each axis of a matrix.
+// values returns the values of each axis of a matrix.
 func values(list []Cell) map[string][]string {
 	out := map[string][]string{}
 	for _, c := range list {
@@ -160,7 +159,7 @@ func values(list []Cell) map[string][]string {
 
 var version = regexp.MustCompile(`^([^\d]*)(\d+(?:\.\d+)*)`)
 
-// later reports whether one value is a later version than another of the same.
+// later reports whether a value is a later version than another value of the same kind.
 func later(a, b string) bool {
 	of, than := version.FindStringSubmatch(a), version.FindStringSubmatch(b)
 	if of == nil || than == nil || of[1] != than[1] {

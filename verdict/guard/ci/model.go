@@ -1,7 +1,6 @@
-// Package ci reads the pipelines of CI systems into one model and compares what they
-// check before and after a change: which checks run, on what, and whether each can still
-// fail. One file per system turns its documents into pipelines; one comparison serves
-// all. It does no I/O.
+// Package ci reads the pipelines of CI systems into one model and compares their checks before and after a
+// change: which checks run, on what, and whether each can still fail. Each system has one file that reads its
+// documents as pipelines; one comparison serves all systems. Package ci does no I/O.
 package ci
 
 import (
@@ -15,30 +14,30 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// Strength is how surely a check stops a pull request.
+// Strength is how reliably a check stops a bad pull request.
 type Strength int
 
-// From what stops nothing to what stops every pull request.
+// The strengths, from stopping nothing to stopping every bad pull request.
 const (
 	Never     Strength = iota // it cannot fail, or does not run
 	Elsewhere                 // it runs, but not for pull requests
-	Sometimes                 // a condition that cannot be decided here says whether
+	Sometimes                 // it depends on a condition that cannot be decided here
 	Always                    // it runs for pull requests and its failure stops them
 )
 
 // Pipeline is one document of a CI system.
 type Pipeline struct {
-	// Strength is what its triggers allow, and Line where they stand.
+	// Strength is what its triggers allow; Line is their line.
 	Strength Strength
 	Line     int
 	Jobs     []Job
-	// Triggers are the events that start it, where its system has such.
+	// Triggers are the events that start it, for systems that have them.
 	Triggers []Trigger
 	// Called says that another pipeline's job can run this one.
 	Called bool
 }
 
-// Trigger is one event, and what limits it: "paths src/**" and the like.
+// Trigger is one event with its filters, such as "paths src/**".
 type Trigger struct {
 	Event   string
 	Line    int
@@ -52,7 +51,7 @@ type Job struct {
 	Strength Strength // what its conditions allow
 	Cells    []Cell   // at least one
 	Steps    []Step
-	// Calls is the path of a pipeline that the job runs, and Inputs what it is told.
+	// Calls is the path of a pipeline that the job runs, and Inputs are that pipeline's inputs.
 	Calls  string
 	Inputs map[string]string
 }
@@ -60,25 +59,25 @@ type Job struct {
 // Cell is one case of a matrix: the values of its axes.
 type Cell map[string]string
 
-// Step is a script, or an action by its name.
+// Step is a script, or a named action.
 type Step struct {
 	Line int
-	// Script is what its shell runs; ScriptLine is the line before its first.
+	// Script is what its shell runs; ScriptLine is the line before the script's first line.
 	Script     string
 	ScriptLine int
 	Options    shell.Options
 	Dir        string
-	// Context is what else decides what the script's checks look at.
+	// Context is what else determines what the script's checks examine.
 	Context string
-	// Uses is a published action, and With what it is given.
+	// Uses is the name of a published action, and With are its inputs.
 	Uses string
 	With map[string]string
-	// Strength says for a cell whether the step runs and may fail its job.
+	// Strength reports for a cell whether the step runs and can fail its job.
 	Strength func(Cell) Strength
 }
 
-// Run is one check in one cell of one job, or with no Check a command that can fail its job
-// and is none that is known.
+// Run is one check in one cell of one job or, without a Check, a command that can fail its job and is not a
+// known check.
 type Run struct {
 	Path, Job string
 	Check     string
@@ -86,16 +85,16 @@ type Run struct {
 	Strength  Strength
 	Args      []string
 	Line      int
-	// Trigger is the line that names what the pipeline runs on.
+	// Trigger is the line of the pipeline's triggers.
 	Trigger int
-	// Context is its step's.
+	// Context is the step's context.
 	Context string
 }
 
-// errNoPipeline says that a document is none of its system's pipelines.
+// errNoPipeline says that a document is not a pipeline of its system.
 var errNoPipeline = errors.New("it is no pipeline")
 
-// system is a CI system: how its files are known, and what reads them.
+// system is a CI system: how to recognize its files, and how to read them.
 type system struct {
 	is   func(name string) bool
 	read func(root *doc.Node) (Pipeline, error)
@@ -116,8 +115,8 @@ func Is(name string) bool {
 	return isJenkins(name) || slices.ContainsFunc(systems, func(s system) bool { return s.is(name) })
 }
 
-// Read parses a pipeline. A document that is none, such as an action's own description,
-// is one without jobs.
+// Read parses a pipeline. A document that is not a pipeline, such as the description of an action, becomes a
+// pipeline without jobs.
 func Read(name string, content []byte) (Pipeline, error) {
 	if isJenkins(name) {
 		return readJenkins(content)
@@ -141,14 +140,14 @@ func Read(name string, content []byte) (Pipeline, error) {
 
 func isYAML(name string) bool { return path.Ext(name) == ".yml" || path.Ext(name) == ".yaml" }
 
-// fixed is a strength that no cell changes.
+// fixed is a strength that is the same for every cell.
 func fixed(s Strength) func(Cell) Strength { return func(Cell) Strength { return s } }
 
 // maxRuns bounds the runs of one pipeline.
 const maxRuns = 5000
 
-// Runs are the checks of a pipeline, with what its scripts stand for looked up in the
-// project. The error says which line's script could not be read.
+// Runs returns the checks of a pipeline, with commands resolved in the project, and the lines of steps whose
+// scripts could not be read.
 func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread []int) {
 	for _, job := range p.Jobs {
 		for i, step := range job.Steps {
@@ -158,7 +157,7 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 			}
 			for _, cell := range job.Cells {
 				if slices.ContainsFunc(job.Steps[:i], func(s Step) bool { return s.same(step) && s.Strength(cell) >= step.Strength(cell) }) {
-					continue // it checks nothing more
+					continue // the same step again checks nothing more
 				}
 				strength := min(p.Strength, job.Strength, step.Strength(cell))
 				for _, c := range checks {
@@ -179,7 +178,7 @@ func (s Step) same(other Step) bool {
 		s.Uses == other.Uses && maps.Equal(s.With, other.With)
 }
 
-// checks are what one step checks. They are the same in every cell of a matrix.
+// checks returns what one step checks. It is the same in every cell of a matrix.
 func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	if s.Uses != "" {
 		if name, args := actionCheck(s.Uses, s.With); name != "" {
@@ -221,13 +220,13 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	return runs, true
 }
 
-// hushed are options by which a tool exits with success in spite of what it finds.
+// hushed are options with which a tool exits with success despite its findings.
 var hushed = []string{"--exit-zero", "--exit-code=0", "--issues-exit-code=0", "-DskipTests", "-DskipTests=true",
 	"-Dmaven.test.skip", "-Dmaven.test.skip=true",
 	"-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-DtestFailureIgnore=true", "--collect-only", "--no-run",
 	"--soft-fail", "-fn", "--fail-never"}
 
-// neutral reports options that keep a check from failing.
+// neutral reports whether options keep a check from failing.
 func neutral(args []string) bool {
 	for i, a := range args {
 		after := ""

@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// limit is an option whose number has to be met; the ones with "max" may not be passed.
+// limit matches an option whose number must be reached or, with "max" in its name, must not be exceeded.
 var limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*)$`)
 
 // options compares the command lines of checks that stayed in their jobs.
@@ -32,7 +32,7 @@ func (c *comparison) options() {
 	}
 }
 
-// lines are the runs of one check of one job with different command lines.
+// lines returns the runs of one check in one job that have different command lines.
 func lines(runs []Run, like Run) (out []Run) {
 	for _, r := range runs {
 		if r.Check == like.Check && r.job() == like.job() && r.Strength >= Sometimes &&
@@ -50,7 +50,7 @@ func (c *comparison) arguments(was, is Run) {
 		if lower := now < old; !there || strings.Contains(name, "max") && now > old || !strings.Contains(name, "max") && lower {
 			tier := change.Hold
 			if !there {
-				tier = change.Evidence // it may stand in a file of its own now
+				tier = change.Evidence // it may be in a configuration file now
 			}
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
@@ -65,8 +65,7 @@ func (c *comparison) arguments(was, is Run) {
 	}
 }
 
-// context says that a check that stayed is run otherwise than it was, where nothing above
-// says how.
+// context reports a remaining check that runs in another way than before, if no finding above says how.
 func (c *comparison) context(before, after []Run) {
 	if len(after) == 0 {
 		return
@@ -89,19 +88,19 @@ func (c *comparison) context(before, after []Run) {
 	}
 }
 
-// looksAt is a run's command line without the options that only change what it prints.
+// looksAt is a run's command line without options that only change the output.
 func (r Run) looksAt() string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(r.Args), printing.MatchString), " ")
 }
 
 var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)
 
-// denies reports what makes Rust's tools fail on warnings.
+// denies reports whether options make Rust's tools fail on warnings.
 func denies(args []string) bool {
 	return strings.Contains(strings.Join(args, " ")+" ", "-D warnings ") || slices.Contains(args, "-Dwarnings")
 }
 
-// allowed are the lints that Rust's tools are told not to report.
+// allowed returns the lints that options tell Rust's tools not to report.
 func allowed(args []string) (lints []string) {
 	for i, a := range args {
 		if i > 0 && (args[i-1] == "-A" || args[i-1] == "--allow") {
@@ -111,7 +110,7 @@ func allowed(args []string) (lints []string) {
 	return lints
 }
 
-// numbers are the limits among the options of a command.
+// numbers returns the limits among the options of a command.
 func numbers(args []string) map[string]float64 {
 	out := map[string]float64{}
 	for i, a := range args {

@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// scripts compares what the targets and package scripts of a change check, each as if it
-// were a job. No pipeline is known to run them, so that all they give is evidence.
+// scripts compares what the targets and package scripts of a change check, as if each were a job. No pipeline
+// is known to run them, so all findings are evidence.
 func scripts(files []change.File) []change.Finding {
 	var changed []change.File
 	for _, f := range files {

@@ -6,8 +6,8 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// readTravis follows https://docs.travis-ci.com/user/job-lifecycle/: every line of "script"
-// runs, and each can fail the job.
+// readTravis follows https://docs.travis-ci.com/user/job-lifecycle/: every line of "script" runs, and each
+// can fail the job.
 func readTravis(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	add := func(n *doc.Node, name string, line int, strength Strength) {

@@ -8,7 +8,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// forPulls are the events by which a workflow runs for the pull request itself.
+// forPulls are the events that run a workflow for the pull request itself.
 var forPulls = []string{"pull_request", "pull_request_target", "merge_group"}
 
 // triggers compares what starts the pipelines that check something.
@@ -22,7 +22,7 @@ func (c *comparison) triggers() {
 		for _, t := range was.Triggers {
 			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
-				if is.Called && is.Strength >= was.Strength || c.covered(name) { // one that runs for them calls it
+				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
 					continue
 				}
 				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",
@@ -33,7 +33,7 @@ func (c *comparison) triggers() {
 	}
 }
 
-// covered reports whether all that a workflow checked runs for pull requests elsewhere.
+// covered reports whether everything that a workflow checked runs for pull requests elsewhere.
 func (c *comparison) covered(name string) bool {
 	for _, r := range c.before.runs {
 		if r.Path == name && r.Strength >= Sometimes && !slices.ContainsFunc(c.after.runs, func(o Run) bool {
@@ -45,7 +45,7 @@ func (c *comparison) covered(name string) bool {
 	return true
 }
 
-// filters finds filters of an event that let fewer changes through.
+// filters finds filters of an event that accept fewer changes.
 func (c *comparison) filters(name string, was Trigger, is Pipeline) {
 	pulls := slices.ContainsFunc(is.Triggers, func(o Trigger) bool { return slices.Contains(forPulls, o.Event) })
 	for _, now := range is.Triggers {
