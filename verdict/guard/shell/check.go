@@ -9,14 +9,14 @@ import (
 
 // Check is a command that can fail a change.
 type Check struct {
-	// Name is the tool and what it is asked to do, such as "go test".
+	// Name is the tool and its task, such as "go test".
 	Name string
-	// Guessed says that only the name of a script or target tells that it checks.
+	// Guessed says that only the name of a script or target suggests that it checks something.
 	Guessed bool
 }
 
-// tools are the programs that check, each with the words after it that make it do so:
-// none for any, a word that begins with "-" for an option that has to be there too.
+// tools are the programs that check something, each with the following words that make it check: none for any
+// words. A word or part that begins with "-" is an option that is required too.
 var tools = map[string][]string{
 	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"},
 	"staticcheck": nil, "govulncheck": nil, "revive": nil,
@@ -46,11 +46,11 @@ var tools = map[string][]string{
 	"coverage": {"report"}, "git": {"diff --exit-code", "diff --quiet"},
 }
 
-// runners are the programs that run a target or script by its name.
+// runners are programs that run a target or script by its name.
 var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn",
 	"mvnw", "gradle", "gradlew", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
 
-// wrappers are what stands before a command and runs it: how many words each takes with it.
+// wrappers are programs that run the command after them, with the number of words that belong to the wrapper.
 var wrappers = map[string]int{
 	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1,
 	"corepack": 1, "stdbuf": 1, "retry": 1, "coverage run": 2,
@@ -65,7 +65,7 @@ var (
 	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
 )
 
-// checkWords and fixWords are what names of targets and scripts are made of that check, and
+// checkWords are words in the names of targets and scripts that check something, fixWords words in the names
 // of those that do something else.
 var (
 	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage " +
@@ -73,21 +73,21 @@ var (
 	fixWords = strings.Fields("fix watch install update clean buildonly setup deps")
 )
 
-// checking reports whether a name says that what it names checks.
+// checking reports whether the name of a target or script says that it checks something.
 func checking(name string) bool { return madeOf(name, "-_:./", checkWords) }
 
-// fixing reports whether a name says that what it names does something else.
+// fixing reports whether the name of a target or script says that it does something else.
 func fixing(name string) bool {
 	return madeOf(strings.ReplaceAll(strings.ToLower(name), "build-only", "buildonly"), "-_:", fixWords)
 }
 
-// madeOf reports whether one of some words is a part of a name.
+// madeOf reports whether one of the words is a part of a name.
 func madeOf(name, between string, words []string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(between, r) })
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
 }
 
-// Check says what a command checks, if it does.
+// Check returns what a command checks, if it checks anything.
 func (c Command) Check() (Check, bool) {
 	args := unwrap(c.Args)
 	if len(args) == 0 {
@@ -119,26 +119,26 @@ func (c Command) Check() (Check, bool) {
 	return Check{}, false
 }
 
-// idle are programs that find nothing, with any arguments, and steps of a shell.
+// idle are programs that find nothing, whatever their arguments, and shell builtins.
 var idle = []string{"echo", "printf", "true", ":", "exit", "return", "cd", "pushd", "popd", "set", "export", "unset", "source", ".", "eval",
 	"trap", "sleep", "wait", "ls", "cat", "pwd", "mkdir", "cp", "mv", "rm", "touch", "chmod", "chown", "ln", "tar", "unzip", "zip", "date",
 	"env", "which", "command", "type", "test", "[", "[[", "git", "gh", "curl", "wget", "apt", "apt-get", "brew", "yum", "apk", "dnf",
 	"choco", "winget", "rustup", "corepack", "sed", "awk", "grep", "tr", "cut", "head", "tail", "tee", "sort", "uniq", "xargs", "find", "jq",
 	"id", "whoami", "uname", "df", "free", "kill", "local", "readonly", "declare", "read", "shift", "false"}
 
-// installing are the words by which package managers and builders only fetch or clean.
+// installing are words with which package managers and build tools only fetch or clean.
 var installing = []string{"install", "ci", "i", "add", "sync", "restore", "fetch", "download", "update", "upgrade", "clean", "login",
 	"pull", "push", "publish", "cache", "config", "mod", "--version", "version", "-V", "-v", "--help"}
 
-// building are words by which programs that could check build or run something.
+// building are words with which programs that could check only build or run something.
 var building = []string{"build", "run", "compile", "generate", "publish", "pack", "release", "exec", "env", "tool"}
 
-// compilers are the programs that "run" has build a program of the repository and run it,
-// which may check anything.
+// compilers are programs whose "run" command builds and runs a program of the repository, which may check
+// anything.
 var compilers = []string{"cargo", "go", "dotnet", "swift", "deno"}
 
-// Idle reports whether a command cannot fail for what it looks at: one that prints, moves
-// files, installs or builds.
+// Idle reports whether a command cannot fail because of what it examines: it prints, moves files, installs or
+// builds.
 func (c Command) Idle() bool {
 	args := unwrap(c.Args)
 	if c.Lost || len(args) == 0 || slices.Contains(idle, path.Base(args[0])) || strings.HasPrefix(args[0], "$") {
@@ -155,13 +155,13 @@ func (c Command) Idle() bool {
 		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
 }
 
-// namesCheck reports whether a script's own name, not its folder's, says that it checks.
+// namesCheck reports whether a script's own name, not its folder's, says that it checks something.
 func namesCheck(file string) bool {
 	base := path.Base(file)
 	return checking(strings.TrimSuffix(base, path.Ext(base))) && !fixing(base)
 }
 
-// unwrap takes what stands before the command itself away.
+// unwrap removes the assignments and wrappers before the actual command.
 func unwrap(args []string) []string {
 	for {
 		for len(args) > 0 && assignment.MatchString(args[0]) {
@@ -180,7 +180,7 @@ func unwrap(args []string) []string {
 			return args
 		}
 		args = args[n:]
-		if strings.HasPrefix(args[0], "-") { // its own options, some of which take a word
+		if strings.HasPrefix(args[0], "-") { // the wrapper's own options, some of which take a word
 			args = args[max(0, slices.IndexFunc(args, isProgram)):]
 		}
 		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
@@ -189,7 +189,7 @@ func unwrap(args []string) []string {
 	}
 }
 
-// isProgram reports whether a word is a program that is known here.
+// isProgram reports whether a word is a known program.
 func isProgram(word string) bool {
 	name := path.Base(word)
 	_, tool := tools[name]
@@ -197,7 +197,7 @@ func isProgram(word string) bool {
 	return tool || wrapper || slices.Contains(runners, name)
 }
 
-// asked matches the words that make a program check.
+// asked reports whether the words that make a program check are present.
 func asked(name string, words, args []string) (Check, bool) {
 	if len(words) == 0 {
 		return Check{Name: name}, true
@@ -224,7 +224,7 @@ func asked(name string, words, args []string) (Check, bool) {
 	return Check{}, false
 }
 
-// RunsTarget reports whether a check is a target or script of the repository's, known by its name alone.
+// RunsTarget reports whether a check is a target or script of the repository that is known only by its name.
 func RunsTarget(check string) bool {
 	runner, _, _ := strings.Cut(check, " ")
 	return slices.Contains(runners, runner) && runner != "mvn" && runner != "gradle"
@@ -233,7 +233,7 @@ func RunsTarget(check string) bool {
 // phases are the targets of Maven and Gradle that test.
 var phases = []string{"test", "verify", "check", "integration-test", "install", "build"}
 
-// target is what a runner is asked for.
+// target returns the check that a runner's arguments ask for.
 func target(runner string, args []string) (Check, bool) {
 	name := map[string]string{"mvnw": "mvn", "gradlew": "gradle", "gmake": "make"}[runner]
 	if name == "" {
@@ -256,7 +256,7 @@ func target(runner string, args []string) (Check, bool) {
 			return Check{Name: name + " " + last}, true
 		case (a == "t" || a == "tst") && name == "npm":
 			return Check{Name: "npm test"}, true
-		case a == "clean" && (name == "mvn" || name == "gradle"): // before the others
+		case a == "clean" && (name == "mvn" || name == "gradle"): // before other phases
 		case fixing(a):
 			return Check{}, false
 		case checking(a) || a == "all" && name == "make":

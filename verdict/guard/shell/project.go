@@ -9,18 +9,18 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// maxResolve bounds how deep scripts call scripts.
+// maxResolve bounds the depth of scripts that call scripts.
 const maxResolve = 6
 
-// Project is what a repository's commands stand for: the targets of its Makefiles, the
-// scripts of its packages, its tox environments and its script files.
+// Project resolves a repository's commands: the targets of its Makefiles, the scripts of its packages, its
+// tox environments and its script files.
 type Project struct {
 	targets map[string][]Command // by directory, runner and name
-	deps    map[string][]string  // of a Makefile's targets
+	deps    map[string][]string  // the prerequisites of a Makefile's targets
 	files   map[string][]byte
 }
 
-// IsProject reports whether a file of this name can say what a command stands for.
+// IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
 	case "Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini":
@@ -29,8 +29,8 @@ func IsProject(name string) bool {
 	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
 }
 
-// NewProject reads the files that [IsProject] names, by path. What does not parse names
-// nothing: a command that cannot be looked up stands for itself.
+// NewProject reads the files that [IsProject] accepts, by path. A file that does not parse defines nothing,
+// and an unknown command resolves to itself.
 func NewProject(files map[string][]byte) *Project {
 	p := &Project{targets: map[string][]Command{}, deps: map[string][]string{}, files: files}
 	for name, content := range files {
@@ -85,8 +85,8 @@ func (p *Project) tox(dir, name string, content []byte) {
 	}
 }
 
-// makefile reads the rules of a Makefile: targets, what they need, and their recipes, of
-// which every line is a script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
+// makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
+// script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, text string) {
 	variables := map[string]string{"MAKE": "make"}
 	var open []string
@@ -126,13 +126,13 @@ func (p *Project) makefile(dir, text string) {
 	}
 }
 
-// reference is the use of a Makefile's variable.
+// reference matches a use of a Makefile variable.
 var reference = regexp.MustCompile(`\$(?:\([^(){}$]+\)|\{[^(){}$]+\})`)
 
-// maxExpanded bounds a line whose variables are put in, in bytes.
+// maxExpanded bounds a line with expanded variables, in bytes.
 const maxExpanded = 1 << 16
 
-// expand puts a Makefile's variables in, and those that they are made of.
+// expand replaces a Makefile's variables by their values, and the variables in these values.
 func expand(text string, variables map[string]string) string {
 	for range 4 {
 		before := text
@@ -141,8 +141,8 @@ func expand(text string, variables map[string]string) string {
 			if value, known := variables[name]; known {
 				return value
 			}
-			name, _, _ = strings.Cut(name, " ") // a function, such as $(shell go env GOPATH), is a word whose value is not known
-			return "${" + name + "}"            // the shell's, as far as is known here
+			name, _, _ = strings.Cut(name, " ") // a function, such as $(shell go env GOPATH), becomes a word with an unknown value
+			return "${" + name + "}"            // a shell variable, as far as is known here
 		})
 		if text == before || len(text) > maxExpanded {
 			break
@@ -151,7 +151,7 @@ func expand(text string, variables map[string]string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "$$", "$"), "$(", "${")
 }
 
-// Targets are the names of the targets and scripts of a file, with what each runs.
+// Targets returns the targets and scripts of a project by name, with the commands that each runs.
 func (p *Project) Targets() map[string][]Command {
 	out := map[string][]Command{}
 	for key, commands := range p.targets {
@@ -171,8 +171,7 @@ func (p *Project) Targets() map[string][]Command {
 	return out
 }
 
-// Resolve returns the commands that a command, run in a directory, stands for: itself
-// where nothing is known of it.
+// Resolve returns the commands that a command runs in a directory. An unknown command resolves to itself.
 func (p *Project) Resolve(c Command, dir string) []Command { return p.resolve(c, dir, 0) }
 
 func (p *Project) resolve(c Command, dir string, depth int) []Command {
@@ -192,7 +191,7 @@ func (p *Project) resolve(c Command, dir string, depth int) []Command {
 	return out
 }
 
-// lookUp is one step of what a command stands for; nil if that is not known.
+// lookUp resolves a command by one step; nil if the command is unknown.
 func (p *Project) lookUp(args []string, dir string) []Command {
 	if len(args) == 0 {
 		return nil
@@ -238,7 +237,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	return commands
 }
 
-// makeTargets are the targets that make is asked for, and where it looks for them.
+// makeTargets returns the targets in make's arguments, and the directory where make runs.
 func makeTargets(args []string, dir string) (targets []string, into string) {
 	into = dir
 	for i := 0; i < len(args); i++ {
@@ -254,7 +253,7 @@ func makeTargets(args []string, dir string) (targets []string, into string) {
 	return targets, into
 }
 
-// rule is what a target runs, what it needs first.
+// rule returns the commands of a target, after those of its prerequisites.
 func (p *Project) rule(prefix, target string, depth int) []Command {
 	if depth > maxResolve {
 		return nil
@@ -266,7 +265,7 @@ func (p *Project) rule(prefix, target string, depth int) []Command {
 	return append(out, p.targets[prefix+target]...)
 }
 
-// scriptOf is the script that npm and its kin are asked to run, and what it is given.
+// scriptOf returns the script that npm or a similar tool runs, and the script's arguments.
 func scriptOf(args []string) (name string, extra []string) {
 	for i, a := range args {
 		switch {

@@ -1,7 +1,6 @@
-// Package shell reads scripts: which commands one runs, and whether the failure of each
-// can fail the whole. Scripts are parsed by mvdan.cc/sh; what a Makefile's target or a
-// package's script stands for is looked up in the files of the change. It runs nothing
-// and does no I/O.
+// Package shell reads scripts: which commands a script runs, and whether the failure of each can fail the
+// whole script. mvdan.cc/sh parses the scripts. The targets of Makefiles and the scripts of packages are
+// looked up in the files of the change. Package shell runs nothing and does no I/O.
 package shell
 
 import (
@@ -17,36 +16,36 @@ import (
 const (
 	// MaxScript bounds one script, in bytes.
 	MaxScript = 256 << 10
-	// maxSteps and maxDepth bound the walk through a script whose functions call each other.
+	// maxSteps and maxDepth bound the walk through a script, whose functions may call each other.
 	maxSteps = 5000
 	maxDepth = 100
 )
 
 // Command is one simple command that a script runs.
 type Command struct {
-	// Args are its words without quotes; what is only known at run time stands there as
-	// it is written.
+	// Args are the command's words without quotes. A part that is only known at run time stays as it is
+	// written.
 	Args []string
-	// Line is where it begins, from 1, in the script.
+	// Line is the line in the script where the command begins, from 1.
 	Line int
-	// Lost says that its failure cannot fail the script.
+	// Lost says that the command's failure cannot fail the script.
 	Lost bool
-	// Conditional says that it runs only if something else is so.
+	// Conditional says that the command runs only under a condition.
 	Conditional bool
 }
 
-// String is the command on one line.
+// String returns the command on one line.
 func (c Command) String() string { return strings.Join(c.Args, " ") }
 
-// Options say how a shell is started.
+// Options are the options of the shell that runs a script.
 type Options struct {
 	Errexit  bool // as with "set -e": the first failure ends the script
 	Pipefail bool // as with "set -o pipefail": any part of a pipe can fail it
-	// EachCounts says that every line is run by itself and that each can fail the whole.
+	// EachCounts says that every line runs by itself and that each can fail the whole script.
 	EachCounts bool
 }
 
-// Parse reads a script. The error says that it is no shell script that can be read.
+// Parse reads a script. It fails if the script is too large or is not a readable shell script.
 func Parse(script string, o Options) ([]Command, error) {
 	if len(script) > MaxScript {
 		return nil, fmt.Errorf("a script of %d bytes is more than is read", len(script))
@@ -69,21 +68,20 @@ func Parse(script string, o Options) ([]Command, error) {
 	return w.out, nil
 }
 
-// walker goes through a script in the order in which it runs.
+// walker walks a script in the order of execution.
 type walker struct {
 	errexit, pipefail, each bool
-	passes                  bool // the script ends with a status that it kept
-	trapped                 bool // a trap ends it well
-	ended                   bool // what follows is not reached
-	lost, conditional       bool // of what is walked now
+	passes                  bool // the script exits with a status that it kept
+	trapped                 bool // a trap makes the script exit with success
+	ended                   bool // the following statements are not reached
+	lost, conditional       bool // of the current statement
 	depth                   int
-	left                    *int // how many statements may still be walked, functions called
+	left                    *int // how many more statements to walk, in called functions too
 	functions               map[string]*syntax.Stmt
 	out                     []Command
 }
 
-// block walks statements one after the other; last says that the status of the last one
-// is the script's.
+// block walks statements in sequence. If last is true, the status of the last one is the script's status.
 func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 	for i, s := range stmts {
 		if w.ended {
@@ -99,7 +97,7 @@ func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 	}
 }
 
-// endsWell reports a statement that only says that all went well.
+// endsWell reports whether a statement only says that all went well.
 func endsWell(s *syntax.Stmt) bool {
 	words := wordsOf(s)
 	return len(words) > 0 && (words[0] == "echo" || words[0] == "true" || words[0] == ":")
@@ -149,7 +147,7 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 	}
 }
 
-// within walks what is one of several ways: that it ends there does not end the rest.
+// within walks one of several branches: an end of the branch does not end the rest of the script.
 func (w *walker) within(walk func()) {
 	errexit, pipefail := w.errexit, w.pipefail
 	walk()
@@ -177,7 +175,7 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 	w.lost, w.conditional = lost, conditional
 }
 
-// isTest reports a statement that asks something.
+// isTest reports whether a statement tests a condition.
 func isTest(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.TestClause:
@@ -189,7 +187,7 @@ func isTest(s *syntax.Stmt) bool {
 	return len(words) > 0 && (words[0] == "[" || words[0] == "test")
 }
 
-// forgives reports whether what follows a failure makes it none: it always ends well.
+// forgives reports whether the statement after "||" hides a failure, because it always succeeds.
 func forgives(s *syntax.Stmt) bool {
 	words := wordsOf(s)
 	switch c := s.Cmd.(type) {
@@ -210,7 +208,7 @@ func forgives(s *syntax.Stmt) bool {
 	return false
 }
 
-// branches walks an if. What is asked can fail the script if one of the ways does.
+// branches walks an if. The failure of its condition can fail the script only if one of the branches fails.
 func (w *walker) branches(c *syntax.IfClause, last bool) {
 	lost, conditional := w.lost, w.conditional
 	for ; c != nil; c = c.Else {
@@ -222,7 +220,7 @@ func (w *walker) branches(c *syntax.IfClause, last bool) {
 	w.lost, w.conditional = lost, conditional
 }
 
-// fails reports whether statements can end a script badly of their own accord.
+// fails reports whether statements can themselves end a script with a failure.
 func fails(stmts []*syntax.Stmt) bool {
 	return slices.ContainsFunc(stmts, func(s *syntax.Stmt) bool {
 		words := wordsOf(s)
@@ -299,8 +297,8 @@ func (w *walker) set(args []string) {
 	}
 }
 
-// substitutions walks the commands within a word, whose failure is lost unless they are
-// all that an assignment does.
+// substitutions walks the commands within a word. Their failure is lost unless the word is the value of an
+// assignment without a command.
 func (w *walker) substitutions(word *syntax.Word, lost bool) {
 	syntax.Walk(word, func(n syntax.Node) bool {
 		if s, ok := n.(*syntax.CmdSubst); ok {
@@ -314,7 +312,7 @@ func (w *walker) substitutions(word *syntax.Word, lost bool) {
 	})
 }
 
-// nested is the script that a command is given to run.
+// nested returns the script in the arguments of a command that runs it.
 func nested(args []string) (string, bool) {
 	switch path.Base(args[0]) {
 	case "bash", "sh", "zsh", "dash":
