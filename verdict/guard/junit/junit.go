@@ -1,6 +1,5 @@
-// Package junit compares what test runners themselves report of two commits, in the
-// JUnit format that nearly all of them write. It knows no language: a test is what a
-// runner calls one.
+// Package junit compares the test runners' own reports for two commits, in the JUnit format that nearly all
+// runners write. It knows no language: a test is what a runner calls a test.
 package junit
 
 import (
@@ -13,13 +12,13 @@ import (
 	"strings"
 )
 
-// Case is one test case as a runner names it.
+// Case is one test case, as its runner names it.
 type Case struct {
-	Class string // a class, package or file; "" where the runner says none
+	Class string // a class, package or file; "" if the runner gives none
 	Name  string
 }
 
-// String is how a sentence names the case.
+// String returns the name of the case for a sentence.
 func (c Case) String() string {
 	if c.Class == "" {
 		return c.Name
@@ -27,7 +26,7 @@ func (c Case) String() string {
 	return c.Class + ": " + c.Name
 }
 
-// state is how a case ended. The larger one counts where a case is reported twice.
+// state is the result of a case. If a case is reported twice, the larger state counts.
 type state uint8
 
 const (
@@ -36,35 +35,35 @@ const (
 	passed
 )
 
-// outcome is what one commit's reports say of a case.
+// outcome is the result of a case in one commit's reports.
 type outcome struct {
 	state   state
 	retried bool
 }
 
-// Runs are the test runs of a base and a head.
+// Runs are the test runs of base and head.
 type Runs struct {
 	base, head map[Case]outcome
 	leaves     map[string][]Case // the head's cases by the last part of their names
-	shared     map[string]bool   // last parts that names of several cases of the base have
+	shared     map[string]bool   // last parts that several cases of the base share
 }
 
-// What the code under test writes decides how much memory a comparison takes, in a program that other pull
-// requests need too.
+// The output of the code under test decides how much memory a comparison needs, in a program that other pull
+// requests also need.
 const (
 	maxCases = 200_000   // of one commit
 	maxBytes = 64 << 20  // of one commit's reports together
-	maxName  = 300       // of a class or a test; the rest of one is left out
-	maxDepth = 100       // of elements within each other; suites are three deep or four
+	maxName  = 300       // of a class or a test; the rest of a longer name is left out
+	maxDepth = 100       // of nested elements; suites are three or four deep
 	maxAttrs = 1000      // of one element
-	maxNames = 256 << 20 // of what the tests of both commits may be called, as [Runs] keeps it
+	maxNames = 256 << 20 // of the possible test names of both commits, as [Runs] stores them
 )
 
-// nameCost is what a name costs in memory besides its text.
+// nameCost is the memory that a name needs in addition to its text.
 const nameCost = 100
 
-// Append adds a report that is read to its end to the others of its commit. It reads no more than [Read] takes of them
-// together, and its error says that they are larger.
+// Append reads a report to its end and adds it to the other reports of its commit. It reads no more than
+// [Read] accepts for all of them together; it fails if they are larger.
 func Append(reports [][]byte, from io.Reader) ([][]byte, error) {
 	left := int64(maxBytes)
 	for _, report := range reports {
@@ -77,8 +76,8 @@ func Append(reports [][]byte, from io.Reader) ([][]byte, error) {
 	return append(reports, report), err
 }
 
-// Read reads the reports of both commits, each a whole file. Its error says which report
-// is no such report, or that they are too large.
+// Read reads the reports of both commits, each a whole file. The error says which report is not a JUnit
+// report, or that the reports are too large.
 func Read(base, head [][]byte) (*Runs, error) {
 	r := &Runs{leaves: map[string][]Case{}, shared: map[string]bool{}}
 	var err error
@@ -128,12 +127,13 @@ var (
 	errNames    = errors.New("the names of the tests in the test reports are too many and too long to be compared")
 )
 
-// read adds the cases of a report. It keeps nothing of an element but what counts: one may have millions within it.
+// read adds the cases of a report. It keeps only the parts of an element that count, because an element may
+// contain millions of others.
 func read(report []byte, out map[Case]outcome) error {
 	d := xml.NewDecoder(&bounded{text: report})
 	d.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	suites := false
-	depth, within := 0, 0 // how many elements are open, and how many are when a case's parts begin
+	depth, within := 0, 0 // the number of open elements, and that number when a part of a case begins
 	var c Case
 	var now outcome
 	for {
@@ -170,14 +170,14 @@ func read(report []byte, out map[Case]outcome) error {
 	}
 }
 
-// bounded gives the decoder, which keeps an element's attributes until it has all, a report byte by byte, until
-// an element has too many.
+// bounded passes a report to the decoder byte by byte and stops when an element has too many attributes. The
+// decoder keeps an element's attributes in memory until it has read them all.
 type bounded struct {
 	text   []byte
 	at     int
-	within bool // a tag
-	quote  byte // that begins a value, while one goes on
-	attrs  int  // of the tag so far
+	within bool // inside a tag
+	quote  byte // the quote of the current value, 0 outside a value
+	attrs  int  // of the current tag so far
 }
 
 // ReadByte implements io.ByteReader.
@@ -188,7 +188,7 @@ func (b *bounded) ReadByte() (byte, error) {
 	c := b.text[b.at]
 	b.at++
 	switch {
-	case c == '<': // which no value holds
+	case c == '<': // no value contains this character
 		b.within, b.quote, b.attrs = !bytes.HasPrefix(b.text[b.at:], []byte("!")), 0, 0
 	case !b.within:
 	case b.quote != 0:
@@ -217,7 +217,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// caseOf is the case that an element is about.
+// caseOf returns the case that an element describes.
 func caseOf(element xml.StartElement) (c Case) {
 	for _, a := range element.Attr {
 		switch a.Name.Local {
@@ -237,7 +237,7 @@ func clipped(name string) string {
 	return name
 }
 
-// take notes a part of a case.
+// take records a part of a case.
 func (o *outcome) take(part string) {
 	switch part {
 	case "skipped", "disabled", "ignored":
@@ -249,7 +249,7 @@ func (o *outcome) take(part string) {
 	}
 }
 
-// add notes a case. One that is reported more than once, and failed once, was retried.
+// add records a case. A case with several reports, of which one failed, was retried.
 func add(out map[Case]outcome, key Case, now outcome) {
 	if had, twice := out[key]; twice {
 		now.retried = now.retried || had.retried || (had.state == failed) != (now.state == failed)
@@ -258,21 +258,19 @@ func add(out map[Case]outcome, key Case, now outcome) {
 	out[key] = now
 }
 
-// Skipped are the cases that passed at the base and are skipped at the head, sorted.
+// Skipped returns the cases that passed at the base and are skipped at the head, sorted.
 func (r *Runs) Skipped() []Case {
 	return r.changed(func(_ Case, had, has outcome, ran bool) bool {
 		return ran && had.state == passed && has.state == skipped
 	})
 }
 
-// Missing are the cases that passed at the base and that the head's reports do not have,
-// sorted.
+// Missing returns the cases that passed at the base and are not in the head's reports, sorted.
 func (r *Runs) Missing() []Case {
 	return r.changed(func(_ Case, had, _ outcome, ran bool) bool { return !ran && had.state == passed })
 }
 
-// Retried are the cases that passed at the base at once and at the head at the second
-// try or later, sorted.
+// Retried returns the cases that passed at once at the base, and only after a retry at the head, sorted.
 func (r *Runs) Retried() []Case {
 	return r.changed(func(_ Case, had, has outcome, _ bool) bool { return had.state == passed && !had.retried && has.retried })
 }
@@ -289,8 +287,8 @@ func (r *Runs) changed(is func(c Case, had, has outcome, ran bool) bool) []Case 
 	return out
 }
 
-// Passed reports whether a test ran at the head and passed: one of its name, within one
-// of some classes, groups or files where the name alone is not unique on both sides.
+// Passed reports whether a test ran and passed at the head. If its name is not unique on both sides, the test
+// must be within one of the given classes, groups or files.
 func (r *Runs) Passed(name string, within []string) bool {
 	cases := r.leaves[Plain(name)]
 	if len(cases) > 1 || r.shared[Plain(name)] {
@@ -299,7 +297,7 @@ func (r *Runs) Passed(name string, within []string) bool {
 	return len(cases) > 0 && !slices.ContainsFunc(cases, func(c Case) bool { return r.head[c].state != passed })
 }
 
-// In reports whether a case's class or name says one of some classes, groups or files.
+// In reports whether a case's class or name mentions one of the given classes, groups or files.
 func (c Case) In(within []string) bool {
 	said := Plain(c.Class + " " + c.Name)
 	return slices.ContainsFunc(within, func(w string) bool {
@@ -311,14 +309,14 @@ func (c Case) In(within []string) bool {
 	})
 }
 
-// Names are what the case's test may be called in the code, each as [Plain] writes it.
+// Names returns the possible names of the case's test in the code, in the form of [Plain].
 func (c Case) Names() []string { return leavesOf(c.Name) }
 
-// separators stand between the parts of a test's name: Go, Rust, Vitest, Jest, .NET.
+// separators are between the parts of a test's name: Go, Rust, Vitest, Jest, .NET.
 var separators = []string{"/", "::", " > ", " › ", "."}
 
-// leavesOf are the last parts of a case's name, however the runner joins them, without
-// the parameters of the case.
+// leavesOf returns the last parts of a case's name, for every separator of a runner, without the case's
+// parameters.
 func leavesOf(name string) []string {
 	out := []string{Plain(name)}
 	bare := name
@@ -331,7 +329,7 @@ func leavesOf(name string) []string {
 			out = append(out, Plain(bare[i+len(s):]))
 		}
 	}
-	for i := range bare { // RSpec and Jest: the titles with a blank between them
+	for i := range bare { // RSpec and Jest join titles with a blank
 		if bare[i] == ' ' && len(out) < 12 {
 			out = append(out, Plain(bare[i+1:]))
 		}
@@ -340,5 +338,5 @@ func leavesOf(name string) []string {
 	return slices.Compact(out)
 }
 
-// Plain is a name as runners agree on it: Go writes blanks as "_".
+// Plain is a name in a form common to all runners: Go writes blanks as "_".
 func Plain(name string) string { return strings.TrimSpace(strings.ReplaceAll(name, "_", " ")) }
