@@ -1,8 +1,7 @@
-// Package doc parses the formats in which tools, pipelines and policies are configured
-// (YAML, TOML, JSON with comments, XML, INI, and the object literals of scripts) into
-// one tree with line numbers. Each format is read by a library; what does not parse, or
-// lies beyond the bounds here, is an error and never a guess. It has no rules and does
-// no I/O.
+// Package doc parses the configuration formats of tools, pipelines and policies (YAML, TOML, JSON with
+// comments, XML, INI, and the object literals of scripts) into one tree with line numbers. A library reads
+// each format. A document that does not parse or exceeds the bounds here is an error, never a guess. Package
+// doc has no rules and does no I/O.
 package doc
 
 import (
@@ -14,7 +13,7 @@ import (
 	"strings"
 )
 
-// Kind is what a node is.
+// Kind is the kind of a node.
 type Kind int
 
 // The kinds of nodes.
@@ -27,31 +26,31 @@ const (
 const (
 	// MaxSize bounds a document, in bytes.
 	MaxSize = 1 << 20
-	// maxNodes bounds a tree, aliases expanded.
+	// maxNodes bounds a tree with expanded aliases.
 	maxNodes = 50_000
-	// maxDepth bounds how deep a document nests.
+	// maxDepth bounds the nesting depth of a document.
 	maxDepth = 100
 )
 
-// ErrTooLarge says that a document lies beyond the bounds of this package.
+// ErrTooLarge says that a document exceeds the bounds of this package.
 var ErrTooLarge = errors.New("it is larger or nested deeper than the guard reads")
 
 // Node is a part of a document.
 type Node struct {
 	Kind Kind
-	// Key is its name within a map, "" elsewhere. A map may have several members of one
-	// name where the format allows it, as in XML.
+	// Key is the node's name within a map, "" elsewhere. A map may have several members with one name if the
+	// format allows that, as in XML.
 	Key string
-	// Value is a scalar's text without quotes; of an XML element, the text within.
+	// Value is a scalar's text without quotes; for an XML element, the text inside.
 	Value string
-	// Line is where its key or, without one, its value begins, from 1.
+	// Line is where the key or, without a key, the value begins, from 1.
 	Line int
 	// Items are the members of a map or list, in order.
 	Items []*Node
 }
 
-// Get returns the node below n at a path of keys, or nil. Of several members of one name it
-// is the last. It may be called on nil.
+// Get returns the node below n at a path of keys, or nil. If several members have the same name, it returns
+// the last one. It may be called on nil.
 func (n *Node) Get(keys ...string) *Node {
 	for _, key := range keys {
 		if n == nil {
@@ -68,7 +67,7 @@ func (n *Node) Get(keys ...string) *Node {
 	return n
 }
 
-// Text is the scalar at a path of keys, "" where there is none.
+// Text returns the scalar at a path of keys, or "".
 func (n *Node) Text(keys ...string) string {
 	if n = n.Get(keys...); n == nil || n.Kind != Scalar {
 		return ""
@@ -76,7 +75,7 @@ func (n *Node) Text(keys ...string) string {
 	return n.Value
 }
 
-// Members are the parts of a map or list; none of nil and of a scalar.
+// Members returns the members of a map or list; none for nil or a scalar.
 func (n *Node) Members() []*Node {
 	if n == nil {
 		return nil
@@ -84,7 +83,7 @@ func (n *Node) Members() []*Node {
 	return n.Items
 }
 
-// Strings are the scalar itself, or the scalars in a list.
+// Strings returns the scalar itself, or the scalars in a list.
 func (n *Node) Strings() []string {
 	switch {
 	case n == nil:
@@ -103,7 +102,7 @@ func (n *Node) Strings() []string {
 	return out
 }
 
-// formats are the parsers by the end of a file's name; others are named by whole.
+// formats are the parsers by file extension; the map named has parsers by whole file name.
 var formats = map[string]func([]byte) (*Node, error){
 	".yml": parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON,
 	".json5": parseJSON,
@@ -115,7 +114,7 @@ var formats = map[string]func([]byte) (*Node, error){
 	".txt": parseLines, ".txtar": parseLines,
 }
 
-// named are the files whose format their name's end does not tell.
+// named are the parsers of files whose extension does not tell their format.
 var named = map[string]func([]byte) (*Node, error){
 	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI,
 	".globalconfig": parseINI,
@@ -126,8 +125,8 @@ var named = map[string]func([]byte) (*Node, error){
 	".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
 }
 
-// Parse reads a document by the format that its name tells. An empty document is an
-// empty map. A name without a known format is an error.
+// Parse reads a document in the format that its name implies. An empty document is an empty map. A name
+// without a known format is an error.
 func Parse(name string, content []byte) (root *Node, err error) {
 	parse := named[path.Base(name)]
 	if parse == nil {
@@ -141,7 +140,7 @@ func Parse(name string, content []byte) (root *Node, err error) {
 	case len(bytes.TrimSpace(content)) == 0:
 		return &Node{Kind: Map, Line: 1}, nil
 	}
-	// A parser that panics on strange input has not read it.
+	// If a parser panics on strange input, the document counts as unread.
 	defer func() {
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("its parser failed: %v", r)
@@ -158,8 +157,8 @@ func Parse(name string, content []byte) (root *Node, err error) {
 	return root, nil
 }
 
-// tooDeep bounds what a parser that calls itself is given. Brackets in strings count as
-// well, so the bound is generous.
+// tooDeep bounds the nesting in the input of a recursive parser. It also counts brackets in strings, so the
+// bound is generous.
 func tooDeep(content []byte) bool {
 	depth := 0
 	for _, c := range content {
@@ -188,8 +187,8 @@ func (n *Node) within(left *int, depth int) bool {
 	return true
 }
 
-// put adds a value below a path of keys and makes the maps on the way. A list on the
-// way stands for its last element.
+// put adds a value below a path of keys and creates the maps on that path. For a list on the path it uses the
+// list's last element.
 func (n *Node) put(keys []string, line int, value *Node) {
 	for _, key := range keys[:len(keys)-1] {
 		n = n.open(key, line)
@@ -198,7 +197,7 @@ func (n *Node) put(keys []string, line int, value *Node) {
 	n.Items = append(n.Items, value)
 }
 
-// open returns the map below n of a name, which it makes if it is not there.
+// open returns the map below n with a name, and creates a missing one.
 func (n *Node) open(key string, line int) *Node {
 	next := n.Get(key)
 	if next == nil {
@@ -211,7 +210,7 @@ func (n *Node) open(key string, line int) *Node {
 	return next
 }
 
-// parseLines is a list of all lines that say something.
+// parseLines returns a list of all lines that are neither empty nor comments.
 func parseLines(content []byte) (*Node, error) {
 	root := &Node{Kind: List, Line: 1}
 	for i, line := range strings.Split(string(content), "\n") {
@@ -222,12 +221,12 @@ func parseLines(content []byte) (*Node, error) {
 	return root, nil
 }
 
-// lineAt counts lines up to an offset.
+// lineAt returns the line of an offset.
 func lineAt(content []byte, offset int) int {
 	return 1 + bytes.Count(content[:min(max(offset, 0), len(content))], []byte("\n"))
 }
 
-// unquote takes a quoted string's quotes away.
+// unquote removes the quotes of a quoted string.
 func unquote(s string) string {
 	if len(s) < 2 || !strings.ContainsRune("\"'`", rune(s[0])) || s[0] != s[len(s)-1] {
 		return s

@@ -7,8 +7,8 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// parseINI reads the files of Python's configparser and their kin, properties included.
-// A section is a map; keys before the first section are the root's own.
+// parseINI reads the files of Python's configparser and similar formats, including properties. A section is a
+// map; keys before the first section belong to the root.
 func parseINI(content []byte) (*Node, error) {
 	file, err := ini.LoadSources(ini.LoadOptions{
 		AllowPythonMultilineValues: true, AllowBooleanKeys: true, AllowShadows: true, IgnoreInlineComment: true,
@@ -36,7 +36,7 @@ func parseINI(content []byte) (*Node, error) {
 	return root, nil
 }
 
-// written leaves out comments and empty lines, behind which the library ends a value that goes on.
+// written removes comments and empty lines, because the library ends a multi-line value at them.
 func written(content []byte) []byte {
 	var kept bytes.Buffer
 	for line := range bytes.Lines(content) {
@@ -47,8 +47,8 @@ func written(content []byte) []byte {
 	return kept.Bytes()
 }
 
-// lineWith is the index of the first line from one on that begins with a text, blanks
-// aside; the library does not say where a key stands.
+// lineWith is the index of the first line from an index on that begins with a text, apart from space. The
+// library does not report the line of a key.
 func lineWith(lines [][]byte, from int, text string) int {
 	for i := from; i < len(lines); i++ {
 		if bytes.HasPrefix(bytes.TrimSpace(lines[i]), []byte(text)) {

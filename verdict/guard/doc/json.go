@@ -4,7 +4,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// parseJSON reads JSON, with comments and trailing commas as the tools allow them.
+// parseJSON reads JSON, with the comments and trailing commas that the tools allow.
 func parseJSON(content []byte) (*Node, error) {
 	value, err := hujson.Parse(content)
 	if err != nil {
@@ -14,7 +14,7 @@ func parseJSON(content []byte) (*Node, error) {
 	return j.node(&value), nil
 }
 
-// jsonLines counts lines as it goes forward, which is what keeps a large file cheap.
+// jsonLines counts lines only forward, so that a large file stays cheap.
 type jsonLines struct {
 	content  []byte
 	at, line int

@@ -6,35 +6,36 @@ import (
 	"unicode/utf8"
 )
 
-// TokenKind tells what a token of a script is.
+// TokenKind is the kind of a token in a script.
 type TokenKind uint8
 
 // The kinds of tokens.
 const (
 	Space TokenKind = iota
 	Comment
-	String // of any sort, a pattern between slashes too
+	String // of any kind, including a pattern between slashes
 	Number
 	Word
 	Mark // one character of punctuation
 )
 
-// Token is a part of a script, as it stands there.
+// Token is a part of a script with its original text.
 type Token struct {
 	Kind TokenKind
 	Text string
-	// Line is where it begins, from 1 on.
+	// Line is where the token begins, from 1.
 	Line int
 }
 
-// Tokens takes a script in JavaScript, TypeScript, Groovy, Kotlin or Scala apart, as far as these languages write
-// data alike; together the tokens are the script. A string that has no end goes to the end of its line.
+// Tokens cuts a script in JavaScript, TypeScript, Groovy, Kotlin or Scala into tokens, as far as these
+// languages write data alike. The tokens together are the whole script. A string without an end goes to the
+// end of its line.
 //
-// Libraries that know these languages know hundreds, and read all of them in whenever a program starts, which for
-// an agent is several times in each session.
+// Libraries that know these languages know hundreds, and load them all at every start of a program; an agent
+// starts several times in each session.
 func Tokens(content []byte) (tokens []Token) {
 	text, line := string(content), 1
-	before := Token{Kind: Mark} // the last one that is neither space nor comment
+	before := Token{Kind: Mark} // the last token that is neither space nor comment
 	for text != "" {
 		kind, length := next(text, before)
 		t := Token{kind, text[:length], line}
@@ -48,7 +49,7 @@ func Tokens(content []byte) (tokens []Token) {
 	return tokens
 }
 
-// next is the kind and the length of a text's first token.
+// next returns the kind and the length of a text's first token.
 func next(text string, before Token) (TokenKind, int) {
 	first, size := utf8.DecodeRuneInString(text)
 	switch {
@@ -74,7 +75,7 @@ func next(text string, before Token) (TokenKind, int) {
 
 func inWord(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// span is the length of the part that a text begins with of such characters.
+// span is the length of the prefix of a text that consists of such characters.
 func span(text string, of func(rune) bool) int {
 	if end := strings.IndexFunc(text, func(r rune) bool { return !of(r) }); end >= 0 {
 		return end
@@ -82,7 +83,8 @@ func span(text string, of func(rune) bool) int {
 	return len(text)
 }
 
-// until is the length of a text up to the end of a mark behind its first characters. The end of a line is no part of it.
+// until is the length of a text up to the end of a mark after its first characters. A line end is not
+// included.
 func until(text, mark string, after int) int {
 	end := strings.Index(text[after:], mark)
 	switch {
@@ -94,10 +96,10 @@ func until(text, mark string, after int) int {
 	return after + end + len(mark)
 }
 
-// literal is the length of a string that begins a text, with its quotes.
+// literal is the length of the string at the beginning of a text, with its quotes.
 func literal(text, quote string) int {
 	lines := len(quote) == 3 || quote == "`"
-	class := false // in a pattern, within brackets, where a slash stands for itself
+	class := false // inside the brackets of a pattern, where a slash is an ordinary character
 	for i := len(quote); i < len(text); i++ {
 		switch {
 		case text[i] == '\\':
@@ -115,11 +117,11 @@ func literal(text, quote string) int {
 	return len(text)
 }
 
-// maxEmbedded bounds the code that stands within a string, in bytes.
+// maxEmbedded bounds the code within a string, in bytes.
 const maxEmbedded = 500
 
-// embedded is the length of the code in braces that a part of a string begins with, up to the brace that
-// ends it, in which other strings may stand; 0 where none ends it.
+// embedded is the length of the code in braces at the beginning of a text, up to the closing brace. The code
+// may contain other strings. It is 0 without a closing brace.
 func embedded(text string) int {
 	open, quote := 0, byte(0)
 	for i := 1; i < min(len(text), maxEmbedded) && text[i] != '\n'; i++ {
@@ -143,7 +145,7 @@ func embedded(text string) int {
 	return 0
 }
 
-// pattern reports whether a slash begins a pattern, which ends on its line, and does not divide.
+// pattern reports whether a slash begins a pattern, which ends on its line, and is not a division.
 func pattern(text string, before Token) bool {
 	if before.Kind != Mark || strings.ContainsAny(before.Text, ")]}") {
 		return false

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// parseScript reads what is written as data in a script: the object literals of
-// JavaScript and TypeScript configurations, and the blocks of Gradle's. "key: value",
-// "key = value", "key { … }", "key(…)" and "key value" are members; computed values are
-// left out.
+// parseScript reads the data in a script: the object literals of JavaScript and TypeScript configurations,
+// and the blocks of Gradle files. "key: value", "key = value", "key { … }", "key(…)" and "key value" are
+// members; computed values are left out.
 func parseScript(content []byte) (*Node, error) {
 	s := script{}
 	for _, t := range Tokens(content) {
@@ -39,7 +38,7 @@ func (s *script) is(ahead int, texts string) bool {
 	return i < len(s.tokens) && len(s.tokens[i].Text) == 1 && strings.Contains(texts, s.tokens[i].Text)
 }
 
-// members reads up to the bracket that closes a block, which it leaves.
+// members reads up to the bracket that closes a block, and stops at that bracket.
 func (s *script) members(to *Node, depth int) {
 	var last *Token
 	for ; s.at < len(s.tokens) && depth > 0; s.at++ {
@@ -75,7 +74,7 @@ func (s *script) members(to *Node, depth int) {
 	}
 }
 
-// flag adds an element of a list: a literal that is no key.
+// flag adds a list element: a literal that is not a key.
 func (s *script) flag(to *Node, last *Token) {
 	if last != nil && to.Kind == List && isLiteral(*last) {
 		to.Items = append(to.Items, &Node{Value: unquote(last.Text), Line: last.Line})
@@ -91,7 +90,7 @@ func isLiteral(t Token) bool {
 	return t.Kind == String || t.Kind == Number || t.Text == "true" || t.Text == "false"
 }
 
-// value reads one value and stops on its last token.
+// value reads one value and stops at its last token.
 func (s *script) value(depth int) *Node {
 	t := s.tokens[s.at]
 	switch {
@@ -112,7 +111,7 @@ func (s *script) value(depth int) *Node {
 			return &Node{Value: unquote(s.tokens[from].Text), Line: s.tokens[from].Line}
 		}
 		return out
-	case !isLiteral(t) && s.is(1, "("): // a call: what it is given
+	case !isLiteral(t) && s.is(1, "("): // a call: read its arguments
 		s.at++
 		return s.value(depth)
 	case !isLiteral(t):
@@ -121,7 +120,7 @@ func (s *script) value(depth int) *Node {
 	return &Node{Value: unquote(t.Text), Line: t.Line}
 }
 
-// trailing adds a list's last element, after which no comma stands.
+// trailing adds a list's last element, which has no comma after it.
 func (s *script) trailing(list *Node) {
 	if s.at > 0 && s.at < len(s.tokens) && isLiteral(s.tokens[s.at-1]) {
 		last := s.tokens[s.at-1]

@@ -53,7 +53,7 @@ func (t tomlLines) keys(it unstable.Iterator) (keys []string, line int) {
 	return keys, line
 }
 
-// value is a value that begins on a line; elements that know their own place have that.
+// value converts a value that begins on a line; elements with their own position use that.
 func (t tomlLines) value(n *unstable.Node, line int) *Node {
 	if n.Raw.Length > 0 {
 		line = lineAt(t.content, int(n.Raw.Offset))

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// parseXML reads XML. An element is a map, its attributes are members whose names begin
-// with "@", and an element without either is a scalar. The root has the outermost element
-// as its member.
+// parseXML reads XML. An element is a map, and its attributes are members whose names begin with "@". An
+// element without attributes and elements is a scalar. The root has the outermost element as its member.
 func parseXML(content []byte) (*Node, error) {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	// Names and values that matter here are ASCII, in every encoding that the file may have.

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// maxTokens bounds a YAML document: its parser takes time with the square of a map's
-	// members.
+	// maxTokens bounds a YAML document: the parser's time grows with the square of a map's size.
 	maxTokens = 40_000
-	// maxEntries bounds the list entries that begin on one line, each of which nests deeper.
+	// maxEntries bounds the list entries that begin on one line, because each one nests deeper.
 	maxEntries = 50
 )
 
-// parseYAML reads YAML. Anchors, aliases and merge keys are resolved; the members of
-// several documents in one file are put together.
+// parseYAML reads YAML. It resolves anchors, aliases and merge keys, and joins the members of several
+// documents in one file.
 func parseYAML(content []byte) (*Node, error) {
 	tokens := lexer.Tokenize(strings.ToValidUTF8(string(content), "\uFFFD"))
 	if len(tokens) > maxTokens || crowded(tokens) {
@@ -63,10 +62,10 @@ func crowded(tokens token.Tokens) bool {
 	return false
 }
 
-// yaml turns a syntax tree into nodes.
+// yaml converts a syntax tree to nodes.
 type yaml struct {
 	anchors map[string]*Node
-	left    int // how many nodes may still be made
+	left    int // how many more nodes may be made
 }
 
 func (y *yaml) node(n ast.Node) *Node {
@@ -115,7 +114,7 @@ func (y *yaml) node(n ast.Node) *Node {
 	return out
 }
 
-// copy counts the nodes that an alias stands for, so that aliases of aliases end.
+// copy copies an alias's target and counts its nodes, so that aliases of aliases end.
 func (y *yaml) copy(n *Node) *Node {
 	if y.left--; y.left < 0 {
 		return &Node{}
@@ -136,7 +135,7 @@ func (y *yaml) member(to *Node, n *ast.MappingValueNode) {
 	}
 	value.Key = key(n.Key)
 	value.Line = n.Key.GetToken().Position.Line
-	for i, item := range to.Items { // the last of one name counts, also over a merged one
+	for i, item := range to.Items { // the last member with a name wins, also over a merged one
 		if item.Key == value.Key {
 			to.Items[i] = value
 			return
@@ -155,7 +154,7 @@ func key(n ast.MapKeyNode) string {
 	return n.GetToken().Value
 }
 
-// merge adds the members of a merge key that are not there yet.
+// merge adds the members of a merge key that do not exist yet.
 func (y *yaml) merge(to, from *Node) {
 	for _, item := range from.Members() {
 		switch {
