@@ -18,7 +18,7 @@ import (
 	"touchstone/worktree/diff"
 )
 
-// clone is a local clone, bare or not, that is only read.
+// clone reads a local clone, bare or not.
 type clone struct {
 	dir     string
 	batch   *exec.Cmd
@@ -62,12 +62,12 @@ func (c *clone) output(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// commit is one first-parent commit, which is a change against its parent.
+// commit is one first-parent commit. Its change is the difference from its parent.
 type commit struct {
 	sha, parent, author, title, body string
 }
 
-// botName is how programs sign their commits.
+// botName matches the authors of commits that programs make.
 var botName = regexp.MustCompile(`(?i)[\[(]bot[\])]|dependabot|renovate|github-actions`)
 
 func (c commit) bot() bool {
@@ -92,7 +92,7 @@ func (c *clone) commits(ctx context.Context, tip string, n int) ([]commit, error
 	return all, nil
 }
 
-// named adds the commits of these names that are not there yet.
+// named adds the commits with these names that are not in the list yet.
 func (c *clone) named(ctx context.Context, all []commit, names []string) ([]commit, error) {
 	for _, name := range names {
 		if slices.ContainsFunc(all, func(c commit) bool { return strings.HasPrefix(c.sha, name) }) {
@@ -107,7 +107,7 @@ func (c *clone) named(ctx context.Context, all []commit, names []string) ([]comm
 	return all, nil
 }
 
-// blob reads an object, and its size only where it is larger than max.
+// blob reads an object. If the object is larger than max, it returns only the size.
 func (c *clone) blob(name string, max int64) (data []byte, size int64, err error) {
 	if _, err := fmt.Fprintln(c.ask, name); err != nil {
 		return nil, 0, err
@@ -134,7 +134,7 @@ func (c *clone) blob(name string, max int64) (data []byte, size int64, err error
 	return data[:size], size, nil
 }
 
-// maxAround bounds a file that stands around a change, in bytes.
+// maxAround bounds an unchanged file that is read with a change, in bytes.
 const maxAround = 32 << 20
 
 func (c *clone) ReadFile(_ context.Context, rev, name string) ([]byte, error) {
@@ -167,12 +167,12 @@ func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 
 const none = "000000"
 
-// diff is what a commit changes, with the patches of its files.
+// diff returns what a commit changes, with the patches of its files.
 func (c *clone) diff(ctx context.Context, of commit) (diff.Diff, error) {
 	d := diff.Diff{Base: of.parent, Head: of.sha}
 	renames := "-M"
 	out, err := c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
-	if err != nil { // looking for renames reads contents, which the clone may lack
+	if err != nil { // finding renames needs contents, which the clone may lack
 		renames = "--no-renames"
 		out, err = c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
 	}
@@ -207,14 +207,14 @@ func (c *clone) diff(ctx context.Context, of commit) (diff.Diff, error) {
 	return d, c.patches(ctx, &d, renames, lacking)
 }
 
-// has reports whether the clone holds a file's content: a snapshot may lack its largest
-// files, which are left out.
+// has reports whether the clone has a file's content. A snapshot may lack its largest files, which are left
+// out.
 func (c *clone) has(mode, blob string) bool {
 	_, _, err := c.blob(blob, 0)
 	return mode == none || !errors.Is(err, fs.ErrNotExist)
 }
 
-// patches reads the unified diffs of all files, which come in the order of the raw diff.
+// patches reads the unified diffs of all files, in the order of the raw diff.
 func (c *clone) patches(ctx context.Context, d *diff.Diff, renames string, paths []string) error {
 	args := []string{"diff-tree", "-r", renames, "-p", "--no-ext-diff", "--no-textconv", "--no-color", d.Base, d.Head}
 	out, err := c.output(ctx, append(args, paths...)...)
@@ -225,7 +225,7 @@ func (c *clone) patches(ctx context.Context, d *diff.Diff, renames string, paths
 	for line := range bytes.Lines(out) {
 		switch {
 		case !bytes.HasPrefix(line, []byte("diff --git ")):
-		case further: // a file of another type is deleted, and added again
+		case further: // a file whose type changed is deleted, and added again
 			further = false
 		default:
 			if i++; i >= len(d.Files) {

@@ -10,7 +10,7 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// The labels that a person gave to what was found, the gravest first.
+// The labels that a person gave to findings, the gravest first.
 const (
 	isTrue     = "TRUE"     // a maintainer would want to be asked
 	isArguable = "ARGUABLE" // the letter of the rule is met, in ordinary work
@@ -20,9 +20,9 @@ const (
 	isLowering = "MISS" // of a commit: it lowers the bar
 )
 
-// labels are what people said of the findings in a set of commits.
+// labels are the labels that people gave to the findings in a set of commits.
 type labels struct {
-	// at is by repository and commit.
+	// at has the labels by repository.
 	at map[string][]label
 }
 
@@ -61,8 +61,8 @@ func readLabels() (labels, error) {
 	return all, nil
 }
 
-// of is the label of a finding: that of its line, or else the one that all labels of its
-// kind in its file agree on, since a rule may point at another line of the same matter.
+// of returns the label of a finding: the label of its line, or else the one that all labels of its kind in
+// its file agree on, because a rule may point at another line of the same problem.
 func (l labels) of(repo, sha, kind, path string, line int) string {
 	said := ""
 	for _, one := range l.at[repo] {
@@ -86,7 +86,7 @@ func (l labels) of(repo, sha, kind, path string, line int) string {
 	return said
 }
 
-// graver is the label of a change that has findings with both.
+// graver returns the label of a change that has findings with both labels.
 func graver(a, b string) string {
 	for _, l := range []string{isTrue, isArguable, unlabelled, isFalse} {
 		if a == l || b == l {
@@ -96,9 +96,9 @@ func graver(a, b string) string {
 	return b
 }
 
-// missed are commits beyond their labels: those whose diffs were read for what the guard had
-// not seen, and those of which the title announces a lowering, as the diff confirms: with the tier
-// that the words of the rules have for it, where somebody said which.
+// missed returns commits in addition to the labelled ones: those whose diffs were read to find what the guard
+// had missed, and those whose titles announce a lowering that the diff confirms. The value is the tier that
+// the words of the rules give the lowering, if somebody decided that.
 func missed() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range []string{"misses.csv", "announced.csv"} {
@@ -117,7 +117,7 @@ func missed() (map[string]string, error) {
 	return all, nil
 }
 
-// commitsOf are the commits of one repository that a table is keyed by.
+// commitsOf returns the commits of one repository among the keys of a table.
 func commitsOf(table map[string]string, repo string) (all []string) {
 	for key := range table {
 		if of, sha, _ := strings.Cut(key, " "); of == repo {

@@ -1,10 +1,10 @@
-// Guardreal takes the histories of local clones through the guard and the text checks,
-// as they are at this commit, and prints what is held, how much of that a person labelled
-// as right, what was announced and not seen, and what it costs. The repository holds only
-// facts: commits, places and labels. A clone that is not there is skipped and said.
+// Guardreal runs the guard and the text checks of this commit on the histories of local clones. It prints
+// what they hold, how much of that a person labelled as right, which announced lowerings they did not see,
+// and the cost. The repository holds only facts: commits, places and labels. Guardreal reports and skips a
+// missing clone.
 //
-// What each set of repositories showed the first time, after the mistakes that the set before
-// it showed were corrected:
+// The first results of each set of repositories, after the mistakes that the previous set showed were
+// corrected:
 //
 //	set            repositories  changes  held  TRUE  ARGUABLE  FALSE  held for text
 //	November 23, 1           28    8,400    93    29        42     22              8
@@ -27,7 +27,7 @@
 //	November 26, 18          32    6,400    40    16        15      9              5
 //	November 26, 19          24    4,800    41    22        12      7              0
 //
-// What titles announce, and diffs confirm, was seen and held at first:
+// The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
 //	set  announced  seen  held
 //	1-3         99    60    43
@@ -48,33 +48,33 @@
 //	18          31    14     6
 //	19          30    14     6
 //
-// Many of those not held are no holds by the words of the rules, such as warnings ignored, one place
-// suppressed, and what a helper or a list of the project's own leaves out; announced.csv says so of
-// sets 11 to 19. Of the 13 holds of the fifteenth 5 were held; 10 are since, and 24 of its 31 are seen.
-// Of the 18 holds of the sixteenth 11 were held, of the 3 of the seventeenth all; of the 10 of the eighteenth 5
-// were held, 8 are since, and 20 of its 31 are seen. Of the 9 of the nineteenth 6 were held, 7 are since, and 23
-// of its 30 are seen. Of the 80 lowerings of sets 11 to 14 all are seen since, and 45 of 49 holds are held.
+// Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
+// suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
+// sets 11 to 19. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
+// first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
+// and 23 of its 30 lowerings are seen. Of the 80 lowerings in sets 11 to 14 all are seen now, and 45 of 49
+// holds are held.
 //
-// Seven of the held changes of the fifth set are a test framework's own; nine of the eighth are of one
-// repository that raises a limit each time, six of the tenth and eleven of the fourteenth of one that
-// names other owners, 21 of the twelfth of one whose tests skip what a system lacks, and 21 of the texts
-// of the fifteenth of one that keeps minified code. 50 of the sixteenth are false for one submodule whose
-// name is that of a check; of its other 28 eight more were not held once the mistakes that they showed
-// were mended, which leaves 12 TRUE, 5 ARGUABLE and 3 FALSE; of all that is labelled of it since, 25 TRUE,
-// 5 ARGUABLE and 2 FALSE are held. Of the seventeenth two false ones are no longer held and one TRUE is new,
-// which makes 16 TRUE, 8 ARGUABLE and 1 FALSE. Of the eighteenth its nine false and four arguable ones are no
-// longer held and five TRUE are new, which makes 21 TRUE and 11 ARGUABLE. Of the nineteenth four of its false
-// ones are no longer held, and one TRUE and one ARGUABLE are new, which makes 23 TRUE, 13 ARGUABLE and 3 FALSE.
-// The rules were mended after each set, so that what is held of a set now tells nothing of other repositories.
+// Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
+// raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
+// from one whose tests skip what a system lacks, and 21 of the texts in set 15 from one that keeps minified
+// code. 50 in set 16 are FALSE because of one submodule with the name of a check; eight of its other 28 were
+// no longer held once the mistakes that they showed were corrected, which leaves 12 TRUE, 5 ARGUABLE and 3
+// FALSE. Of everything labelled in it since, 25 TRUE, 5 ARGUABLE and 2 FALSE are held. In set 17 two FALSE
+// ones are no longer held and one TRUE is new: 16 TRUE, 8 ARGUABLE and 1 FALSE. In set 18 its nine FALSE and
+// four ARGUABLE ones are no longer held and five TRUE are new: 21 TRUE and 11 ARGUABLE. In set 19 four FALSE
+// ones are no longer held, and one TRUE and one ARGUABLE are new: 23 TRUE, 13 ARGUABLE and 3 FALSE. The rules
+// were corrected after each set, so what they hold in a set now says nothing about other repositories.
 //
-// The eighteenth set was drawn by a rule that was written before any of it was fetched: for each of twelve
-// ecosystems an ordered list of repositories that no set before had, of which the first that could be had
-// were taken, three each for Go, Python, JavaScript, Rust, the JVM, Ruby, PHP and .NET, and two each for Elixir,
-// Swift, Dart and C++; of each the last 200 first-parent commits.
+// The rule that selected set 18 was written before any of it was fetched: for each of twelve ecosystems an
+// ordered list of repositories in no earlier set, of which the first available ones were taken: three each
+// for Go, Python, JavaScript, Rust, the JVM, Ruby, PHP and .NET, and two each for Elixir, Swift, Dart and
+// C++; from each the last 200 first-parent commits.
 //
-// The nineteenth set was drawn by a rule that was written before any of it was run or looked at: of each
-// line the first two that could be had within three minutes, of each the last 200 first-parent commits;
-// every change of these was run, every one that was held is labelled, and none was left out afterwards.
+// The rule that selected set 19 was written before any of it was run or looked at: from each line the first
+// two that could be had within three minutes, from each the last 200 first-parent commits. Every one of these
+// changes was run, every held change is labelled, and none was left out afterwards.
 //
 //	Go      kubernetes-sigs/kustomize, sqlc-dev/sqlc, redis/go-redis, urfave/cli
 //	Python  pypa/hatch, benoitc/gunicorn, aio-libs/yarl, fastapi/typer
@@ -89,7 +89,7 @@
 //	Dart    dart-lang/build, dart-lang/shelf, flame-engine/flame, fluttercommunity/plus_plugins
 //	C++     google/re2, nghttp2/nghttp2, zeromq/libzmq, open-source-parsers/jsoncpp
 //
-// Clones are looked for below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
+// Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
 
 import (
@@ -190,7 +190,7 @@ func run(ctx context.Context, out io.Writer, clones, part, only, again, list str
 	return listed.Close()
 }
 
-// peak is the most memory that this process has held.
+// peak is the peak memory of this process.
 func peak() string {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		for line := range strings.Lines(string(status)) {
@@ -204,7 +204,7 @@ func peak() string {
 	return fmt.Sprintf("%d kB", m.Sys>>10)
 }
 
-// listing is a table of findings, so that they can be looked at and labelled.
+// listing is a table of findings, for people to look at and label.
 type listing struct {
 	io.WriteCloser
 	*csv.Writer
@@ -214,7 +214,7 @@ type discard struct{ io.Writer }
 
 func (discard) Close() error { return nil }
 
-// create begins a listing in a file, or nowhere where it has no name.
+// create begins a listing in a file, or discards the listing if the file has no name.
 func create(name string) (listing, error) {
 	var to io.WriteCloser = discard{io.Discard}
 	if name != "" {
@@ -228,7 +228,7 @@ func create(name string) (listing, error) {
 	return l, l.Writer.Write([]string{"repo", "commit", "who", "tier", "kind", "rule", "place", "label", "why", "title"})
 }
 
-// heldIn are the commits that a listing says are held; nil where it has no name.
+// heldIn returns the commits that a listing marks as held; nil if the listing has no name.
 func heldIn(name string) (map[string]bool, error) {
 	if name == "" {
 		return nil, nil

@@ -29,14 +29,13 @@ type found struct {
 	why, label             string
 }
 
-// result is what came of one change.
+// result is the result of one change.
 type result struct {
 	repo     string
 	commit   commit
 	findings []found
 	took     time.Duration
-	// further says that the commit lies beyond the range, and was read for what the guard
-	// does not see.
+	// further says that the commit is outside the range, and was read for what the guard misses.
 	further bool
 }
 
@@ -44,12 +43,12 @@ func (r result) held() bool {
 	return slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && !f.text() })
 }
 
-// text reports whether the finding is one of the text checks.
+// text reports whether the finding comes from the text checks.
 func (f found) text() bool {
 	return slices.Contains([]string{"hidden-text", "manipulation", "address", "binary"}, f.kind)
 }
 
-// label is that of the change as held: that of its gravest hold.
+// label returns the label of a held change: that of its gravest hold.
 func (r result) label() string {
 	label := isFalse
 	for _, f := range r.findings {
@@ -97,8 +96,8 @@ func history(ctx context.Context, dir, repo, tip string, n int, said labels, oth
 	return all, nil
 }
 
-// examine takes one change through the checks. The time is that of the guard, with the
-// reading of what it looks at.
+// examine runs the checks on one change. The measured time is that of the guard, including reading the files
+// that it examines.
 func examine(ctx context.Context, c *clone, repo string, of commit) (result, error) {
 	r := result{repo: repo, commit: of}
 	d, err := c.diff(ctx, of)
@@ -155,7 +154,7 @@ func lowered(ctx context.Context, c *clone, d diff.Diff) ([]found, error) {
 	return all, nil
 }
 
-// held says how many of the changes are held.
+// held returns how many of the changes are held or have evidence, as text.
 func held(all []result, of func(result) bool) string {
 	n, h, e := 0, 0, 0
 	for _, r := range all {
@@ -180,7 +179,7 @@ func percent(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-// announced are the words of a title that says that a check is weakened.
+// announced matches words in a title which say that a check is weakened.
 var announced = regexp.MustCompile(`(?i)\b(?:skip|disabl|flak|ignor|xfail|relax|lower|suppress|loosen|quarantin|temporar|retr(?:y|ies)` +
 	`|nolint|noqa|deflak|allow fail|unstable|tolera)`)
 
@@ -200,8 +199,8 @@ func summary(out io.Writer, all []result, misses map[string]string) {
 	times(out, all)
 }
 
-// byRule counts the changes that each rule holds, by its gravest label there, and the findings
-// that each kind puts to the session.
+// byRule counts the changes that each rule holds, by the gravest label that the rule has there, and the
+// findings of each kind that go to the session.
 func byRule(out io.Writer, all []result) {
 	counts := map[string]map[string]int{}
 	count := func(key, label string) {
@@ -231,8 +230,8 @@ func byRule(out io.Writer, all []result) {
 	}
 }
 
-// labelledRules counts, for each rule, the labelled changes of all sets that it held when they were
-// last run, with or without a clone of them here.
+// labelledRules counts, for each rule, the labelled changes of all sets that the rule held in their last run,
+// with or without a local clone.
 func labelledRules(out io.Writer) error {
 	rows, err := table("labels.csv")
 	if err != nil {
@@ -258,21 +257,21 @@ func labelledRules(out io.Writer) error {
 	return nil
 }
 
-// shares writes how many of each label there are, and what share of the labelled.
+// shares returns the number of each label and its share of the labelled, as text.
 func shares(n map[string]int) string {
 	labelled := n[isTrue] + n[isArguable] + n[isFalse]
 	return fmt.Sprintf("%4d: TRUE %s, TRUE or ARGUABLE %s of %d labelled; %d unlabelled",
 		labelled+n[unlabelled], percent(n[isTrue], labelled), percent(n[isTrue]+n[isArguable], labelled), labelled, n[unlabelled])
 }
 
-// recall counts the lowerings that a title announces and a person confirmed: those that
-// the labels call true, and those that were found by reading what the guard had let pass. Of
-// some it is said which tier the words of the rules have for them.
+// recall counts the lowerings that a title announces and a person confirmed: those that the labels call true,
+// and those found by reading what the guard had let pass. For some of them a table has the tier that the
+// words of the rules give them.
 func recall(out io.Writer, all []result, misses map[string]string) {
 	truly := map[string]bool{}
 	rows, err := table("labels.csv")
 	if err != nil {
-		return // it was read before
+		return // the table was read before
 	}
 	for _, r := range rows {
 		truly[r[0]+" "+r[1]] = truly[r[0]+" "+r[1]] || r[4] == isTrue
@@ -307,7 +306,7 @@ func recall(out io.Writer, all []result, misses map[string]string) {
 		n, seen, percent(seen, n), holds, percent(holds, n), due, kept, percent(kept, due))
 }
 
-// is reports whether a table that is keyed by repository and short commit says so of a change.
+// is reports whether a table, with keys of repository and short commit, has a value for a change.
 func is[T comparable](table map[string]T, r result, want T) bool {
 	for key, value := range table {
 		repo, sha, _ := strings.Cut(key, " ")
@@ -318,7 +317,7 @@ func is[T comparable](table map[string]T, r result, want T) bool {
 	return false
 }
 
-// texts counts the changes that their text holds, and those that a file does which no session
+// texts counts the changes that are held for their text, and those that are held for a file which no session
 // can read.
 func texts(out io.Writer, all []result) {
 	for _, of := range []struct {
