@@ -1,7 +1,6 @@
-// Sim runs the loop in orders that seeds decide: events late or lost, agents killed,
-// people at work in between, GitHub failing. The last line is
-// "sim: N schedules, 0 violations, 0 stuck"; the status is 1 if it is not. Each
-// schedule that went wrong is told with its seed, by which it can be run again.
+// Sim runs the loop in orders that seeds determine: events are late or lost, agents are killed, people work
+// in between, GitHub fails. The last line is "sim: N schedules, 0 violations, 0 stuck"; the exit status is 1
+// if it is not. Each schedule that went wrong is printed with the seed to run it again.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	// There is little to keep and much to throw away.
+	// Little memory stays in use and much becomes garbage, so the collector may run less often.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -50,7 +49,7 @@ func main() {
 	}
 }
 
-// sim counts what became of schedules.
+// sim counts the results of schedules.
 type sim struct {
 	out     io.Writer
 	verbose bool
@@ -60,7 +59,7 @@ type sim struct {
 	ends              map[string]int
 }
 
-// perArena is how many schedules an arena lives for. It keeps all of them.
+// perArena is the number of schedules that run in one arena. The arena keeps all of them.
 const perArena = 10
 
 // run runs count schedules from a first seed on, several at once.
@@ -71,7 +70,7 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 	}
 	defer os.RemoveAll(dir)
 	all, ctx := errgroup.WithContext(ctx)
-	// Most of a schedule is waiting for git, and for the disk that keeps the journals.
+	// A schedule mostly waits for git, and for the disk with the journals.
 	all.SetLimit(4 * runtime.GOMAXPROCS(0))
 	for from := first; from < first+count; from += perArena {
 		all.Go(func() error {

@@ -2,8 +2,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// inMemory is a directory whose files are in memory, for what nobody reads after a schedule, or "": it has to have
-// room for many schedules at once, and to run scripts.
+// inMemory returns a directory whose files are in memory, for files that nobody reads after a schedule. It
+// returns "" if that directory lacks room for many schedules at once, or cannot run scripts.
 func inMemory() string {
 	const dir, room = "/dev/shm", 1 << 30
 	var fs unix.Statfs_t
