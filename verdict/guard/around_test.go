@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// standing is a commit that holds files. What is named in broken cannot be read, and link is a link.
+// standing is a commit with files. The file in broken cannot be read, and link is a link.
 type standing struct {
 	files        fstest.MapFS
 	broken, link string
@@ -126,7 +126,7 @@ func TestSurroundFailsClosed(t *testing.T) {
 	}
 }
 
-// A wide tree is not read to its end for the sake of one new file.
+// One new file does not make the guard read a wide tree to its end.
 func TestSurroundIsBounded(t *testing.T) {
 	base := standing{files: fstest.MapFS{}}
 	for i := range 1000 {

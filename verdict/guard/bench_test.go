@@ -15,13 +15,13 @@ import (
 	"touchstone/verdict/guard"
 )
 
-// The goals are for a whole change: 100 ms for a usual one, 3 s for 635 renamed files of
-// Rust, 300 MB of memory. As machines differ, each benchmark reads the same bytes with git in the same
-// run, and tells how many times as long the guard takes. Run them alone:
+// The goals are for a whole change: 100 ms for a usual one, 3 s for 635 renamed Rust files, 300 MB of memory.
+// Because machines differ, each benchmark also reads the same bytes with git in the same run, and reports the
+// guard's time as a multiple of git's. Run the benchmarks alone:
 //
 //	go test ./verdict/guard -run '^$' -bench 'Change' -benchtime 10x
 
-// BenchmarkUsualChange is a change of a workflow, settings, sources and tests in four languages.
+// BenchmarkUsualChange examines a change of a workflow, settings, sources and tests in four languages.
 func BenchmarkUsualChange(b *testing.B) {
 	files := map[string][2]string{
 		".github/workflows/ci.yml": edited("on: pull_request\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n",
@@ -46,7 +46,7 @@ func BenchmarkUsualChange(b *testing.B) {
 	benchmark(b, change)
 }
 
-// BenchmarkRenamedChange is 635 files of Rust that are moved, with a line changed in each.
+// BenchmarkRenamedChange examines a change that moves 635 Rust files and changes a line in each.
 func BenchmarkRenamedChange(b *testing.B) {
 	var change guard.Change
 	for i := range 635 {
@@ -59,7 +59,7 @@ func BenchmarkRenamedChange(b *testing.B) {
 	benchmark(b, change)
 }
 
-// edited is a text of n numbered parts, and the same with one of them doubled.
+// edited returns a text of n numbered parts, and the same text with one part doubled.
 func edited(head, part, foot string, n int) (sides [2]string) {
 	var parts []string
 	for i := range n {
@@ -89,7 +89,7 @@ func benchmark(b *testing.B, change guard.Change) {
 	b.ReportMetric(float64(m.Sys)/(1<<20), "MB-held")
 }
 
-// objects puts all sides of a change into a repository, and returns what reads them from there.
+// objects stores all sides of a change in a repository, and returns a function that reads them from there.
 func objects(b *testing.B, change guard.Change) (read func()) {
 	dir, git := b.TempDir(), func(in io.Reader, args ...string) []byte {
 		cmd := exec.Command("git", args...)

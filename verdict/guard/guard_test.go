@@ -23,7 +23,7 @@ func scenarios(t testing.TB, dir string) []guardtest.Scenario {
 	return all
 }
 
-// TestExamine has the changes in testdata: those in hit have findings, those in pass none.
+// TestExamine examines the changes in testdata: those in hit have findings, those in pass have none.
 func TestExamine(t *testing.T) {
 	for _, dir := range []string{"hit", "pass"} {
 		names := map[string]bool{}
@@ -79,8 +79,8 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// TestLargeTestsAreReadUpToABound: the first file of tests is read however large, and what there is no
-// room for beside it is said.
+// TestLargeTestsAreReadUpToABound: the first test file is read at any size, and a further one that exceeds
+// the bound is reported.
 func TestLargeTestsAreReadUpToABound(t *testing.T) {
 	var change guard.Change
 	for _, f := range []struct {
@@ -207,7 +207,7 @@ func FuzzExamine(f *testing.F) {
 	})
 }
 
-// BenchmarkExamine is a change of 20 test files of 1,000 lines each.
+// BenchmarkExamine examines a change of 20 test files with 1,000 lines each.
 func BenchmarkExamine(b *testing.B) {
 	line := "	if err := store.Append(ctx, event); err != nil { return fmt.Errorf(\"append: %w\", err) }\n"
 	var change guard.Change

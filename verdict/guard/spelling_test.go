@@ -9,11 +9,12 @@ import (
 	"touchstone/verdict/guard/guardtest"
 )
 
-// formats are the spellings that parsers of their own write and the guard's parsers read.
+// formats begin the names of the spellings that the test tries. The formats' own parsers write these spellings,
+// and the guard's parsers read them.
 var formats = []string{"YAML", "JSON", "TOML", "XML", "INI", "a script", "a workflow", "a makefile", "an owners"}
 
-// TestFormattingChangesNothing tries one in so many spellings of configurations, pipelines
-// and scripts; make guard-mutants tries all, and those of code.
+// TestFormattingChangesNothing tries a part of the spellings of configurations, pipelines and scripts; make
+// guard-mutants tries all of them, and the spellings of code.
 func TestFormattingChangesNothing(t *testing.T) {
 	t.Parallel()
 	const every = 41

@@ -21,7 +21,7 @@ func found(name, before, after string) string {
 	return strings.Join(out, ", ")
 }
 
-// The same workflow, however it is written, loses its trigger for pull requests.
+// The same workflow, in several spellings, loses its trigger for pull requests.
 func TestALostTriggerIsSeenInEverySpelling(t *testing.T) {
 	jobs := "\njobs:\n  t:\n    steps:\n      - run: go test ./...\n"
 	for _, spelling := range []string{
@@ -184,7 +184,7 @@ func TestABrokenPipelineHidesNoOther(t *testing.T) {
 	if len(found) != 1 || found[0].Tier != change.Hold || found[0].Rule != "ci/check-gone" {
 		t.Errorf("%+v", found)
 	}
-	broken.OldPath, broken.Before = "", nil // a new one, which checked nothing
+	broken.OldPath, broken.Before = "", nil // a new pipeline, which checked nothing
 	found = ci.Compare([]change.File{broken, {OldPath: workflow, Before: test}})
 	if len(found) != 2 || found[0].Tier != change.Evidence || found[1].Tier != change.Hold || found[1].Rule != "ci/check-gone" {
 		t.Errorf("%+v", found)
@@ -205,7 +205,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// A check that a workflow no longer names may be run by what it still runs.
+// A check that a workflow no longer names may be run by a runner that the workflow still starts.
 func TestACheckThatARunnerTakesOver(t *testing.T) {
 	lint := func(run string) string {
 		return "on: pull_request\njobs:\n  t:\n    steps:\n      - run: " + run + "\n"

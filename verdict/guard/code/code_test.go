@@ -12,8 +12,8 @@ import (
 	"touchstone/verdict/guard/guardtest"
 )
 
-// scenarios are the changes of testdata that those of the whole guard do not have, each with what has to
-// be said of it as "tier rule path:line".
+// scenarios returns the changes in testdata that the tests of the whole guard do not have, each with its
+// expected findings as "tier rule path:line".
 func scenarios(t testing.TB, dir string) []guardtest.Scenario {
 	t.Helper()
 	all, err := guardtest.Read(dir)
@@ -47,7 +47,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// No bytes cause a panic, and an empty change gives no hit.
+// No input causes a panic, and an empty change has no findings.
 func FuzzExamine(f *testing.F) {
 	for _, s := range scenarios(f, filepath.Join("..", "testdata", "hit")) {
 		for _, file := range s.Change.Files {
@@ -67,7 +67,7 @@ func FuzzExamine(f *testing.F) {
 	})
 }
 
-// Time grows with the length of the text, also where quotes and brackets do not close.
+// The time grows with the length of the text, even if quotes and brackets do not close:
 // go test -bench Examine ./verdict/guard/code
 func BenchmarkExamine(b *testing.B) {
 	unit := "describe('a', () => {\n  it('adds %d', () => {\n    expect(add(1, 2)).toBe(3)\n  })\n})\n"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What stands in strings and comments is no code, in every language's own spelling.
+// The content of strings and comments is not code, in the syntax of each language.
 func TestLex(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
 		{"a Go raw string", "a.go", "x := `it's \"// no` // yes", "x :="},
@@ -48,7 +48,7 @@ func TestLex(t *testing.T) {
 	}
 }
 
-// Tests are found where their language's runners find them.
+// Tests are found where the runners of each language find them.
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text string

@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict/guard/junit"
 )
 
-// What the runners report counts more than what the code seems to say.
+// The runners' reports count more than what the code suggests.
 func TestRunsOverruleTheCode(t *testing.T) {
 	one := func(names ...string) []byte {
 		out := "<testsuites><testsuite>"

@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// flat writes a tree as its paths, lines and values.
+// flat returns the paths, lines and values of a tree as text.
 func flat(n *doc.Node, prefix string) []string {
 	var out []string
 	for _, item := range n.Items {
@@ -61,7 +61,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		file, text string
-		large      bool // it is refused by a bound
+		large      bool // a bound refuses the document
 	}{
 		"broken YAML": {"a.yml", "a:\n\t- b\n", false}, "broken JSON": {"a.json", "{\"a\": ", false},
 		"broken TOML": {"a.toml", "a = [1\n", false},
@@ -77,8 +77,8 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		if err == nil || errors.Is(err, doc.ErrTooLarge) != tt.large {
 			t.Errorf("%s ends in %v", name, err)
 		}
-		// The work on what is refused grows with its size alone: at most so many objects, of
-		// which the alias bomb, in a few lines, may make one tree.
+		// The work on a refused document grows only with its size: at most this many objects. The few lines of
+		// the alias bomb may make as many objects as one tree.
 		if most := max(100_000, 4*float64(len(tt.text))); made > most {
 			t.Errorf("%s: %.0f objects are made of %d bytes", name, made, len(tt.text))
 		}

@@ -11,8 +11,8 @@ import (
 	"touchstone/verdict/guard/junit"
 )
 
-// report is a report with cases: "class|name", and what stands in the element behind a
-// further bar.
+// report returns a report with cases: "class|name", or "class|name|content" with the content of the case's
+// element.
 func report(cases ...string) []byte {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><testsuites><testsuite name="all">`)
@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A case that is reported twice passed if it passed once, and was retried.
+// A case with two reports passed if it passed once, and was retried.
 func TestReportedTwice(t *testing.T) {
 	r := runs(t, report("a|x", "a|y"), report("a|x|<failure/>", "a|x", "a|y", "a|y"))
 	if got := fmt.Sprint(r.Retried(), r.Missing()); got != "[a: x] []" {
@@ -89,7 +89,7 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// A test of the same name that was there before does not stand for one that is gone.
+// A test with the same name that existed before does not replace a removed test.
 func TestPassedElsewhere(t *testing.T) {
 	r := runs(t, report("a.X|twice", "b.Y|twice", "a.X|once"), report("b.Y|twice", "c.Z|once"))
 	if r.Passed("twice", []string{"X"}) || !r.Passed("twice", []string{"Y"}) || !r.Passed("once", []string{"X"}) {
@@ -107,8 +107,8 @@ func TestReadRefusesWhatIsNoReport(t *testing.T) {
 	}
 }
 
-// A report is written by the code under test: what is read of it is bounded, and what an element holds besides counts
-// for nothing.
+// The code under test writes the report: the amount that is read is bounded, and other content of an element
+// is ignored.
 func TestReadIsBounded(t *testing.T) {
 	many := strings.Repeat("<x><skipped/></x>", 20_000)
 	if r := runs(t, report("a|b"), report("a|b|"+many)); len(r.Skipped())+len(r.Missing()) != 0 {
@@ -142,7 +142,7 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// hostile are reports that cost the most for their size.
+// hostile returns reports with the highest cost for their size.
 func hostile(size int) map[string]func() []byte {
 	repeated := func(begin, part, end string) func() []byte {
 		return func() []byte {
@@ -171,7 +171,7 @@ func hostile(size int) map[string]func() []byte {
 	}
 }
 
-// zeros is a report of so many bytes.
+// zeros is a report with the given number of bytes.
 type zeros int64
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -183,7 +183,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// TestNoMoreIsReadThanIsTaken of what a commit's reports hold together.
+// TestNoMoreIsReadThanIsTaken: a commit's reports together are not read beyond the bound.
 func TestNoMoreIsReadThanIsTaken(t *testing.T) {
 	const most, whole = 64 << 20, 80 << 20
 	first, second := zeros(most-1), zeros(whole)
@@ -199,8 +199,8 @@ func TestNoMoreIsReadThanIsTaken(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory tells how much memory the largest reports take, their text included. It is the most that the process
-// ever had: each has to be run alone.
+// BenchmarkMemory reports the memory for the largest reports, including their text. It is the peak of the
+// process, so run each benchmark alone.
 func BenchmarkMemory(b *testing.B) {
 	for name, write := range hostile(64 << 20) {
 		b.Run(name, func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"touchstone/verdict/guard/shell"
 )
 
-// said writes the checks of a script: "!" for one whose failure is lost, "?" for one that
-// runs under a condition.
+// said returns the checks of a script as text: "!" marks a check whose failure is lost, "?" one that runs
+// under a condition.
 func said(commands []shell.Command) string {
 	var out []string
 	for _, c := range commands {

@@ -188,7 +188,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// What a newer linter reports for the first time was never checked.
+// A rule that is new in a newer linter never ran before, so turning it off is only evidence.
 func TestALintOfANewToolchain(t *testing.T) {
 	lints := func(more string) string { return "[lints.clippy]\nall = 'warn'\n" + more }
 	workflow := func(version string) change.File {
@@ -204,7 +204,7 @@ func TestALintOfANewToolchain(t *testing.T) {
 	}
 }
 
-// What a module left out goes with its code to another, and no further up.
+// A module's exclusions may move with its code to another module, but not to the project above it.
 func TestWhatIsIgnoredMoves(t *testing.T) {
 	lint := "android {\n  lint {\n    disable 'A'\n  }\n}\n"
 	for name, tt := range map[string]struct{ from, to, want string }{
