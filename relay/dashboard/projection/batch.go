@@ -23,7 +23,7 @@ type commitKey struct {
 	sha   string
 }
 
-// cache holds what the last batches touched, as the file has it.
+// cache holds the rows that the last batches touched, as they are in the file.
 type cache struct {
 	pulls   map[pullKey]*cached
 	commits map[commitKey]*cachedCommit
@@ -31,25 +31,25 @@ type cache struct {
 	days    days
 }
 
-// cachedCommit is a commit with the pull requests that the file has it as a head of.
+// cachedCommit is a commit with the pull requests that list it as a head in the file.
 type cachedCommit struct {
 	Commit
 	pulls []int
 }
 
-// cached is a pull request with its row in the file; 0 while it has none.
+// cached is a pull request with its row in the file; row is 0 while it has none.
 type cached struct {
 	Pull
 	row int64
-	// trimmed says that the file has its row, and no more what the row was made from.
+	// trimmed reports that the file has the row, but no longer the data from which it was made.
 	trimmed bool
-	heads   map[string]bool  // those that the file knows
-	share   map[int64]*daily // in the figures of days, as the file has it
-	// findings are those that were written last; nil while that is not known.
+	heads   map[string]bool  // those in the file
+	share   map[int64]*daily // its contribution to the figures of days, as the file has it
+	// findings are the findings that were written last; nil if unknown.
 	findings []datedFinding
 }
 
-// Bounds of each of them, in entries.
+// The maximum number of entries in each part of the cache.
 const (
 	maxCached     = 4000
 	maxCachedDays = 40
@@ -70,22 +70,22 @@ func (c *cache) shed() {
 	}
 }
 
-// batch takes events in, within one transaction.
+// batch processes events within one transaction.
 type batch struct {
 	p       *Projection
 	tx      *sql.Tx
 	touched map[pullKey]bool
 	commits map[commitKey]bool
-	heads   map[commitKey]int // of the pull requests that this batch has touched
+	heads   map[commitKey]int // of the pull requests that this batch touched
 	places  map[place]int64   // new ones
 	counts  map[int64]*count
 	kinds   map[kind]int64 // new ones
-	days    map[int64]bool // whose figures have changed
-	// prepared are the statements of this transaction.
+	days    map[int64]bool // those whose figures changed
+	// prepared are the prepared statements of this transaction.
 	prepared map[string]*sql.Stmt
 }
 
-// prepare is a statement, which is compiled once in a transaction.
+// prepare returns a statement, which is compiled once per transaction.
 func (b *batch) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if known := b.prepared[query]; known != nil {
 		return known, nil
@@ -105,7 +105,7 @@ func (b *batch) exec(ctx context.Context, query string, args ...any) (sql.Result
 	return statement.ExecContext(ctx, args...)
 }
 
-// one reads the one row that a query finds; sql.ErrNoRows if there is none.
+// one reads the single row that a query returns; the error is sql.ErrNoRows if there is none.
 func (b *batch) one(ctx context.Context, query string, args []any, into ...any) error {
 	statement, err := b.prepare(ctx, query)
 	if err != nil {
@@ -114,8 +114,8 @@ func (b *batch) one(ctx context.Context, query string, args []any, into ...any) 
 	return statement.QueryRowContext(ctx, args...).Scan(into...)
 }
 
-// count is what a batch brought from one place: how many events, the number of the newest, and when the
-// last event and the last ping came.
+// count is what a batch received from one place: the number of events, the sequence number of the newest, and
+// when the last event and the last ping arrived.
 type count struct{ events, seq, last, ping int64 }
 
 func (b *batch) count(at int64, e event.Event) {
@@ -132,15 +132,15 @@ func (b *batch) count(at int64, e event.Event) {
 	}
 }
 
-// rowsAtOnce is how many events one statement writes where there are many.
+// rowsAtOnce is the number of events that one statement inserts if there are many.
 const rowsAtOnce = 64
 
 const insertEvent = "INSERT INTO events (seq, place, number, type, action, sender, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 var insertEvents = insertEvent + strings.Repeat(", (?, ?, ?, ?, ?, ?, ?, ?)", rowsAtOnce-1)
 
-// run takes the events in. Its statements do not end with a context, which would take a goroutine for each:
-// done tells between two events whether to go on.
+// run processes the events. Its statements use a context that never ends, because each statement whose context
+// can end costs a goroutine. Instead, run calls done before each event to learn whether to continue.
 func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload, through int64, done func() error) error {
 	const columns = 8
 	values := make([]any, 0, rowsAtOnce*columns)
@@ -188,7 +188,7 @@ func (b *batch) set(ctx context.Context, name string, value int64) error {
 	return err
 }
 
-// place is the number of the place that an event comes from.
+// place returns the number of the place that an event comes from.
 func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 	at := place{e.Source, e.Repo}
 	b.p.mu.Lock()
@@ -210,7 +210,7 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 	return id, err
 }
 
-// take applies an event to what it is about, and returns the number of the pull request.
+// take applies an event to its commit and its pull request, and returns the number of the pull request.
 func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (int, error) {
 	var sha string
 	switch e.Type {
@@ -240,7 +240,7 @@ func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (
 	}
 	if pull.trimmed {
 		if in.PullRequest == nil || in.PullRequest.State != "open" {
-			return number, nil // it ended long ago, and stays as it was
+			return number, nil // it ended long ago, and stays unchanged
 		}
 		pull.trimmed = false
 	}
@@ -251,8 +251,8 @@ func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (
 	return number, nil
 }
 
-// takeCommit applies an event to a commit, and has the pull requests of which it is a head
-// written anew. It returns the number of one of those; 0 if there is none.
+// takeCommit applies an event to a commit, and marks the pull requests that have it as a head to be rewritten.
+// It returns the number of one of them; 0 if there is none.
 func (b *batch) takeCommit(ctx context.Context, e event.Event, in payload, key commitKey) (number int, err error) {
 	commit, err := b.commit(ctx, key)
 	if err != nil {
@@ -274,7 +274,7 @@ func (b *batch) takeCommit(ctx context.Context, e event.Event, in payload, key c
 	return number, nil
 }
 
-// pull is a pull request as it is known by now.
+// pull returns a pull request as it is known so far.
 func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 	c := &b.p.cache
 	if pull, ok := c.pulls[key]; ok {
@@ -305,7 +305,7 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 	return pull, nil
 }
 
-// commit is a commit as it is known by now.
+// commit returns a commit as it is known so far.
 func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error) {
 	c := &b.p.cache
 	if commit, ok := c.commits[key]; ok {
@@ -332,7 +332,7 @@ func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error
 	return commit, nil
 }
 
-// pullsOf are the numbers of the pull requests that the file has a commit as a head of.
+// pullsOf returns the numbers of the pull requests that have a commit as a head in the file.
 func (b *batch) pullsOf(ctx context.Context, key commitKey) (numbers []int, err error) {
 	find, err := b.prepare(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND heads.sha = ?")
 	if err != nil {

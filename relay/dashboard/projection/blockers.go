@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict"
 )
 
-// blockers are what stands between an open pull request and its merge.
+// blockers returns what prevents the merge of an open pull request.
 func (v *view) blockers(s Summary) []string {
 	list := []string{}
 	if s.State != "open" {
@@ -31,12 +31,12 @@ func (v *view) blockers(s Summary) []string {
 	return list
 }
 
-// held reports whether the head waits for a person by its own review.
+// held reports whether the review of the head waits for a person.
 func (v *view) held() bool {
 	return v.onHead != nil && v.onHead.Record.Verdict == verdict.RequestChanges && len(v.onHead.Record.Holds) > 0
 }
 
-// missing is what the head lacks to be merged, in sentences without their ends.
+// missing returns what the head lacks for a merge, as sentences without their full stops.
 func (v *view) missing() []string {
 	list := []string{}
 	switch {
@@ -96,7 +96,7 @@ func of(c Counts) string {
 	return ""
 }
 
-// names lists at most three of them.
+// names lists at most three of the names.
 func names(all []string) string {
 	if len(all) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:3], ", "), len(all)-3)
@@ -104,10 +104,11 @@ func names(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// commitName is how a commit is named.
+// commitName matches a commit's name at the beginning of a text.
 var commitName = regexp.MustCompile(`^[0-9a-f]{7,64}\b`)
 
-// Sentence is a text as a sentence of its own. A commit at its beginning stays as it is.
+// Sentence returns a text with a capital letter and a full stop. A commit's name at the beginning stays as it
+// is.
 func Sentence(text string) string {
 	if text == "" {
 		return ""

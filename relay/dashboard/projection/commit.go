@@ -11,23 +11,23 @@ import (
 	"touchstone/verdict"
 )
 
-// Commit is what the log tells of one commit of a repository: its checks, the statuses that
-// the agents wrote on it, and the repairs that a push brought with it.
+// Commit is what the log says about one commit of a repository: its checks, the statuses that the agents wrote
+// on it, and the repairs in the push that brought it.
 type Commit struct {
 	Checks map[string]Check `json:"checks,omitempty"` // by name
 	// Signs are the agents' own statuses, by context.
 	Signs map[string]Check `json:"signs,omitempty"`
-	// Repairs are the messages of the author's agent's commits in the push that brought it.
+	// Repairs are the commits of the author's agent in the push that brought this commit.
 	Repairs []Fix `json:"repairs,omitempty"`
 }
 
-// Check is one status or check run, the newest of its name.
+// Check is the newest status or check run of its name.
 type Check struct {
 	State string    `json:"state"` // success, failure or pending
 	Text  string    `json:"text,omitempty"`
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at"`
-	// Run is the number of the check run: of two, the later one has the greater.
+	// Run is the number of the check run; a later run has a greater number.
 	Run int64 `json:"run,omitempty"`
 }
 
@@ -49,7 +49,7 @@ const (
 
 const maxChecks = 300
 
-// status takes a commit status in.
+// status processes a commit status.
 func (c *Commit) status(e event.Event, in payload) {
 	name := Plain(in.Context, maxName)
 	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC()}
@@ -69,7 +69,7 @@ func (c *Commit) status(e event.Event, in payload) {
 	}
 }
 
-// run takes a check run in.
+// run processes a check run.
 func (c *Commit) run(in *checkRun, e event.Event) {
 	check := Check{State: "pending", At: in.StartedAt.UTC(), Run: in.ID}
 	if in.Status == "completed" {
@@ -88,7 +88,7 @@ func (c *Commit) run(in *checkRun, e event.Event) {
 	keep(&c.Checks, Plain(in.Name, maxName), check)
 }
 
-// keep keeps the newer of two checks of one name. A run that has ended is not begun again.
+// keep keeps the newer of two checks of one name. A finished run does not become pending again.
 func keep(all *map[string]Check, name string, check Check) {
 	if *all == nil {
 		*all = map[string]Check{}
@@ -105,7 +105,7 @@ func keep(all *map[string]Check, name string, check Check) {
 	(*all)[name] = check
 }
 
-// push takes in the repairs among a push's commits.
+// push adds the repairs among the commits of a push.
 func (c *Commit) push(in payload) {
 	for _, o := range in.Commits {
 		repair, ok := verdict.ParseRepair(o.Message)
@@ -117,8 +117,8 @@ func (c *Commit) push(in payload) {
 	}
 }
 
-// ci is the state of all checks together: success, failure, pending or none, with the names of
-// those that keep it from success.
+// ci returns the state of all checks together: success, failure, pending or none, with the names of the checks
+// that failed or are pending.
 func (c *Commit) ci() (state string, failed, pending []string) {
 	for name, check := range c.Checks {
 		switch check.State {

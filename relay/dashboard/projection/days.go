@@ -14,7 +14,7 @@ import (
 	"touchstone/relay/event"
 )
 
-// daily is what happened in one repository on one day, in UTC. Lengths of time are in whole seconds.
+// daily is what happened in one repository on one day, in UTC. Durations are in whole seconds.
 type daily struct {
 	Opened      int     `json:"opened,omitempty"`
 	Merged      int     `json:"merged,omitempty"`
@@ -25,22 +25,22 @@ type daily struct {
 	Tokens      int64   `json:"tokens,omitempty"`
 	Escalations int     `json:"escalations,omitempty"`
 	Unattended  int     `json:"unattended,omitempty"`
-	// MergedRounds and MergedCostUSD are of all rounds of what was merged then.
+	// MergedRounds and MergedCostUSD count all rounds of the pull requests that were merged on the day.
 	MergedRounds  int     `json:"merged_rounds,omitempty"`
 	MergedCostUSD float64 `json:"merged_cost_usd,omitempty"`
-	// FirstReviews are the times from opening to the first review, of those opened then, Merges those from opening to
-	// the merge, of those merged then.
+	// FirstReviews are the times from opening to the first review of the pull requests opened on the day.
+	// Merges are the times from opening to the merge of those merged on the day.
 	FirstReviews []int64 `json:"first_reviews,omitempty"`
 	Merges       []int64 `json:"merges,omitempty"`
 
-	// fired are the findings that were found first then; nil where that is not known. Notes and the file keep them apart.
+	// fired are the findings first found on the day; nil if unknown. Notes and the file store them separately.
 	fired []firing
 }
 
-// add counts what others know in.
+// add adds the counts of another daily.
 func (d *daily) add(o *daily) { d.count(o, 1) }
 
-// remove takes out what was added.
+// remove subtracts what add added.
 func (d *daily) remove(o *daily) { d.count(o, -1) }
 
 func (d *daily) count(o *daily, times int) {
@@ -62,10 +62,10 @@ func (d *daily) count(o *daily, times int) {
 	}
 }
 
-// micros are whole millionths, which can be added and taken away again without an error that grows.
+// micros rounds to whole millionths, so that adding and subtracting amounts does not accumulate an error.
 func micros(usd float64) float64 { return math.Round(usd*1e6) / 1e6 }
 
-// without is a list without some of its values, each of them once.
+// without removes one occurrence of each of the values from a list.
 func without(list, values []int64) []int64 {
 	for _, value := range values {
 		if i := slices.Index(list, value); i >= 0 {
@@ -75,7 +75,7 @@ func without(list, values []int64) []int64 {
 	return list
 }
 
-// moments are what happened to the one pull request that the figures are of.
+// moments returns what happened to the pull request, if the figures are those of a single one.
 func (d *daily) moments() (list []Moment) {
 	if d == nil {
 		return nil
@@ -94,7 +94,7 @@ func (d *daily) moments() (list []Moment) {
 	return list
 }
 
-// known is how much it knows of the day: a projection that has read more of the log knows more.
+// known measures how much is known about the day: a projection that has read more of the log knows more.
 func (d *daily) known() int {
 	if d == nil {
 		return 0
@@ -102,7 +102,8 @@ func (d *daily) known() int {
 	return d.Opened + d.Merged + d.Closed + d.Rounds + d.Findings + d.Escalations + d.MergedRounds + len(d.FirstReviews)
 }
 
-// better is what is known of the same day by the one that knows more of it, and by the one that knows more of its findings.
+// better combines two versions of a day: the counts of the version that knows more of them, and the findings of
+// the version that knows more about findings.
 func better(a, b *daily) *daily {
 	one, fired := *a, a.fired
 	if b.known() > a.known() {
@@ -115,7 +116,7 @@ func better(a, b *daily) *daily {
 	return &one
 }
 
-// days are the figures of each place on each day, counted since 1970.
+// days are the figures of each place, by day since 1970.
 type days map[int64]map[place]*daily
 
 func (all days) of(number int64, at place) *daily {
@@ -130,14 +131,14 @@ func (all days) of(number int64, at place) *daily {
 	return d
 }
 
-// matches reports whether all filters let the events of a place through.
+// matches reports whether all filters accept the events of a place.
 func (at place) matches(filters []event.Filter) bool {
 	e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
 	return !slices.ContainsFunc(filters, func(f event.Filter) bool { return !f.Match(e) })
 }
 
-// figures are those of the days from one on: live ones by the pull requests that the file knows, and those that were noted
-// with the log.
+// figures returns the figures of the days from one on: live ones come from the pull requests in the file, noted
+// ones from the notes of the log.
 func (p *Projection) figures(ctx context.Context, from int64, filters ...event.Filter) (live, noted days, err error) {
 	live, noted = days{}, days{}
 	err = p.query(ctx, func(rows *sql.Rows) error {
@@ -149,7 +150,7 @@ func (p *Projection) figures(ctx context.Context, from int64, filters ...event.F
 		if live[number], err = decodeDay(texts[0], filters); err != nil {
 			return err
 		}
-		if bytes.Equal(texts[0], texts[1]) { // as of most days: what is noted is what was known
+		if bytes.Equal(texts[0], texts[1]) { // true for most days: the noted and the live figures agree
 			noted[number] = live[number]
 			return nil
 		}
@@ -159,14 +160,14 @@ func (p *Projection) figures(ctx context.Context, from int64, filters ...event.F
 	return live, noted, err
 }
 
-// placed are the figures of a place on a day, as JSON keeps them.
+// placed are the figures of a place on a day, as JSON stores them.
 type placed struct {
 	Source string `json:"source"`
 	Repo   string `json:"repo"`
 	daily
 }
 
-// encodeDay is what the file keeps of a day.
+// encodeDay returns the text that the file stores for a day.
 func encodeDay(places map[place]*daily) (string, error) {
 	list := make([]placed, 0, len(places))
 	for _, at := range sortedPlaces(places) {
@@ -176,14 +177,14 @@ func encodeDay(places map[place]*daily) (string, error) {
 	return string(text), err
 }
 
-// sortedPlaces are the places in one order.
+// sortedPlaces returns the places in a fixed order.
 func sortedPlaces(places map[place]*daily) []place {
 	return slices.SortedFunc(maps.Keys(places), func(a, b place) int {
 		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.repo, b.repo))
 	})
 }
 
-// decodeDay reads of it again what is within the filters; nothing is kept of a day that nothing is known of.
+// decodeDay decodes the places within the filters. The text of a day about which nothing is known is empty.
 func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
 	if len(text) == 0 {
 		return map[place]*daily{}, nil
@@ -201,7 +202,7 @@ func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
 	return places, nil
 }
 
-// join takes in what others know better.
+// join takes over what others know better.
 func (all days) join(others days) {
 	for number, places := range others {
 		for at, d := range places {

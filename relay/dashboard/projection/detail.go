@@ -63,7 +63,7 @@ func settled(f Finding) int {
 	return 0
 }
 
-// round is a review with a record. Its durations are never negative, even where clocks differ.
+// round converts a review with a record. Durations are never negative, even if clocks differ.
 func (v *view) round(r Review) Round {
 	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, Key: r.Key, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
 	if at := v.headAt(r.SHA); !at.IsZero() {
@@ -92,7 +92,7 @@ func (v *view) round(r Review) Round {
 	return round
 }
 
-// merge is what a merge rested on.
+// merge returns what a merge was based on.
 func (v *view) merge() *verdict.Merge {
 	m := &verdict.Merge{
 		SHA: v.MergeSHA, By: v.MergedBy, At: v.MergedAt, OpenedAt: v.OpenedAt, Head: v.Head, Approvals: []verdict.Approval{}, Passed: []string{},

@@ -6,15 +6,15 @@ import (
 	"touchstone/verdict"
 )
 
-// figures are what statistics are made of.
+// figures are the data from which statistics are made.
 type figures struct {
-	reviewed   time.Time // when the first review came that is believed
+	reviewed   time.Time // when the first believed review came
 	unattended bool
-	rounds     []Round // those that are believed
+	rounds     []Round // the believed ones
 	findings   []datedFinding
 }
 
-// share is what the pull request adds to the figures of each day.
+// share returns what the pull request contributes to the figures of each day.
 func (v *view) share(s Summary, f figures) map[int64]*daily {
 	all := map[int64]*daily{}
 	on := func(at time.Time) *daily {

@@ -11,7 +11,7 @@ import (
 	"touchstone/verdict"
 )
 
-// firing are the findings of one kind in one repository on one day, the day on which they were found first.
+// firing counts the findings of one kind in one repository that were first found on one day.
 type firing struct {
 	Rule       string            `json:"rule"`
 	Dimension  verdict.Dimension `json:"dimension,omitempty"`
@@ -20,15 +20,15 @@ type firing struct {
 	Model      string            `json:"model,omitempty"`
 	Guidelines string            `json:"guidelines,omitempty"`
 	Findings   int               `json:"findings"`
-	// Pulls counts the pull requests in which the rule had not fired before.
+	// Pulls counts the pull requests in which the rule fired for the first time.
 	Pulls int `json:"pulls,omitempty"`
-	// First and Last are when the first and the last of them were found, in milliseconds since 1970.
+	// First and Last are when the first and the last of the findings were found, in milliseconds since 1970.
 	First int64 `json:"first"`
 	Last  int64 `json:"last"`
 }
 
-// weight is how much firings tell: how many there are, and of how many it is known what became of them. Firings of which
-// nothing is known weigh less than none.
+// weight measures how much firings tell: the number of findings, plus the number of those whose outcome is
+// known. Unknown firings (nil) weigh less than no firings.
 func weight(fired []firing) int {
 	if fired == nil {
 		return -1
@@ -43,7 +43,7 @@ func weight(fired []firing) int {
 	return sum
 }
 
-// firings are those of a day, if anything is known of it.
+// firings returns the firings of a day; nil if nothing is known about the day.
 func (d *daily) firings() []firing {
 	if d == nil {
 		return nil
@@ -51,8 +51,8 @@ func (d *daily) firings() []firing {
 	return d.fired
 }
 
-// addFirings adds to days the findings of some of them, by the pull requests that the file knows: those of one rule, or of
-// all if it is empty.
+// addFirings adds the findings of the days from one to another, from the pull requests in the file. It adds the
+// findings of one rule, or of all rules if rule is empty.
 func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, rule string, filters ...event.Filter) error {
 	names, of, args := p.names(), "", []any{dayMillis, from * dayMillis, (to + 1) * dayMillis}
 	if rule != "" {
@@ -81,7 +81,7 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 		) AS found JOIN kinds ON kinds.id = found.kind WHERE `+p.allowedIn("kinds.place", filters...), args...)
 }
 
-// addNotedFirings adds to days the findings of some of them as they were noted with the log.
+// addNotedFirings adds the findings of the days from one to another, from the notes of the log.
 func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
 	return p.query(ctx, func(rows *sql.Rows) error {
 		var number int64
@@ -102,8 +102,9 @@ func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int
 	}, "SELECT day, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
 }
 
-// lasting are the findings, of one rule or of all if it is empty, of the days from one on until the day on which the log
-// begins, for which notes may know more, and the first moment after them.
+// lasting returns the findings of one rule, or of all if rule is empty, of the days from one on until the day
+// on which the log begins. For these days the notes may know more than the file. until is the first moment
+// after them.
 func (p *Projection) lasting(ctx context.Context, from int64, rule string, filters ...event.Filter) (all days, until int64, err error) {
 	last, all, noted := toMillis(p.Since())/dayMillis, days{}, days{}
 	if from > last {
@@ -112,7 +113,7 @@ func (p *Projection) lasting(ctx context.Context, from int64, rule string, filte
 	if err := p.addNotedFirings(ctx, noted, from, last, filters...); err != nil {
 		return nil, 0, err
 	}
-	// Before both are compared by how much they know, since the other side has this rule alone.
+	// Remove the other rules before the comparison by weight, because the file's side has this rule alone.
 	for _, places := range noted {
 		for _, d := range places {
 			d.fired = slices.DeleteFunc(d.fired, func(f firing) bool { return rule != "" && f.Rule != rule })
@@ -125,7 +126,8 @@ func (p *Projection) lasting(ctx context.Context, from int64, rule string, filte
 	return all, (last + 1) * dayMillis, nil
 }
 
-// thinFirings leaves out the rarer half of the longest list of firings, and reports whether there was one.
+// thinFirings drops the rarer half of the longest list of firings, and reports whether there was anything to
+// drop.
 func thinFirings(list []notedPlace) bool {
 	longest := slices.MaxFunc(list, func(a, b notedPlace) int { return len(a.Fired) - len(b.Fired) }).Fired
 	for i := range list {

@@ -17,23 +17,23 @@ import (
 	"touchstone/relay/hub"
 )
 
-// Bounds of one transaction, within which what many of its events are about is written once, and of what is read from the
-// log at once.
+// Limits of one transaction and of one read of the log. A transaction writes each pull request and commit once,
+// however many events are about it.
 const (
 	batchEvents = 20_000
 	readEvents  = 5000
 	readBytes   = 32 << 20
 )
 
-// The least time between two transactions while the log moves: what comes meanwhile is written at once. It is
-// shorter while somebody waits for what the log holds.
+// The minimum time between two transactions while events arrive: events that arrive in between are written
+// together. It is shorter while somebody waits for an event.
 const (
 	gathering = 250 * time.Millisecond
 	hurrying  = 50 * time.Millisecond
 )
 
-// Run takes the log in until ctx ends. The page is worth no failure of the relay: what goes
-// wrong is logged and tried again, and a file that proves damaged is built anew.
+// Run processes the log until ctx ends. The page must never make the relay fail: Run logs errors and tries
+// again, and rebuilds a damaged file.
 func (p *Projection) Run(ctx context.Context) error {
 	var tended sync.WaitGroup
 	defer tended.Wait()
@@ -68,7 +68,7 @@ func (p *Projection) rebuild(ctx context.Context) error {
 	return p.open(ctx)
 }
 
-// follow catches up with the store in large pieces and then follows the log from memory.
+// follow catches up with the store in large pieces, and then follows the log in memory.
 func (p *Projection) follow(ctx context.Context) error {
 	if err := p.catchUp(ctx); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (p *Projection) follow(ctx context.Context) error {
 	}
 }
 
-// gather waits until it is time for the next transaction.
+// gather waits until the next transaction is due.
 func (p *Projection) gather(ctx context.Context, last time.Time) error {
 	select {
 	case <-ctx.Done():
@@ -116,7 +116,7 @@ func (p *Projection) gather(ctx context.Context, last time.Time) error {
 	return ctx.Err()
 }
 
-// collect reads what the log holds for one transaction, and whether there is more.
+// collect reads the events for one transaction, and reports whether the log has more.
 func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piece, more bool, err error) {
 	size := 0
 	for more = true; more && len(next.events) < batchEvents && size < readBytes; {
@@ -134,14 +134,14 @@ func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piec
 	return next, more, nil
 }
 
-// piece is a part of the log: what it holds up to an event, with what was read of its payloads.
+// piece is a part of the log up to an event, with the parsed payloads.
 type piece struct {
 	events  []event.Event
 	parsed  []payload
 	through int64
 }
 
-// catchUp takes in what the log holds by now. It reads on while it writes.
+// catchUp processes what the log holds so far. It reads the next piece while it writes one.
 func (p *Projection) catchUp(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	pieces := make(chan piece, 1)
@@ -172,7 +172,7 @@ func (p *Projection) catchUp(ctx context.Context) error {
 	return group.Wait()
 }
 
-// read is the piece of the log behind an event. Damaged events are left out.
+// read reads the piece of the log after an event. It skips damaged events.
 func (p *Projection) read(ctx context.Context, at int64) (next piece, err error) {
 	head := p.config.Log.Bounds().Head
 	for next.through = at; next.through < head && len(next.events) < batchEvents; {
@@ -190,14 +190,14 @@ func (p *Projection) read(ctx context.Context, at int64) (next piece, err error)
 		}
 		next.parsed = append(next.parsed, p.parse(events)...)
 		for i := range events {
-			events[i].Payload, events[i].Headers = nil, nil // they are long, and read
+			events[i].Payload, events[i].Headers = nil, nil // they are long, and already parsed
 		}
 		next.events, next.through = append(next.events, events...), events[len(events)-1].ID.Seq
 	}
 	return next, nil
 }
 
-// take takes a piece in, all of it or nothing.
+// take processes a piece in one transaction: all of it or nothing.
 func (p *Projection) take(ctx context.Context, next piece) error {
 	events, parsed, through := next.events, next.parsed, next.through
 	lasting := context.WithoutCancel(ctx)
@@ -240,7 +240,7 @@ func (p *Projection) take(ctx context.Context, next piece) error {
 	return nil
 }
 
-// parse reads the payloads, on all processors where there are many.
+// parse parses the payloads, on all processors if there are many.
 func (p *Projection) parse(events []event.Event) []payload {
 	parsed := make([]payload, len(events))
 	var group sync.WaitGroup

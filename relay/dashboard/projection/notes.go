@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// daysNote is the note of the log that names the first day whose figures are noted.
+	// daysNote is the name of the log's note that holds the first day with noted figures.
 	daysNote = "days"
-	// maxNoteBytes is what a note of a day takes at most: Firestore keeps 900,000 bytes.
+	// maxNoteBytes is the maximum size of the note of a day: Firestore keeps 900,000 bytes.
 	maxNoteBytes = 800_000
-	// maxDaysRead is how many notes are read at once.
+	// maxDaysRead is the number of notes that are read concurrently.
 	maxDaysRead = 8
 )
 
-// dayNote is the note of the log that holds a day's figures.
+// dayNote returns the name of the log's note that holds a day's figures.
 func dayNote(number int64) string {
 	return "day-" + time.UnixMilli(number*dayMillis).UTC().Format(time.DateOnly)
 }
 
-// notedPlace is one place in the note of a day.
+// notedPlace is one place in a day's note.
 type notedPlace struct {
 	placed
-	// Fired is null in notes of before rules were noted.
+	// Fired is null in notes written before rules were noted.
 	Fired []firing `json:"fired"`
 }
 
-// readDay reads the note of a day. One that cannot be read tells nothing.
+// readDay reads the note of a day. An unreadable note counts as none.
 func (p *Projection) readDay(ctx context.Context, number int64) (map[place]*daily, error) {
 	text, err := p.config.Store.Note(ctx, dayNote(number))
 	if err != nil || text == "" {
@@ -50,7 +50,7 @@ func (p *Projection) readDay(ctx context.Context, number int64) (map[place]*dail
 	return places, nil
 }
 
-// writeDay writes the note of a day. If it were too long, it keeps a sample of the lengths of time.
+// writeDay writes the note of a day. If the note is too long, it keeps a sample of the durations.
 func (p *Projection) writeDay(ctx context.Context, number int64, places map[place]*daily) error {
 	var list []notedPlace
 	for _, at := range sortedPlaces(places) {
@@ -67,8 +67,8 @@ func (p *Projection) writeDay(ctx context.Context, number int64, places map[plac
 	}
 }
 
-// thin leaves out every second length of time of the longest lists, or what rarely fired once there are none, and reports
-// whether there was anything.
+// thin drops every second duration of the longest lists, or rare firings once there are no more durations to
+// drop. It reports whether there was anything to drop.
 func thin(list []notedPlace) bool {
 	longest := 1
 	for i := range list {
@@ -93,7 +93,7 @@ func half(values []int64) []int64 {
 	return kept
 }
 
-// recollect reads into a new file what was noted with the log before.
+// recollect fills a new file with the figures that were noted with the log earlier.
 func (p *Projection) recollect(ctx context.Context, today int64) error {
 	var there int
 	err := p.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&there) }, "SELECT COUNT(*) FROM meta WHERE name = 'noted'")
@@ -127,8 +127,8 @@ func (p *Projection) recollect(ctx context.Context, today int64) error {
 	})
 }
 
-// firstNoted is the first day whose figures are noted, not before those that trends show; the day after today if
-// there is none.
+// firstNoted returns the first day with noted figures that trends can show; the day after today if there is
+// none.
 func (p *Projection) firstNoted(ctx context.Context, today int64) (int64, error) {
 	text, err := p.config.Store.Note(ctx, daysNote)
 	first, wrong := time.Parse(time.DateOnly, text)
@@ -138,7 +138,7 @@ func (p *Projection) firstNoted(ctx context.Context, today int64) (int64, error)
 	return max(first.UnixMilli()/dayMillis, today-maxBuckets), nil
 }
 
-// keepDay keeps in the file what is noted of a day.
+// keepDay stores the noted figures of a day in the file.
 func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*daily) error {
 	if len(places) == 0 {
 		return nil
@@ -164,8 +164,8 @@ func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*da
 	return err
 }
 
-// noteDays notes with the log what became known of its days. Relays that share a log take over what
-// another one knows better.
+// noteDays notes new knowledge about the days with the log. Relays that share a log take over what another
+// relay knows better.
 func (p *Projection) noteDays(ctx context.Context, today int64) error {
 	since := p.Since()
 	if since.IsZero() {

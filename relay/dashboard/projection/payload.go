@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict"
 )
 
-// payload is the little that the projection reads of GitHub's webhook payloads
+// payload is the small part of GitHub's webhook payloads that the projection reads
 // (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
 type payload struct {
 	PullRequest *pullObject    `json:"pull_request"`
@@ -22,19 +22,19 @@ type payload struct {
 	Reviewer    account        `json:"requested_reviewer"`
 	Hook        *hookObject    `json:"hook"`
 
-	// Of a status.
+	// For a status.
 	SHA         string    `json:"sha"`
 	Context     string    `json:"context"`
 	State       string    `json:"state"`
 	Description string    `json:"description"`
 	UpdatedAt   time.Time `json:"updated_at"`
 
-	// Of a push.
+	// For a push.
 	Ref     string         `json:"ref"`
 	After   string         `json:"after"`
 	Commits []commitObject `json:"commits"`
 
-	text string // what lists of events say of it
+	text string // the description in lists of events
 }
 
 type account struct {
@@ -82,7 +82,7 @@ type reviewObject struct {
 	URL         string    `json:"html_url"`
 	SubmittedAt time.Time `json:"submitted_at"`
 
-	// sealed is the record that its text carries, if unsealed is nil.
+	// sealed is the record in the review's text, if unsealed is nil.
 	sealed   verdict.Sealed
 	unsealed error
 }
@@ -117,24 +117,24 @@ type hookObject struct {
 	Active bool     `json:"active"`
 }
 
-// read are the event types whose payloads the projection looks into.
+// read are the event types whose payloads the projection parses.
 var read = map[string]bool{
 	"pull_request": true, "pull_request_review": true, "pull_request_review_comment": true, "issue_comment": true, "status": true,
 	"check_run": true, "push": true, "ping": true,
 }
 
-// parse reads what a payload says. Of one that has another shape than GitHub's, what could be
-// read counts. Names are matched exactly, as the relay does where it decides who may see an event.
+// parse reads a payload. If its shape differs from GitHub's, the readable parts count. Names are matched
+// exactly, as the relay does when it decides who may see an event.
 func parse(e event.Event) (p payload) {
-	_ = exactjson.Decode(e.Payload, &p) // it is JSON, or the source had refused it
+	_ = exactjson.Decode(e.Payload, &p) // it is JSON, otherwise the source had refused it
 	if p.Review != nil {
 		p.Review.sealed, p.Review.unsealed = verdict.ParseSealed(p.Review.Body)
 	}
 	return p
 }
 
-// Plain is text of others on one line, at most n characters of it, without characters that
-// steer a terminal, turn the line around or cannot be seen.
+// Plain returns untrusted text on one line, cut after n characters, without characters that control a terminal,
+// reverse the text's direction or are invisible.
 func Plain(text string, n int) string {
 	var b strings.Builder
 	space := false

@@ -1,12 +1,11 @@
-// Package projection owns the read model behind the relay's page: what the log tells of pull
-// requests, of their rounds and findings, and where in the log each event lies. It keeps all
-// that in a SQLite file of its own, which can be deleted at any time: it is built from the log
-// alone, anew where it is missing, damaged or of another version, and else from where it
-// stopped.
+// Package projection owns the read model of the relay's page: what the log says about pull requests, their
+// rounds and findings, and where in the log each event lies. It keeps all that in a SQLite file of its own,
+// which can be deleted at any time, because it is built from the log alone. The projection continues where it
+// stopped, and rebuilds the file if it is missing, damaged or of another version.
 //
-// Like the agents, it believes a review's record only if a configured reviewer other than the
-// author posted it and it was not changed since. It shows other records with the reason why it
-// does not believe them.
+// Like the agents, the projection believes a review's record only if a configured reviewer other than the
+// author posted it and it was not changed since. It shows other records with the reason why it does not believe
+// them.
 package projection
 
 import (
@@ -28,39 +27,39 @@ import (
 	"touchstone/relay/hub"
 )
 
-// Config is what a projection is made from.
+// Config is the configuration of a projection.
 type Config struct {
-	// Path is its file.
+	// Path is the path of the projection's file.
 	Path string
-	// Log is the relay's log, Store where it is kept.
+	// Log is the relay's log, Store its storage.
 	Log   *hub.Hub
 	Store hub.Store
 	// Reviewers are the logins whose records are believed.
 	Reviewers []string
-	// GitHub are the sources whose events have GitHub's shape.
+	// GitHub are the sources that send events in GitHub's format.
 	GitHub []string
 }
 
-// Projection is the read model. Its methods may be called from many goroutines.
+// Projection is the read model. Its methods are safe for concurrent use.
 type Projection struct {
 	config Config
 	github map[string]bool
 
 	swap  sync.RWMutex // held for writing while the file is replaced
 	files *files
-	cache cache // of the goroutine in Run
+	cache cache // belongs to Run's goroutine
 
-	awaited chan struct{} // holds something while somebody waits
+	awaited chan struct{} // contains a value while somebody waits
 
 	mu     sync.Mutex
-	at     int64 // the last event that was taken in
+	at     int64 // the last processed event
 	since  time.Time
 	moved  chan struct{} // closed when at moves
 	places map[place]int64
-	newest map[int64]int64 // by place, the last event that was taken in since the start
-	state  error           // why it stands still; nil while it does not
+	newest map[int64]int64 // by place, the last event processed since the start
+	state  error           // why processing is stuck; nil while it is not
 
-	forget atomic.Bool // the cache holds what the file does not any more
+	forget atomic.Bool // set when the cache holds rows that the file no longer has
 }
 
 // place is where an event comes from.
@@ -93,7 +92,7 @@ func (p *Projection) open(ctx context.Context) error {
 		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.close()))
 	}
 	if p.at > bounds.Head {
-		// The log was restored from a backup: what was taken in is not what it holds.
+		// The log was restored from a backup, so the file holds events that the log does not.
 		if err := errors.Join(f.close(), remove(p.config.Path)); err != nil {
 			return err
 		}
@@ -106,7 +105,7 @@ func (p *Projection) open(ctx context.Context) error {
 	return nil
 }
 
-// recall reads how far the file has come.
+// recall reads from the file how far processing has come.
 func (p *Projection) recall(ctx context.Context) error {
 	at, since, places := int64(0), int64(0), map[place]int64{}
 	rows, err := p.files.writer.QueryContext(ctx, "SELECT name, value FROM meta WHERE name IN ('at', 'since')")
@@ -151,46 +150,46 @@ func (p *Projection) recall(ctx context.Context) error {
 	return rows.Err()
 }
 
-// FromGitHub reports whether a source's events have GitHub's shape.
+// FromGitHub reports whether a source sends events in GitHub's format.
 func (p *Projection) FromGitHub(source string) bool { return p.github[source] }
 
 func (at place) key() place { return place{at.source, strings.ToLower(at.repo)} }
 
-// Close closes the file, after Run.
+// Close closes the file. Call it after Run has returned.
 func (p *Projection) Close() error {
 	p.swap.Lock()
 	defer p.swap.Unlock()
 	return p.files.close()
 }
 
-// At is the last event that was taken in.
+// At returns the number of the last processed event.
 func (p *Projection) At() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.at
 }
 
-// Since is from when on the log is known; zero while nothing is.
+// Since returns the time from which on the log is known; zero while nothing is known.
 func (p *Projection) Since() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.since
 }
 
-// Cursor is At as it stands on the wire.
+// Cursor returns At as a cursor for the API.
 func (p *Projection) Cursor() string {
 	return event.Cursor{Log: p.config.Log.Bounds().Log, Seq: p.At()}.String()
 }
 
-// Moved is closed when At moves.
+// Moved returns a channel that is closed when At moves.
 func (p *Projection) Moved() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.moved
 }
 
-// Newest is the last event within a scope that was taken in since the start; 0 if none was. Settings
-// are within every scope.
+// Newest returns the number of the last event within a scope that was processed since the start; 0 if there is
+// none. Settings are within every scope.
 func (p *Projection) Newest(scope event.Filter) (newest int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,10 +202,10 @@ func (p *Projection) Newest(scope event.Filter) (newest int64) {
 	return newest
 }
 
-// Await waits until all that the log held when it was called is taken in, or ctx ends.
+// Await waits until everything that the log holds at the time of the call is processed, or until ctx ends.
 func (p *Projection) Await(ctx context.Context) { p.Reach(ctx, p.config.Log.Bounds().Head) }
 
-// Reach waits until the event with a number is taken in, or ctx ends.
+// Reach waits until the event with the number seq is processed, or until ctx ends.
 func (p *Projection) Reach(ctx context.Context, seq int64) {
 	for {
 		p.mu.Lock()
@@ -227,7 +226,7 @@ func (p *Projection) Reach(ctx context.Context, seq int64) {
 	}
 }
 
-// Size is how many bytes the file takes.
+// Size returns the size of the file in bytes.
 func (p *Projection) Size() (bytes int64) {
 	for _, end := range []string{"", "-wal"} {
 		if info, err := os.Stat(p.config.Path + end); err == nil {
@@ -237,7 +236,7 @@ func (p *Projection) Size() (bytes int64) {
 	return bytes
 }
 
-// State is why the projection stands still; nil while it does not.
+// State returns why processing is stuck; nil while it is not.
 func (p *Projection) State() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,7 +249,7 @@ func (p *Projection) setState(err error) {
 	p.state = err
 }
 
-// query runs a read while the file stays the one that it is.
+// query runs a read, and prevents the replacement of the file meanwhile.
 func (p *Projection) query(ctx context.Context, each func(*sql.Rows) error, query string, args ...any) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()

@@ -12,13 +12,13 @@ import (
 	"touchstone/verdict"
 )
 
-// Pull is all that the log tells of one pull request. Applying events to it in another order,
-// or one of them twice, comes to the same.
+// Pull is everything that the log says about one pull request. Applying events in another order, or twice,
+// gives the same result.
 type Pull struct {
 	Source string `json:"source"`
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
-	// ID is GitHub's number for it among all pull requests, which signatures cover.
+	// ID is the number that identifies the pull request among all of GitHub's; signatures cover it.
 	ID         int64     `json:"id"`
 	Title      string    `json:"title"`
 	Author     string    `json:"author"`
@@ -37,8 +37,8 @@ type Pull struct {
 	MergedBy   string    `json:"merged_by,omitempty"`
 	MergeSHA   string    `json:"merge_sha,omitempty"`
 	EventAt    time.Time `json:"event_at"`
-	LabelledAt time.Time `json:"labelled_at,omitzero"` // when NeedsHuman was last put on
-	Escalated  []string  `json:"escalated,omitempty"`  // the moments at which it was
+	LabelledAt time.Time `json:"labelled_at,omitzero"` // when NeedsHuman was last added
+	Escalated  []string  `json:"escalated,omitempty"`  // all times when NeedsHuman was added
 	Heads      []Head    `json:"heads,omitempty"`      // oldest first
 	Reviews    []Review  `json:"reviews,omitempty"`    // oldest first
 }
@@ -46,7 +46,7 @@ type Pull struct {
 // NeedsHuman is the label with which the agents call a person.
 const NeedsHuman = "needs-human"
 
-// Head is a commit that was the pull request's head, and when the relay first heard so.
+// Head is a commit that was the pull request's head, and when the relay first heard about it.
 type Head struct {
 	SHA string    `json:"sha"`
 	At  time.Time `json:"at"`
@@ -62,18 +62,18 @@ type Review struct {
 	URL       string    `json:"url"`
 	Edited    bool      `json:"edited,omitempty"`
 	Dismissed bool      `json:"dismissed,omitempty"`
-	// Body names the text, to see whether it was changed.
+	// Body is the length and hash of the text, to detect changes.
 	Body string `json:"body,omitempty"`
-	// Record is nil for a review that carries none. Unreadable says that it looks as if it
-	// did; Forged, that the record's signature does not fit it.
+	// Record is nil for a review without one. Unreadable reports that the text looks as if it had a record;
+	// Forged, that the record's signature does not match.
 	Record     *verdict.Record `json:"record,omitempty"`
 	Unreadable bool            `json:"unreadable,omitempty"`
 	Forged     bool            `json:"forged,omitempty"`
-	// Key is the public key that a record is signed with, in hexadecimal; empty for an unsigned one.
+	// Key is the public key that the record is signed with, in hexadecimal; empty for an unsigned record.
 	Key string `json:"key,omitempty"`
 }
 
-// Bounds of what is kept of one pull request, in characters and in number.
+// Limits on what is kept of one pull request, in characters and entries.
 const (
 	maxTitle   = 300
 	maxName    = 256
@@ -81,7 +81,7 @@ const (
 	maxHeads   = 500
 )
 
-// apply takes in what an event says of the pull request itself.
+// apply applies what an event says about the pull request itself.
 func (p *Pull) apply(e event.Event, in payload) {
 	p.EventAt = later(p.EventAt, e.ReceivedAt)
 	if o := in.PullRequest; o != nil && o.Number == p.Number {
@@ -99,8 +99,8 @@ func (p *Pull) apply(e event.Event, in payload) {
 	}
 }
 
-// describe takes the state of the pull request, unless a newer one is known. GitHub's times
-// are whole seconds: within one, the log's order decides, but a merge is never undone.
+// describe applies the state of the pull request, unless a newer state is known. GitHub's times are whole
+// seconds: within a second the log's order decides, but a merge is never undone.
 func (p *Pull) describe(o *pullObject, e event.Event) {
 	p.addHead(o.Head.SHA, e)
 	if o.MergedAt != nil {
@@ -148,7 +148,7 @@ func (p *Pull) addHead(sha string, e event.Event) {
 	slices.SortStableFunc(p.Heads, func(a, b Head) int { return a.At.Compare(b.At) })
 }
 
-// headAt is when a head was first heard of, or the zero time.
+// headAt returns when the relay first heard about a head, or the zero time.
 func (p *Pull) headAt(sha string) time.Time {
 	for _, h := range p.Heads {
 		if h.SHA == sha {
@@ -158,8 +158,8 @@ func (p *Pull) headAt(sha string) time.Time {
 	return time.Time{}
 }
 
-// review takes a review in. An edited or dismissed review stays so, also when events come out of
-// order: the text that was submitted is lost.
+// review applies a review. An edited or dismissed review stays so even if events come out of order, because the
+// submitted text is lost.
 func (p *Pull) review(action string, o *reviewObject) {
 	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
 	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))
@@ -175,7 +175,7 @@ func (p *Pull) review(action string, o *reviewObject) {
 	}
 	r := &p.Reviews[i]
 	r.Edited = r.Edited || action == "edited" || r.Body != body
-	if action == "submitted" && r.Body != body { // an event of its edit came first
+	if action == "submitted" && r.Body != body { // the event of its edit came first
 		r.Body = body
 		r.readRecord(p, o)
 	}
@@ -185,8 +185,8 @@ func (p *Pull) review(action string, o *reviewObject) {
 	}
 }
 
-// readRecord reads the record that a review carries, if it does. Its signature is checked
-// against the key it names: that the record is this pull request's, and as it was signed.
+// readRecord reads the record of a review, if it has one. The signature is checked with the key that it names:
+// it must match this pull request and the record's content.
 func (r *Review) readRecord(p *Pull, o *reviewObject) {
 	sealed := o.sealed
 	if o.unsealed != nil {
@@ -199,7 +199,7 @@ func (r *Review) readRecord(p *Pull, o *reviewObject) {
 	r.Key = hex.EncodeToString(sealed.Key)
 }
 
-// doubt says why a review's record is not believed, as a sentence part; "" if it is.
+// doubt returns why a review's record is not believed, as a part of a sentence; "" if it is believed.
 func (p *Pull) doubt(r Review, reviewers []string) string {
 	if r.Unreadable {
 		return "its record cannot be read"

@@ -13,27 +13,27 @@ import (
 	"touchstone/verdict"
 )
 
-// PullQuery says which pull requests are asked for.
+// PullQuery selects pull requests.
 type PullQuery struct {
-	// Scope is what the asker may see, Repo a glob of repositories; empty is all.
+	// Scope is what the caller may see, Repo a glob of repositories; an empty Repo matches all.
 	Scope event.Filter
 	Repo  string
-	// State is open, closed (merged ones too) or all; empty is open.
+	// State is open, closed (including merged) or all; empty means open.
 	State string
-	// Author and Waiting are logins, one of which opened it, and one of which it waits for. Turn is
-	// whose turn it is. Empty is any.
+	// Author and Waiting are lists of logins: one of the first must have opened the pull request, and it must
+	// wait for one of the second. Turn is whose turn it is. Empty matches any.
 	Author, Waiting []string
 	Turn            verdict.Turn
-	// NotPerson leaves out those whose turn is a person's.
+	// NotPerson excludes pull requests that are a person's turn.
 	NotPerson bool
-	// From and To are days between which Moment was, To not among them; both zero is ever.
+	// From and To are the days between which Moment was, excluding To; both zero means any time.
 	Moment   Moment
 	From, To time.Time
-	// Limit and Offset choose a page.
+	// Limit and Offset select a page.
 	Limit, Offset int
 }
 
-// Moment is a time of a pull request by which lists are chosen.
+// Moment is an event in the life of a pull request by which lists are selected.
 type Moment string
 
 // The moments.
@@ -44,16 +44,16 @@ const (
 	Found      Moment = "found"    // reviewed, with findings
 	Escalated  Moment = "escalated"
 	Merged     Moment = "merged"
-	Unattended Moment = "unattended" // merged, and no person was called or let it pass
+	Unattended Moment = "unattended" // merged without calling a person or a person letting it pass
 )
 
-// Moments are all of them.
+// Moments lists all moments.
 var Moments = []Moment{Opened, Answered, Reviewed, Found, Escalated, Merged, Unattended}
 
-// allowed are the places within all of the filters, as a condition on a column place.
+// allowed returns an SQL condition on the column place, for the places within all of the filters.
 func (p *Projection) allowed(filters ...event.Filter) string { return p.allowedIn("place", filters...) }
 
-// names are the places by their numbers.
+// names returns the places by their numbers.
 func (p *Projection) names() map[int64]place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *Projection) names() map[int64]place {
 	return names
 }
 
-// allowedIn is allowed, of a column of another name.
+// allowedIn is allowed for a column of another name.
 func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
 	if !slices.ContainsFunc(filters, func(f event.Filter) bool { return len(f.Sources)+len(f.Repos) > 0 }) {
 		return "1"
@@ -80,7 +80,7 @@ func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
 	return column + " IN (" + strings.Join(ids, ",") + ")"
 }
 
-// condition is what the query asks, but for the turn if that is left out.
+// condition returns the SQL condition of the query, without that on the turn if turn is false.
 func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
 	var repos event.Filter
 	if q.Repo != "" {
@@ -124,11 +124,11 @@ func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// rankEnded is the rank of what is merged or closed.
+// rankEnded is the rank of merged and closed pull requests.
 const rankEnded = 4
 
-// order is where a pull request stands in lists: open ones by their turn and then those first that have waited
-// longest, ended ones behind them, the newest first.
+// order returns a pull request's position in lists: open ones by turn and then the longest waiting first,
+// followed by ended ones, the newest first.
 func order(s Summary) (rank int, sorted int64) {
 	if s.State != "open" {
 		return rankEnded, -toMillis(s.Since)
@@ -140,9 +140,9 @@ func order(s Summary) (rank int, sorted int64) {
 	return rank, toMillis(s.Since)
 }
 
-// Pulls are the pull requests that a query asks for: open ones first, of these the ones that
-// wait for a person, then those that have waited longest; closed ones newest first. More says
-// that there are more behind them.
+// Pulls returns the pull requests that a query selects: open ones first, beginning with those that wait for a
+// person, then by waiting time, the longest first; closed ones follow, the newest first. more reports that
+// there are more after them.
 func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, more bool, err error) {
 	where, args := p.condition(q, true)
 	list = []Summary{}
@@ -166,8 +166,7 @@ func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, mo
 	return list, more, err
 }
 
-// Turns counts the pull requests that match a query by whose turn it is. It ignores the query's
-// own Turn.
+// Turns counts the pull requests that match a query by whose turn it is. It ignores the query's own Turn.
 func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]int, error) {
 	where, args := p.condition(q, false)
 	counts := map[verdict.Turn]int{}
@@ -183,7 +182,7 @@ func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]i
 	return counts, err
 }
 
-// Repos are the repositories within a scope that have pull requests, by name.
+// Repos returns the repositories within a scope that GitHub's sources sent events about, by name.
 func (p *Projection) Repos(scope event.Filter) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,10 +196,10 @@ func (p *Projection) Repos(scope event.Filter) []string {
 	return slices.Compact(repos)
 }
 
-// maxHappenings bounds the events that a pull request's page shows.
+// maxHappenings limits the events on a pull request's page.
 const maxHappenings = 200
 
-// Pull is all that is known of one pull request; false if nothing is, or none of it within
+// Pull returns everything that is known about one pull request; known is false if nothing is, or nothing within
 // the scope.
 func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, number int) (d Detail, known bool, err error) {
 	var doc, summary string
@@ -258,22 +257,22 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	return d, true, err
 }
 
-// globEscape is the glob that matches a name alone.
+// globEscape returns the glob that matches only this name.
 func globEscape(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// EventQuery says which events are asked for. The zero values are all.
+// EventQuery selects events. Zero values match all.
 type EventQuery struct {
 	Scope  event.Filter
-	Filter event.Filter // what is asked for besides
+	Filter event.Filter // further restrictions
 	Number int
-	// After and Before bound the events' numbers. With Before they come newest first.
+	// After and Before limit the events' numbers, excluding both. With Before, the newest come first.
 	After, Before int64
 	Limit         int
 }
 
-// Line is an event as lists show it.
+// Line is an event as lists display it.
 type Line struct {
 	Seq        int64     `json:"-"`
 	ID         string    `json:"id"`
@@ -287,7 +286,7 @@ type Line struct {
 	Text       string    `json:"text"`
 }
 
-// Events are the events that a query asks for, and whether there are more.
+// Events returns the events that a query selects, and whether there are more.
 func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, more bool, err error) {
 	where := []string{p.allowed(q.Scope, event.Filter{Sources: q.Filter.Sources, Repos: q.Filter.Repos}), "seq > ?"}
 	args := []any{q.After}
@@ -325,15 +324,16 @@ func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, mor
 	return list, more, err
 }
 
-// SourceCount is how many events of a source the file knows, and when the last one and the last
-// ping came.
+// SourceCount is the number of a source's events in the file, and when the last event and the last ping
+// arrived.
 type SourceCount struct {
 	Name       string
 	Events     int64
 	Last, Ping time.Time
 }
 
-// Pings are the last pings of webhooks within a scope, by repository; those of organisations and Apps are of none.
+// Pings returns the last pings of webhooks within a scope, by repository; pings of organisations and Apps have
+// the empty repository.
 func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]time.Time, error) {
 	pings := map[string]time.Time{}
 	err := p.query(ctx, func(rows *sql.Rows) error {
@@ -348,7 +348,7 @@ func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]
 	return pings, err
 }
 
-// Sources counts the events by source, within a scope.
+// Sources counts the events within a scope by source.
 func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []SourceCount, err error) {
 	err = p.query(ctx, func(rows *sql.Rows) error {
 		var s SourceCount

@@ -12,16 +12,17 @@ import (
 	"touchstone/verdict"
 )
 
-// Rule is how often a guideline row fired, and what became of it.
+// Rule is how often a guideline row fired, and the outcomes of its findings.
 type Rule struct {
 	Rule      string            `json:"rule"`
 	Dimension verdict.Dimension `json:"dimension"`
 	Findings  int               `json:"findings"`
 	Pulls     int               `json:"pulls"`
 	Severity  Counts            `json:"severities"`
-	// Outcomes counts the findings by where they stand in the ledger.
+	// Outcomes counts the findings by their status in the ledger.
 	Outcomes map[verdict.Status]int `json:"outcomes"`
-	// Repositories, Models and Guidelines count them by where and with what they were found.
+	// Repositories, Models and Guidelines count the findings by the repository, the model and the guidelines'
+	// version with which they were found.
 	Repositories map[string]int `json:"repositories"`
 	Models       map[string]int `json:"models"`
 	Guidelines   map[string]int `json:"guidelines"`
@@ -29,10 +30,11 @@ type Rule struct {
 	Last         time.Time      `json:"last"`
 }
 
-// Held and Wrong count the findings as those of [RuleTrend] are; of the rest it is not known yet.
+// Held counts the findings that held, like [RuleTrend]. The outcome of findings outside Held and Wrong is
+// unknown.
 func (r Rule) Held() int { return r.count(verdict.Status.Held) }
 
-// Wrong is beside Held.
+// Wrong counts the findings that proved wrong; see Held.
 func (r Rule) Wrong() int { return r.count(verdict.Status.Wrong) }
 
 func (r Rule) count(is func(verdict.Status) bool) (n int) {
@@ -44,8 +46,8 @@ func (r Rule) count(is func(verdict.Status) bool) (n int) {
 	return n
 }
 
-// Rules are the guideline rows that fired since a moment, those that did so most first. Of the days until the log begins
-// those count that were noted.
+// Rules returns the guideline rows that fired since a moment, the most frequent first. For the days before the
+// log begins it counts the noted findings.
 func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string, since time.Time) ([]Rule, error) {
 	var repos event.Filter
 	if repo != "" {
@@ -56,7 +58,7 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 	if err != nil {
 		return nil, err
 	}
-	byRule, written := map[string]*Rule{}, map[string]string{} // how repositories are written, by their names in lower case
+	byRule, written := map[string]*Rule{}, map[string]string{} // written maps lower-case names of repositories to their spelling
 	err = p.query(ctx, func(rows *sql.Rows) error {
 		var f firing
 		var repo string
@@ -87,7 +89,7 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 	return rules, err
 }
 
-// ruleOf is the rule that fired, which is new if it has not yet.
+// ruleOf returns the entry of the rule that fired, and adds it if it is new.
 func ruleOf(byRule map[string]*Rule, f firing) *Rule {
 	r := byRule[f.Rule]
 	if r == nil {
@@ -100,7 +102,7 @@ func ruleOf(byRule map[string]*Rule, f firing) *Rule {
 	return r
 }
 
-// add counts what fired in a repository.
+// add counts findings in a repository.
 func (r *Rule) add(repo string, f firing) {
 	r.Findings += f.Findings
 	r.Pulls += f.Pulls

@@ -11,46 +11,47 @@ import (
 	"touchstone/verdict"
 )
 
-// RuleTrend is what one guideline row found in one bucket, by what became of it until now.
+// RuleTrend counts what one guideline row found in one bucket, by the outcomes so far.
 type RuleTrend struct {
 	Start time.Time `json:"start"`
-	// Fired counts the findings that were found first then: Held those that were repaired, or came back after
-	// that, Wrong those that were refuted, withdrawn or waived. Of the rest it is not known yet.
+	// Fired counts the findings that were first found in the bucket. Held counts those that were fixed, even if
+	// they came back later; Wrong those that were refuted, withdrawn or waived. The outcome of the rest is not
+	// known yet.
 	Fired int `json:"fired"`
 	Held  int `json:"held"`
 	Wrong int `json:"wrong"`
-	// Outcomes counts them by where they stand.
+	// Outcomes counts the findings by status.
 	Outcomes map[verdict.Status]int `json:"outcomes"`
-	// Pulls are the pull requests that they are of, as owner/name#number, each once, but for those that the log does not
-	// hold any more.
+	// Pulls lists the pull requests with these findings, each once, except for those that the log no longer
+	// holds.
 	Pulls []RulePull `json:"pulls"`
 }
 
-// RulePull is a pull request in which a row fired.
+// RulePull is a pull request in which a guideline row fired.
 type RulePull struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 }
 
-// String is how people write it.
+// String returns owner/name#number.
 func (p RulePull) String() string { return fmt.Sprintf("%s#%d", p.Repo, p.Number) }
 
-// Unknown counts the findings of which it is not known whether they held.
+// Unknown counts the findings without a known outcome.
 func (t RuleTrend) Unknown() int { return t.Fired - t.Held - t.Wrong }
 
-// RuleQuery says what is asked of one guideline row.
+// RuleQuery selects the findings of one guideline row.
 type RuleQuery struct {
-	// Scope is what the asker may see, Repo a glob of repositories; empty is all.
+	// Scope is what the caller may see, Repo a glob of repositories; an empty Repo matches all.
 	Scope event.Filter
 	Repo  string
 	Rule  string
-	// Model and Guidelines are those with which the findings were found; empty is any.
+	// Model and Guidelines are what the findings were found with; empty matches any.
 	Model, Guidelines string
 	Bucket            Bucket
 }
 
-// RuleTrends are the buckets of one guideline row from the one of since on to the one of now, also those without any
-// finding, but none of before the log is known.
+// RuleTrends returns the buckets of one guideline row from that of since to that of now, including those
+// without findings, but none before the log is known.
 func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now time.Time) ([]RuleTrend, error) {
 	bucket := q.Bucket
 	trends, index := []RuleTrend{}, map[int64]int{}
@@ -110,7 +111,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	return trends, err
 }
 
-// RuleVersions are the models and the versions of the guidelines with which a row fired since a moment, by name.
+// RuleVersions returns the models and the guidelines' versions with which a row fired since a moment, by name.
 func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo, rule string, since time.Time) (models, guidelines []string,
 	err error) {
 	var repos event.Filter
@@ -155,7 +156,7 @@ func (t *RuleTrend) add(status verdict.Status, n int) {
 	}
 }
 
-// SumRule is all of some buckets together, but for their pull requests.
+// SumRule returns the totals of some buckets, without their pull requests.
 func SumRule(trends []RuleTrend) (sum RuleTrend) {
 	for _, t := range trends {
 		sum.Fired += t.Fired

@@ -15,8 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// format is the version of the tables and of what is written into them. A file of another one
-// is built anew from the log.
+// format is the version of the tables and their contents. A file of another version is rebuilt from the log.
 const format = "10"
 
 const schema = `
@@ -106,15 +105,15 @@ CREATE TABLE days ( -- the figures of each place, as JSON; empty where nothing i
 	fired TEXT NOT NULL        -- what fired, as it is noted with the log
 ) STRICT;`
 
-// files is one open file of the projection.
+// files is the opened file of the projection.
 type files struct {
 	path   string
-	writer *sql.DB // of one connection
+	writer *sql.DB // with one connection
 	reader *sql.DB
 }
 
-// openFiles opens the projection of a log, for these reviewers. What is there and is of
-// something else, of another version or damaged, is deleted and made anew.
+// openFiles opens the projection of a log and these reviewers. It deletes and recreates a file that belongs to
+// something else, is of another version or is damaged.
 func openFiles(ctx context.Context, path string, identity map[string]string) (*files, bool, error) {
 	f, err := tryOpen(ctx, path)
 	if err == nil && f.is(ctx, identity) {
@@ -161,7 +160,7 @@ func tryOpen(ctx context.Context, path string) (*files, error) {
 
 var errDamaged = errors.New("the projection's file is damaged")
 
-// isDamage reports whether an error says that the file is not as it was written.
+// isDamage reports whether an error means that the file is damaged.
 func isDamage(err error) bool {
 	code := new(sqlite.Error)
 	if errors.As(err, &code) {
@@ -173,7 +172,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, errDamaged)
 }
 
-// is reports whether the file holds what is asked for.
+// is reports whether the file has the expected identity.
 func (f *files) is(ctx context.Context, identity map[string]string) bool {
 	for name, want := range identity {
 		var value string
@@ -198,7 +197,7 @@ func (f *files) create(ctx context.Context, identity map[string]string) error {
 
 func (f *files) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
 
-// remove deletes the file and what SQLite keeps beside it.
+// remove deletes the file and the files that SQLite keeps beside it.
 func remove(path string) error {
 	var errs []error
 	for _, end := range []string{"", "-wal", "-shm"} {
@@ -209,9 +208,8 @@ func remove(path string) error {
 	return errors.Join(errs...)
 }
 
-// dsn names the file as a URI, in which a path may hold any character
-// (https://www.sqlite.org/uri.html). What a power cut takes from the file is read from the log
-// again, so nothing waits for the disk.
+// dsn names the file as a URI, in which a path may contain any character (https://www.sqlite.org/uri.html).
+// What a power failure removes from the file is read again from the log, so no write waits for the disk.
 func dsn(path, txlock string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {

@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Counts are findings by severity.
+// Counts is the number of findings by severity.
 type Counts struct {
 	Critical int `json:"critical"`
 	Major    int `json:"major"`
@@ -17,15 +17,15 @@ type Counts struct {
 	Nit      int `json:"nit"`
 }
 
-// add counts n findings. A severity that is not known counts as the worst.
+// add adds n findings. An unknown severity counts as the worst.
 func (c *Counts) add(s verdict.Severity, n int) {
 	*[]*int{&c.Critical, &c.Major, &c.Minor, &c.Nit}[s.Rank()] += n
 }
 
-// Blocking is the number of those that stand against an approval.
+// Blocking returns the number of findings that prevent an approval.
 func (c Counts) Blocking() int { return c.Critical + c.Major + c.Minor }
 
-// String lists them, the worst first; it is empty without any.
+// String lists the counts, the worst severity first; it is empty if there are no findings.
 func (c Counts) String() string {
 	var parts []string
 	for i, n := range []int{c.Critical, c.Major, c.Minor, c.Nit} {
@@ -36,7 +36,7 @@ func (c Counts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Summary is a pull request as lists show it. Its JSON is part of the relay's API.
+// Summary is a pull request as lists display it. Its JSON is part of the relay's API.
 type Summary struct {
 	Repo      string          `json:"repo"`
 	Number    int             `json:"number"`
@@ -53,17 +53,17 @@ type Summary struct {
 	CI        string          `json:"ci"` // success, failure, pending or none
 	Turn      verdict.Turn    `json:"turn"`
 	WaitingOn []string        `json:"waiting_on"`
-	// Since is when it came to be this one's turn, UpdatedAt when the last event came.
+	// Since is when the current turn began, UpdatedAt when the last event arrived.
 	Since     time.Time `json:"since"`
 	Reason    string    `json:"reason"`
 	CostUSD   float64   `json:"cost_usd"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// NeedsHuman reports whether it waits for a person.
+// NeedsHuman reports whether the pull request waits for a person.
 func (s Summary) NeedsHuman() bool { return s.Turn == verdict.TurnPerson }
 
-// Round is one review with a record, as the timeline shows it.
+// Round is one review with a record, as the timeline displays it.
 type Round struct {
 	Round    int             `json:"round"`
 	Head     string          `json:"head"`
@@ -76,15 +76,15 @@ type Round struct {
 	Model    string          `json:"model"`
 	Findings Counts          `json:"findings"`
 	URL      string          `json:"url"`
-	// CI is what the checks of its head came to: success, failure, pending or none.
+	// CI is the result of the head's checks: success, failure, pending or none.
 	CI string `json:"ci"`
-	// Key is the public key that its record is signed with, as touchstone doctor shows it on the
-	// reviewer's machine; empty for an unsigned one.
+	// Key is the public key that the record is signed with, as touchstone doctor shows it on the reviewer's
+	// machine; empty for an unsigned record.
 	Key string `json:"key,omitempty"`
-	// Doubt says why the record is not believed; empty if it is.
+	// Doubt says why the record is not believed; empty if it is believed.
 	Doubt string `json:"doubt,omitempty"`
-	// Waited is how many seconds the head waited for it, and FixedAfter how many passed until
-	// the next head came; 0 where that is not known or has not happened.
+	// Waited is how many seconds the head waited for the review, and FixedAfter how many passed until the next
+	// head came; 0 if unknown or not yet.
 	Waited     float64 `json:"waited_seconds,omitempty"`
 	FixedAfter float64 `json:"fixed_after_seconds,omitempty"`
 
@@ -105,25 +105,25 @@ type Finding struct {
 	Status    verdict.Status    `json:"status"`
 	First     int               `json:"first"`
 	Last      int               `json:"last"`
-	// Said is what was last said to dispute or waive it.
+	// Said is the last statement that disputes or waives the finding.
 	Said string `json:"said,omitempty"`
 }
 
-// Detail is all that a pull request's page shows.
+// Detail is everything that a pull request's page displays.
 type Detail struct {
 	Summary
 	Rounds   []Round   `json:"rounds"`
 	Findings []Finding `json:"findings"`
-	// Blockers are what stands between it and the merge now, as sentences.
+	// Blockers are what prevents the merge now, as sentences.
 	Blockers []string `json:"blockers"`
-	// Events are its events, newest first.
+	// Events are the pull request's events, newest first.
 	Events   []Happening  `json:"events"`
 	Checks   []NamedCheck `json:"checks"`
 	OpenedAt time.Time    `json:"opened_at"`
-	// Merge is what its merge rested on; nil while it is not merged.
+	// Merge is what the merge was based on; nil if the pull request is not merged.
 	Merge   *verdict.Merge `json:"merge,omitempty"`
 	HeadRef string         `json:"head_ref"`
-	// Trimmed says that it ended before the log begins: no more than the summary is known.
+	// Trimmed reports that the pull request ended before the log begins, so only the summary is known.
 	Trimmed bool `json:"trimmed,omitempty"`
 }
 
@@ -135,16 +135,16 @@ type NamedCheck struct {
 	At    time.Time `json:"at"`
 }
 
-// view is a pull request with all that its summary is made of.
+// view is a pull request with everything that its summary is made from.
 type view struct {
 	*Pull
 	reviewers []string
 	commits   map[string]*Commit // by SHA, of its heads
-	last      *Review            // with the newest record that is believed
-	onHead    *Review            // the same, of the head
-	others    int                // reviews with a record that is not believed
-	word      string             // whom an agent waits for, in its own words
-	heeded    bool               // the turn is by that word, and another than the log tells
+	last      *Review            // the review with the newest believed record
+	onHead    *Review            // the same, for the head
+	others    int                // reviews whose record is not believed
+	word      string             // the reason for which an agent waits, in the agent's words
+	heeded    bool               // the turn comes from word, and differs from what the log says
 }
 
 func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
@@ -167,7 +167,7 @@ func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
 
 func (v *view) head() *Commit { return v.commit(v.Head) }
 
-// commit is what is known of one of its heads.
+// commit returns what is known about one of the pull request's heads.
 func (v *view) commit(sha string) *Commit {
 	if c := v.commits[sha]; c != nil {
 		return c
@@ -175,7 +175,7 @@ func (v *view) commit(sha string) *Commit {
 	return &Commit{}
 }
 
-// ledger is that of the last round, with what the commits since say that they fixed.
+// ledger returns the ledger of the last round, with the fixes that later commits claim.
 func (v *view) ledger() verdict.Ledger {
 	if v.last == nil {
 		return nil
@@ -226,7 +226,7 @@ func (v *view) summary() Summary {
 	return s
 }
 
-// decide says whose turn it is by what the log tells.
+// decide determines whose turn it is from the log.
 func (v *view) decide(s *Summary) {
 	ci, failed, pending := v.head().ci()
 	set := func(turn verdict.Turn, since time.Time, reason string, on ...string) {
@@ -262,8 +262,9 @@ func (v *view) decide(s *Summary) {
 	}
 }
 
-// quote takes the word of the agents' own statuses where the head has one that is not older than what the log tells: it comes
-// from the decision that they act by. The author's counts as long as the reviewer's leaves it to others.
+// quote applies the agents' own statuses on the head, unless they are older than what the log says, because
+// they state the decision that the agent acts on. The author's status counts as long as the reviewer's leaves
+// the turn to others.
 func (v *view) quote(s *Summary) {
 	if s.State != "open" {
 		return
@@ -277,7 +278,7 @@ func (v *view) quote(s *Summary) {
 	}
 }
 
-// heed takes what the agent of a party says, and whose turn it is by that, if it is not older than what is known.
+// heed applies an agent's status and the turn that it names, unless the status is older than what is known.
 func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string) (heard bool) {
 	// GitHub's times are whole seconds.
 	if sign.Text == "" || sign.At.Before(s.Since.Truncate(time.Second)) {
@@ -290,7 +291,7 @@ func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string)
 	awaited := verdict.Awaited(sign.Text)
 	turn, on := awaited.Turn, awaited.Logins
 	switch {
-	case turn == verdict.TurnPerson && awaited.Not != "": // of those that are asked, nobody may
+	case turn == verdict.TurnPerson && awaited.Not != "": // none of those that are asked may answer
 	case turn == verdict.TurnPerson:
 		on = v.people()
 	case turn == verdict.TurnReviewer:
@@ -302,7 +303,7 @@ func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string)
 	case len(on) > 0:
 		turn = verdict.TurnPerson
 	case !waiting && sign.State == "pending":
-		turn, on = party, logins // it is at work
+		turn, on = party, logins // the agent is working
 	}
 	if turn == "" || turn == s.Turn && turn != verdict.TurnPerson {
 		return true
@@ -317,7 +318,8 @@ func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string)
 	return true
 }
 
-// people are those who may answer when a person is called: its author, unless it is held, and the requested reviewers that are no agents.
+// people returns who may answer when a person is called: the author, unless the head is held, and the requested
+// reviewers that are not agents.
 func (v *view) people() []string {
 	people := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return verdict.ListsLogin(v.reviewers, login) })
 	if v.Author != "" && !v.held() {

@@ -13,11 +13,11 @@ import (
 const (
 	// tending is the time between two calls of Tend.
 	tending = time.Hour
-	// trimmed is how many rows one transaction takes away: what is new waits meanwhile.
+	// trimmed is the number of rows that one transaction deletes: new events wait meanwhile.
 	trimmed = 5000
 )
 
-// tendOn calls Tend now and then until ctx ends.
+// tendOn calls Tend regularly until ctx ends.
 func (p *Projection) tendOn(ctx context.Context) {
 	p.Await(ctx)
 	for ctx.Err() == nil {
@@ -31,9 +31,9 @@ func (p *Projection) tendOn(ctx context.Context) {
 	}
 }
 
-// Tend does what has to be done now and then, by a clock that shows now: it notes the figures of each day with the log,
-// where they outlive retention and this file, and takes out of the file the details of what retention has taken from
-// the log.
+// Tend does the regular maintenance as of now. It notes the figures of each day with the log, where they
+// outlive retention and this file, and removes from the file the details of what retention removed from the
+// log.
 func (p *Projection) Tend(ctx context.Context, now time.Time) error {
 	today := toMillis(now) / dayMillis
 	if err := p.recollect(ctx, today); err != nil {
@@ -48,8 +48,8 @@ func (p *Projection) Tend(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// trim takes out the events that the log holds no more, the details of pull requests that ended before the log begins,
-// commits that are of none, and the pull requests that ended longer ago than trends go back.
+// trim removes the events that the log no longer holds, the details of pull requests that ended before the log
+// begins, commits without a pull request, and the pull requests that ended longer ago than trends go back.
 func (p *Projection) trim(ctx context.Context, now time.Time) error {
 	floor := min(p.config.Log.Bounds().Floor, p.At())
 	if floor == 0 {
@@ -97,7 +97,7 @@ func (p *Projection) trim(ctx context.Context, now time.Time) error {
 				return err
 			}
 		}
-		p.forget.Store(true) // before the next events are taken in: they wait for this transaction
+		p.forget.Store(true) // before the next events are processed: they wait for this transaction
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if !p.since.IsZero() {
@@ -107,7 +107,7 @@ func (p *Projection) trim(ctx context.Context, now time.Time) error {
 	})
 }
 
-// change writes to the file beside the goroutine that takes events in.
+// change writes to the file from outside the goroutine that processes events.
 func (p *Projection) change(ctx context.Context, write func(*sql.Tx) error) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()

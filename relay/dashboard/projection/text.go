@@ -8,10 +8,10 @@ import (
 	"touchstone/verdict"
 )
 
-// maxText bounds what a timeline says of one event, in characters.
+// maxText limits the description of one event in a timeline, in characters.
 const maxText = 200
 
-// describe says in a few words what an event brought, for a pull request's timeline.
+// describe summarises an event in a few words for a pull request's timeline.
 func describe(e event.Event, in payload) string {
 	switch e.Type {
 	case "pull_request":
@@ -82,7 +82,7 @@ func describePull(e event.Event, in payload) string {
 	return ""
 }
 
-// firstLine is the first line of a text that shows something: comments of Markdown do not.
+// firstLine returns the first visible line of a text: Markdown's comments are invisible.
 func firstLine(text string) string {
 	for line := range strings.Lines(verdict.Clip(text, 4000)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {

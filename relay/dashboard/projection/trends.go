@@ -9,22 +9,22 @@ import (
 	"touchstone/relay/event"
 )
 
-// Bucket is the length of time that one point of a trend stands for.
+// Bucket is the length of time that one point of a trend covers.
 type Bucket string
 
-// The buckets, which begin at midnight UTC, weeks on Monday.
+// The buckets begin at midnight UTC, weeks on Monday.
 const (
 	Day  Bucket = "day"
 	Week Bucket = "week"
 )
 
-// Quantiles are of lengths of time, in seconds.
+// Quantiles are quantiles of durations, in seconds.
 type Quantiles struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`
 }
 
-// Trend is what happened in one bucket. What is told of a merge is told in the bucket of the merge.
+// Trend is what happened in one bucket. The figures of a merge belong to the bucket of the merge.
 type Trend struct {
 	Start       time.Time `json:"start"`
 	Opened      int       `json:"opened"`
@@ -37,8 +37,8 @@ type Trend struct {
 	Escalations int       `json:"escalations"`
 	// Unattended counts the merges for which no person was called.
 	Unattended int `json:"merged_without_person"`
-	// FirstReview is the time from opening to the first review, of those opened then, Merge the
-	// time from opening to the merge; nil where there is none.
+	// FirstReview is the time from opening to the first review of the pull requests opened in the bucket, Merge
+	// the time from opening to the merge; nil if there is none.
 	FirstReview    *Quantiles `json:"time_to_first_review_seconds"`
 	Merge          *Quantiles `json:"time_to_merge_seconds"`
 	RoundsPerMerge float64    `json:"rounds_per_merge"`
@@ -47,7 +47,7 @@ type Trend struct {
 	sums daily
 }
 
-// Start is the beginning of the bucket that a moment lies in.
+// Start returns the beginning of the bucket that contains t.
 func (b Bucket) Start(t time.Time) time.Time {
 	day := t.UTC().Truncate(24 * time.Hour)
 	if b == Week {
@@ -56,7 +56,7 @@ func (b Bucket) Start(t time.Time) time.Time {
 	return day
 }
 
-// Next is the beginning of the bucket that follows the one that begins at t.
+// Next returns the beginning of the bucket after the one that begins at t.
 func (b Bucket) Next(t time.Time) time.Time {
 	if b == Week {
 		return t.AddDate(0, 0, 7)
@@ -67,15 +67,16 @@ func (b Bucket) Next(t time.Time) time.Time {
 // dayMillis is the length of a day in milliseconds.
 const dayMillis = int64(24 * time.Hour / time.Millisecond)
 
-// maxBuckets bounds how far back trends go.
+// maxBuckets limits how far back trends go.
 const maxBuckets = 750
 
-// TrendsSince is from when on trends are known: the figures of days outlive the log. It is zero while nothing is.
+// TrendsSince returns the time from which on trends are known; zero while nothing is known. It can be before
+// the beginning of the log, because the figures of days outlive the log.
 func (p *Projection) TrendsSince(ctx context.Context) (time.Time, error) {
 	return p.notedSince(ctx, "noted <> ''")
 }
 
-// RulesSince is from when on it is known what rules fired, as TrendsSince is.
+// RulesSince is TrendsSince for the rules that fired.
 func (p *Projection) RulesSince(ctx context.Context) (time.Time, error) {
 	return p.notedSince(ctx, "fired <> ''")
 }
@@ -95,11 +96,11 @@ func (p *Projection) notedSince(ctx context.Context, condition string) (time.Tim
 	return since, err
 }
 
-// begin is the beginning of the first bucket that something is known of.
+// begin returns the beginning of the first bucket about which something is known.
 func (b Bucket) begin(since, known time.Time) time.Time { return b.Start(later(since, known)) }
 
-// Trends are the buckets from the one of since on to the one of now, also those without
-// anything, but none of before TrendsSince.
+// Trends returns the buckets from that of since to that of now, including empty ones, but none before
+// TrendsSince.
 func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string, bucket Bucket, since, now time.Time) ([]Trend, error) {
 	known, err := p.TrendsSince(ctx)
 	if err != nil || known.IsZero() {
@@ -129,7 +130,7 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 	return trends, nil
 }
 
-// quantiles are by the nearest rank.
+// quantiles uses the nearest rank.
 func quantiles(values []int64) *Quantiles {
 	if len(values) == 0 {
 		return nil
@@ -139,7 +140,7 @@ func quantiles(values []int64) *Quantiles {
 	return &Quantiles{P50: at(50), P90: at(90)}
 }
 
-// Sum is all of some buckets together.
+// Sum returns the totals of some buckets.
 func Sum(trends []Trend) (sum Trend) {
 	for _, t := range trends {
 		sum.sums.add(&t.sums)
@@ -148,7 +149,7 @@ func Sum(trends []Trend) (sum Trend) {
 	return sum
 }
 
-// finish works out what is told from the sums.
+// finish computes the exported figures from the sums.
 func (t *Trend) finish() {
 	s := t.sums
 	t.Opened, t.Merged, t.Closed, t.Rounds, t.Findings, t.CostUSD = s.Opened, s.Merged, s.Closed, s.Rounds, s.Findings, s.CostUSD

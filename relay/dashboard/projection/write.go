@@ -12,7 +12,7 @@ import (
 	"touchstone/verdict"
 )
 
-// flush writes what was touched.
+// flush writes what the batch touched.
 func (b *batch) flush(ctx context.Context, through int64) error {
 	for at, c := range b.counts {
 		if _, err := b.exec(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
@@ -56,7 +56,7 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 	return nil
 }
 
-// write writes one pull request and all that is derived from it.
+// write writes one pull request and everything derived from it.
 func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	commits := map[string]*Commit{}
 	for _, h := range pull.Heads {
@@ -116,7 +116,7 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	return b.writeFindings(ctx, key.place, pull, f)
 }
 
-// writeShare puts what a pull request adds to the figures of days in place of what it added before.
+// writeShare replaces a pull request's previous contribution to the figures of days with a new one.
 func (b *batch) writeShare(ctx context.Context, pull *cached, share map[int64]*daily) error {
 	before := pull.share
 	if reflect.DeepEqual(share, before) {
@@ -166,7 +166,7 @@ func (b *batch) change(ctx context.Context, number int64, at place, change func(
 	return nil
 }
 
-// writeMoments has a statement write the moments that some figures of a day tell of and others do not.
+// writeMoments runs a statement for each moment that the figures of a day have and but does not.
 func (b *batch) writeMoments(ctx context.Context, statement string, number, row int64, d, but *daily) error {
 	known := but.moments()
 	for _, moment := range d.moments() {
@@ -180,7 +180,7 @@ func (b *batch) writeMoments(ctx context.Context, statement string, number, row 
 	return nil
 }
 
-// writeFindings replaces the findings of a pull request, unless they are those that it has.
+// writeFindings replaces the findings of a pull request, unless they are unchanged.
 func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f figures) error {
 	slices.SortStableFunc(f.findings, func(a, b datedFinding) int { return a.at.Compare(b.at) })
 	if len(f.rounds) == 0 || slices.Equal(f.findings, pull.findings) {
@@ -206,7 +206,7 @@ func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f fig
 	return nil
 }
 
-// kind is what findings have in common.
+// kind is what similar findings have in common.
 type kind struct {
 	place             int64
 	rule              string
@@ -216,7 +216,7 @@ type kind struct {
 	model, guidelines string
 }
 
-// kind is the number of a kind of findings.
+// kind returns the number of a kind of findings, which it adds if it is new.
 func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
 	if id, ok := b.p.cache.kinds[k]; ok {
 		return id, nil
