@@ -1,5 +1,5 @@
-// Package chromium has tests look at a relay's pages as people do: in tabs of Chromium, which is driven over the protocol of its
-// developer tools. It stores nothing, and no program imports it.
+// Package chromium lets tests look at a relay's pages like people: in tabs of Chromium, driven over the
+// protocol of its developer tools. It stores nothing, and no program imports it.
 package chromium
 
 import (
@@ -26,7 +26,8 @@ import (
 // patience is far longer than any test takes.
 const patience = 5 * time.Minute
 
-// Missing skips a test that lacks a program or a file, or fails it where CI is "true".
+// Missing skips a test because a program or a file is missing, or fails it if the environment variable CI is
+// "true".
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -35,8 +36,8 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("SKIPPED: %s is missing", what)
 }
 
-// started is the one Chromium of a package's tests, which starts with the first that needs it: each test has a tab with
-// cookies of its own.
+// started starts the one Chromium of a package's tests when the first test needs it. Each test has a tab with
+// its own cookies.
 var started = sync.OnceValues(func() (context.Context, error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -52,10 +53,10 @@ var started = sync.OnceValues(func() (context.Context, error) {
 
 var stop = func() {}
 
-// Stop ends the Chromium of the tests, if one of them has started it. A package's TestMain calls it in the end.
+// Stop ends the Chromium of the tests, if one of them started it. A package's TestMain calls it at the end.
 func Stop() { stop() }
 
-// Tab is a tab and what went wrong on its pages. Whatever it cannot do fails the test.
+// Tab is a tab and the problems on its pages. Any failure of its methods fails the test.
 type Tab struct {
 	t       testing.TB
 	ctx     context.Context
@@ -66,7 +67,8 @@ type Tab struct {
 	problems []string
 }
 
-// Open opens a tab without cookies for the pages of the relay at an address. Without Chromium the test is skipped.
+// Open opens a tab without cookies for the pages of the relay at an address. It skips the test if there is no
+// Chromium.
 func Open(t testing.TB, relay string) *Tab {
 	t.Helper()
 	ctx, err := started()
@@ -97,7 +99,8 @@ func open(t testing.TB, ctx context.Context, relay string, profile cdp.BrowserCo
 	t.Helper()
 	ctx, expire := context.WithTimeout(ctx, patience)
 	t.Cleanup(expire)
-	// Chromium opens the first tab of a profile in a window of its own alone; one in a window of its own is never hidden.
+	// Chromium always opens the first tab of a profile in a window of its own. The other tabs get one too,
+	// because a tab with its own window is never hidden.
 	tab, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).WithWidth(1280).WithHeight(900).
 		Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
 	if err != nil {
@@ -118,7 +121,7 @@ func open(t testing.TB, ctx context.Context, relay string, profile cdp.BrowserCo
 			}
 		}
 	})
-	// Tabs that are not in front would get no keys.
+	// Without focus emulation, tabs that are not in front would receive no keys.
 	b.Run(network.Enable(), page.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
 	return b
 }
@@ -126,24 +129,25 @@ func open(t testing.TB, ctx context.Context, relay string, profile cdp.BrowserCo
 // Go goes to a page of the relay.
 func (b *Tab) Go(path string) chromedp.Action { return chromedp.Navigate(b.relay + path) }
 
-// Visible waits until an element shows.
+// Visible waits until an element is visible.
 func Visible(selector string) chromedp.Action {
 	return chromedp.WaitVisible(selector, chromedp.ByQuery)
 }
 
-// Holds waits until an expression of JavaScript about what the page says is true: it is asked at each change of the document.
+// Holds waits until a JavaScript expression about the page is true: it is evaluated at each change of the
+// document.
 func Holds(expression string) chromedp.Action {
 	return chromedp.Poll(expression, nil, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(0))
 }
 
-// SignIn goes to a page, which asks for a token, gives it one, and waits for the page.
+// SignIn goes to a page that asks for a token, enters the token, and waits for the page.
 func (b *Tab) SignIn(path, token string) {
 	b.t.Helper()
 	b.Run(b.Go(path), Visible("#token"), chromedp.SendKeys("#token", token, chromedp.ByQuery),
 		chromedp.Click("main button", chromedp.ByQuery), Visible("form[action='/sign-out']"))
 }
 
-// Run takes the actions one after the other.
+// Run runs the actions one after the other.
 func (b *Tab) Run(actions ...chromedp.Action) {
 	b.t.Helper()
 	for _, action := range actions {
@@ -153,8 +157,8 @@ func (b *Tab) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Try takes an action. One whose node went away before it acted, since a page is live and a click leads to another page, is
-// taken again: it then finds the node of the page that is there now.
+// Try runs an action. It retries if the action's node went away first, because a page is live and a click leads
+// to another page: the retry finds the node on the current page.
 func (b *Tab) Try(action chromedp.Action) error {
 	err := chromedp.Run(b.ctx, action)
 	for wasReplaced(err) {
@@ -163,7 +167,7 @@ func (b *Tab) Try(action chromedp.Action) error {
 	return err
 }
 
-// wasReplaced tells whether an error is Chromium's answer about a node or a document that is no longer there:
+// wasReplaced reports whether an error is Chromium's answer about a node or a document that no longer exists:
 // https://github.com/chromium/chromium/blob/main/third_party/blink/renderer/core/inspector/inspector_dom_agent.cc
 func wasReplaced(err error) bool {
 	answer, ok := errors.AsType[*cdproto.Error](err)
@@ -178,7 +182,7 @@ func (b *Tab) problem(text string) {
 	b.problems = append(b.problems, text)
 }
 
-// Clean reports what went wrong since the last time: dialogs, exceptions, and requests to elsewhere.
+// Clean reports the problems since the last call: dialogs, exceptions, and requests to other addresses.
 func (b *Tab) Clean(where string) {
 	b.t.Helper()
 	b.mu.Lock()
