@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Comparison is what a head adds to a base: three dots, from the merge base.
+// Comparison is what a head adds to a base since their merge base, like git's three dots.
 type Comparison struct {
 	MergeBase            string
 	Commits              []Commit // the oldest first
@@ -17,7 +17,7 @@ type Comparison struct {
 	Additions, Deletions int
 }
 
-// Commit is one commit, as git has it; Message is without its last line break.
+// Commit is one commit, as stored by git; Message has no final line break.
 type Commit struct {
 	SHA, Tree              string
 	Parents                []string
@@ -67,7 +67,7 @@ func (g Repo) Compare(ctx context.Context, base, head string) (*Comparison, erro
 	return c, nil
 }
 
-// diff lists the files that differ between two commits, renames found.
+// diff lists the files that differ between two commits, and detects renames.
 func (g Repo) diff(ctx context.Context, from, to string) ([]File, error) {
 	if from == to {
 		return nil, nil
@@ -78,7 +78,7 @@ func (g Repo) diff(ctx context.Context, from, to string) ([]File, error) {
 	}
 	raw, patch, _ := strings.Cut(out, "\x00\x00")
 	files := parseRaw(strings.Split(raw, "\x00"))
-	// A file's own lines are indented by one column, so this never splits inside one.
+	// Lines of the file's content are indented by one column, so this never splits inside a section.
 	for i, section := range strings.Split("\n"+patch, "\ndiff --git ")[1:] {
 		if at := strings.Index(section, "\n@@ "); at >= 0 && i < len(files) {
 			files[i].Patch = section[at+1:]
@@ -87,7 +87,7 @@ func (g Repo) diff(ctx context.Context, from, to string) ([]File, error) {
 	return files, nil
 }
 
-// Changed are the files that a commit added (A), removed (D) and modified (M).
+// Changed lists the files that a commit added (A), removed (D) and modified (M).
 func (g Repo) Changed(ctx context.Context, sha string) (map[string][]string, error) {
 	text, err := g.Run(ctx, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-status", sha)
 	if err != nil {
@@ -102,7 +102,7 @@ func (g Repo) Changed(ctx context.Context, sha string) (map[string][]string, err
 	return lists, nil
 }
 
-// parseRaw reads --raw -z records followed by as many --numstat -z ones.
+// parseRaw parses --raw -z records, followed by the same number of --numstat -z records.
 func parseRaw(fields []string) []File {
 	names := map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'T': "changed"}
 	var files []File

@@ -19,26 +19,25 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// history reads and makes commits of one repository without a git process, of which a
-// simulated GitHub would otherwise run dozens for each review. What it has read it
-// keeps, since commits never change.
+// history reads and creates commits of one repository without a git process, because a simulated GitHub would
+// otherwise run dozens of them for each review. It caches what it reads, since commits never change.
 type history struct {
 	dir string
-	// Now is the time of the commits that are made.
+	// Now returns the time of new commits.
 	Now func() time.Time
 
 	mu      sync.Mutex
 	store   *filesystem.Storage
 	commits map[string]Commit
-	// comparisons are those that were computed, by merge base and head.
+	// comparisons are the computed comparisons, by merge base and head.
 	comparisons map[[2]string]*Comparison
 }
 
-// maxRead bounds the objects kept in memory after reading, in bytes.
+// maxRead limits the objects cached in memory after reading, in bytes.
 const maxRead = cache.MiByte
 
-// object reads one object by do, and once more from what lies on the disk now if it is
-// not there: packs that came since the last look are not seen otherwise.
+// object runs do to read an object. If the object is missing, it reopens the storage and tries once more,
+// because an open storage does not see packs that were added later.
 func (h *history) object(do func(*filesystem.Storage) error) error {
 	for fresh := h.store == nil; ; fresh = true {
 		if fresh {
@@ -57,7 +56,7 @@ func (h *history) Commit(sha string) (Commit, error) {
 	return h.read(sha)
 }
 
-// read is Commit with the lock held.
+// read is Commit for callers that hold the lock.
 func (h *history) read(sha string) (Commit, error) {
 	if known, ok := h.commits[sha]; ok {
 		return known, nil
@@ -83,8 +82,8 @@ func (h *history) read(sha string) (Commit, error) {
 	return cm, nil
 }
 
-// walk visits tip and all that lies behind it, each commit after its parents. It does
-// not go beyond what is in seen, to which it adds what it visits.
+// walk visits tip and its ancestors, each commit after its parents. It skips the commits in seen with their
+// ancestors, and adds what it visits to seen.
 func (h *history) walk(tip string, seen map[string]bool, visit func(Commit)) error {
 	type step struct {
 		Commit
@@ -123,14 +122,13 @@ func (h *history) walk(tip string, seen map[string]bool, visit func(Commit)) err
 	return nil
 }
 
-// ancestors are a commit and all that lies behind it.
+// ancestors returns a commit and all its ancestors.
 func (h *history) ancestors(sha string) (map[string]bool, error) {
 	seen := map[string]bool{}
 	return seen, h.walk(sha, seen, func(Commit) {})
 }
 
-// Between lists the commits behind tip that do not lie behind from ("" for none) as
-// well, the oldest first.
+// Between lists tip and its ancestors without from ("" for none) and its ancestors, the oldest first.
 func (h *history) Between(from, tip string) ([]Commit, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +144,7 @@ func (h *history) Between(from, tip string) ([]Commit, error) {
 	return out, err
 }
 
-// Contains reports whether ancestor is sha or lies behind it.
+// Contains reports whether ancestor is sha or an ancestor of it.
 func (h *history) Contains(sha, ancestor string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,7 +154,8 @@ func (h *history) Contains(sha, ancestor string) bool {
 
 var errNoCommonHistory = errors.New("the branches share no history")
 
-// MergeBase is the latest of the commits behind both that lie behind no other such one.
+// MergeBase returns the best common ancestor of two commits: one that is not an ancestor of another common
+// ancestor; of several, the latest.
 func (h *history) MergeBase(a, b string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +174,7 @@ func (h *history) MergeBase(a, b string) (string, error) {
 	if len(common) == 0 {
 		return "", errNoCommonHistory
 	}
-	inner := map[string]bool{} // has a child that is common
+	inner := map[string]bool{} // commits with a common child
 	for _, cm := range common {
 		for _, parent := range cm.Parents {
 			inner[parent] = true
@@ -185,7 +184,7 @@ func (h *history) MergeBase(a, b string) (string, error) {
 	return slices.MaxFunc(best, func(a, b Commit) int { return a.At.Compare(b.At) }).SHA, nil
 }
 
-// Entry finds a path in a commit; the root is "".
+// Entry finds a path in a commit; the root directory is "".
 func (h *history) Entry(sha, name string) (found *gitobject.TreeEntry, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -206,7 +205,7 @@ func (h *history) Entry(sha, name string) (found *gitobject.TreeEntry, err error
 	return found, err
 }
 
-// Files are the files of a tree, by path: mode and name of each content.
+// Files returns the files of a tree, by path: the mode and the hash of each file.
 func (h *history) Files(tree string) (map[string]string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -234,7 +233,7 @@ func (h *history) Files(tree string) (map[string]string, error) {
 	return files, err
 }
 
-// CommitTree makes a commit of a tree; author and committer are "Name <email>".
+// CommitTree creates a commit of a tree; author and committer are "Name <email>".
 func (h *history) CommitTree(tree, author, committer, message string, parents ...string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -263,7 +262,7 @@ func (h *history) CommitTree(tree, author, committer, message string, parents ..
 	return id.String(), nil
 }
 
-// edit makes a tree of another one, "" for an empty one, with these files in it. A file with an
+// edit creates a tree from another one, or from nothing if tree is "", with these files added. A file with an
 // empty text is deleted.
 func (h *history) edit(tree string, files map[string]string) (string, error) {
 	h.mu.Lock()
@@ -279,7 +278,7 @@ func (h *history) edit(tree string, files map[string]string) (string, error) {
 	return made.String(), nil
 }
 
-// edited is edit of one directory, and tells whether anything is in it.
+// edited is edit for one directory; any reports whether the new directory has entries.
 func edited(store *filesystem.Storage, tree plumbing.Hash, files map[string]string) (made plumbing.Hash, any bool, err error) {
 	entries := map[string]gitobject.TreeEntry{}
 	if !tree.IsZero() {
@@ -304,8 +303,8 @@ func edited(store *filesystem.Storage, tree plumbing.Hash, files map[string]stri
 		default:
 			blob := &plumbing.MemoryObject{}
 			blob.SetType(plumbing.BlobObject)
-			_, _ = blob.Write([]byte(text))                 // into memory
-			if store.HasEncodedObject(blob.Hash()) != nil { // it would be written again
+			_, _ = blob.Write([]byte(text))                 // in memory, never fails
+			if store.HasEncodedObject(blob.Hash()) != nil { // avoid writing it again
 				if _, err := store.SetEncodedObject(blob); err != nil {
 					return made, false, err
 				}

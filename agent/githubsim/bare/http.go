@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// maxPush bounds a request of git's, in bytes.
+// maxPush limits a git request, in bytes.
 const maxPush = 256 << 20
 
-// Service names the smart HTTP service a path is for, or "".
+// Service returns the smart HTTP service that a path belongs to, or "".
 // https://git-scm.com/docs/http-protocol
 func Service(path string) string {
 	for _, service := range []string{"/info/refs", "/git-upload-pack", "/git-receive-pack"} {
@@ -26,8 +26,7 @@ func Service(path string) string {
 	return ""
 }
 
-// Serve lets git's own programs answer, as git http-backend does, but without
-// that process in between.
+// Serve lets git's own programs answer, like git http-backend, but without that extra process.
 // https://git-scm.com/docs/gitprotocol-http
 func (g Repo) Serve(w http.ResponseWriter, r *http.Request, service string) {
 	program, kind := strings.TrimPrefix(service, "/git-"), "result"
@@ -58,19 +57,19 @@ func (g Repo) Serve(w http.ResponseWriter, r *http.Request, service string) {
 	}
 	cmd := exec.CommandContext(r.Context(), g.path, append(append([]string{program}, args...), g.Dir)...)
 	cmd.Stdin, cmd.Stdout, cmd.Env = body, w, gitEnv("GIT_PROTOCOL="+version)
-	// Version 2 begins with what the server can do, not with its refs.
+	// Version 2 begins with the server's capabilities instead of its refs.
 	if kind == "advertisement" && program == "upload-pack" && strings.Contains(version, "version=2") {
 		g.greet(w, cmd)
 		return
 	}
-	// What git has to say about a failure is in its answer already.
+	// git's answer already contains its report of a failure.
 	_ = cmd.Run()
 }
 
-// greetings are how git upload-pack begins, by the configuration it runs under.
+// greetings are the first answers of git upload-pack, by the repository's configuration.
 var greetings sync.Map
 
-// greet writes what cmd prints, which is the same for equal configurations.
+// greet writes the output of cmd, which is the same for equal configurations.
 func (g Repo) greet(w http.ResponseWriter, cmd *exec.Cmd) {
 	config, err := os.ReadFile(filepath.Join(g.Dir, "config"))
 	known, found := greetings.Load(string(config))

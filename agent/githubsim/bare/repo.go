@@ -1,5 +1,6 @@
-// Package bare is the bare git repositories of a simulated GitHub: it owns their files on the disk, answers git over
-// HTTP from them, and reads, compares, makes and merges commits. It knows nothing of accounts, rights or pull requests.
+// Package bare owns the bare git repositories of a simulated GitHub: it owns their files on disk, serves git
+// over HTTP from them, and reads, compares, creates and merges commits. It knows nothing of accounts, rights or
+// pull requests.
 package bare
 
 import (
@@ -21,13 +22,13 @@ import (
 // Repo is one bare repository.
 type Repo struct {
 	*history
-	// Dir is where it is.
+	// Dir is the repository's directory.
 	Dir  string
-	path string // of git
+	path string // of the git executable
 }
 
-// Open is the repository of a directory, which [Repo.Init] may have to make first. Path is git's; now is the time of the
-// commits that are made.
+// Open returns the repository in a directory; call [Repo.Init] if it does not exist yet. Path is the git
+// executable's; now returns the time of new commits.
 func Open(path, dir string, now func() time.Time) Repo {
 	return Repo{
 		history: &history{dir: dir, Now: now, commits: map[string]Commit{}, comparisons: map[[2]string]*Comparison{}}, Dir: dir, path: path,
@@ -37,8 +38,8 @@ func Open(path, dir string, now func() time.Time) Repo {
 // ZeroSHA stands for "no such ref" in git's and GitHub's protocols.
 const ZeroSHA = "0000000000000000000000000000000000000000"
 
-// gitConfig lets clients fetch any commit, as GitHub does, keeps the refs of pull
-// requests out of reach of pushes, and trades durability for speed.
+// gitConfig lets clients fetch any commit, as GitHub does, prevents pushes to the refs of pull requests, and
+// trades durability for speed.
 const gitConfig = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -57,7 +58,7 @@ const gitConfig = `[core]
 	auto = false
 `
 
-// Init makes the repository, empty or as a copy of another directory's, as git init does.
+// Init creates the repository, empty or as a copy of another directory's, like git init.
 // https://git-scm.com/docs/gitrepository-layout
 func (g Repo) Init(ctx context.Context, from string) error {
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
@@ -79,7 +80,7 @@ func (g Repo) Init(ctx context.Context, from string) error {
 	return nil
 }
 
-// gitEnv is all that a child git sees: no configuration of the user's, and trust in
+// gitEnv returns the environment of a child git: without the user's configuration, and with trust in
 // repositories of other users.
 func gitEnv(extra ...string) []string {
 	env := []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C", "TZ=UTC",
@@ -92,12 +93,12 @@ func gitEnv(extra ...string) []string {
 	return append(env, extra...)
 }
 
-// Run returns git's standard output without its last newline.
+// Run runs git and returns its standard output without the last newline.
 func (g Repo) Run(ctx context.Context, args ...string) (string, error) {
 	return g.runWith(ctx, nil, nil, args...)
 }
 
-// RunRaw returns git's standard output as it is.
+// RunRaw runs git and returns its standard output unchanged.
 func (g Repo) RunRaw(ctx context.Context, args ...string) (string, error) {
 	return g.execute(ctx, nil, nil, args...)
 }
@@ -117,8 +118,8 @@ func (g Repo) execute(ctx context.Context, stdin io.Reader, env []string, args .
 	return stdout.String(), nil
 }
 
-// Refs returns every ref and the object it points to, read as git keeps them: in a
-// file each, whose name ends in .lock while it is written, or all in one.
+// Refs returns every ref and the object that it points to. It reads git's own files: one per ref, whose name
+// ends in .lock while it is being written, and packed-refs for the others.
 // https://git-scm.com/docs/gitrepository-layout
 func (g Repo) Refs() (map[string]string, error) {
 	refs := map[string]string{}
@@ -142,7 +143,7 @@ func (g Repo) Refs() (map[string]string, error) {
 	return refs, errors.Join(err, present(packedErr))
 }
 
-// present is err, unless it says that a file is not there, or not any more.
+// present returns err, unless it reports that a file does not exist, or no longer exists.
 func present(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -150,13 +151,13 @@ func present(err error) error {
 	return err
 }
 
-// PutRef points one of the simulator's own refs, which no push can reach, at a commit.
+// PutRef sets one of the simulator's own refs, which no push can change, to a commit.
 func (g Repo) PutRef(ref, sha string) error {
 	return g.lockedRef(ref, func() (string, error) { return sha, nil })
 }
 
-// UpdateRef moves ref from before to after; "" for either means no such ref.
-// It fails when the ref was not at before.
+// UpdateRef moves ref from before to after; "" for either means no such ref. It fails if the ref is not at
+// before.
 func (g Repo) UpdateRef(ctx context.Context, ref, after, before string) error {
 	if after == "" {
 		_, err := g.Run(ctx, "update-ref", "-d", ref, before)
@@ -171,7 +172,7 @@ func (g Repo) UpdateRef(ctx context.Context, ref, after, before string) error {
 	})
 }
 
-// lockedRef points a ref at what decide returns, under the lock that git takes for it.
+// lockedRef sets a ref to what decide returns, under the lock that git uses for it.
 func (g Repo) lockedRef(ref string, decide func() (sha string, err error)) error {
 	path := filepath.Join(g.Dir, filepath.FromSlash(ref))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -197,7 +198,7 @@ func (g Repo) MergeTree(ctx context.Context, base, head string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	// Where the one contains the other, it is the merge.
+	// If one commit contains the other, the descendant is the result of the merge.
 	for _, of := range [][2]string{{base, head}, {head, base}} {
 		if common == of[0] {
 			merged, err := g.Commit(of[1])
@@ -217,8 +218,8 @@ func splitIdent(ident string) (name, email string) {
 	return name, strings.TrimSuffix(email, ">")
 }
 
-// Write commits files onto branch, whose tip is parent or "" for a new one. A
-// file with an empty text is deleted.
+// Write commits files to branch, whose tip is parent, or "" for a new branch. A file with an empty text is
+// deleted.
 func (g Repo) Write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
 	ref := "refs/heads/" + branch
 	refs, err := g.Refs()
@@ -247,7 +248,7 @@ func (g Repo) Write(ctx context.Context, branch, parent, ident, message string, 
 	return sha, g.UpdateRef(ctx, ref, sha, refs[ref])
 }
 
-// Checkout writes the files of sha below dir, without a .git.
+// Checkout writes the files of sha into dir, without a .git.
 func (g Repo) Checkout(ctx context.Context, sha, dir string) error {
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, ".git-index")}
 	if _, err := g.runWith(ctx, nil, index, "read-tree", sha); err != nil {
