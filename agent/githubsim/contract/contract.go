@@ -1,10 +1,9 @@
-// Package contract holds a simulated GitHub to what GitHub publishes about
-// itself: every REST request and response to its OpenAPI description, every
-// GraphQL request and response to its schema, every webhook to its schema.
+// Package contract checks a simulated GitHub against what GitHub publishes about itself: every REST request and
+// response against its OpenAPI description, every GraphQL request and response against its schema, every
+// webhook against its schema.
 //
-// It is a gate for tests: what breaks the contract fails the test, whether the
-// simulator answered wrongly or the product asked wrongly. It owns the short
-// list of what GitHub does beside its description (see allowed).
+// It is a gate for tests: a violation fails the test, whether the simulator answered wrongly or the product
+// asked wrongly. It owns the short list of GitHub's undescribed behaviour (see allowed).
 package contract
 
 import (
@@ -35,8 +34,8 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// Wrap passes requests on to next and reports to t all that breaks the contract in them or in the answers.
-// Git's own protocol and /_sim/ pass unseen. The server must be closed before the test ends.
+// Wrap passes requests on to next, and reports to t every violation of the contract in a request or a response.
+// It does not check git's own protocol and /_sim/. The server must be closed before the test ends.
 func Wrap(t T, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3"), "/api")
@@ -48,7 +47,7 @@ func Wrap(t T, next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // who asked has given up, as one that is stopped does
+			return // the client gave up, as a stopped client does
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		seen := &tee{ResponseWriter: w, status: http.StatusOK}
@@ -71,10 +70,11 @@ func Wrap(t T, next http.Handler) http.Handler {
 	})
 }
 
-// kept are the keys of exchanges that keep the contract: who waits for something asks the same many times.
+// kept are the keys of exchanges that fulfil the contract: a client that polls makes the same exchange many
+// times.
 var kept sync.Map
 
-// key is one for all exchanges that are judged alike.
+// key returns the same value for all exchanges that the checks treat alike.
 func (x exchange) key() [sha256.Size]byte {
 	sum := sha256.New()
 	for _, part := range []any{x.r.Method, x.path, x.r.URL.RawQuery, x.r.Header.Get("Content-Type"), x.r.Header.Get("If-None-Match"), x.status,
@@ -94,7 +94,7 @@ type exchange struct {
 	response []byte
 }
 
-// tee keeps a copy of the answer it passes on.
+// tee keeps a copy of the response that it passes on.
 type tee struct {
 	http.ResponseWriter
 	status int
@@ -135,7 +135,7 @@ func checkREST(x exchange) error {
 		return err
 	}
 	plain := x.r.Clone(context.Background())
-	// What GitHub redirects to names a repository by its number, which its description leaves out.
+	// GitHub's redirects name a repository by its number, which GitHub's description leaves out.
 	if plain.URL, err = url.Parse(byNumber.ReplaceAllString(x.path, "/repos/owner/name")); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func checkREST(x exchange) error {
 		return nil
 	}
 	if strings.Contains(x.header.Get("Content-Type"), "diff") {
-		return nil // media types beside JSON are not described
+		return nil // only JSON media types are described
 	}
 	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input, Status: x.status, Header: x.header,
@@ -170,23 +170,24 @@ func checkRequest(x exchange, input *openapi3filter.RequestValidationInput) erro
 		return nil
 	}
 	if strings.HasSuffix(x.path, "/labels") && bytes.HasPrefix(bytes.TrimSpace(x.request), []byte("[")) {
-		return nil // go-github sends a bare array, and GitHub takes it
+		return nil // go-github sends a bare array, and GitHub accepts it
 	}
 	if strings.HasSuffix(x.path, "/contents/") {
-		return nil // an empty path, the root directory, is well understood
+		return nil // an empty path means the root directory, and GitHub understands it
 	}
 	return openapi3filter.ValidateRequest(context.Background(), input)
 }
 
-// allowed tells which answers GitHub gives on any operation, described or not:
-// refused credentials and limits, outages, a 304 to a conditional request, and a commit that is not there.
+// allowed reports whether GitHub gives such an answer on any operation, described or not: refused credentials,
+// limits, outages, a 304 to a conditional request, a redirect of a renamed repository, and a status for a
+// missing commit.
 func allowed(x exchange) bool {
 	switch x.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return hasMessage(x.response)
-	case http.StatusUnprocessableEntity: // of a status for a commit that is not there
+	case http.StatusUnprocessableEntity: // a status for a commit that does not exist
 		return strings.Contains(x.path, "/statuses/") && bytes.Contains(x.response, []byte("No commit found for SHA"))
-	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // of a repository that was renamed or transferred
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect: // a repository that was renamed or transferred
 		return strings.Contains(x.header.Get("Location"), "/repositories/")
 	case http.StatusNotModified:
 		return x.r.Header.Get("If-None-Match") != ""
@@ -209,8 +210,8 @@ var webhookSchemas = sync.OnceValues(func() (openapi3.Schemas, error) {
 	return doc.Components.Schemas, nil
 })
 
-// Webhook validates the JSON payload of an event against GitHub's schema for
-// the event and the payload's action.
+// Webhook validates the JSON payload of an event against GitHub's schema for the event and the payload's
+// action.
 func Webhook(event string, payload []byte) error {
 	schemas, err := webhookSchemas()
 	if err != nil {
@@ -231,13 +232,13 @@ func Webhook(event string, payload []byte) error {
 	return schema.Value.VisitJSON(doc, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(brief))
 }
 
-// brief says what is wrong and where, without printing the schema.
+// brief describes what is wrong and where, without printing the schema.
 func brief(err *openapi3.SchemaError) string {
 	return fmt.Sprintf("/%s: %s", strings.Join(err.JSONPointer(), "/"), err.Reason)
 }
 
-// Transport sends requests on through next, or http.DefaultTransport when it is
-// nil, and reports webhooks whose payload or headers break the contract.
+// Transport sends requests through next, or http.DefaultTransport if next is nil, and reports webhooks whose
+// payload or headers break the contract.
 func Transport(t T, next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport

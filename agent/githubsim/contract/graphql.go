@@ -13,8 +13,7 @@ import (
 	"touchstone/agent/githubsim/spec"
 )
 
-// checkGraphQL validates a request against the schema, and the shape of its
-// answer against the request.
+// checkGraphQL validates a request against the schema, and the shape of the response against the request.
 func checkGraphQL(x exchange) error {
 	if x.status != 200 {
 		if allowed(x) {
@@ -62,15 +61,15 @@ func checkGraphQL(x exchange) error {
 	return s.object(root.Name, answer.Data, []ast.SelectionSet{op.SelectionSet}, "data")
 }
 
-// shape walks an answer beside the selections that asked for it.
+// shape walks a response together with the selections that requested it.
 type shape struct {
 	schema *ast.Schema
 	vars   map[string]any
-	failed bool // there were errors, so that nulls may stand for them
+	failed bool // the response has errors, so non-null fields may be null
 }
 
 func (s shape) object(typeName string, data map[string]any, sets []ast.SelectionSet, path string) error {
-	// On an interface or union the answer's own type decides, if it was asked for.
+	// On an interface or union the response's own type decides, if the request selected __typename.
 	concrete := typeName
 	if name, ok := data["__typename"].(string); ok {
 		concrete = name
@@ -149,7 +148,7 @@ func (s shape) value(t *ast.Type, value any, sub []ast.SelectionSet, path string
 
 var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// scalar tells whether a JSON value can be of a scalar type.
+// scalar reports whether a JSON value is valid for a scalar type.
 func scalar(name string, value any) bool {
 	text, isText := value.(string)
 	number, isNumber := value.(json.Number)
