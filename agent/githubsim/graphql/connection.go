@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// maxPage is the most nodes GitHub gives at once.
+// maxPage is the maximum number of nodes in one page on GitHub.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 const maxPage = 100
 
-// refusal is an error in GitHub's own words, which are whole sentences.
+// refusal is an error in GitHub's own words, as whole sentences.
 type refusal string
 
 func (e refusal) Error() string { return string(e) }
 
-// Connection pages nodes as a field of the connection type typeName, such as
-// LabelConnection, by first/after or last/before. Like GitHub it insists on one.
+// Connection pages nodes as a field of the connection type typeName, such as LabelConnection, by first/after or
+// last/before. Like GitHub it requires first or last.
 func Connection(typeName string, nodes []*Object) Resolver {
 	return func(args Args) (any, error) {
 		from, to := 0, len(nodes)
@@ -62,7 +62,7 @@ func cursor(i int) string {
 	return base64.StdEncoding.EncodeToString([]byte("cursor:" + strconv.Itoa(i)))
 }
 
-// position reads a cursor; one that was never given out points nowhere.
+// position decodes a cursor; ok is false for a malformed one.
 func position(cursor string) (int, bool) {
 	raw, err := base64.StdEncoding.DecodeString(cursor)
 	text, found := strings.CutPrefix(string(raw), "cursor:")

@@ -1,9 +1,7 @@
-// Package graphql executes GraphQL requests over objects made of Go values. It
-// owns validation against a schema, selection, fragments, aliases, variables
-// and the rules for null; it stores nothing.
+// Package graphql executes GraphQL requests on objects made of Go values. It owns validation against a schema,
+// selection, fragments, aliases, variables and the rules for null; it stores nothing.
 //
-// The rules are those of https://spec.graphql.org/October2021/#sec-Execution,
-// without subscriptions.
+// It follows https://spec.graphql.org/October2021/#sec-Execution, without subscriptions.
 package graphql
 
 import (
@@ -19,16 +17,16 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// Args are a field's arguments, defaults and variables applied.
+// Args are a field's arguments, with defaults and variables applied.
 type Args map[string]any
 
-// Text returns a string or enum argument, "" when it is absent or null.
+// Text returns a string or enum argument; "" if it is absent or null.
 func (a Args) Text(name string) string {
 	text, _ := a[name].(string)
 	return text
 }
 
-// Int returns an integer argument and whether it was given.
+// Int returns an integer argument, and whether it was given.
 func (a Args) Int(name string) (int, bool) {
 	switch n := a[name].(type) {
 	case int64:
@@ -48,17 +46,17 @@ type Object struct {
 	Fields map[string]any
 }
 
-// Resolver computes a field when it is asked for.
+// Resolver computes a field when it is selected.
 type Resolver func(Args) (any, error)
 
-// Request is what a client posts.
+// Request is the request that a client posts.
 type Request struct {
 	Query     string         `json:"query"`
 	Operation string         `json:"operationName"`
 	Variables map[string]any `json:"variables"`
 }
 
-// Response is what it gets back.
+// Response is the response that the client receives.
 type Response struct {
 	Data   any     `json:"data,omitempty"`
 	Errors []Error `json:"errors,omitempty"`
@@ -72,23 +70,23 @@ type Error struct {
 	Message string   `json:"message"`
 }
 
-// NotFound is a resolver's error for what does not exist, or not for the caller.
+// NotFound is a resolver's error for an object that does not exist, or that the caller may not see.
 type NotFound string
 
 func (e NotFound) Error() string { return string(e) }
 
-// Forbidden is a resolver's error for what the caller may not do.
+// Forbidden is a resolver's error for an operation that the caller may not perform.
 type Forbidden string
 
 func (e Forbidden) Error() string { return string(e) }
 
-// Unprocessable is a resolver's error for what cannot be done.
+// Unprocessable is a resolver's error for an operation that is impossible.
 type Unprocessable string
 
 func (e Unprocessable) Error() string { return string(e) }
 
-// Execute validates a request and resolves it from the root objects. Errors,
-// also those of the request itself, are in the Response.
+// Execute validates a request and resolves it from the root objects. All errors, including those of the request
+// itself, are in the Response.
 func Execute(schema *ast.Schema, query, mutation *Object, req Request) Response {
 	op, vars, errs := Prepare(schema, req)
 	if errs != nil {
@@ -124,11 +122,11 @@ func Prepare(schema *ast.Schema, req Request) (*ast.OperationDefinition, map[str
 	return op, vars, nil
 }
 
-// valid are the queries that were found valid of late. A client asks the same few
-// again and again, and to validate one takes longer than to answer it.
+// valid caches the queries that were recently found valid. A client sends the same few queries repeatedly, and
+// validating one takes longer than answering it.
 var valid documents
 
-// documents remembers as many queries as most.
+// documents is a cache of a limited number of queries; see most.
 type documents struct {
 	mu    sync.Mutex
 	known map[document]*ast.QueryDocument
@@ -141,7 +139,7 @@ type document struct {
 
 const most = 64
 
-// parse returns a query parsed and validated. It is shared: callers must not change it.
+// parse returns a query, parsed and validated. The result is shared: callers must not change it.
 func (d *documents) parse(schema *ast.Schema, query string) (*ast.QueryDocument, gqlerror.List) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,8 +164,8 @@ type execution struct {
 	errs   []Error
 }
 
-// object resolves selections on obj. valid is false when a field that cannot be
-// null has failed, which makes the whole object null.
+// object resolves selections on obj. valid is false if a non-null field failed, which makes the whole object
+// null.
 func (e *execution) object(obj *Object, sets []ast.SelectionSet, path ast.Path) (data map[string]any, valid bool) {
 	data = map[string]any{}
 	for _, fields := range Collect(e.schema, obj.Type, e.vars, sets...) {
@@ -191,7 +189,7 @@ func (e *execution) object(obj *Object, sets []ast.SelectionSet, path ast.Path) 
 	return data, true
 }
 
-// resolve returns the field's value, or nil after noting why there is none.
+// resolve returns the field's value, or nil after recording an error.
 func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
 	value, known := obj.Fields[field.Name]
 	if !known {
@@ -226,7 +224,7 @@ func (e *execution) fail(path ast.Path, err error) {
 	e.errs = append(e.errs, failure)
 }
 
-// value completes a resolved value; ok is false for a null that may not be.
+// value completes a resolved value; ok is false for a null where the type does not allow one.
 func (e *execution) value(t *ast.Type, value any, sub []ast.SelectionSet, path ast.Path) (out any, ok bool) {
 	switch v := value.(type) {
 	case *Object:
@@ -255,8 +253,8 @@ func (e *execution) value(t *ast.Type, value any, sub []ast.SelectionSet, path a
 	return nil, !t.NonNull
 }
 
-// Collect returns the fields that selections ask of a type, those of the same
-// alias together, in the order of their first mention.
+// Collect returns the fields that selections select on a type, grouped by alias, in the order of their first
+// appearance.
 func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...ast.SelectionSet) [][]*ast.Field {
 	var out [][]*ast.Field
 	var visit func(set ast.SelectionSet)
@@ -291,7 +289,7 @@ func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...a
 
 // skipped applies @skip and @include.
 func skipped(directives ast.DirectiveList, vars map[string]any) bool {
-	if len(directives) == 0 { // as in nearly all fields
+	if len(directives) == 0 { // true for nearly all fields
 		return false
 	}
 	for name, unwanted := range map[string]bool{"skip": true, "include": false} {
