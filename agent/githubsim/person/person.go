@@ -1,5 +1,5 @@
-// Package person is somebody with a browser who is signed in to the simulated GitHub: they follow pages and
-// send their forms. Nothing but tests and demonstrations uses it.
+// Package person simulates a person with a browser who is signed in to the simulated GitHub: they follow pages
+// and submit forms. Only tests and demonstrations use it.
 package person
 
 import (
@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Person is somebody with a browser.
+// Person is a person with a browser.
 type Person struct {
 	// GitHub is the address of the simulated GitHub's pages.
 	GitHub string
-	// Organization is whose App they make, whatever the page says; empty is the page's.
+	// Organization is the owner of the App, whatever the page says; if empty, the page decides.
 	Organization string
 }
 
@@ -27,7 +27,7 @@ var (
 	formInput  = regexp.MustCompile(`<input[^>]* name="([^"]+)" value="([^"]*)"`)
 )
 
-// MakeApp makes the GitHub App that a page describes, and returns the page on which it is installed.
+// MakeApp makes the GitHub App that a page describes, and returns the page on which the App can be installed.
 func (p Person) MakeApp(page string) (next string, err error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -39,15 +39,15 @@ func (p Person) MakeApp(page string) (next string, err error) {
 		text = formOwner.ReplaceAllLiteralString(text, "/organizations/"+p.Organization+"/")
 	}
 	if err == nil {
-		text, _, err = p.submit(browser, text) // which that page does by itself
+		text, _, err = p.submit(browser, text) // the page submits this form by itself
 	}
-	if err == nil { // GitHub asks, and sends the browser back, from where it is sent on
+	if err == nil { // GitHub asks for confirmation, and sends the browser back to the redirect URL
 		_, next, err = p.submit(browser, text)
 	}
 	return next, err
 }
 
-// Install gives the App of a page a repository, owner/name; anything else closes the page.
+// Install gives the App of a page access to a repository, owner/name; any other text closes the page.
 func Install(page, repository string) error {
 	owner, _, found := strings.Cut(repository, "/")
 	if !found {
@@ -57,7 +57,7 @@ func Install(page, repository string) error {
 	return err
 }
 
-// submit sends the form of a page as it is.
+// submit submits the form of a page unchanged.
 func (p Person) submit(browser *http.Client, text string) (answer, at string, err error) {
 	action := formAction.FindStringSubmatch(text)
 	if action == nil {
@@ -80,7 +80,7 @@ func (p Person) submit(browser *http.Client, text string) (answer, at string, er
 	return Visit(browser.PostForm(to.String(), values))
 }
 
-// Visit reads a page to its end: its text, and where it was in the end. One that is not there is an error.
+// Visit reads a page to its end, and returns its text and final URL. A status other than 200 is an error.
 func Visit(response *http.Response, err error) (text, at string, _ error) {
 	if err != nil {
 		return "", "", err
