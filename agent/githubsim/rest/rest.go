@@ -1,5 +1,5 @@
-// Package rest asks the API of a simulated GitHub by hand, without the agents' client. Nothing but tests and
-// demonstrations uses it.
+// Package rest calls the API of a simulated GitHub directly, without the agents' client. Only tests and
+// demonstrations use it.
 package rest
 
 import (
@@ -12,21 +12,21 @@ import (
 	"net/http"
 )
 
-// ByHand is the user agent of what is asked of the API by hand.
+// ByHand is the user agent of these direct API calls.
 const ByHand = "by hand"
 
-// API is the simulated GitHub's to somebody with a token who asks by hand, without an agent.
+// API is the simulated GitHub's API for a caller with a token that is not an agent.
 type API struct {
 	URL, Token string
 	// Client makes the requests; nil is http.DefaultClient.
 	Client *http.Client
 }
 
-// maxAnswer bounds, in bytes, what is read of an answer.
+// maxAnswer limits the part of a response that is read, in bytes.
 const maxAnswer = 8 << 20
 
-// Call makes a request of a path such as /api/v3/repos/acme/app, with a body unless in is nil, and decodes the answer
-// unless out is. An answer that is none of success is an error.
+// Call makes a request to a path such as /api/v3/repos/acme/app, with a JSON body unless in is nil, and decodes
+// the response unless out is nil. A status outside 2xx is an error.
 func (a API) Call(ctx context.Context, method, path string, in, out any) error {
 	var body bytes.Buffer
 	if in != nil {
