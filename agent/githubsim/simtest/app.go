@@ -10,15 +10,15 @@ import (
 	"touchstone/relay/appkey"
 )
 
-// App is a GitHub App that was made from a manifest.
+// App is a GitHub App registered from a manifest.
 type App struct {
 	ID    int64
-	Login string // of its bot
+	Login string // the login of its bot
 	Key   *rsa.PrivateKey
 }
 
-// App registers an App of a name with permissions, by default those to write what a reviewer writes, as a person
-// and a program that holds the manifest do. It is not installed anywhere.
+// App registers an App with a name and permissions, as a person and a program with the manifest do. By default
+// it may write what a reviewer writes. It is not installed anywhere.
 func (g *GitHub) App(name string, permissions map[string]string) App {
 	g.t.Helper()
 	if permissions == nil {

@@ -1,5 +1,5 @@
-// Package simtest serves a simulated GitHub to a test, and holds its answers to GitHub's own
-// descriptions of them.
+// Package simtest serves a simulated GitHub to a test, and checks its responses against GitHub's own
+// descriptions.
 package simtest
 
 import (
@@ -20,7 +20,7 @@ import (
 // GitHub is a simulated GitHub on loopback. Its methods fail the test instead of returning an error.
 type GitHub struct {
 	*githubsim.Sim
-	// URL is its root, Dir where its repositories are.
+	// URL is the root URL, Dir the directory of the repositories.
 	URL, Dir string
 	// Ctx ends with the test, or after await.Patience.
 	Ctx context.Context
@@ -28,10 +28,10 @@ type GitHub struct {
 	t testing.TB
 }
 
-// Token is what signs a login in.
+// Token returns the token of a login.
 func Token(login string) string { return "token-of-" + login }
 
-// Users are accounts with these logins, each signed in by its Token. An administrator is first.
+// Users returns accounts with these logins, each with its Token. The first one is an administrator.
 func Users(admin string, others ...string) []githubsim.User {
 	users := []githubsim.User{{Login: admin, Token: Token(admin), Admin: true}}
 	for _, login := range others {
@@ -40,18 +40,18 @@ func Users(admin string, others ...string) []githubsim.User {
 	return users
 }
 
-// Start serves a GitHub with a repository until the test ends. Of the configuration it sets the
-// directory, the URL and, where there is none, how long a delivery of a webhook may take.
+// Start serves a GitHub with a repository until the test ends. It sets the directory and the URL of the
+// configuration, and the timeout of webhook deliveries if there is none.
 func Start(t testing.TB, config githubsim.Config, repository githubsim.RepoOptions) *GitHub {
 	t.Helper()
 	return Behind(t, config, repository, func(next http.Handler) http.Handler { return contract.Wrap(t, next) })
 }
 
-// Behind is Start with something else between the simulator and its clients than what holds its
-// answers to the descriptions.
+// Behind is Start with front between the simulator and its clients, instead of the check against GitHub's
+// descriptions.
 func Behind(t testing.TB, config githubsim.Config, repository githubsim.RepoOptions, front func(http.Handler) http.Handler) *GitHub {
 	t.Helper()
-	dir := t.TempDir() // removed once what runs below has ended
+	dir := t.TempDir() // removed after everything that runs below has ended
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
@@ -75,7 +75,7 @@ func Behind(t testing.TB, config githubsim.Config, repository githubsim.RepoOpti
 	return g
 }
 
-// As is a client of the API with a login's token.
+// As returns an API client with a login's token.
 func (g *GitHub) As(login string) *github.Client {
 	g.t.Helper()
 	client, err := github.NewClient(nil).WithAuthToken(Token(login)).WithEnterpriseURLs(g.URL, g.URL)
@@ -86,7 +86,7 @@ func (g *GitHub) As(login string) *github.Client {
 	return client
 }
 
-// Settle waits until GitHub has computed what it computes in the background.
+// Settle waits until GitHub has finished its background work.
 func (g *GitHub) Settle() {
 	g.t.Helper()
 	if err := g.Sim.Settle(g.Ctx); err != nil {
