@@ -26,7 +26,7 @@ func (s *Sim) addAccount(u User) {
 	s.accounts = append(s.accounts, a)
 }
 
-// Rename gives an account another login. What it did and may do goes with it, and the old login is free
+// Rename gives an account another login. Its contributions and permissions stay, and the old login becomes free
 // for other accounts. https://docs.github.com/en/account-and-profile/concepts/username-changes
 func (s *Sim) Rename(login, to string) error {
 	s.mu.Lock()
@@ -45,7 +45,7 @@ func (s *Sim) Rename(login, to string) error {
 	return nil
 }
 
-// Delete deletes an account. What it said stays, and is shown under the login ghost.
+// Delete deletes an account. Its contributions stay, and are shown under the login ghost.
 // https://docs.github.com/en/account-and-profile/how-tos/account-management/deleting-your-personal-account
 func (s *Sim) Delete(login string) error {
 	s.mu.Lock()
@@ -63,8 +63,8 @@ func (s *Sim) Delete(login string) error {
 	return nil
 }
 
-// SetPermission gives a login one of the permissions of [RepoOptions] in a repository; empty is what all
-// logins have.
+// SetPermission gives a login one of the permissions of [RepoOptions] in a repository; an empty role restores
+// the default for all logins.
 func (s *Sim) SetPermission(repository, login, role string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// activity is one move of a branch, and who made it.
+// activity is one move of a branch, with the account that moved it.
 // https://docs.github.com/en/rest/repos/repos#list-repository-activities
 type activity struct {
 	id            int64
@@ -20,7 +20,7 @@ type activity struct {
 	at            time.Time
 }
 
-// active notes that an account moved a branch.
+// active records that an account moved a branch.
 func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 	kind := "push"
 	switch {
@@ -34,7 +34,7 @@ func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 	r.activities = append(r.activities, activity{s.id(), kind, "refs/heads/" + branch, before, after, by, s.now()})
 }
 
-// listActivities lists the newest first and pages by a cursor.
+// listActivities lists the newest activities first, and pages by a cursor.
 func (c *call) listActivities() (reply, error) {
 	query := c.r.URL.Query()
 	size := min(atLeast(query.Get("per_page"), 30), 100)

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// object is JSON on its way out.
+// object is a JSON object of a response.
 type object = map[string]any
 
-// maxBody bounds a REST or GraphQL request.
+// maxBody limits a REST or GraphQL request, in bytes.
 const maxBody = 8 << 20
 
-// call is one REST request while it is answered, with the simulator locked.
+// call is one REST request that is being answered, while the simulator is locked.
 type call struct {
 	sim  *Sim
 	ctx  context.Context
@@ -34,7 +34,7 @@ type call struct {
 	link string
 }
 
-// reply is an answer: body as JSON, or text, which is a diff, or where to look instead.
+// reply is a response: body as JSON, text for a diff, or location for a redirect.
 type reply struct {
 	status   int
 	body     any
@@ -42,20 +42,20 @@ type reply struct {
 	location string
 }
 
-// endpoint answers one route. A *refusal becomes GitHub's error document; any
-// other error is the simulator's own failure, a 500.
+// endpoint answers one route. A *refusal becomes GitHub's error document; any other error is the simulator's
+// own failure, a 500.
 type endpoint func(c *call) (reply, error)
 
 func ok(body any) (reply, error)      { return reply{status: http.StatusOK, body: body}, nil }
 func created(body any) (reply, error) { return reply{status: http.StatusCreated, body: body}, nil }
 func noContent() (reply, error)       { return reply{status: http.StatusNoContent}, nil }
 
-// refusal is an error that GitHub would answer.
+// refusal is an error that GitHub would respond with.
 type refusal struct {
 	status  int
 	message string
 	details any    // the "errors" member, if any
-	docs    string // where GitHub explains it, if not at the front door
+	docs    string // GitHub's documentation of it; empty for the start page
 }
 
 func (e *refusal) Error() string { return e.message }
@@ -66,18 +66,18 @@ func refuse(status int, format string, args ...any) error {
 
 var errNotFound = refuse(http.StatusNotFound, "Not Found")
 
-// invalid is a 422 that names a field.
+// invalid returns a 422 that names a field.
 func invalid(resource, field, code string) error {
 	return unprocessable(object{"resource": resource, "field": field, "code": code})
 }
 
-// unprocessable is a 422 with one error document.
+// unprocessable returns a 422 with one error document.
 func unprocessable(detail object) error {
 	return &refusal{status: http.StatusUnprocessableEntity, message: "Validation Failed", details: []object{detail}}
 }
 
-// route turns an endpoint into a handler: it finds what the path names, holds
-// the lock while the endpoint runs, and writes what it says.
+// route turns an endpoint into a handler: it finds what the path names, holds the lock while the endpoint runs,
+// and writes the response.
 func (s *Sim) route(run endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -85,7 +85,7 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 			writeRefusal(w, refuse(http.StatusRequestEntityTooLarge, "Request body is too large"))
 			return
 		}
-		// GitHub finishes what it has begun, even if the client is gone.
+		// GitHub finishes a request that it has begun, even if the client is gone.
 		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, user: signedIn(r)}
 		out, err := s.locked(c, run)
 		if err != nil {
@@ -124,7 +124,7 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 	if c.repo != nil && c.r.Method != http.MethodGet {
 		c.sim.autoMerges(c.repo)
 	}
-	// Rendered while locked: the body may share memory with the state.
+	// Encode the body while locked: it may share memory with the state.
 	if out.body != nil {
 		var text bytes.Buffer
 		enc := json.NewEncoder(&text)
@@ -137,8 +137,8 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 	return out, nil
 }
 
-// needSight refuses callers to whom the repository is not shown, and tokens of an installation that are not for
-// it. An app itself is shown the installation alone.
+// needSight refuses callers that may not see the repository, and installations' tokens that do not cover it. An
+// app itself sees only its installation.
 func (c *call) needSight() error {
 	covered := granted(c.r).covers(c.repo)
 	switch {
@@ -200,7 +200,7 @@ func writeRefusal(w http.ResponseWriter, err error) {
 	json.NewEncoder(w).Encode(doc)
 }
 
-// decode reads the request's JSON. Unknown members are allowed, as on GitHub.
+// decode decodes the request's JSON. Unknown members are allowed, as on GitHub.
 func (c *call) decode(v any) error {
 	if len(bytes.TrimSpace(c.body)) == 0 {
 		return nil
@@ -211,7 +211,7 @@ func (c *call) decode(v any) error {
 	return nil
 }
 
-// id reads a path value that holds an id; nothing is found for a malformed one.
+// id returns the id in a path value; 0, which matches nothing, if it is malformed.
 func (c *call) id(name string) int64 {
 	id, err := strconv.ParseInt(c.r.PathValue(name), 10, 64)
 	if err != nil {
@@ -220,8 +220,8 @@ func (c *call) id(name string) int64 {
 	return id
 }
 
-// needWrite refuses callers without write access, with 404 as GitHub does for
-// what a token may not touch, or 403 when it may at least look.
+// needWrite refuses callers without write access. They can see the repository (see needSight), so it answers 403
+// and not 404.
 func (c *call) needWrite() error {
 	if c.repo.canWrite(c.user) {
 		return nil
@@ -229,7 +229,7 @@ func (c *call) needWrite() error {
 	return refuse(http.StatusForbidden, "Must have write access to %s.", c.repo.fullName())
 }
 
-// needTriage refuses callers who may not label.
+// needTriage refuses callers who may not change labels.
 // https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
 func (c *call) needTriage() error {
 	if c.repo.archived || !c.repo.atLeast(c.user, "triage") {
@@ -238,7 +238,7 @@ func (c *call) needTriage() error {
 	return nil
 }
 
-// page cuts one page out of items and leaves the Link header for the others.
+// page returns the requested page of items, and prepares the Link header for the others.
 func page[T any](c *call, items []T) []T {
 	query := c.r.URL.Query()
 	size, number := atLeast(query.Get("per_page"), 30), atLeast(query.Get("page"), 1)
@@ -264,7 +264,7 @@ func page[T any](c *call, items []T) []T {
 	return items[from:min(from+size, len(items))]
 }
 
-// atLeast reads a positive number, or falls back.
+// atLeast parses a positive number, or returns fallback.
 func atLeast(text string, fallback int) int {
 	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1<<20 {
 		return n
@@ -272,7 +272,7 @@ func atLeast(text string, fallback int) int {
 	return fallback
 }
 
-// each renders a list; it is never JSON's null.
+// each renders a list; the result is never JSON's null.
 func each[T any](items []T, render func(T) object) []object {
 	out := make([]object, 0, len(items))
 	for _, item := range items {
@@ -281,7 +281,7 @@ func each[T any](items []T, render func(T) object) []object {
 	return out
 }
 
-// stamp is a time in GitHub's format, or null.
+// stamp returns a time in GitHub's format; null for the zero time.
 func stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -289,7 +289,7 @@ func stamp(t time.Time) any {
 	return t.Format(time.RFC3339)
 }
 
-// orNull is text, or null when there is none.
+// orNull returns text; null if it is empty.
 func orNull(text string) any {
 	if text == "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 const longestToken = 10 * time.Minute
 
-// appOf finds the app that signed a JSON web token; nil for what is none. A token that no app signed, or that
-// is not good now by GitHub's clock, is refused.
+// appOf finds the app that signed a JSON web token; it returns nil for a token of another kind. It refuses a
+// token that no app signed, or that is not valid at this time by GitHub's clock.
 func (s *Sim) appOf(token string) (*account, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -60,10 +60,10 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// signedByKey tells a JSON web token, which shows an app itself, from the token of one of its installations.
+// signedByKey distinguishes a JSON web token, which authenticates an app itself, from an installation's token.
 func signedByKey(r *http.Request) bool { return strings.Count(r.Header.Get("Authorization"), ".") == 2 }
 
-// asApp refuses who does not sign as an app itself.
+// asApp refuses callers that do not authenticate as an app itself.
 func (c *call) asApp() error {
 	if c.user.hooks == nil || !signedByKey(c.r) {
 		return refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")

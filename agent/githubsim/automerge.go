@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/githubsim/graphql"
 )
 
-// autoMerge is an account's request that GitHub merges as soon as the base's rules let it.
+// autoMerge is an account's request that GitHub merges as soon as the base's rules allow it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 type autoMerge struct {
 	by     *account
@@ -42,7 +42,7 @@ func (c *call) enableAutoMergeMutation(a args) (any, error) {
 	}}, nil
 }
 
-// autoMergeNode is the wish for it, null without one.
+// autoMergeNode renders the request for auto-merge; null if there is none.
 func (c *call) autoMergeNode(p *pull) node {
 	if p.auto == nil {
 		return nil
@@ -53,7 +53,8 @@ func (c *call) autoMergeNode(p *pull) node {
 	}}
 }
 
-// autoMerges merges what has come to be let in since it was wished for. Locked by the caller.
+// autoMerges merges the pull requests with auto-merge that the base's rules now allow. The caller holds the
+// lock.
 func (s *Sim) autoMerges(r *repo) {
 	for _, p := range r.sortedPulls() {
 		if p.auto == nil || p.closed {
@@ -66,7 +67,7 @@ func (s *Sim) autoMerges(r *repo) {
 				return
 			}
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
-			_, _ = s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") // tried again at the next change
+			_, _ = s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") // retried at the next change
 		})
 	}
 }

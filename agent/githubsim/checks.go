@@ -11,7 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// suite finds or makes the check suite of an app for a commit.
+// suite finds or creates the check suite of an app for a commit.
 func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *account) (*checkSuite, error) {
 	for _, cs := range r.suites {
 		if cs.sha == sha && cs.app == app {
@@ -49,7 +49,7 @@ func (r *repo) latestStatuses(sha string) []*status {
 	return out
 }
 
-// checkPasses tells whether the newest check run or status of a name passes.
+// checkPasses reports whether the newest check run or status of a name passes.
 func (r *repo) checkPasses(sha, name string) bool {
 	for _, run := range slices.Backward(r.runs(sha)) {
 		if run.name == name {
@@ -64,7 +64,7 @@ func (r *repo) checkPasses(sha, name string) bool {
 	return false
 }
 
-// rollup is GraphQL's StatusState of a commit, "" without checks and statuses.
+// rollup returns GraphQL's StatusState of a commit; "" without checks and statuses.
 func (r *repo) rollup(sha string) string {
 	out := ""
 	worse := func(state string) {
@@ -89,7 +89,7 @@ func (r *repo) rollup(sha string) string {
 	return out
 }
 
-// resolve finds the commit of a SHA, a branch or a full ref.
+// resolve finds the commit for a SHA, a branch or a full ref.
 func (c *call) resolve(ref string) (string, error) {
 	for _, sha := range []string{c.repo.refs["refs/heads/"+ref], ref} {
 		if plumbing.IsHash(sha) {
@@ -161,7 +161,7 @@ func (c *call) createCheckRun() (reply, error) {
 	return created(c.renderCheckRun(run))
 }
 
-// fillCheckRun applies an app's input; completing the run has its events.
+// fillCheckRun applies an app's input; completing the run sends the events for it.
 func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
 	run.status = cmp.Or(in.Status, run.status)
 	run.detailsURL, run.externalID = cmp.Or(in.DetailsURL, run.detailsURL), cmp.Or(in.ExternalID, run.externalID)
@@ -209,7 +209,7 @@ func (c *call) updateCheckRun() (reply, error) {
 	return ok(c.renderCheckRun(run))
 }
 
-// complete ends a check run, and its suite when it was the last.
+// complete completes a check run, and its suite if it was the last.
 func (s *Sim) complete(r *repo, by *account, run *checkRun, conclusion string) {
 	run.status, run.conclusion, run.completed = "completed", conclusion, s.now()
 	run.suite.updated = s.now()
@@ -271,8 +271,8 @@ func (c *call) listStatuses(ref string) (reply, error) {
 
 func (c *call) renderStatus(st *status) object { return c.sim.renderStatus(c.repo, st) }
 
-// The most characters of a status's description, and the most statuses of one commit and context
-// (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
+// The maximum length of a status's description in characters, and the maximum number of statuses of one commit
+// and context (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
 const (
 	maxDescription = 140
 	maxStatuses    = 1000

@@ -2,8 +2,8 @@ package githubsim
 
 import "touchstone/agent/githubsim/bare"
 
-// renderApp is the GitHub App behind a check; without one it is the simulator's
-// own CI, which passes for GitHub Actions.
+// renderApp renders the GitHub App behind a check. Without one it renders the simulator's own CI, which poses
+// as GitHub Actions.
 func (s *Sim) renderApp(app *account) object {
 	slug, id := "github-actions", int64(15368)
 	owner := s.renderOwner("github", 9919, "Organization")
@@ -54,7 +54,7 @@ func (s *Sim) renderSuite(r *repo, cs *checkSuite) object {
 	}
 }
 
-// suitePulls are the open pull requests with this head.
+// suitePulls returns the open pull requests with this head.
 func (s *Sim) suitePulls(r *repo, cs *checkSuite) []object {
 	out := []object{}
 	end := func(of *repo, ref, sha string) object {
@@ -81,7 +81,7 @@ func (s *Sim) renderStatus(r *repo, st *status) object {
 	}
 }
 
-// emitStatus sends a status event with the commit it is about.
+// emitStatus sends a status event with the commit that the status is about.
 func (c *call) emitStatus(st *status) error {
 	cm, err := c.repo.git.Commit(st.sha)
 	if err != nil {

@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// CIName is the name of the check run that Config.CI decides.
+// CIName is the name of the check run of Config.CI.
 const CIName = "ci"
 
-// CIResult is how a run of Config.CI ended.
+// CIResult is the result of a run of Config.CI.
 type CIResult struct {
 	// Conclusion is GitHub's: success, failure, neutral, cancelled, skipped,
 	// timed_out or action_required.
 	Conclusion string
-	// Summary is one line for people, Log the output behind it: the log of a job,
-	// which the check run itself does not show.
+	// Summary is one line for people; Log is the output behind it: the log of a job, which the check run itself
+	// does not show.
 	Summary, Log string
 }
 
-// maxLog bounds the log a job keeps, in bytes.
+// maxLog limits the log that a job keeps, in bytes.
 const maxLog = 1 << 20
 
-// tested has CI, if there is any, have passed on the default branch as a repository comes with it.
+// tested records that CI, if there is any, passed on the default branch of a new repository.
 func (s *Sim) tested(ctx context.Context, r *repo) error {
 	sha := r.refs["refs/heads/"+r.defaultBranch]
 	if s.cfg.CI == nil || sha == "" {
@@ -38,8 +38,8 @@ func (s *Sim) tested(ctx context.Context, r *repo) error {
 	return nil
 }
 
-// startCI begins the check suite of a new head, once for each commit. As on GitHub, its check
-// run comes a moment later.
+// startCI starts the check suite of a new head, once per commit. As on GitHub, its check run appears a moment
+// later.
 func (s *Sim) startCI(ctx context.Context, p *pull) error {
 	r, sha := p.repo, p.headSHA
 	if s.cfg.CI == nil || slices.ContainsFunc(r.suites, func(cs *checkSuite) bool { return cs.sha == sha && cs.app == nil }) {
@@ -75,7 +75,7 @@ func (s *Sim) startCI(ctx context.Context, p *pull) error {
 	return nil
 }
 
-// runCI checks the commit out and lets Config.CI judge it.
+// runCI checks the commit out and runs Config.CI on it.
 func (s *Sim) runCI(ctx context.Context, r *repo, sha string) CIResult {
 	dir, err := os.MkdirTemp(s.cfg.Dir, ".ci-")
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Sim) runCI(ctx context.Context, r *repo, sha string) CIResult {
 	return s.cfg.CI(ctx, r.fullName(), sha, dir)
 }
 
-// tail keeps the end of a text, where a log says what went wrong.
+// tail keeps the end of a text, because a log says there what went wrong.
 func tail(text string, most int) string {
 	if len(text) <= most {
 		return text

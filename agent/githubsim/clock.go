@@ -8,13 +8,13 @@ import (
 // clock is GitHub's clock.
 type clock struct{ ahead atomic.Int64 }
 
-// Now is GitHub's time: UTC in whole seconds.
+// Now returns GitHub's time: UTC in whole seconds.
 func (c *clock) Now() time.Time { return c.now() }
 
 func (c *clock) now() time.Time {
 	return time.Now().Add(time.Duration(c.ahead.Load())).UTC().Truncate(time.Second)
 }
 
-// Advance sets GitHub's clock forward, or back by a negative time. What happens next happens that much later for
-// all who read GitHub, whose answers carry its time.
+// Advance moves GitHub's clock forward, or back by a negative duration. Later events get the new time, and so
+// does everyone who reads GitHub, because its responses carry the time.
 func (c *clock) Advance(by time.Duration) { c.ahead.Add(int64(by)) }

@@ -34,7 +34,7 @@ func (c *call) getPermission() (reply, error) {
 	}
 	role, user := c.repo.permission(a), c.sim.renderUser(a)
 	user["role_name"], user["permissions"] = role, c.repo.rights(a)
-	// The five roles on the older scale of four.
+	// Map the five roles to the four of the older scale.
 	// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 	legacy := role
 	switch role {
@@ -46,7 +46,7 @@ func (c *call) getPermission() (reply, error) {
 	return ok(object{"permission": legacy, "role_name": role, "user": user})
 }
 
-// getCommits serves what lies below /commits/{ref}, where ref holds slashes.
+// getCommits serves the paths below /commits/{ref}, where ref can contain slashes.
 func (c *call) getCommits() (reply, error) {
 	ref := c.r.PathValue("ref")
 	if branch, found := strings.CutSuffix(ref, "/check-runs"); found {
@@ -81,8 +81,8 @@ func person(name, email, date string) object {
 
 var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 
-// accountOf finds who signs commits with this address: the account's, or the one that GitHub itself
-// gives it, under any host name.
+// accountOf finds the account that commits with this address: its own address, or the one that GitHub gives it,
+// under any host name.
 func (s *Sim) accountOf(email string) *account {
 	for _, a := range s.accounts {
 		given := fmt.Sprintf("%d+%s@users.noreply.", a.id, a.Login)
@@ -117,7 +117,7 @@ func (c *call) renderCommit(cm bare.Commit) object {
 	return out
 }
 
-// getComparison compares BASE...HEAD. The files come with the first page only.
+// getComparison compares BASE...HEAD. Only the first page contains the files.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func (c *call) getComparison() (reply, error) {
 	from, to, found := strings.Cut(c.r.PathValue("basehead"), "...")
@@ -192,7 +192,7 @@ func (c *call) getRef() (reply, error) {
 	})
 }
 
-// updateRef moves a ref; unless forced, only forward.
+// updateRef moves a ref, only forward unless force is set.
 func (c *call) updateRef() (reply, error) {
 	var in struct {
 		SHA   string `json:"sha"`

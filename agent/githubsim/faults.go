@@ -8,61 +8,60 @@ import (
 	"time"
 )
 
-// Drop says whether the connection of a request is cut, and when.
+// Drop is whether the connection of a request is cut, and when.
 type Drop int
 
 const (
 	// KeepConnection answers normally.
 	KeepConnection Drop = iota
-	// DropBefore cuts the connection and does nothing.
+	// DropBefore cuts the connection without executing the request.
 	DropBefore
-	// DropAfter does what was asked and then cuts the connection: the caller
-	// cannot know that it happened.
+	// DropAfter executes the request and then cuts the connection, so the caller cannot know that it was
+	// executed.
 	DropAfter
 )
 
 // Fault is what happens to one request. The zero value lets it pass.
 type Fault struct {
-	// Status, when not zero, is answered instead, with Retry-After if that is
-	// positive (rounded up to seconds).
+	// Status, if not zero, is the response's status instead, with Retry-After if that is positive (rounded up
+	// to seconds).
 	Status     int
 	RetryAfter time.Duration
 	Drop       Drop
-	// Done, if set, is called once what was asked is carried out, or will not be, and
-	// before the connection is cut.
+	// Done, if set, is called after the request was executed or skipped, and before the connection is cut.
 	Done func()
 }
 
-// Faults are misbehaviours of the whole simulator. Counts go down as they are
-// used up, so Faults reads what is left.
+// Faults are misbehaviours of the whole simulator. Counts go down as they are used, so Sim.Faults returns what is
+// left.
 type Faults struct {
 	// NullMergeable answers this many reads of a pull request as if its
 	// mergeability were still being computed.
 	NullMergeable int `json:"null_mergeable"`
-	// MoveHead and MoveBase have another login push to the head or the base of a
-	// pull request right before this many merges of it.
+	// MoveHead and MoveBase make another login push to the head or the base of a pull request right before this
+	// many of its merges.
 	MoveHead int `json:"move_head"`
 	MoveBase int `json:"move_base"`
-	// DuplicateDeliveries sends this many webhooks twice, LoseDeliveries drops
-	// this many after recording them as sent into the void.
+	// DuplicateDeliveries sends this many webhooks twice; LoseDeliveries drops this many after recording them
+	// as failed.
 	DuplicateDeliveries int `json:"duplicate_deliveries"`
 	LoseDeliveries      int `json:"lose_deliveries"`
-	// ShuffleDeliveries holds each hook's webhooks back until there are this
-	// many, then sends them in reverse order. Zero sends what is held.
+	// ShuffleDeliveries holds back each hook's webhooks until there are this many, and then sends them in
+	// reverse order. Zero sends the held ones.
 	ShuffleDeliveries int `json:"shuffle_deliveries"`
 	// HoldMergeQueue keeps merge queues from merging.
 	HoldMergeQueue bool `json:"hold_merge_queue"`
 	// DeliveryDelayMS delays each webhook by this many milliseconds.
 	DeliveryDelayMS int `json:"delivery_delay_ms"`
-	// FailRequests answers this many requests of FailLogin (empty: of any login)
-	// with FailStatus and, if positive, Retry-After in seconds.
+	// FailRequests answers this many requests of FailLogin (empty: any login) with FailStatus and, if positive,
+	// Retry-After in seconds.
 	FailRequests      int    `json:"fail_requests"`
 	FailLogin         string `json:"fail_login"`
 	FailStatus        int    `json:"fail_status"`
 	FailRetryAfterSec int    `json:"fail_retry_after_sec"`
 }
 
-// ReadFaults reads faults from JSON; an unknown key is an error that names it.
+// ReadFaults reads faults from JSON; an unknown key is an error that names the key.
 func ReadFaults(from io.Reader) (Faults, error) {
 	var f Faults
 	dec := json.NewDecoder(from)
@@ -91,9 +90,8 @@ func (s *Sim) Faults() Faults {
 	return s.faults
 }
 
-// Intercept lets decide see every request before it is executed (REST, GraphQL
-// and git alike) and choose its fault. Login is "" without a valid token. It
-// runs without any lock, so it may use the Sim. Nil lets everything pass.
+// Intercept makes decide choose the fault of every request before it is executed (REST, GraphQL and git). login
+// is "" without a valid token. decide runs without any lock, so it may use the Sim. Nil lets everything pass.
 func (s *Sim) Intercept(decide func(login string, r *http.Request) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +117,7 @@ func (s *Sim) nextFault(login string, r *http.Request) Fault {
 	return Fault{}
 }
 
-// refusal is the answer of a fault with a status.
+// refusal returns the error for a fault with a status.
 func (f Fault) refusal() error {
 	if f.Status == http.StatusForbidden || f.Status == http.StatusTooManyRequests {
 		return &refusal{
@@ -130,7 +128,7 @@ func (f Fault) refusal() error {
 	return refuse(f.Status, "%s", http.StatusText(f.Status))
 }
 
-// spendFault uses one of a count up and tells whether there was one.
+// spendFault decrements a count, and reports whether it was positive.
 func spendFault(count *int) bool {
 	if *count <= 0 {
 		return false
@@ -139,7 +137,7 @@ func spendFault(count *int) bool {
 	return true
 }
 
-// moveBeforeMerge plays the person who pushes at the worst moment.
+// moveBeforeMerge simulates a person who pushes at the worst moment.
 func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
 	move := func(r *repo, branch string) error {
 		_, err := r.git.Write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
@@ -153,7 +151,7 @@ func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
 		return s.noticeRefs(ctx, p.headRepo, p.author)
 	}
 	if spendFault(&s.faults.MoveBase) {
-		// Not noticed yet: the merge finds out when it moves the ref.
+		// Not noticed yet: the merge detects the push when it moves the ref.
 		return move(p.repo, p.baseRef)
 	}
 	return nil

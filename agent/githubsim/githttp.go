@@ -39,9 +39,8 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 		target.git.Serve(w, r, service)
 		return
 	}
-	// The answer waits until GitHub's side of the push is done, so that the client
-	// that pushed reads its own write. It is done even if the client no longer
-	// listens.
+	// The response waits until GitHub has processed the push, so that the client that pushed reads its own
+	// write. GitHub processes it even if the client is gone.
 	held := &heldResponse{header: http.Header{}}
 	ctx := context.WithoutCancel(r.Context())
 	target.git.Serve(held, r.WithContext(ctx), service)
@@ -55,8 +54,8 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 	held.sendTo(w)
 }
 
-// mayPush tells whether who can push to r: by permission, or to a fork whose
-// owner lets maintainers of the parent modify a pull request.
+// mayPush reports whether who can push to r: by permission, or because r is a fork whose owner lets maintainers
+// of the parent modify a pull request.
 func (s *Sim) mayPush(r *repo, who *account) bool {
 	if r.canWrite(who) {
 		return true

@@ -17,8 +17,8 @@ type (
 	args   = graphql.Args
 )
 
-// graphQL answers a query or mutation. What the schema has and the simulator
-// does not is an error that names the field.
+// graphQL answers a query or mutation. A field that the schema has and the simulator lacks is an error that
+// names it.
 func (c *call) graphQL() (reply, error) {
 	schema, err := spec.GraphQL()
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *call) graphQL() (reply, error) {
 	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutation, req)}, nil
 }
 
-// field makes a resolver of a function that needs no arguments and cannot fail.
+// field makes a resolver from a function that needs no arguments and cannot fail.
 func field(value func() any) graphql.Resolver {
 	return func(args) (any, error) { return value(), nil }
 }
@@ -67,7 +67,7 @@ func (c *call) rateLimitField(args) (any, error) {
 	}}, nil
 }
 
-// userNode is a User, or for an app a Bot. kind "User" is for viewer, which the schema
+// userNode renders a User, or a Bot for an app. The kind "User" is for fields such as viewer, which the schema
 // types as User for apps too.
 func (c *call) userNode(a *account, kind string) node {
 	if a == nil || a.deleted {
@@ -83,7 +83,7 @@ func (c *call) userNode(a *account, kind string) node {
 		kind = "User"
 	}
 	login := a.Login
-	if kind == "Bot" { // which GraphQL names without its suffix
+	if kind == "Bot" { // GraphQL names bots without the suffix
 		login = strings.TrimSuffix(login, "[bot]")
 	}
 	return &graphql.Object{Type: kind, Fields: fields{
@@ -137,7 +137,7 @@ func (c *call) repoNode(r *repo) node {
 	}}
 }
 
-// refNode is a branch, or null when there is none of this name.
+// refNode renders a branch; null if it does not exist.
 func (c *call) refNode(r *repo, branch string) any {
 	sha := r.refs["refs/heads/"+branch]
 	if sha == "" {
@@ -152,8 +152,7 @@ func (c *call) refNode(r *repo, branch string) any {
 	}}
 }
 
-// ruleNode is what a branch's protection tells those who may not change it, null where
-// there is none.
+// ruleNode renders what a branch's protection shows to those who may not change it; null if there is none.
 func ruleNode(protected map[string]Protection, branch string) node {
 	rule, ok := protected[branch]
 	if !ok || rule.Ruleset {
@@ -165,8 +164,7 @@ func ruleNode(protected map[string]Protection, branch string) node {
 	}}
 }
 
-// pullConnection lists those of a repository's pull requests that are among and that the
-// arguments ask for.
+// pullConnection lists the pull requests of a repository for which among is true and that match the arguments.
 func (c *call) pullConnection(r *repo, a args, among func(*pull) bool) (any, error) {
 	states, _ := a["states"].([]any)
 	base := a.Text("baseRefName")
@@ -221,5 +219,5 @@ func (c *call) draftMutation(payload string, draft bool) graphql.Resolver {
 	}
 }
 
-// idText is an id as the schema's BigInt.
+// idText formats an id as the schema's BigInt.
 func idText(id int64) string { return strconv.FormatInt(id, 10) }

@@ -58,7 +58,7 @@ func (c *call) pullNode(p *pull) node {
 	}}
 }
 
-// mergeableState is GraphQL's MergeableState.
+// mergeableState returns GraphQL's MergeableState.
 func (c *call) mergeableState(p *pull) string {
 	mergeable, known := c.sim.mergeable(p)
 	switch {
@@ -70,7 +70,7 @@ func (c *call) mergeableState(p *pull) string {
 	return "CONFLICTING"
 }
 
-// reviewDecision is what reviewers said, null when there is no requirement and no review.
+// reviewDecision returns the result of the reviews; null if there is no requirement and no review.
 func reviewDecision(p *pull) any {
 	decision, approvals := any(nil), 0
 	rule := p.repo.protected[p.baseRef]
@@ -148,11 +148,11 @@ func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
 	}))(a)
 }
 
-// coAuthor is the trailer that names another author of a commit
+// coAuthor matches the trailer that names another author of a commit
 // (https://docs.github.com/en/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by: (.+) <(.+)>$`)
 
-// commitAuthors are a commit's author and those whom its message names besides.
+// commitAuthors lists a commit's author and the co-authors in its message.
 func (c *call) commitAuthors(r *repo, sha string, a args) (any, error) {
 	cm, err := r.git.Commit(sha)
 	if err != nil {
@@ -206,8 +206,7 @@ func (c *call) commitNode(r *repo, sha string) node {
 	}}
 }
 
-// historyConnection lists a commit and those before it, each by the first parent of the one after it, as many as a
-// page holds at the most.
+// historyConnection lists a commit and its ancestors by first parents, at most as many as a page can hold.
 func (c *call) historyConnection(r *repo, sha string, a args) (any, error) {
 	var list []node
 	for sha != "" && len(list) < 100 {
@@ -265,8 +264,7 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 	}}
 }
 
-// requiredField tells whether the base branch of the pull request named in the
-// arguments requires the check.
+// requiredField reports whether the base branch of the pull request in the arguments requires the check.
 func requiredField(r *repo, name string) graphql.Resolver {
 	return func(a args) (any, error) {
 		number, given := a.Int("pullRequestNumber")

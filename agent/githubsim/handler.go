@@ -14,21 +14,20 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// hourlyLimit is GitHub's limit for a signed-in user.
+// hourlyLimit is GitHub's limit of requests per hour for a signed-in user.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const hourlyLimit = 5000
 
 type contextKey struct{}
 
-// signedIn returns who makes the request, nil without a token.
+// signedIn returns the account that makes the request; nil without a valid token.
 func signedIn(r *http.Request) *account {
 	a, _ := r.Context().Value(contextKey{}).(*account)
 	return a
 }
 
-// Handler serves REST below / and /api/v3/, GraphQL at /graphql and
-// /api/graphql, git below /OWNER/NAME.git/, and the faults of a simulator that
-// runs alone at /_sim/faults. The process that listens must also call Run.
+// Handler serves REST below / and /api/v3/, GraphQL at /graphql and /api/graphql, git below /OWNER/NAME.git/,
+// and the faults of a standalone simulator at /_sim/faults. The process that listens must also call Run.
 func (s *Sim) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
@@ -114,14 +113,15 @@ func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
 
 type grantKey struct{}
 
-// granted is what the token of an installation allows, nil for other tokens.
+// granted returns what an installation's token allows; nil for other tokens.
 func granted(r *http.Request) *grant {
 	g, _ := r.Context().Value(grantKey{}).(*grant)
 	return g
 }
 
-// authenticate finds the account of a bearer token or of a Basic password, and what an installation's token
-// allows. tried tells whether the request carried any credential, refused that GitHub says more than no.
+// authenticate finds the account of a bearer token or a Basic password, and what an installation's token
+// allows. tried reports whether the request carried any credential; refused is GitHub's more specific refusal,
+// if any.
 func (s *Sim) authenticate(r *http.Request) (who *account, given *grant, tried bool, refused error) {
 	_, token, isBasic := r.BasicAuth()
 	if !isBasic {
@@ -150,7 +150,7 @@ func (s *Sim) authenticate(r *http.Request) (who *account, given *grant, tried b
 	return who, nil, true, nil
 }
 
-// limit is where an account stands in its hour.
+// limit is an account's state in the current hour.
 type limit struct {
 	used, remaining int
 	reset           time.Time
@@ -166,7 +166,7 @@ func (s *Sim) spend(a *account) limit {
 	return a.limit()
 }
 
-// refund gives back a request that GitHub does not count, such as a 304.
+// refund returns a request that GitHub does not count, such as a 304.
 func (s *Sim) refund(a *account) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,13 +187,13 @@ func (l limit) describe(h http.Header) {
 }
 
 func (c *call) rateLimit() (reply, error) {
-	c.user.used-- // asking is free
+	c.user.used-- // this request is free
 	l := c.user.limit()
 	core := object{"limit": hourlyLimit, "remaining": max(0, l.remaining), "used": l.used, "reset": l.reset.Unix()}
 	return ok(object{"rate": core, "resources": object{"core": core, "search": core, "graphql": core}})
 }
 
-// statusWriter remembers the status it passes on.
+// statusWriter remembers the status that it passes on.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -204,7 +204,7 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// heldResponse keeps an answer until it is sent, or lost.
+// heldResponse holds a response back until it is sent, or dropped.
 type heldResponse struct {
 	header http.Header
 	status int

@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// deliveryTimeout is how long GitHub waits for a webhook's answer.
+// deliveryTimeout is how long GitHub waits for a webhook's response.
 // https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
 const deliveryTimeout = 10 * time.Second
 
-// hookSet is the webhooks of a repository, an organisation or an app.
+// hookSet holds the webhooks of a repository, an organisation or an app.
 type hookSet struct {
-	kind   string // of its hooks, as their own "type" says it
-	target string // the same in the header of a delivery
-	id     int64  // of what they belong to
-	path   string // where the API has them
+	kind   string // the "type" of its hooks
+	target string // the owner's kind in the header of a delivery
+	id     int64  // of the owner
+	path   string // in the API
 	hooks  []*hook
 }
 
-// organisation is the hooks of an owner of repositories that is no account.
+// organisation returns the hooks of an owner of repositories that is not an account.
 func (s *Sim) organisation(login string) *hookSet {
 	key := strings.ToLower(login)
 	if s.orgs[key] == nil {
@@ -39,7 +39,7 @@ func (s *Sim) organisation(login string) *hookSet {
 	return s.orgs[key]
 }
 
-// listeners are the hooks that are told what happens in a repository.
+// listeners returns the hooks that receive a repository's events.
 func (s *Sim) listeners(r *repo) []*hook {
 	all := slices.Clone(r.hooks.hooks)
 	if s.findAccount(r.owner) == nil {
@@ -72,7 +72,7 @@ type delivery struct {
 	payload        []byte
 	redelivery     bool
 	repo           int64 // 0 for a ping of an organisation or an app
-	installation   int64 // 0 unless an app is told
+	installation   int64 // 0 unless the hook is an app's
 	at, due        time.Time
 	took           time.Duration
 	code           int
@@ -81,13 +81,13 @@ type delivery struct {
 	answer         string
 }
 
-// wants tells whether a hook asked for an event.
+// wants reports whether a hook is active and subscribes to an event.
 func (h *hook) wants(event string) bool {
 	return h.active && (slices.Contains(h.events, event) || slices.Contains(h.events, "*"))
 }
 
-// emit sends an event to every hook that asked for it. Locked by the caller;
-// the payload is rendered now, and sent later.
+// emit sends an event to every hook that subscribes to it. The caller holds the lock; the payload is rendered
+// now, and sent later.
 func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 	for _, h := range s.listeners(r) {
 		if !h.wants(event) {
@@ -108,7 +108,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		}
 		var err error
 		if d.payload, err = json.Marshal(payload); err != nil {
-			panic(err) // payloads are made of maps, texts and numbers
+			panic(err) // payloads consist of maps, texts and numbers
 		}
 		s.queue(h, d)
 	}
@@ -124,7 +124,7 @@ func (s *Sim) renderOrganisation(login string) object {
 	}
 }
 
-// queue records a delivery and sends it as the faults allow.
+// queue records a delivery, and sends it as the faults allow.
 func (s *Sim) queue(h *hook, d *delivery) {
 	d.id, d.at, d.status = s.id(), s.now(), "pending"
 	d.due = time.Now().Add(time.Duration(s.faults.DeliveryDelayMS) * time.Millisecond)
@@ -229,7 +229,7 @@ func newDeliveryRequest(ctx context.Context, h *hook, d *delivery) (*http.Reques
 	return req, nil
 }
 
-// newGUID makes the id of a delivery, a version 4 UUID.
+// newGUID returns a new id for a delivery, a version 4 UUID.
 func newGUID() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -237,7 +237,7 @@ func newGUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// plainHeaders renders headers as GitHub does, one text each.
+// plainHeaders renders headers like GitHub, as one text each.
 func plainHeaders(h http.Header) object {
 	out := object{}
 	for name, values := range h {

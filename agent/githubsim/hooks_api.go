@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hookConfig is a hook's configuration on the wire.
+// hookConfig is a hook's configuration in the API.
 type hookConfig struct {
 	URL         string `json:"url"`
 	ContentType string `json:"content_type"`
@@ -31,8 +31,8 @@ func (c *call) needAdmin() error {
 	return nil
 }
 
-// hookSet finds the hooks that the path is about and the caller may see: a repository's, an organisation's or, for an
-// app that signs with its own key, the app's.
+// hookSet finds the hooks that the path names, if the caller may see them: a repository's, an organisation's
+// or, for an app that signs with its own key, the app's.
 func (c *call) hookSet() (*hookSet, error) {
 	org := c.r.PathValue("org")
 	switch {
@@ -75,7 +75,7 @@ func (c *call) createHook() (reply, error) {
 	return created(c.renderHook(h))
 }
 
-// fillHook reads the request into a hook.
+// fillHook applies the request to a hook.
 func (c *call) fillHook(h *hook) error {
 	var in hookInput
 	if err := c.decode(&in); err != nil {
@@ -110,12 +110,12 @@ func (c *call) ping(h *hook) {
 	}
 	var err error
 	if d.payload, err = json.Marshal(payload); err != nil {
-		panic(err) // made of maps, texts and numbers
+		panic(err) // it consists of maps, texts and numbers
 	}
 	c.sim.queue(h, d)
 }
 
-// withHook finds the hook the path names; an app has but one.
+// withHook finds the hook that the path names; an app has only one.
 func withHook(run func(c *call, h *hook) (reply, error)) endpoint {
 	return func(c *call) (reply, error) {
 		set, err := c.hookSet()
@@ -153,7 +153,8 @@ func (c *call) pingHook(h *hook) (reply, error) {
 	return noContent()
 }
 
-// listDeliveries pages by a cursor, unlike the other lists: the Link header leads to what is older than the page.
+// listDeliveries pages by a cursor, unlike the other lists: the Link header leads to deliveries older than the
+// page.
 // https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook
 func (c *call) listDeliveries(h *hook) (reply, error) {
 	query := c.r.URL.Query()
@@ -173,7 +174,7 @@ func (c *call) listDeliveries(h *hook) (reply, error) {
 	return ok(each(newest, renderDelivery))
 }
 
-// withDelivery finds the delivery the path names.
+// withDelivery finds the delivery that the path names.
 func withDelivery(run func(c *call, h *hook, d *delivery) (reply, error)) endpoint {
 	return withHook(func(c *call, h *hook) (reply, error) {
 		for _, d := range h.deliveries {
@@ -230,7 +231,8 @@ func renderDelivery(d *delivery) object {
 	}
 }
 
-// getAppHook and updateAppHook: the one hook of an app is there from the start and has nowhere to send to at first.
+// getAppHook and updateAppHook serve the single hook of an app, which exists from the start and has no URL at
+// first.
 func (c *call) getAppHook(h *hook) (reply, error) {
 	config := object{"url": h.url, "content_type": h.contentType, "insecure_ssl": "0"}
 	if h.secret != "" {

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// installation is an app at one owner of repositories.
+// installation is an app installed at an owner of repositories.
 type installation struct {
 	id        int64
 	app       *account
 	owner     string
-	repos     []*repo // those it was given; nil for all of the owner's
+	repos     []*repo // the selected ones; nil for all of the owner's
 	suspended time.Time
 	created   time.Time
 }
 
-// covers tells whether a repository is part of the installation.
+// covers reports whether a repository is part of the installation.
 func (i *installation) covers(r *repo) bool {
 	return strings.EqualFold(i.owner, r.owner) && (i.repos == nil || slices.Contains(i.repos, r))
 }
 
-// role is what the installation's token may do in a repository, on the scale of people's roles.
+// role returns the role of the installation's token in a repository, as one of the roles for people.
 func (i *installation) role() string { return i.app.registered.Permissions["contents"] }
 
 // grant is what one token of an installation allows.
 type grant struct {
 	of      *installation
-	repos   []*repo // the token was asked for these; nil for all of the installation's
+	repos   []*repo // the repositories that the token was requested for; nil for all of the installation's
 	expires time.Time
 }
 
@@ -40,11 +40,11 @@ func (g *grant) covers(r *repo) bool {
 	return g == nil || g.of.covers(r) && (g.repos == nil || slices.Contains(g.repos, r))
 }
 
-// tokenLife is how long a token of an installation is good.
+// tokenLife is how long an installation's token is valid.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app
 const tokenLife = time.Hour
 
-// grantOf finds what a token of an installation allows; nil for what is none.
+// grantOf finds the grant of an installation's token; it returns nil for a token of another kind.
 func (s *Sim) grantOf(token string) (*grant, error) {
 	g := s.grants[token]
 	switch {
@@ -60,8 +60,8 @@ func (s *Sim) grantOf(token string) (*grant, error) {
 
 var errSuspended = refuse(http.StatusForbidden, "This installation has been suspended")
 
-// Install gives an app, by its login, these repositories of an owner's, or all of them, in place of those it
-// had there. It is what a person does on the app's page.
+// Install installs an app, by its login, at an owner with these repositories, or all of them if there are none
+// in the list. They replace those that the app had there. A person does this on the app's page.
 func (s *Sim) Install(app, owner string, repositories ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Sim) Install(app, owner string, repositories ...string) error {
 	return nil
 }
 
-// Suspend suspends an app's installation at an owner, or ends that.
+// Suspend suspends an app's installation at an owner, or resumes it.
 func (s *Sim) Suspend(app, owner string, suspended bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Sim) Suspend(app, owner string, suspended bool) error {
 	return nil
 }
 
-// Uninstall takes an app away from an owner.
+// Uninstall removes an app's installation at an owner.
 func (s *Sim) Uninstall(app, owner string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (c *call) getRepoInstallation() (reply, error) {
 	return reply{}, errNotFound
 }
 
-// createAccessToken makes a token of an installation, for all of its repositories or for those that are named.
+// createAccessToken creates a token of an installation, for all of its repositories or the requested ones.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (c *call) createAccessToken() (reply, error) {
 	if err := c.asApp(); err != nil {

@@ -14,7 +14,7 @@ func (c *call) listComments() (reply, error) {
 	return ok(each(page(c, c.pull.comments), c.renderComment))
 }
 
-// commentBody reads and bounds the text of a comment.
+// commentBody reads the text of a comment, and enforces its maximum length.
 func (c *call) commentBody() (string, error) {
 	var in struct{ Body string }
 	if err := c.decode(&in); err != nil {
@@ -46,7 +46,7 @@ func (c *call) emitComment(cm *comment, action string, payload object) {
 	c.sim.emit(c.repo, c.user, "issue_comment", action, payload)
 }
 
-// withComment finds the comment the path names, and its pull request.
+// withComment finds the comment that the path names, and its pull request.
 func withComment(run func(c *call, cm *comment) (reply, error)) endpoint {
 	return func(c *call) (reply, error) {
 		for _, p := range c.repo.pulls {
@@ -92,7 +92,7 @@ func (c *call) deleteComment(cm *comment) (reply, error) {
 	return noContent()
 }
 
-// renderIssue is a pull request seen as the issue it also is.
+// renderIssue renders a pull request as the issue that it also is.
 func (s *Sim) renderIssue(p *pull) object {
 	pr := s.renderPull(p)
 	self := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.number)
@@ -115,7 +115,7 @@ func (c *call) renderLabels() (reply, error) {
 	return ok(each(page(c, c.pull.labels), func(l *label) object { return c.sim.renderLabel(c.repo, l) }))
 }
 
-// labelNames reads {"labels": [...]} or, as clients also send, a bare array.
+// labelNames reads {"labels": [...]} or a bare array, because clients send both.
 func (c *call) labelNames() ([]string, error) {
 	var in struct{ Labels []string }
 	if json.Unmarshal(c.body, &in.Labels) == nil {
@@ -158,7 +158,7 @@ func (c *call) setLabels() (reply, error) {
 	return c.renderLabels()
 }
 
-// label is the repository's of this name, made when there is none.
+// label returns the repository's label of this name, and creates it if it does not exist.
 func (c *call) label(name string) *label {
 	l := c.repo.labels[strings.ToLower(name)]
 	if l == nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// logs is where job logs are kept, apart from the API.
+// logs is the path of the job logs, outside the API.
 const logs = "/_sim/logs/"
 
-// getJobLog sends the client to where the log is kept, for which GitHub has other hosts: here another name of this
-// one, which wants no token.
+// getJobLog redirects the client to the log. GitHub stores logs on other hosts; the simulator uses another name
+// of its own host, and requires no token there.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c *call) getJobLog() (reply, error) {
 	run, err := c.withCheckRun()
@@ -33,7 +33,8 @@ func (c *call) getJobLog() (reply, error) {
 	return reply{status: http.StatusFound, location: place.String()}, nil
 }
 
-// serveLog hands a log out, a time before each line. Like GitHub's store it refuses a request that brings a token.
+// serveLog serves a log with a time before each line. Like GitHub's log store it refuses a request with a
+// token.
 func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" {
 		http.Error(w, "two ways to authenticate", http.StatusBadRequest)

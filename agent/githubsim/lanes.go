@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lanes runs background work: in order within a lane, at once across lanes.
-// An idle lane costs no goroutine. Work given before run waits for it.
+// lanes runs background work: sequentially within a lane, concurrently across lanes. An idle lane costs no
+// goroutine. Work queued before run waits for it.
 type lanes struct {
 	mu      sync.Mutex
 	ctx     context.Context // run's; nil before it
@@ -18,7 +18,7 @@ type lanes struct {
 	workers sync.WaitGroup
 }
 
-// do queues work on a lane. After run has returned, it is dropped.
+// do queues work on a lane. It drops work after run has returned.
 func (l *lanes) do(lane string, work func(context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,7 +35,7 @@ func (l *lanes) do(lane string, work func(context.Context)) {
 	}
 }
 
-// run lets the lanes work until ctx ends, and waits for what is under way.
+// run lets the lanes work until ctx ends, and waits for running work.
 func (l *lanes) run(ctx context.Context) {
 	l.mu.Lock()
 	l.ctx = ctx
@@ -50,7 +50,7 @@ func (l *lanes) run(ctx context.Context) {
 	l.workers.Wait()
 }
 
-// start is called with the lock held.
+// start starts a lane's worker, if there is none. The caller holds the lock.
 func (l *lanes) start(lane string) {
 	if l.active[lane] {
 		return

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// manifest is what an app is registered from.
+// manifest is the description from which an app is registered.
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name           string            `json:"name"`
@@ -32,17 +32,17 @@ type manifest struct {
 	} `json:"hook_attributes"`
 }
 
-// registration is an app that waits for its manifest's code to be exchanged.
+// registration is an app whose manifest's code is to be exchanged.
 type registration struct {
 	manifest
-	organisation string // empty for the person's own
+	organisation string // empty if a person owns the app
 	begun        time.Time
 }
 
-// codeLife is how long a manifest's code can be exchanged, once.
+// codeLife is how long a manifest's code can be exchanged, which works once.
 const codeLife = time.Hour
 
-// registerPage is where GitHub asks the person whether to make the app: the name can be changed, the rest is shown.
+// registerPage asks the person whether to create the app: they can change the name, and see the rest.
 var registerPage = template.Must(template.New("").Parse(`<!doctype html><title>Register new GitHub App</title>
 <h1>Register {{with .Organisation}}{{.}}'s{{else}}your{{end}} GitHub App</h1>
 <form method="post" action="/settings/apps/new/confirmed?state={{.State}}&amp;organization={{.Organisation}}">
@@ -51,13 +51,13 @@ var registerPage = template.Must(template.New("").Parse(`<!doctype html><title>R
 <ul>{{range $what, $may := .Permissions}}<li>{{$what}}: {{$may}}</li>{{end}}</ul>
 <button>Create GitHub App</button></form>`))
 
-// installPage is where the person chooses the app's repositories.
+// installPage lets the person choose the app's repositories.
 var installPage = template.Must(template.New("").Parse(`<!doctype html><title>Install {{.}}</title>
 <h1>Install {{.}}</h1><form method="post"><label>Owner <input name="owner"></label>
 <label>Repositories <input name="repositories"></label><button>Install</button></form>`))
 
-// pages are what a person's browser asks for on the way to an app; false for anything else. It is signed in as
-// the first administrator.
+// pages serves the pages that a person's browser visits to create an app; it returns false for other paths. The
+// browser is signed in as the first administrator.
 func (s *Sim) pages(w http.ResponseWriter, r *http.Request) bool {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
@@ -96,7 +96,7 @@ func (m manifest) valid() bool {
 	return len(m.Permissions) > 0
 }
 
-// register is the person's click: the app begins, and the browser is sent back with the code for it.
+// register handles the person's click: it starts the registration, and sends the browser back with the code.
 func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	var m manifest
@@ -133,7 +133,7 @@ func (s *Sim) installByHand(w http.ResponseWriter, r *http.Request, slug string)
 	}
 }
 
-// convert exchanges a manifest's code for the app, once. Anybody may who has the code.
+// convert exchanges a manifest's code for the app, once. Anybody with the code may do it.
 // https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
 func (c *call) convert() (reply, error) {
 	code := c.r.PathValue("code")
@@ -169,7 +169,7 @@ func (s *Sim) RevokeKeys(app string) {
 	}
 }
 
-// Hook is where an app's webhook leads, and the secret that signs it.
+// Hook returns the URL of an app's webhook, and the secret that signs it.
 func (s *Sim) Hook(app string) (address, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +180,7 @@ func (s *Sim) Hook(app string) (address, secret string) {
 	return a.hooks.hooks[0].url, a.hooks.hooks[0].secret
 }
 
-// Apps are the logins of the apps that were registered from manifests.
+// Apps returns the logins of the apps that were registered from manifests.
 func (s *Sim) Apps() (logins []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,14 +194,14 @@ func (s *Sim) Apps() (logins []string) {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slugOf is an app's name as addresses have it.
+// slugOf returns an app's name as used in URLs.
 func slugOf(name string) string {
 	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
 func (a *account) slug() string { return strings.TrimSuffix(a.Login, "[bot]") }
 
-// number is the app's id.
+// number returns the app's id.
 func (a *account) number() int64 {
 	id, err := strconv.ParseInt(a.AppID, 10, 64)
 	if err != nil {
@@ -212,6 +212,6 @@ func (a *account) number() int64 {
 
 func randomHex(bytes int) string {
 	raw := make([]byte, bytes)
-	_, _ = rand.Read(raw) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
+	_, _ = rand.Read(raw) // never fails: https://pkg.go.dev/crypto/rand#Read
 	return hex.EncodeToString(raw)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// GitHub's words, which clients match on.
+// GitHub's messages, which clients match on.
 // https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 var (
 	errHeadModified  = refuse(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
@@ -67,7 +67,7 @@ func (c *call) mergePull() (reply, error) {
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
 }
 
-// merge moves the base to what merging makes, and returns that commit.
+// merge moves the base to the merge's result, and returns that commit.
 func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
 	sha, err := s.mergeCommit(ctx, p, by, method, message)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 	}
 	before := p.base()
 	if err := p.repo.git.UpdateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
-		// Another push came first; learn of it before saying so.
+		// Another push came first; notice it before reporting the conflict.
 		if err := s.noticeRefs(ctx, p.repo, by); err != nil {
 			return "", err
 		}
@@ -88,9 +88,9 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 	return sha, s.deleteMerged(ctx, p, by)
 }
 
-// deleteMerged deletes the branch of a merged pull request, as GitHub does by itself and on its
-// pages: what is to be merged into that branch is then to be merged into the base. To delete a branch by git or by the API closes those
-// pull requests.
+// deleteMerged deletes the branch of a merged pull request, as GitHub does automatically and on its pages: pull
+// requests into that branch get the merged pull request's base as their new base. Deleting a branch by git or
+// by the API closes them instead.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches
 func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error {
 	for _, p := range merged.repo.sortedPulls() {
@@ -104,19 +104,19 @@ func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error
 		}
 	}
 	if err := merged.repo.git.UpdateRef(ctx, "refs/heads/"+merged.headRef, "", merged.headSHA); err != nil {
-		return nil // it has moved on, and stays
+		return nil // the branch has moved on, and stays
 	}
 	return s.noticeRefs(ctx, merged.repo, by)
 }
 
-// followBase points a pull request at what its base is now.
+// followBase changes the base branch of a pull request automatically.
 func (s *Sim) followBase(p *pull, by *account, base string) {
 	from := p.baseRef
 	p.happened("AutomaticBaseChangeSucceededEvent", by, func(*call) fields { return fields{"oldBase": from, "newBase": base} })
 	p.baseRef = base
 }
 
-// mergeCommit makes the commit that the base will move to.
+// mergeCommit creates the commit to which the base will move.
 func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
 	git, base := p.repo.git, p.base()
 	tree := p.mergeability.tree
@@ -141,7 +141,7 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 	return "", errUnknownMethod
 }
 
-// rebase replays each commit of the head on the base; merges are left out.
+// rebase replays each commit of the head on the base, except merge commits.
 func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 	git, onto := p.repo.git, p.base()
 	diff, err := p.repo.git.Compare(ctx, onto, p.headSHA)
@@ -153,8 +153,8 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 			continue
 		}
 		author := cm.AuthorName + " <" + cm.AuthorMail + ">"
-		// A commit that claims the parent of cm and holds the files of onto makes
-		// an ordinary merge with cm the cherry-pick of cm.
+		// A stand-in commit with cm's parent and the files of onto turns an ordinary merge with cm into a
+		// cherry-pick of cm.
 		target, err := git.Commit(onto)
 		if err != nil {
 			return "", err
@@ -177,7 +177,7 @@ func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
 	return onto, nil
 }
 
-// markMerged closes a pull request as merged by sha.
+// markMerged closes a pull request as merged by the commit sha.
 func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) {
 	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, s.now(), sha
 	s.closePull(ctx, p, by)
@@ -217,7 +217,7 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 	return nil
 }
 
-// mergeState is GraphQL's MergeStateStatus; REST shows it in lower case.
+// mergeState returns GraphQL's MergeStateStatus; REST shows it in lower case.
 func (s *Sim) mergeState(ctx context.Context, p *pull) string {
 	mergeable, known := s.mergeable(p)
 	if !known {
@@ -242,7 +242,7 @@ func (s *Sim) mergeState(ctx context.Context, p *pull) string {
 	return "CLEAN"
 }
 
-// updateBranch merges the base into the head, as the button does.
+// updateBranch merges the base into the head, like the button on GitHub's page.
 func (c *call) updateBranch() (reply, error) {
 	var in struct {
 		Expected string `json:"expected_head_sha"`

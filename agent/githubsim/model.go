@@ -13,21 +13,21 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// account is a user with what GitHub adds to it.
+// account is a user with GitHub's own data about it.
 type account struct {
 	User
 	id    int64
 	used  int       // requests in the current rate-limit window
 	reset time.Time // when that window ends
-	hooks *hookSet  // of an app; nil for people
-	// deleted says that the account is gone.
+	hooks *hookSet  // an app's; nil for people
+	// deleted reports that the account was deleted.
 	deleted bool
-	// registered is what an app was made from; nil for people, and for apps that were there from the start.
+	// registered is the registration of an app; nil for people, and for apps that exist from the start.
 	registered    *registration
 	installations []*installation
 }
 
-// ident is how the account signs commits.
+// ident returns the account's name and address in commits.
 func (a *account) ident() string {
 	name, email := a.Name, a.Email
 	if name == "" {
@@ -39,7 +39,7 @@ func (a *account) ident() string {
 	return name + " <" + email + ">"
 }
 
-// repo is one repository: git on disk, and what GitHub keeps beside it.
+// repo is one repository: git on disk, and the data that GitHub keeps outside git.
 type repo struct {
 	id            int64
 	owner, name   string
@@ -54,7 +54,7 @@ type repo struct {
 	protected     map[string]Protection
 	created       time.Time
 
-	refs       map[string]string // as last noticed
+	refs       map[string]string // as last noticed, see noticeRefs
 	lastNumber int
 	pulls      map[int]*pull
 	issues     map[int]*issue
@@ -67,7 +67,7 @@ type repo struct {
 
 func (r *repo) fullName() string { return r.owner + "/" + r.name }
 
-// make puts the repository onto the disk, as a copy of its parent if it has one, or with files to begin with.
+// make creates the repository on disk, as a copy of its parent if it has one, and commits the files, if any.
 func (r *repo) make(ctx context.Context, files map[string]string) error {
 	from := ""
 	if r.parent != nil {
@@ -80,7 +80,7 @@ func (r *repo) make(ctx context.Context, files map[string]string) error {
 	return err
 }
 
-// load reads the refs, the default branch and the highest number given out.
+// load reads the refs, the default branch and the highest number in use.
 func (r *repo) load() (err error) {
 	if r.refs, err = r.git.Refs(); err != nil {
 		return err
@@ -100,10 +100,10 @@ func (r *repo) load() (err error) {
 	return nil
 }
 
-// roles are what one may be to a repository, in rising order.
+// roles are the roles of an account in a repository, in rising order.
 var roles = []string{"none", "read", "triage", "write", "maintain", "admin"}
 
-// permission is one of roles.
+// permission returns an account's role, one of roles.
 func (r *repo) permission(a *account) string {
 	switch {
 	case a.deleted || a.Mannequin:
@@ -122,7 +122,7 @@ func (r *repo) permission(a *account) string {
 	return "read"
 }
 
-// permissionOfApp is what an app's installation may do.
+// permissionOfApp returns the role of an app's installation.
 func (r *repo) permissionOfApp(a *account) string {
 	for _, at := range a.installations {
 		if at.covers(r) && at.suspended.IsZero() {
@@ -135,14 +135,14 @@ func (r *repo) permissionOfApp(a *account) string {
 	return "read"
 }
 
-// atLeast tells whether a has this role, or one that includes it.
+// atLeast reports whether an account has this role, or one that includes it.
 func (r *repo) atLeast(a *account, role string) bool {
 	return slices.Index(roles, r.permission(a)) >= slices.Index(roles, role)
 }
 
 func (r *repo) canWrite(a *account) bool { return !r.archived && r.atLeast(a, "write") }
 
-// rights is a permission as REST lists it.
+// rights renders a permission in REST's format.
 func (r *repo) rights(a *account) object {
 	return object{
 		"admin": r.atLeast(a, "admin"), "maintain": r.atLeast(a, "maintain"), "push": r.canWrite(a),
@@ -161,7 +161,7 @@ func (r *repo) sortedPulls() []*pull {
 	return out
 }
 
-// pull is one pull request, and the issue it also is.
+// pull is one pull request, which is also an issue.
 type pull struct {
 	id                    int64
 	number                int
@@ -180,7 +180,7 @@ type pull struct {
 	labelled              []labelling
 	incidents             []incident
 	queued                *queueEntry // nil outside the merge queue
-	auto                  *autoMerge  // nil unless an account asked for it
+	auto                  *autoMerge  // nil unless an account requested it
 	requested             []*account
 	reviews               []*review
 	threads               []*thread
@@ -207,8 +207,8 @@ func (p *pull) review(id int64) *review {
 	return p.reviews[i]
 }
 
-// opinions returns each reviewer's review that counts: the last approval or
-// request for changes that was not dismissed.
+// opinions returns each reviewer's effective review: the last approval or request for changes that was not
+// dismissed.
 func (p *pull) opinions() map[*account]*review {
 	out := map[*account]*review{}
 	for _, rv := range p.reviews {
@@ -224,14 +224,14 @@ func (p *pull) opinions() map[*account]*review {
 	return out
 }
 
-// mergeability is the outcome of a trial merge of one head into one base.
+// mergeability is the result of a trial merge of one head into one base.
 type mergeability struct {
 	base, head string
-	tree       string // "" on a conflict
+	tree       string // "" if there is a conflict
 	commit     string // the test merge, refs/pull/N/merge
 }
 
-// review states are GitHub's: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED.
+// review is one review; its states are GitHub's: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED.
 type review struct {
 	id          int64
 	author      *account
@@ -256,7 +256,7 @@ type reviewComment struct {
 	created         time.Time
 	review          *review
 	replyTo         *reviewComment
-	reactions       map[string][]*account // by GraphQL's name of what they say, such as THUMBS_UP
+	reactions       map[string][]*account // by GraphQL's name of the reaction, such as THUMBS_UP
 }
 
 // thread is an inline comment and the replies to it.
@@ -266,7 +266,7 @@ type thread struct {
 	comments   []*reviewComment
 }
 
-// issue is one that is no pull request.
+// issue is an issue that is not a pull request.
 type issue struct {
 	id          int64
 	number      int
@@ -286,14 +286,14 @@ type comment struct {
 	revisions        []revision
 }
 
-// revision is a text that something had once it was edited, the first one included.
+// revision is one version of an edited text, including the first one.
 type revision struct {
 	by   *account
 	at   time.Time
 	text string
 }
 
-// revised adds an edit to the texts that something had.
+// revised appends an edit to the revisions of a text.
 func revised(before []revision, first, next revision) []revision {
 	if len(before) == 0 {
 		before = []revision{first}
@@ -306,7 +306,7 @@ type label struct {
 	name, color string
 }
 
-// labelling is a label that was put on or taken off.
+// labelling records that a label was added or removed.
 type labelling struct {
 	label *label
 	added bool
@@ -324,7 +324,7 @@ type checkSuite struct {
 	created, updated time.Time
 }
 
-// status and conclusion of a suite follow from its runs.
+// status and conclusion of a suite are derived from its runs.
 func (cs *checkSuite) status() string {
 	out := "queued"
 	for _, run := range cs.runs {
@@ -348,7 +348,7 @@ func (cs *checkSuite) conclusion() string {
 	return "success"
 }
 
-// passing tells whether a required check with this conclusion lets a merge by.
+// passing reports whether a required check with this conclusion allows a merge.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
 func passing(conclusion string) bool {
 	return conclusion == "success" || conclusion == "neutral" || conclusion == "skipped"
@@ -361,13 +361,14 @@ type checkRun struct {
 	status, conclusion   string
 	title, summary, text string
 	annotations          []annotation
-	log                  string // of a job of the simulator's own CI
+	log                  string // for a job of the simulator's own CI
 	detailsURL           string
 	externalID           string
 	started, completed   time.Time
 }
 
-// annotation is what a check run says of lines of a file, as apps send it and GitHub hands it out.
+// annotation is a check run's note on lines of a file, in the format in which apps send it and GitHub returns
+// it.
 type annotation struct {
 	Path      string `json:"path"`
 	StartLine int    `json:"start_line"`

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// elsewhere sends a request for a repository that is called otherwise now to where that is by its
-// number: 301 to read, 307 to write.
+// elsewhere redirects a request for a renamed repository to its path by number: 301 for reads, 307 for writes.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (c *call) elsewhere() (reply, error) {
 	old := "/" + c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
@@ -26,7 +25,7 @@ func (c *call) elsewhere() (reply, error) {
 	return reply{status: http.StatusTemporaryRedirect, location: to}, nil
 }
 
-// byNumber serves what names a repository by its number as what names it by its name.
+// byNumber serves paths that name a repository by its number like the paths with its name.
 func (s *Sim) byNumber(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rest, ok := strings.CutPrefix(r.URL.Path, "/repositories/"); ok {

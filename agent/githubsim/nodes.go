@@ -6,7 +6,7 @@ import (
 	"touchstone/agent/githubsim/graphql"
 )
 
-// nodeByID finds a pull request, one of its threads, or something that was said on one.
+// nodeByID finds a pull request, one of its threads, or one of its comments or reviews.
 func (c *call) nodeByID(id string) node {
 	if p := c.pullByID(id); p != nil {
 		return c.pullNode(p)
@@ -34,7 +34,7 @@ func (c *call) nodeByID(id string) node {
 	return nil
 }
 
-// editConnection lists the texts that something had, the newest first.
+// editConnection lists the revisions of a text, the newest first.
 func (c *call) editConnection(revisions []revision) graphql.Resolver {
 	list := make([]node, len(revisions))
 	for i, r := range revisions {

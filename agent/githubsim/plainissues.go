@@ -11,7 +11,7 @@ import (
 	"touchstone/agent/githubsim/graphql"
 )
 
-// createIssue opens an issue that is no pull request. They share their numbers.
+// createIssue opens an issue that is not a pull request. Both share one sequence of numbers.
 func (c *call) createIssue() (reply, error) {
 	var in struct {
 		Title, Body string
@@ -47,11 +47,11 @@ func (c *call) renderPlainIssue(i *issue) object {
 	}
 }
 
-// closing finds the issues that a description closes.
+// closing matches the references to issues that a description closes.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? #([0-9]+)\b`)
 
-// closes are the issues that merging p would close, the oldest first.
+// closes returns the issues that merging p would close, the oldest first.
 func (p *pull) closes() []*issue {
 	var out []*issue
 	for _, match := range closing.FindAllStringSubmatch(p.body, -1) {

@@ -11,7 +11,7 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// GitHub's limits on a diff asked for as text, and on the list of files.
+// GitHub's limits on a diff requested as text, and on the list of files.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/repository-limits
 const (
 	maxDiffFiles = 300
@@ -101,7 +101,7 @@ func pullProblem(format string, args ...any) error {
 	return unprocessable(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf(format, args...)})
 }
 
-// headRepo finds the repository of owner that a pull request to r may come from.
+// headRepo finds the repository of owner from which a pull request to r may come.
 func (s *Sim) headRepo(r *repo, owner string) *repo {
 	for _, other := range s.repos {
 		if strings.EqualFold(other.owner, owner) && (other == r || other.parent == r) {
@@ -140,7 +140,7 @@ func (c *call) pullDiff() (reply, error) {
 	return reply{status: http.StatusOK, text: text + "\n"}, err
 }
 
-// renderFullPull is a pull request as GET shows it, with what must be computed.
+// renderFullPull renders a pull request as in GET, with the computed fields.
 func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
 	diff, err := p.repo.git.Compare(ctx, p.baseSHA, p.headSHA)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *call) updatePull() (reply, error) {
 	return reply{status: http.StatusOK, body: full}, err
 }
 
-// reopen takes up the head again, which may have moved meanwhile.
+// reopen reopens a pull request with the current head, which may have moved meanwhile.
 func (c *call) reopen() error {
 	p := c.pull
 	p.closed, p.closedAt, p.baseSHA = false, time.Time{}, p.base()
@@ -209,7 +209,7 @@ func (c *call) reopen() error {
 	return c.sim.newHead(c.ctx, p)
 }
 
-// editPull changes what is given and differs, and says so in one event.
+// editPull changes what is given and differs, and sends one event for all changes.
 func (c *call) editPull(title, body, base *string) error {
 	p, changes := c.pull, object{}
 	if title != nil && *title != p.title {
@@ -240,7 +240,7 @@ func (c *call) editPull(title, body, base *string) error {
 	return nil
 }
 
-// closePull closes without merging.
+// closePull closes a pull request, merged or not.
 func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
 	taker, reason := by, "MANUAL"
 	if p.merged {
@@ -252,7 +252,7 @@ func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
 	s.emitPull(ctx, p, by, "closed", nil)
 }
 
-// setDraft makes a pull request a draft, or ready for review.
+// setDraft makes a pull request a draft, or marks it as ready for review.
 func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
 	if p.draft == draft {
 		return
@@ -266,7 +266,7 @@ func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
 	s.emitPull(ctx, p, by, action, nil)
 }
 
-// emitPull sends a pull_request event. It also marks the pull request updated.
+// emitPull sends a pull_request event, and sets the time of the pull request's last update.
 func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string, extra object) {
 	p.updated = s.now()
 	full, err := s.renderFullPull(ctx, p)

@@ -19,7 +19,7 @@ type queueEntry struct {
 	at time.Time
 }
 
-// inQueue are the pull requests in the repository's merge queues, the first to merge first.
+// inQueue returns the pull requests in the repository's merge queues, the first to merge first.
 func (r *repo) inQueue() []*pull {
 	out := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool { return p.queued == nil })
 	slices.SortStableFunc(out, func(a, b *pull) int { return int(a.queued.id - b.queued.id) })
@@ -57,7 +57,7 @@ func (c *call) enqueueMutation(a args) (any, error) {
 	}}, nil
 }
 
-// queueNode is a pull request's place in the merge queue, null outside of one.
+// queueNode renders a pull request's place in the merge queue; null if it is in none.
 func (c *call) queueNode(p *pull) node {
 	if p.queued == nil {
 		return nil
@@ -68,10 +68,10 @@ func (c *call) queueNode(p *pull) node {
 	}}
 }
 
-// queueBot is who merges from merge queues, and takes out what cannot be.
+// queueBot is the account that removes pull requests from merge queues, merged or not mergeable.
 var queueBot = &account{User: User{Login: "github-merge-queue", App: true}, id: 1}
 
-// workQueue merges what waits, one after the other, unless that is held up.
+// workQueue merges the queued pull requests one after the other, unless a fault holds the queue.
 func (s *Sim) workQueue(r *repo) {
 	s.lanes.do(fmt.Sprintf("queue %d", r.id), func(ctx context.Context) {
 		s.mu.Lock()
@@ -107,7 +107,7 @@ func (c *call) dequeueMutation(a args) (any, error) {
 	return &graphql.Object{Type: "DequeuePullRequestPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
 }
 
-// dequeue takes a pull request out of its queue, if it is in one.
+// dequeue removes a pull request from its queue, if it is in one.
 func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) {
 	if p.queued != nil {
 		enqueuer := p.queued.by
@@ -117,7 +117,7 @@ func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) 
 	}
 }
 
-// updateRefsMutation deletes branches, each only where it is expected to be.
+// updateRefsMutation deletes branches, each only if it is at the expected commit.
 func (c *call) updateRefsMutation(a args) (any, error) {
 	input, _ := a["input"].(map[string]any)
 	id, _ := input["repositoryId"].(string)

@@ -10,8 +10,8 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// noticeRefs compares the refs on disk with those last noticed, and does what
-// GitHub does about each difference. Locked by the caller.
+// noticeRefs compares the refs on disk with those of the last call, and does what GitHub does about each
+// difference. The caller holds the lock.
 func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
 	after, err := r.git.Refs()
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
 	return nil
 }
 
-// branchMoved tells hooks of the push, and the pull requests from and to it.
+// branchMoved notifies the hooks of the push, and updates the pull requests from and into the branch.
 func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, before, after string) error {
 	s.active(r, by, branch, before, after)
 	if err := s.emitPush(ctx, r, by, branch, before, after); err != nil {
@@ -62,7 +62,7 @@ func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, bef
 	return nil
 }
 
-// headMoved follows a push to a pull request; a deleted head closes it.
+// headMoved updates a pull request after a push to its head; a deleted head closes it.
 func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string) error {
 	if after == "" {
 		s.closePull(ctx, p, by)
@@ -79,9 +79,8 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 	return s.newHead(ctx, p)
 }
 
-// baseMoved makes the trial merge again, unless the base now contains the
-// head: then the pull request has been merged by a push. A deleted base closes it, and its
-// timeline tells of both in this order.
+// baseMoved repeats the trial merge, unless the base now contains the head, which means that a push merged the
+// pull request. A deleted base closes it, and its timeline shows the deletion before the closing.
 func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 	if p.base() == "" {
 		p.happened("BaseRefDeletedEvent", by, nil)
@@ -95,7 +94,7 @@ func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 	s.tryMerge(p)
 }
 
-// takeHead points a pull request, and its refs/pull/N/head, at a commit.
+// takeHead sets the head of a pull request, and its refs/pull/N/head, to a commit.
 func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 	if p.crossRepo() {
 		if err := p.repo.git.Fetch(ctx, p.headRepo.git, sha); err != nil {
@@ -106,7 +105,7 @@ func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
 	return p.repo.setRef(fmt.Sprintf("refs/pull/%d/head", p.number), sha)
 }
 
-// setRef moves one of the simulator's own refs from any commit.
+// setRef moves one of the simulator's own refs, whatever its current commit is.
 func (r *repo) setRef(ref, sha string) error {
 	if err := r.git.PutRef(ref, sha); err != nil {
 		return err
@@ -133,7 +132,7 @@ func (s *Sim) tryMerge(p *pull) {
 		}
 		var err error
 		if m.tree, err = p.repo.git.MergeTree(ctx, m.base, m.head); err != nil {
-			return // unrelated histories, or the end: mergeability stays unknown
+			return // unrelated histories, or ctx ended: mergeability stays unknown
 		}
 		if m.tree != "" {
 			ident := "GitHub <noreply@example.com>"
@@ -145,7 +144,7 @@ func (s *Sim) tryMerge(p *pull) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if m.base != p.base() || m.head != p.headSHA {
-			return // the push that moved it has queued another
+			return // the push that moved it has queued another trial
 		}
 		if m.commit != "" && p.repo.setRef(fmt.Sprintf("refs/pull/%d/merge", p.number), m.commit) != nil {
 			return
@@ -154,13 +153,13 @@ func (s *Sim) tryMerge(p *pull) {
 	})
 }
 
-// mergeable tells whether the head merges cleanly, if that is known by now.
+// mergeable reports whether the head merges cleanly, and whether that is known yet.
 func (s *Sim) mergeable(p *pull) (mergeable, known bool) {
 	known = !p.closed && p.mergeability.head == p.headSHA && p.mergeability.base == p.base()
 	return known && p.mergeability.tree != "", known
 }
 
-// maxPushCommits is how many commits a push event lists.
+// maxPushCommits is the maximum number of commits that a push event lists.
 const maxPushCommits = 20
 
 func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) error {
@@ -205,7 +204,7 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 	return nil
 }
 
-// renderSimpleCommit is a commit as push and check_suite events show it.
+// renderSimpleCommit renders a commit as in push and check_suite events.
 func (s *Sim) renderSimpleCommit(r *repo, cm bare.Commit) object {
 	return object{
 		"id": cm.SHA, "tree_id": cm.Tree, "distinct": true, "message": cm.Message, "timestamp": cm.CommitDate,

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// renameBranch gives a branch another name: it closes the pull requests of the branch, and points
-// those into it at the new name.
+// renameBranch renames a branch: it closes the pull requests from the branch, and points those into it at the
+// new name.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
 func (c *call) renameBranch() (reply, error) {
 	var in struct {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// api is the address of a REST resource.
+// api returns the URL of a REST resource.
 func (s *Sim) api(format string, args ...any) string {
 	return s.url + "/api/v3" + fmt.Sprintf(format, args...)
 }
 
-// nodeID is a GraphQL node id.
+// nodeID returns a GraphQL node id.
 func nodeID(kind string, id int64) string { return fmt.Sprintf("%s_%d", kind, id) }
 
 func (s *Sim) renderUser(a *account) object {
@@ -39,7 +39,7 @@ func (s *Sim) renderOwner(login string, id int64, kind string) object {
 	}
 }
 
-// renderProfile is the longer form of a user, as /user shows it.
+// renderProfile renders the longer form of a user, as in /user.
 func (s *Sim) renderProfile(a *account) object {
 	out := s.renderUser(a)
 	for _, name := range []string{"bio", "company", "hireable", "location"} {
@@ -61,8 +61,7 @@ func (s *Sim) ownerOf(r *repo) object {
 	return s.renderOwner(r.owner, r.id+1_000_000, "Organization")
 }
 
-// repoURLs are the members of a repository that are all its own address with
-// something behind it.
+// repoURLs are the fields of a repository whose value is its own URL with a suffix.
 var repoURLs = map[string]string{
 	"archive_url": "/{archive_format}{/ref}", "assignees_url": "/assignees{/user}", "blobs_url": "/git/blobs{/sha}",
 	"branches_url": "/branches{/branch}", "collaborators_url": "/collaborators{/collaborator}",
@@ -125,7 +124,7 @@ func (s *Sim) renderLabel(r *repo, l *label) object {
 
 func link(href string) object { return object{"href": href} }
 
-// renderPull is a pull request as lists and most webhooks show it.
+// renderPull renders a pull request as in lists and most webhooks.
 func (s *Sim) renderPull(p *pull) object {
 	r := p.repo
 	self := s.api("/repos/%s/pulls/%d", r.fullName(), p.number)
@@ -162,7 +161,7 @@ func (s *Sim) renderPull(p *pull) object {
 	}
 }
 
-// association is how a user relates to the repository.
+// association returns a user's relation to the repository.
 func (r *repo) association(a *account) string {
 	if a.Mannequin {
 		return "MANNEQUIN"
@@ -213,7 +212,7 @@ func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
 	return out
 }
 
-// noReactions is the summary of the reactions to something without any.
+// noReactions renders the reactions summary of something without reactions.
 func noReactions(of string) object {
 	out := object{"url": of + "/reactions", "total_count": 0}
 	for _, name := range []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"} {

@@ -10,20 +10,20 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// maxText is how long the body of a review or a comment may be, in characters.
+// maxText is the maximum length of the body of a review or a comment, in characters.
 const maxText = 65_536
 
-// reviewStates maps the event of a review to the state it takes.
+// reviewStates maps the event of a review to the resulting state.
 var reviewStates = map[string]string{
 	"": "PENDING", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED",
 }
 
-// textRefusal is a 422 whose errors are plain texts, as for reviews.
+// textRefusal returns a 422 whose errors are plain texts, as for reviews.
 func textRefusal(texts ...string) error {
 	return &refusal{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity", details: texts}
 }
 
-// visibleReviews leaves out what only its author may see: pending reviews.
+// visibleReviews leaves out other people's pending reviews, which only their authors may see.
 func (c *call) visibleReviews() []*review {
 	return slices.DeleteFunc(slices.Clone(c.pull.reviews), func(rv *review) bool {
 		return rv.state == "PENDING" && rv.author != c.user
@@ -63,7 +63,7 @@ func (c *call) createReview() (reply, error) {
 	if err := c.checkReview(in.Event, in.Body, len(in.Comments) > 0); err != nil {
 		return reply{}, err
 	}
-	// A commit that a force push took out of the pull request is still accepted.
+	// GitHub still accepts a commit that a force push removed from the pull request.
 	if in.CommitID != p.headSHA {
 		if _, err := p.repo.git.Commit(in.CommitID); err != nil {
 			return reply{}, textRefusal("The commit_id does not exist")
@@ -80,7 +80,7 @@ func (c *call) createReview() (reply, error) {
 	return ok(c.renderReview(rv))
 }
 
-// checkReview holds the rules of a review's event.
+// checkReview enforces the rules for a review's event.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
 func (c *call) checkReview(event, body string, inline bool) error {
 	verb := map[string]string{"APPROVE": "approve", "REQUEST_CHANGES": "request changes on"}[event]
@@ -103,7 +103,7 @@ func (c *call) checkReview(event, body string, inline bool) error {
 	return nil
 }
 
-// addComments places the inline comments; one that has no place refuses them all.
+// addComments places the inline comments; a single comment without a place refuses them all.
 func (c *call) addComments(rv *review, in reviewInput) error {
 	if len(in.Comments) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func orRight(side string) string {
 	return side
 }
 
-// submit makes a review public.
+// submit publishes a review.
 func (c *call) submit(rv *review, event string) {
 	p := c.pull
 	rv.state, rv.submitted = reviewStates[event], c.sim.now()
@@ -179,7 +179,7 @@ func (c *call) emitReview(rv *review, action string) {
 	c.sim.emit(c.repo, c.user, "pull_request_review", action, payload)
 }
 
-// withReview finds the review the path names.
+// withReview finds the review that the path names.
 func withReview(run func(c *call, rv *review) (reply, error)) endpoint {
 	return func(c *call) (reply, error) {
 		rv := c.pull.review(c.id("review"))
@@ -211,7 +211,7 @@ func (c *call) submitReview(rv *review) (reply, error) {
 	return ok(c.renderReview(rv))
 }
 
-// updateReview changes the body, as its author may, and all who may write.
+// updateReview changes the body; its author may do that, and everyone with write access.
 // https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
 func (c *call) updateReview(rv *review) (reply, error) {
 	var in struct{ Body string }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// routes lists everything the REST interface answers, under GitHub's paths.
+// routes lists all routes of the REST interface, under GitHub's paths.
 func (s *Sim) routes() *http.ServeMux {
 	const (
 		repo    = "/repos/{owner}/{repo}"
@@ -127,8 +127,8 @@ func (c *call) isMerged() (reply, error) {
 	return noContent()
 }
 
-// getIssuePart tells /issues/comments/ID from /issues/NUMBER/comments, which
-// http.ServeMux holds to be ambiguous.
+// getIssuePart distinguishes /issues/comments/ID from /issues/NUMBER/comments, because http.ServeMux rejects
+// the two patterns as ambiguous.
 func (c *call) getIssuePart() (reply, error) {
 	issue, part := c.r.PathValue("issue"), c.r.PathValue("part")
 	if issue == "comments" {

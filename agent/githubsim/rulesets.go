@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Protect replaces what a repository's branches ask of a pull request, by the branches' names.
+// Protect replaces the protection of a repository's branches, by the branches' names.
 func (s *Sim) Protect(repository string, protected map[string]Protection) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,7 +18,7 @@ func (s *Sim) Protect(repository string, protected map[string]Protection) error 
 	return nil
 }
 
-// branchRules lists what rulesets ask of a branch, to all who may read.
+// branchRules lists what rulesets require of a branch, for everyone with read access.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (c *call) branchRules() (reply, error) {
 	rule := c.repo.protected[c.r.PathValue("branch")]

@@ -1,11 +1,10 @@
 // Package githubsim is a GitHub that runs on loopback, for tests and the demo.
 //
-// It owns the state of its repositories: real bare git repositories on disk,
-// and in memory everything GitHub keeps beside git (pull requests, reviews,
-// comments, labels, checks, webhooks and their deliveries). It speaks REST,
-// the part of GraphQL this product asks for, and git over HTTP, all with the
-// same tokens, and it sends signed webhooks. What it claims is computed from
-// the refs: mergeability by a real merge, checks by a real command.
+// It owns the state of its repositories: real bare git repositories on disk, and in memory everything that
+// GitHub keeps outside git (pull requests, reviews, comments, labels, checks, webhooks and their deliveries).
+// It speaks REST, the part of GraphQL that this product uses, and git over HTTP, all with the same tokens, and
+// it sends signed webhooks. It computes its answers from the refs: mergeability by a real merge, checks by a
+// real command.
 //
 // No production package may import it.
 package githubsim
@@ -30,20 +29,20 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// Config says what a Sim serves. Dir, URL and at least one user are required.
+// Config configures a Sim. Dir, URL and at least one user are required.
 type Config struct {
-	// Dir holds the repositories, as OWNER/NAME.git; those found there are
-	// served from the start. It is created when missing.
+	// Dir contains the repositories, as OWNER/NAME.git; existing ones are served from the start. It is created
+	// if it is missing.
 	Dir string
 	// URL is the public base of the simulator, such as http://127.0.0.1:8090.
 	URL string
-	// Users may sign in, each with its token.
+	// Users are the accounts that can sign in, each with its token.
 	Users []User
-	// CI, when set, decides every new head of a pull request, in a clean
-	// checkout of the commit below dir. It ends when ctx does.
+	// CI, if set, decides the check of every new head of a pull request, in a clean checkout of the commit in
+	// dir. It must return when ctx ends.
 	CI func(ctx context.Context, repo, sha, dir string) CIResult
-	// DeliveryTimeout is how long a webhook's answer may take; 0 means GitHub's
-	// ten seconds, which a busy machine that runs tests can exceed.
+	// DeliveryTimeout is how long a webhook's answer may take; 0 means GitHub's ten seconds, which a machine
+	// that is busy with tests can exceed.
 	DeliveryTimeout time.Duration
 	// Transport carries the webhooks; nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -56,13 +55,14 @@ type User struct {
 	Token string `json:"token"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// Admin gives administration of every repository.
+	// Admin grants administration of every repository.
 	Admin bool `json:"admin"`
 	// App makes this the token of a GitHub App: a Bot that may write check runs.
 	App bool `json:"app"`
 	// Mannequin makes this the placeholder of a person whose contributions were imported.
 	Mannequin bool `json:"mannequin"`
-	// AppID and AppKey let the app sign JSON web tokens, by which alone it sees its own webhook and deliveries.
+	// AppID and AppKey let the app sign JSON web tokens. Only with these does it see its own webhook and
+	// deliveries.
 	AppID  string         `json:"-"`
 	AppKey *rsa.PublicKey `json:"-"`
 }
@@ -86,9 +86,9 @@ type Sim struct {
 	faults    Faults
 	intercept func(login string, r *http.Request) Fault
 	orgs      map[string]*hookSet // by login in lower case
-	moved     map[string]*repo    // by what they were called, in lower case
-	// registrations are apps that are being made, by the codes of their manifests; grants the tokens of
-	// installations.
+	moved     map[string]*repo    // by their former names, in lower case
+	// registrations are the apps that are being registered, by their manifests' codes; grants are the grants of
+	// installations' tokens, by token.
 	registrations map[string]registration
 	grants        map[string]*grant
 }
@@ -142,8 +142,8 @@ func New(cfg Config) (*Sim, error) {
 	return s, nil
 }
 
-// Run delivers webhooks, computes mergeability and runs CI until ctx ends, and
-// returns once all of that has stopped. Work that comes up before waits for it.
+// Run delivers webhooks, computes mergeability and runs CI until ctx ends, and returns once all of that has
+// stopped. Work from before the call waits for it.
 func (s *Sim) Run(ctx context.Context) error {
 	s.lanes.run(ctx)
 	return nil
@@ -167,52 +167,50 @@ func (s *Sim) Serve(ctx context.Context, ln net.Listener) error {
 	return errors.Join(err, closeErr)
 }
 
-// Settle waits until no webhook, mergeability or CI work is left, or ctx ends.
-// Deliveries held back to be shuffled do not count.
+// Settle waits until no webhook, mergeability or CI work is left, or until ctx ends. It does not wait for
+// deliveries that are held back to be shuffled.
 func (s *Sim) Settle(ctx context.Context) error { return s.lanes.settle(ctx) }
 
-// Protection is what a protected branch asks of a pull request.
+// Protection is what a protected branch requires of a pull request.
 type Protection struct {
 	RequiredChecks []string `json:"required_checks"`
-	// Strict asks the head to contain the tip of the base.
+	// Strict requires the head to contain the tip of the base.
 	Strict    bool `json:"strict"`
 	Approvals int  `json:"approvals"`
-	// MergeQueue lets pull requests in by way of a queue only.
+	// MergeQueue allows merges only through a queue.
 	MergeQueue bool `json:"merge_queue"`
-	// CodeOwners are the logins of which one has to approve, as a CODEOWNERS file that names them
-	// for all files would have it.
+	// CodeOwners are the logins of which one must approve, as if a CODEOWNERS file named them for all files.
 	CodeOwners []string `json:"code_owners"`
-	// PeopleOnly has no approval of an App's count, as GitHub has it in some repositories and not in others.
+	// PeopleOnly ignores approvals of Apps, as GitHub does in some repositories and not in others.
 	PeopleOnly bool `json:"people_only"`
-	// Ruleset says that a ruleset asks all this, and not the protection of the branch.
+	// Ruleset reports that the requirements come from a ruleset instead of branch protection.
 	Ruleset bool `json:"ruleset"`
 }
 
 // RepoOptions describe a repository to serve.
 type RepoOptions struct {
 	Owner, Name string
-	// Dir is an existing bare repository, served in place. When empty a new one
-	// is made below Config.Dir, with Files as the first commit on main.
+	// Dir is an existing bare repository, served in place. If it is empty, a new repository is created below
+	// Config.Dir, with Files as the first commit on main.
 	Dir   string
 	Files map[string]string
-	// ForkOf is the OWNER/NAME of the repository this one was forked from; the
-	// fork starts as a copy of it.
+	// ForkOf is the OWNER/NAME of the parent repository; the fork starts as a copy of it.
 	ForkOf  string
 	Private bool
 	// Archived repositories refuse every write.
 	Archived bool
-	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives every login write;
+	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives every login write access;
 	// the owner and administrators always have admin.
 	Permissions map[string]string
 	// Protected maps branch names to their protection.
 	Protected map[string]Protection
 	// NoSquash forbids squash merges.
 	NoSquash bool
-	// DeleteMerged has GitHub delete the branch of each pull request that is merged.
+	// DeleteMerged makes GitHub delete the branch of each merged pull request.
 	DeleteMerged bool
 }
 
-// CreateRepo makes or adopts a repository. It fails when the name is taken.
+// CreateRepo creates or adopts a repository. It fails if the name is taken.
 func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,9 +251,8 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	return nil
 }
 
-// Commit writes files (an empty text deletes one) onto branch, a new one on top
-// of main, and lets all of GitHub notice, as a push by login would. It returns
-// the new commit.
+// Commit commits files to a branch and triggers what a push by login would trigger. An empty text deletes a
+// file; a new branch starts at main. It returns the new commit.
 func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,8 +274,8 @@ func (s *Sim) id() int64 {
 	return s.nextID
 }
 
-// Transfer gives a repository another owner and name, as a transfer or a renaming does. Its number
-// stays, and what is asked for under the old name leads there until another repository takes that.
+// Transfer gives a repository another owner and name, as a transfer or a rename does. Its number stays, and
+// requests for the old name lead to it until another repository takes that name.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 func (s *Sim) Transfer(repository, owner, name string) error {
 	s.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // root is the comment that began the thread.
 func (th *thread) root() *reviewComment { return th.comments[0] }
 
-// visibleThreads leaves out those of others' pending reviews.
+// visibleThreads leaves out the threads of other people's pending reviews.
 func (c *call) visibleThreads(p *pull) []*thread {
 	return slices.DeleteFunc(slices.Clone(p.threads), func(th *thread) bool {
 		rv := th.root().review
@@ -20,7 +20,7 @@ func (c *call) visibleThreads(p *pull) []*thread {
 	})
 }
 
-// createReply answers in a thread. Like GitHub it wraps the reply in a review of its own.
+// createReply adds a reply to a thread. Like GitHub it wraps the reply in a review of its own.
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
 func (c *call) createReply() (reply, error) {
 	var in struct{ Body string }
@@ -51,8 +51,8 @@ func (c *call) threadConnection(p *pull, a args) (any, error) {
 	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
 }
 
-// threadNode takes a thread for outdated as soon as the head is another commit than the reviewed one; GitHub looks at
-// the lines.
+// threadNode renders a thread. The thread counts as outdated as soon as the head is not the reviewed commit;
+// GitHub compares the lines instead.
 func (c *call) threadNode(p *pull, th *thread) node {
 	root := th.root()
 	outdated, line := root.commit != p.headSHA, any(root.line)
@@ -80,7 +80,7 @@ func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
 	}}
 }
 
-// reactionGroups are the reactions to a comment, by what they say.
+// reactionGroups returns the reactions to a comment, grouped by content.
 func (c *call) reactionGroups(rc *reviewComment) []node {
 	var groups []node
 	for _, content := range slices.Sorted(maps.Keys(rc.reactions)) {
@@ -117,7 +117,7 @@ func (s *Sim) React(login, repository string, id int64, content string) error {
 	return fmt.Errorf("no comment %d on a line of %s", id, repository)
 }
 
-// resolveMutation resolves a thread, or opens it again.
+// resolveMutation resolves a thread, or reopens it if by is nil.
 func (c *call) resolveMutation(payload, action string, by *account) graphql.Resolver {
 	return func(a args) (any, error) {
 		input, _ := a["input"].(map[string]any)

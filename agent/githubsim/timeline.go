@@ -10,7 +10,7 @@ import (
 	"touchstone/agent/githubsim/graphql"
 )
 
-// incident is something that happened to a pull request and that its timeline tells of.
+// incident is something that happened to a pull request and that its timeline shows.
 type incident struct {
 	kind string // its GraphQL type
 	by   *account
@@ -23,7 +23,7 @@ func (p *pull) happened(kind string, by *account, more func(c *call) fields) {
 	p.incidents = append(p.incidents, incident{kind, by, p.repo.git.Now(), more})
 }
 
-// forcePushed notes that one end of a pull request was rewritten, if it was.
+// forcePushed records that one end of a pull request was rewritten, if it was.
 func (p *pull) forcePushed(kind string, r *repo, by *account, before, after string) {
 	if before == "" || after == "" || r.git.Contains(after, before) {
 		return
@@ -33,8 +33,7 @@ func (p *pull) forcePushed(kind string, r *repo, by *account, before, after stri
 	})
 }
 
-// timeline shows of what happened to a pull request those of the wanted kinds that are
-// simulated, the oldest first.
+// timeline lists the simulated incidents of the requested kinds, the oldest first.
 func (c *call) timeline(p *pull, a args) (any, error) {
 	all := slices.Clone(p.incidents)
 	for _, l := range p.labelled {
@@ -61,7 +60,7 @@ func (c *call) timeline(p *pull, a args) (any, error) {
 	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
 }
 
-// itemType is how a query asks for the events of a type.
+// itemType returns the name by which a query requests incidents of a type.
 func itemType(kind string) string {
 	var b strings.Builder
 	for i, r := range kind {
