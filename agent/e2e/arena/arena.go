@@ -1,6 +1,6 @@
-// Package arena is a simulated GitHub for programs that take many pull requests
-// through the whole path: real HTTP, real git, agents as their daemons compose
-// them, and any model. It keeps its files below a directory of its caller's.
+// Package arena provides a simulated GitHub for programs that take many pull requests through the whole path:
+// real HTTP, real git, agents composed as in their daemons, and any model. It keeps its files below the
+// caller's directory.
 package arena
 
 import (
@@ -31,8 +31,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// The logins: who owns all, who opens pull requests and has an agent that fixes and
-// merges them, who reviews, another person who may push, and whose token CI has.
+// The logins: the owner of everything, the author whose agent fixes and merges pull requests, the reviewer,
+// another person who can push, and CI.
 const (
 	Owner  = "acme"
 	Author = "alice"
@@ -49,12 +49,11 @@ type Arena struct {
 	dir   string
 	http  http.Client
 	inbox inbox
-	made  atomic.Int64 // templates
+	made  atomic.Int64 // number of templates
 	key   ed25519.PrivateKey
 }
 
-// Within runs do on an arena of its own, whose files are below dir, and takes the
-// arena down when it returns.
+// Within runs do on a new arena with its files below dir, and shuts the arena down afterwards.
 func Within(ctx context.Context, dir string, do func(context.Context, *Arena) error) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,24 +79,24 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	return errors.Join(err, running.Wait())
 }
 
-// Token is what signs a login in.
+// Token returns the token of a login.
 func Token(login string) string { return "token-of-" + login }
 
-// hub is where GitHub has its repositories.
+// hub returns the directory of GitHub's repositories.
 func (a *Arena) hub() string { return filepath.Join(a.dir, "github") }
 
-// Template is a repository made once, to be had in any number of copies.
+// Template is a repository that is created once and then copied any number of times.
 type Template struct{ dir string }
 
-// Template makes a template with these files on main.
+// Template creates a template with these files on main.
 func (a *Arena) Template(ctx context.Context, files map[string]string) (Template, error) {
 	name := "template-" + strconv.FormatInt(a.made.Add(1), 10)
 	err := a.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Owner, Name: name, Files: files})
 	return Template{filepath.Join(a.hub(), Owner, name+".git")}, err
 }
 
-// Create makes a copy of a template the repository of this name, with the options that
-// say neither where it is nor what it holds.
+// Create creates the repository of this name as a copy of a template. It sets the options' owner, name and
+// directory.
 func (a *Arena) Create(ctx context.Context, name string, from Template, options githubsim.RepoOptions) error {
 	dir := filepath.Join(a.hub(), Owner, name+".git")
 	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
@@ -107,17 +106,17 @@ func (a *Arena) Create(ctx context.Context, name string, from Template, options 
 	return a.Sim.CreateRepo(ctx, options)
 }
 
-// Call calls the REST API below a repository. Its user agent is not an agent's.
+// Call calls the REST API below a repository. Its user agent differs from the agents'.
 func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo, path string, body, answer any) error {
 	return a.send(ctx, login, method, fmt.Sprintf("/api/v3/repos/%s/%s", repo, path), body, answer)
 }
 
-// send makes one request below the root of the server.
+// send makes one request below the root of the server, unlike Call.
 func (a *Arena) send(ctx context.Context, login, method, path string, body, answer any) error {
 	return rest.API{URL: a.url, Token: Token(login), Client: &a.http}.Call(ctx, method, path, body, answer)
 }
 
-// Pull is a pull request as it is.
+// Pull is the current state of a pull request.
 type Pull struct {
 	State  string
 	Merged bool
@@ -128,7 +127,7 @@ type Pull struct {
 	MergeCommitSHA string `json:"merge_commit_sha"`
 }
 
-// Labelled reports whether it has a label.
+// Labelled reports whether the pull request has a label.
 func (p Pull) Labelled(name string) bool {
 	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
 }
@@ -138,7 +137,7 @@ func (a *Arena) Pull(ctx context.Context, ref forge.Ref) (p Pull, err error) {
 	return p, a.Call(ctx, Owner, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &p)
 }
 
-// GraphQL makes a GraphQL request by hand.
+// GraphQL makes a GraphQL request that does not come from an agent.
 func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[string]any) error {
 	var answer struct{ Errors []struct{ Message string } }
 	err := a.send(ctx, login, http.MethodPost, "/api/graphql", map[string]any{"query": query, "variables": variables}, &answer)
@@ -148,19 +147,19 @@ func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[
 	return err
 }
 
-// Agent is an agent as its daemon would compose it on a machine of this name, but for
-// the model. It has no journal.
+// Agent returns an agent composed like its daemon's on a machine of this name, except for the model. It has no
+// journal.
 func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
 	login := map[decide.Role]string{decide.Reviewer: Judge, decide.Author: Author}[role]
 	return a.AgentOf(role, login, machine, m)
 }
 
-// Client is the agents' own client with a login's token.
+// Client returns the agents' client with a login's token.
 func (a *Arena) Client(login string) (*forge.Client, error) {
 	return forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
 }
 
-// AgentOf is Agent in the name of any login.
+// AgentOf is Agent for any login.
 func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
 	client, err := a.Client(login)
 	if err != nil {
@@ -176,25 +175,25 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	if err != nil || role != decide.Reviewer {
 		return agent, err
 	}
-	// All machines of the reviewer have one key, so that no machine of the author has to be told of another.
+	// All machines of the reviewer share one key, so that the author's machines need to know only one.
 	agent.Key, agent.Reviewer.Key = a.key, a.key
 	return agent, agent.Trust.Hold(login, trust.Public(a.key))
 }
 
-// Bare is a repository of GitHub's, as it is on the disk.
+// Bare returns one of GitHub's repositories on disk.
 func (a *Arena) Bare(repo forge.Repo) bare.Repo {
 	return bare.Open("git", filepath.Join(a.hub(), repo.Owner, repo.Name+".git"), time.Now)
 }
 
-// Local is where git reads a repository from the disk, without GitHub.
+// Local returns the URL by which git reads a repository from disk, without GitHub.
 func (a *Arena) Local(repo forge.Repo) string {
 	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git"))
 }
 
-// Remote has an agent's git read from the disk.
+// Remote makes an agent's git read from disk.
 func (a *Arena) Remote(_ context.Context, repo forge.Repo) (url, authorization string, err error) {
 	return a.Local(repo), "", nil
 }
 
-// CloneURL is where git finds a repository of the owner's over HTTP.
+// CloneURL returns the URL of a repository of the owner's over HTTP.
 func (a *Arena) CloneURL(name string) string { return a.url + "/" + Owner + "/" + name + ".git" }

@@ -9,14 +9,13 @@ import (
 	"touchstone/agent/forge"
 )
 
-// inbox is where the webhooks end that GitHub sends. No server is needed for it.
+// inbox receives GitHub's webhooks without a server, as an HTTP transport.
 type inbox struct {
 	mu      sync.Mutex
 	receive func(event string, repo forge.Repo)
 }
 
-// Receive has all webhooks about pull requests of a repository told to receive, from which
-// it must not call GitHub.
+// Receive passes all webhooks about pull requests of a repository to receive, which must not call GitHub.
 func (a *Arena) Receive(ctx context.Context, repo forge.Repo, receive func(event string, repo forge.Repo)) error {
 	a.inbox.mu.Lock()
 	a.inbox.receive = receive
@@ -27,7 +26,7 @@ func (a *Arena) Receive(ctx context.Context, repo forge.Repo, receive func(event
 	}, nil)
 }
 
-// RoundTrip takes a webhook. Whose it is, the address says.
+// RoundTrip receives a webhook. The URL names the repository.
 func (i *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer r.Body.Close()
 	owner, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
