@@ -1,4 +1,4 @@
-// Package await is how tests wait: for a condition, and never for a time.
+// Package await lets tests wait for a condition, and never for a fixed time.
 package await
 
 import (
@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what it expects: far longer than that takes, however busy
-// the machine is.
+// Patience is how long a test waits for a condition: far longer than it takes, however busy the machine is.
 const Patience = 5 * time.Minute
 
-// Between two looks at a condition lies a twentieth of the time that it was waited for so far, within
-// these bounds: looks take from a busy machine what the awaited needs, and requests from GitHub's limit.
+// The pause between two checks of a condition is a twentieth of the time waited so far, within these bounds.
+// Each check takes processor time from the awaited work on a busy machine, and requests from GitHub's limit.
 const (
 	shortest = 5 * time.Millisecond
 	longest  = 100 * time.Millisecond
@@ -28,8 +27,8 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Condition waits until a condition holds. It returns the condition's error, or the context's if
-// that ends first.
+// Condition waits until a condition holds. It returns the condition's error, or the context's error if that
+// ends first.
 func Condition(ctx context.Context, holds func() (bool, error)) error {
 	began := time.Now()
 	for {
