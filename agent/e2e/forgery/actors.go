@@ -5,28 +5,28 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// The actors besides those of the arena. Alice, the arena's author, may write; Walter, its
-// person, may write and has written nothing of the pull request.
+// The actors besides the arena's. Alice, the arena's author, can write; Walter, its person, can write and has
+// not contributed to the pull request.
 const (
 	stranger   = "stranger" // has nothing to do with the repository
-	reader     = "rita"     // may read
-	triager    = "tracy"    // may triage
-	maintainer = "mara"     // may maintain; writes a commit of the pull request where she acts
-	neutral    = "norma"    // may maintain, and writes nothing
-	helper     = "helper"   // an App with write access that is no reviewer
-	forker     = "frank"    // owns a fork, and may read
+	reader     = "rita"     // can read
+	triager    = "tracy"    // can triage
+	maintainer = "mara"     // can maintain; wrote a commit of the pull request in the cases where she acts
+	neutral    = "norma"    // can maintain, and wrote nothing
+	helper     = "helper"   // an App with write access that is not a reviewer
+	forker     = "frank"    // owns a fork, and can read
 	second     = "judge2"   // another reviewer
-	thief      = "thief"    // takes logins over that others gave up
+	thief      = "thief"    // takes over logins that others gave up
 	imported   = "imported" // a mannequin
 )
 
-// roles are what the actors may do in a repository.
+// roles are the actors' roles in a repository.
 var roles = map[string]string{
 	arena.Author: "write", arena.Judge: "write", arena.Person: "write", arena.CI: "write",
 	reader: "read", triager: "triage", maintainer: "maintain", neutral: "maintain", helper: "write", forker: "read", second: "write",
 }
 
-// actors are the users that are no part of every arena.
+// actors returns the users that an arena does not have.
 func actors() []githubsim.User {
 	var all []githubsim.User
 	for _, login := range []string{stranger, reader, triager, maintainer, neutral, helper, forker, second, imported} {

@@ -5,8 +5,7 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// checked is a stage in which CI has reported on the base, and has to on the head, before
-// anything is merged.
+// checked is a stage in which CI reported on the base, and must report on the head before the merge.
 func checked(names ...string) stage {
 	return stage{
 		settings: func(cfg *config.Config) { cfg.Merge.RequireChecks = true },
@@ -20,7 +19,7 @@ func checked(names ...string) stage {
 	}
 }
 
-// reported is a stage in which a status of CI's stands on the base.
+// reported is a stage in which CI reported a status on the base.
 func reported(name string) stage {
 	st := checked()
 	st.early = func(s *scene) error {
@@ -30,7 +29,7 @@ func reported(name string) stage {
 	return st
 }
 
-// checks are the attacks by checks that have not passed, or that the wrong login or app reports.
+// checks returns the attacks by checks that did not pass, or that the wrong login or app reports.
 func checks() []Case {
 	run := func(login, name, conclusion string) func(*scene) error {
 		return func(s *scene) error { return s.checkRun(login, s.head(), name, conclusion, "It ran.") }

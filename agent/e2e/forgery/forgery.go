@@ -1,12 +1,11 @@
-// Package forgery attacks the loop as people with and without rights would: it tries to
-// have the agents merge what was not approved for exactly this change, to have them tell
-// an untruth about it, and to keep them from merging what is approved. An attack is some
-// actor's act, and each has a repository and a pull request of its own.
+// Package forgery attacks the loop like people with and without rights would. The attacks try to make the
+// agents merge a change that was not approved in exactly this form, to make them state an untruth about it, and
+// to keep them from merging an approved change. An attack is an act of one actor, and each has its own
+// repository and pull request.
 //
-// All of it happens from outside. The agents are those that a daemon runs, GitHub is
-// simulated with its HTTP, webhooks and git, and the model is honest: it objects to each
-// defect that it is shown. What an attacker does goes through the API or git, with the
-// rights that the attacker has.
+// All attacks come from outside. The agents are a daemon's, GitHub is simulated with its HTTP, webhooks and
+// git, and the model is honest: it objects to each defect that it sees. Attackers act through the API or git,
+// with their own rights.
 package forgery
 
 import (
@@ -23,45 +22,43 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Case is an attack, or what an attack is measured by: something legitimate that has to
-// be merged.
+// Case is an attack or, for comparison, something legitimate that must be merged.
 type Case struct {
 	// Name is "actor: means: what for".
 	Name string
-	// Legitimate says that it has to be merged.
+	// Legitimate reports that the pull request must be merged.
 	Legitimate bool
 
-	// stage says what the pull request is like before the attack.
+	// stage is the state of the pull request before the attack.
 	stage stage
-	// act is what the actor does. An error says that the attack could not be made, not
-	// that it failed.
+	// act is the actor's act. An error means that the attack could not be made, not that it failed.
 	act func(*scene) error
-	// harmed reports whether the attack had its way; nil is that it was merged.
+	// harmed reports whether the attack succeeded; nil means that it succeeded if the pull request was merged.
 	harmed func(*scene) (bool, error)
-	// unapproved says that the reviewer does not approve it, though its text is fine.
+	// unapproved reports that the reviewer does not approve the pull request, though its text is fine.
 	unapproved bool
-	// moved is what the repository is called in the end, if otherwise.
+	// moved returns the repository's final name, if it changes.
 	moved func(forge.Repo) forge.Repo
-	// told is what `touchstone why` has to say of it, in any order.
+	// told is what `touchstone why` must say about it, in any order.
 	told []string
 }
 
-// Result is what became of a case.
+// Result is the outcome of a case.
 type Result struct {
 	Case Case
-	// Merged says that an attack had its way.
+	// Merged reports that an attack succeeded.
 	Merged bool
-	// Misled are the untruths that the agents told, as sentences.
+	// Misled are the untruths that the agents stated, as sentences.
 	Misled []string
-	// HeldUp says that something legitimate was not merged.
+	// HeldUp reports that something legitimate was not merged.
 	HeldUp bool
-	// Err says that the attack could not be made.
+	// Err says why the attack could not be made.
 	Err error
-	// Steps tells what happened, in order.
+	// Steps lists what happened, in order.
 	Steps []string
 }
 
-// Wrong says what is wrong with a result, empty if nothing is.
+// Wrong describes what is wrong with a result; empty if nothing is.
 func (r Result) Wrong() string {
 	var wrong []string
 	if r.Err != nil {
@@ -81,18 +78,18 @@ func (r Result) Wrong() string {
 
 // Runner runs cases.
 type Runner struct {
-	// Dir is where files are kept; it must be empty.
+	// Dir is the directory for files; it must be empty.
 	Dir string
-	// Workers is how many cases run at once.
+	// Workers is the number of cases that run concurrently.
 	Workers int
-	// Weaken, if set, breaks each agent on purpose when it starts.
+	// Weaken, if set, breaks each agent deliberately when it starts.
 	Weaken func(decide.Role, *daemon.Agent)
 }
 
-// perArena is how many cases an arena lives for. It keeps all of them.
+// perArena is the number of cases per arena, which keeps all of them until it ends.
 const perArena = 20
 
-// Run runs cases and gives each result to done, one at a time, as it comes.
+// Run runs cases, and passes each result to done as it comes, one at a time.
 func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error {
 	results := make(chan Result)
 	all, ctx := errgroup.WithContext(ctx)
@@ -126,7 +123,7 @@ func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error 
 	return err
 }
 
-// Cases are all attacks and what they are measured by.
+// Cases returns all attacks and all legitimate cases.
 func Cases() []Case {
 	var all []Case
 	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), nits(), checks(), stops(),

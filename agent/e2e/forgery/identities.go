@@ -7,8 +7,8 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// takeOver gives a login up and has the thief take it, with a role in the repository.
-// The account that had it is there under another name until the case is over, and may read.
+// takeOver renames an account and gives its login to the thief, with a role in the repository. Until the case
+// is over, the account exists under another login and can read.
 func (s *scene) takeOver(login, role string) error {
 	old := login + "-renamed"
 	if err := s.Sim.Rename(login, old); err != nil {
@@ -25,7 +25,7 @@ func (s *scene) takeOver(login, role string) error {
 		func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
 }
 
-// takeSlug has CI's App renamed, and another App with write access take its slug.
+// takeSlug renames CI's App, and gives its slug to another App with write access.
 func (s *scene) takeSlug() error {
 	old := arena.CI + "-renamed"
 	if err := s.Sim.Rename(arena.CI, old); err != nil {
@@ -56,7 +56,7 @@ func (s *scene) leaves(u githubsim.User) error {
 	return s.Sim.Delete(u.Login)
 }
 
-// identities are the attacks by who is not who the login says.
+// identities returns the attacks by accounts that are not what their login says.
 func identities() []Case {
 	var all []Case
 	for _, role := range []string{"", "read", "triage", "write"} {
@@ -77,7 +77,7 @@ func identities() []Case {
 			}})
 		}
 		if role == "write" {
-			continue // with it the login may well do so
+			continue // with this role the login may do so
 		}
 		all = append(all,
 			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role),

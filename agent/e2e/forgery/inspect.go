@@ -15,7 +15,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// posted is a review, as GitHub has it.
+// posted is a review, as GitHub returns it.
 type posted struct {
 	ID       int64
 	User     struct{ Login string }
@@ -24,26 +24,26 @@ type posted struct {
 	Body     string
 }
 
-// reviewsOf are those of a login, oldest first.
+// reviewsOf returns the reviews of a login, oldest first.
 func (s *scene) reviewsOf(login string) ([]posted, error) {
 	var all []posted
 	err := s.call(arena.Owner, http.MethodGet, s.pulls("reviews")+"?per_page=100", nil, &all)
 	return slices.DeleteFunc(all, func(p posted) bool { return p.User.Login != login }), err
 }
 
-// pull is the pull request as it is.
+// pull returns the current state of the pull request.
 func (s *scene) pull() (arena.Pull, error) { return s.Pull(s.ctx, s.ref) }
 
-// inspect finds out what became of the case.
+// inspect determines the result of the case.
 func (s *scene) inspect(result *Result) error {
 	if result.Case.moved != nil {
-		url := s.Local(s.ref.Repo) // where it stays on the disk
+		url := s.Local(s.ref.Repo) // a transfer does not move it on disk
 		for _, a := range s.agents {
 			a.Remote = func(context.Context, forge.Repo) (string, string, error) { return url, "", nil }
 			a.Reviewer.Remote = a.Remote
 		}
 		s.ref.Repo = result.Case.moved(s.ref.Repo)
-		if err := s.settle(); err != nil { // the agents are told of the new name, as they ask for
+		if err := s.settle(); err != nil { // the agents are told the new name, as they demand
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func (s *scene) inspect(result *Result) error {
 	return err
 }
 
-// statusLies are the untruths in the commit statuses of the agents that still look: at rest they say
-// what is decided now, and that the head is approved only where a session approves it.
+// statusLies returns the untruths in the commit statuses of the agents that still look. At rest a status shows
+// the current decision, and success only if a session approves the head.
 func (s *scene) statusLies(c Case) (wrong []string, err error) {
 	for login, a := range s.agents {
 		if a.Role == decide.Reviewer && (s.stage.unreviewed || s.away) {
@@ -90,7 +90,7 @@ func (s *scene) statusLies(c Case) (wrong []string, err error) {
 			}
 		}
 		if by := now.By.Login; by != "" && by != login && now.State != forge.CheckSuccess {
-			continue // a person's own word, in that person's name
+			continue // a person's own statement, under that person's name
 		}
 		if want := forge.OneLine(action.Status.Text); string(now.State) != string(action.Status.Signal) || now.Summary != want {
 			wrong = append(wrong, fmt.Sprintf("%s is %s, %q by %s, and %s decides %s: %s, %q", name, now.State, now.Summary, now.By.Login, login,
@@ -103,12 +103,12 @@ func (s *scene) statusLies(c Case) (wrong []string, err error) {
 	return wrong, nil
 }
 
-// approvable reports whether a session of the reviewer's approves the head, or may have.
+// approvable reports whether a session of the reviewer approves the head, or may have approved it.
 func (s *scene) approvable(c Case) bool {
 	return s.stage.text != defect && s.stage.text != held && !s.stage.unreviewed && !c.unapproved
 }
 
-// why is the account that `touchstone why` gives.
+// why returns the account that `touchstone why` gives.
 func (s *scene) why() (audit.Chain, error) {
 	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {
@@ -124,10 +124,10 @@ func (s *scene) why() (audit.Chain, error) {
 	})
 }
 
-// nothingMissing is how the account says that the agents would merge.
+// nothingMissing is the account's phrase for a pull request that the agents would merge.
 const nothingMissing = "nothing that GitHub shows"
 
-// untruths are what the account and the posted texts say and is not so.
+// untruths returns what the account says although it is untrue, and what it fails to say.
 func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []string, err error) {
 	var text strings.Builder
 	if err := chain.Write(&text); err != nil {

@@ -23,7 +23,7 @@ func (s *scene) rekey() error {
 	return err
 }
 
-// listKey has the settings of the author's machine list the key of the reviewer's.
+// listKey lists the key of the reviewer's machine in the settings of the author's machine.
 func (s *scene) listKey() error {
 	a, err := s.agent(decide.Reviewer, arena.Judge)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *scene) listKey() error {
 	return nil
 }
 
-// uncalledTo reports whether it was merged, or no person was called with a sentence that says this.
+// uncalledTo reports whether the pull request was merged, or no comment called a person with this text.
 func uncalledTo(why string) func(*scene) (bool, error) {
 	return func(s *scene) (bool, error) {
 		p, err := s.pull()
@@ -57,15 +57,15 @@ func uncalledTo(why string) func(*scene) (bool, error) {
 	}
 }
 
-// badInput are keys and clocks that are not what an agent expects: nothing is merged, and a person
-// is called who reads what to do.
+// badInput returns cases with unexpected keys and clocks. With a wrong key nothing is merged, and a person is
+// called and told what to do; a wrong clock must not matter.
 func badInput() []Case {
 	return []Case{
 		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true,
 			harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
 				s.stern.Store(true)
 				_, err := s.comment(arena.Person, "/touchstone review")
-				err = s.then(err, s.review, s.merge) // with which the author's agent knows the key
+				err = s.then(err, s.review, s.merge) // now the author's agent knows the key
 				s.stern.Store(false)
 				return s.then(err, s.rekey, func() error {
 					_, err := s.comment(arena.Person, "/touchstone review")

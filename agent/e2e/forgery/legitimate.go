@@ -4,7 +4,7 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// legitimate is what has to be merged. A loop that lets nothing pass would prove nothing.
+// legitimate returns what must be merged. A loop that merges nothing would prove nothing.
 func legitimate() []Case {
 	return []Case{
 		{Name: "legitimate: a change that was approved", Legitimate: true},

@@ -16,9 +16,8 @@ import (
 	"touchstone/verdict"
 )
 
-// The lines that the model knows: a defect, a text that is not
-// shown as it is, which only a person may let pass, and
-// the protection that no change may remove.
+// The lines that the model knows: a defect, a text with a character that changes how it is displayed, which
+// only a person may let pass, and the protection that no change may remove.
 const (
 	defect     = "unsafe()"
 	held       = "quiet() // a\u202eb"
@@ -28,17 +27,17 @@ const (
 // price is what one session of a model costs, in US dollars.
 const price = 0.25
 
-// model objects to each defect that it is shown, and to no other, proposes a spelling, and fixes nothing.
+// model objects to each defect that it sees and to nothing else, suggests one spelling, and fixes nothing.
 type model struct {
-	// stern has it object to anything.
+	// stern makes the model object to anything.
 	stern *atomic.Bool
-	// asked counts its sessions.
+	// asked counts the model's sessions.
 	asked *atomic.Int64
-	// shown takes the paths that it is told of.
+	// shown collects the paths that the model saw.
 	shown *sync.Map
 }
 
-// The name of a file stands above its diff, and a changed line has its number in front of it.
+// patchRow matches the header with a file's name above its diff, and a changed line with its number.
 var patchRow = regexp.MustCompile(`(?m)^(?:=== (.+) \([a-z-]+, .+|( *\d+) +([+-])(.*))$`)
 
 func (m model) ask(_ context.Context, request engine.Request, prompt string) (engine.Result, error) {
@@ -65,8 +64,8 @@ func (m model) ask(_ context.Context, request engine.Request, prompt string) (en
 	return engine.Result{Text: reading.Answer(prompt, a, v), Started: started, Duration: time.Since(started), CostUSD: price}, nil
 }
 
-// wrong are findings about the lines of the patches that a prompt lists which no change
-// may have, the defect added or the protection removed, and about the misspelt one.
+// wrong returns findings about the lines in a prompt's patches that no change may have, an added defect or a
+// removed protection, and about the misspelt line.
 func wrong(prompt string) []verdict.Finding {
 	var all []verdict.Finding
 	read := map[string]bool{} // several files may share a patch
@@ -85,7 +84,7 @@ func wrong(prompt string) []verdict.Finding {
 				path = row[1]
 				continue
 			}
-			number, _ := strconv.Atoi(strings.TrimSpace(row[2])) // its digits
+			number, _ := strconv.Atoi(strings.TrimSpace(row[2])) // consists of digits
 			sign, text := row[3], row[4]
 			f := objection("It breaks: " + strings.TrimSpace(text))
 			switch {

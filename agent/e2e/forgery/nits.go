@@ -8,7 +8,7 @@ import (
 	"touchstone/verdict"
 )
 
-// The line that the model has a nit about, and the one that it proposes.
+// The line for which the model has a nit, and its suggestion.
 const (
 	misspelt = "fine() // raeds"
 	spelt    = "fine() // reads"
@@ -17,20 +17,20 @@ const (
 // nitty is a stage in which the reviewer approves the head with a nit.
 var nitty = stage{text: misspelt}
 
-// unread reports whether something was merged that no session has read: the nit's approval took
-// the only one.
+// unread reports whether the merged change was never read by a session: the approval with the nit took the
+// first session.
 func unread(s *scene) (bool, error) {
 	p, err := s.pull()
 	return p.Merged && s.sessions.Load() < 2, err
 }
 
-// brought reports whether main holds the defect.
+// brought reports whether main has the defect.
 func brought(s *scene) (bool, error) {
 	text, err := s.git("show", "refs/heads/main:"+file)
 	return strings.Contains(text, defect), err
 }
 
-// nits are the attacks by what an approval's nits propose, to which it is carried over.
+// nits returns the attacks on suggested nits: an approval carries over to the head that applies its nits.
 func nits() []Case {
 	applied := source(spelt)
 	all := []Case{
@@ -72,12 +72,12 @@ func nits() []Case {
 	return all
 }
 
-// pushes has somebody push a text of the file.
+// pushes makes somebody push a text of the file.
 func pushes(login, text string) func(*scene) error {
 	return func(s *scene) error { return s.push(login, branch, map[string]string{file: text}) }
 }
 
-// reparented puts the nit's edit on a base that got a fix meanwhile, without it.
+// reparented puts the nit's edit, without the base's new fix, on top of that base.
 func reparented(s *scene) error {
 	head := s.head()
 	return s.then(s.push(neutral, "main", fixed), func() error {
@@ -88,7 +88,7 @@ func reparented(s *scene) error {
 	})
 }
 
-// amended puts the nit's edit on a commit of the approved tree that nobody approved.
+// amended puts the nit's edit on an unapproved commit with the approved tree.
 func amended(s *scene) error {
 	h := &history{s: s}
 	head := s.head()
@@ -98,7 +98,7 @@ func amended(s *scene) error {
 	return h.err
 }
 
-// edited puts a commit of a tree on the approved one.
+// edited puts a commit with a tree on top of the approved commit.
 func edited(s *scene, tree func(h *history, head string) string) error {
 	h := &history{s: s}
 	head := s.head()
@@ -107,7 +107,7 @@ func edited(s *scene, tree func(h *history, head string) string) error {
 	return h.err
 }
 
-// withEdit is the reviewer's review, as if its nit proposed the defect.
+// withEdit returns the reviewer's review, changed so that its nit suggests the defect.
 func (s *scene) withEdit() (string, error) {
 	own, err := s.ownReview()
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *scene) withEdit() (string, error) {
 	return "Fine.\n\n" + seal, err
 }
 
-// forgesEdit has somebody edit the reviewer's review, and perhaps push what it proposes then.
+// forgesEdit makes somebody edit the reviewer's review, and optionally push its new suggestion.
 func forgesEdit(login string, push bool) func(*scene) error {
 	return func(s *scene) error {
 		own, err := s.ownReview()
@@ -144,7 +144,7 @@ func forgesEdit(login string, push bool) func(*scene) error {
 	}
 }
 
-// nit is what the model has to say of a line of a file, if it is the misspelt one.
+// nit returns the model's finding about a line of a file; ok reports whether the line is the misspelt one.
 func nit(path, line string, number int) (f verdict.Finding, ok bool) {
 	return verdict.Finding{
 		Dimension: verdict.Doc, Severity: verdict.Nit, Rule: "doc/D4", Path: path, Line: number, Quote: line, Claim: "A word is misspelt.",

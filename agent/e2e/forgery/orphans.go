@@ -9,15 +9,15 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// orphaned is what a person is told of a pull request that lost the base branch sandbox.
+// orphaned is what a person is told about a pull request that lost the base branch sandbox.
 const orphaned = "make sandbox again and reopen it"
 
-// deleteBranch deletes a branch, as git and the API do it.
+// deleteBranch deletes a branch like git and the API.
 func (s *scene) deleteBranch(login, name string) error {
 	return s.call(login, http.MethodDelete, "git/refs/heads/"+name, nil, nil)
 }
 
-// calls counts the comments of the author's agent that say something.
+// calls counts the comments of the author's agent that contain a text.
 func (s *scene) calls(what string) (n int, err error) {
 	var comments []struct {
 		User struct{ Login string }
@@ -32,8 +32,8 @@ func (s *scene) calls(what string) (n int, err error) {
 	return n, err
 }
 
-// notCalled reports whether it was merged, or a person was called otherwise than so often to a
-// pull request that lost its base.
+// notCalled reports whether the pull request was merged, or people were not called exactly this many times
+// because it lost its base.
 func notCalled(times int) func(*scene) (bool, error) {
 	return func(s *scene) (bool, error) {
 		p, err := s.pull()
@@ -46,7 +46,8 @@ func notCalled(times int) func(*scene) (bool, error) {
 	}
 }
 
-// restored brings back what the pull request lost, and lets the agents go on.
+// restored deletes the base, lets the agents react, restores the base, and reopens the pull request without the
+// label.
 func (s *scene) restored() error {
 	sha, err := s.git("rev-parse", "refs/heads/main")
 	return s.then(err, func() error { return s.deleteBranch(arena.Person, sandbox) }, s.settle,
@@ -57,7 +58,7 @@ func (s *scene) restored() error {
 		})
 }
 
-// orphans are pull requests whose base branch is gone: GitHub closes them with it, and a person is
+// orphans returns cases whose base branch is deleted. GitHub then closes the pull request, and a person is
 // called once, unless a person closed it.
 func orphans() []Case {
 	lost := func(s *scene) error { return s.deleteBranch(arena.Person, sandbox) }

@@ -11,10 +11,10 @@ import (
 
 const sandbox = "sandbox"
 
-// personsWord is what a person says to let a pull request pass.
+// personsWord is a person's statement that lets a pull request pass.
 type personsWord struct {
 	name string
-	// text is the line that it lets pass.
+	// text is the line that the statement lets pass.
 	text string
 	say  func(*scene) error
 }
@@ -41,12 +41,12 @@ var personsWords = []personsWord{
 	}},
 }
 
-// retarget gives the pull request another base, as a login.
+// retarget changes the base of the pull request, as a login.
 func (s *scene) retarget(login, base string) error {
 	return s.edit(login, map[string]any{"base": base})
 }
 
-// rewrite puts another history with the same files in the place of a branch, as a login.
+// rewrite replaces the history of a branch by another one with the same files, as a login.
 func (s *scene) rewrite(login, name string) error {
 	tree, err := s.git("rev-parse", "refs/heads/"+name+"^{tree}")
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *scene) rewrite(login, name string) error {
 	return s.move(login, name, sha)
 }
 
-// back takes the last commit off a branch, as a login.
+// back removes the last commit of a branch, as a login.
 func (s *scene) back(login, name string) error {
 	before, err := s.git("rev-parse", "refs/heads/"+name+"^")
 	return s.then(err, func() error { return s.move(login, name, before) })
@@ -71,7 +71,7 @@ func intoMain(s *scene) (bool, error) {
 	return p.Merged && p.Base.Ref == "main", err
 }
 
-// people are the attacks by what a person said of something else, or of their own work.
+// people returns the attacks by people's statements about something else, or about their own work.
 func people() []Case {
 	var all []Case
 	for _, w := range personsWords {
@@ -109,7 +109,8 @@ func people() []Case {
 	return append(all, authorship()...)
 }
 
-// authorship are the attacks by approvals of those who wrote of what they approve.
+// authorship returns the attacks by approvals of people who contributed to what they approve, or who lacked the
+// right then.
 func authorship() []Case {
 	approve := func(s *scene) error {
 		_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
@@ -165,7 +166,7 @@ func authorship() []Case {
 	}
 }
 
-// reviews are the attacks on what the reviewers said.
+// reviews returns the attacks on the reviewers' statements.
 func reviews() []Case {
 	var all []Case
 	for _, actor := range []string{arena.Author, arena.Person, maintainer, helper} {
@@ -207,7 +208,7 @@ func reviews() []Case {
 	return all
 }
 
-// editToApproval makes an objection a forged approval.
+// editToApproval edits an objection into a forged approval.
 func (s *scene) editToApproval(actor string, id int64) error {
 	var review posted
 	if err := s.call(arena.Owner, http.MethodGet, s.pulls(fmt.Sprintf("reviews/%d", id)), nil, &review); err != nil {
@@ -217,7 +218,7 @@ func (s *scene) editToApproval(actor string, id int64) error {
 	return s.then(err, func() error { return s.editReview(actor, id, text) })
 }
 
-// twoReviewers is a pull request that one reviewer approves, and to which the other objects.
+// twoReviewers is a pull request that one reviewer approves and the other objects to.
 var twoReviewers = stage{
 	unreviewed: true,
 	settings:   func(cfg *config.Config) { cfg.Reviewers = []string{arena.Judge, second} },
@@ -228,7 +229,7 @@ var twoReviewers = stage{
 	},
 }
 
-// email is an address by which GitHub knows an account of the repository as a commit's author.
+// email returns an address by which GitHub recognises an account as a commit's author.
 func (s *scene) email(login string) (string, error) {
 	var access struct{ User struct{ ID int64 } }
 	err := s.call(arena.Owner, http.MethodGet, "collaborators/"+login+"/permission", nil, &access)

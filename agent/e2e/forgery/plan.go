@@ -9,22 +9,22 @@ import (
 	"touchstone/agent/githubsim/rest"
 )
 
-// plan is what happens while the author's agent works: act, right before GitHub does
-// anything about the agent's call number at.
+// plan is what happens while the author's agent works: act runs right before GitHub processes the agent's call
+// with the number at.
 type plan struct {
 	act func() error
 	at  int
-	err error // of act
-	// calls counts the agent's calls, merge is the number of the one that merges.
+	err error // returned by act
+	// calls counts the agent's calls; merge is the number of the call that merges.
 	calls, merge int
 }
 
-// intercept is asked about every request that reaches GitHub.
+// intercept sees every request that reaches GitHub, and carries the plan out.
 func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
 	if login != arena.Author || r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
-	_ = s.Sim.Settle(s.ctx) // fails at the end of all only
+	_ = s.Sim.Settle(s.ctx) // fails only at the end of everything
 	p := &s.plan
 	p.calls++
 	if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") && p.merge == 0 {

@@ -10,12 +10,12 @@ import (
 	"touchstone/verdict"
 )
 
-// queued is a repository whose main takes merges through a queue only.
+// queued makes a repository's main accept merges only through a queue.
 func queued(options *githubsim.RepoOptions) {
 	options.Protected = map[string]githubsim.Protection{"main": {MergeQueue: true}}
 }
 
-// enqueue puts the pull request into the merge queue by hand.
+// enqueue puts the pull request into the merge queue as a login.
 func (s *scene) enqueue(login string) error {
 	return s.mutate(login, `mutation($id: ID!) { enqueuePullRequest(input: {pullRequestId: $id}) { clientMutationId } }`)
 }
@@ -30,8 +30,7 @@ func (s *scene) mutate(login, mutation string) error {
 	return s.then(err, func() error { return s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}) })
 }
 
-// claim pushes a commit, as a login, that names a cost which no session had, signed with a key if
-// there is one.
+// claim pushes a commit as a login that names a cost of no session, signed with a key if there is one.
 func (s *scene) claim(login string, key ed25519.PrivateKey) error {
 	var p struct{ ID int64 }
 	err := s.call(login, http.MethodGet, s.pulls(""), nil, &p)
@@ -41,11 +40,11 @@ func (s *scene) claim(login string, key ed25519.PrivateKey) error {
 	})
 }
 
-// untold never succeeds: what it does is allowed to all with write access. The account of it has
-// to say what the merge lacked.
+// untold never reports harm, because everyone with write access may do what the case does. The account must say
+// what the merge lacked.
 func untold(*scene) (bool, error) { return false, nil }
 
-// platform are the attacks by what else GitHub offers.
+// platform returns the attacks by GitHub's other features.
 func platform() []Case {
 	var all []Case
 	for _, actor := range []string{arena.Author, arena.Person} {
@@ -91,7 +90,7 @@ func platform() []Case {
 		}}},
 		Case{Name: "author: second pull request: the same head into another base, approved there",
 			stage: stage{text: none, early: func(s *scene) error {
-				// The other base holds the defect already.
+				// The other base has the defect already.
 				err := s.push(neutral, sandbox, map[string]string{file: source(defect)})
 				return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source(defect)}) },
 					func() error { return s.push(arena.Author, branch, map[string]string{"note.md": "A note.\n"}) },

@@ -8,14 +8,14 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// protected is a repository whose main asks this of a merge.
+// protected sets the protection of a repository's main.
 func protected(rule githubsim.Protection) func(*githubsim.RepoOptions) {
 	return func(options *githubsim.RepoOptions) {
 		options.Protected = map[string]githubsim.Protection{"main": rule}
 	}
 }
 
-// autoMerge has GitHub merge the pull request as soon as the base's rules let it.
+// autoMerge makes GitHub merge the pull request as soon as the base's rules allow it.
 func (s *scene) autoMerge(login string) error {
 	return s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { `+
 		`clientMutationId } }`)
@@ -27,7 +27,7 @@ func (s *scene) approve(login string) error {
 	return err
 }
 
-// rules are the attacks by what GitHub's own rules let in, and the changes that they have to let in.
+// rules returns the attacks by what GitHub's own rules allow, and the changes that they must allow.
 func rules() []Case {
 	approval := protected(githubsim.Protection{Approvals: 1})
 	owned := protected(githubsim.Protection{CodeOwners: []string{arena.Person}, Ruleset: true})
@@ -80,18 +80,18 @@ func rules() []Case {
 	return all
 }
 
-// dismissObjection dismisses what the reviewer said, as a login: GitHub would wait for that.
+// dismissObjection dismisses the reviewer's review as a login, because GitHub would wait for that.
 func (s *scene) dismissObjection(login string) error {
 	own, err := s.ownReview()
 	return s.then(err, func() error { return s.dismiss(login, own.ID, "It is settled.") })
 }
 
-// rename gives a branch another name, as a login.
+// rename renames a branch as a login.
 func (s *scene) rename(login, from, to string) error {
 	return s.call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
 }
 
-// renames are the attacks by branches that get another name.
+// renames returns the attacks by renamed branches.
 func renames() []Case {
 	var all []Case
 	for _, w := range personsWords {

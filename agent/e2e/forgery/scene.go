@@ -25,20 +25,19 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// stage is what a pull request is like before an attack.
+// stage is the state of a pull request before an attack.
 type stage struct {
-	// text is a line that the pull request adds to the file; blank is a harmless one.
+	// text is a line that the pull request adds to the file; empty means a harmless line.
 	text string
-	// base is the branch that it is to be merged into; blank is main.
+	// base is the base branch of the pull request; empty means main.
 	base string
-	// unreviewed has the reviewer's agent stay away for good.
+	// unreviewed keeps the reviewer's agent away for good.
 	unreviewed bool
-	// by also writes a commit of the pull request, where that is not its author.
+	// by also writes a commit of the pull request, if it is not empty.
 	by string
-	// early is done before the reviewer's agent looks, late after that. The author's agent
-	// looks once the attack is made.
+	// early runs before the reviewer's agent looks, late after it. The author's agent looks after the attack.
 	early, late func(*scene) error
-	// settings changes what the agents are told.
+	// settings changes the agents' settings.
 	settings func(*config.Config)
 	// repository changes the repository's options.
 	repository func(*githubsim.RepoOptions)
@@ -51,7 +50,7 @@ const (
 	guard  = "store/rights.go"
 )
 
-// ground is an arena on which cases are taken.
+// ground is an arena that runs cases.
 type ground struct {
 	*arena.Arena
 	template arena.Template
@@ -71,34 +70,34 @@ func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(deci
 	return &ground{Arena: a, template: template, weaken: weaken, dir: dir}, err
 }
 
-// source is the file's text with some calls.
+// source returns the file's text with some calls.
 func source(calls ...string) string {
 	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
 }
 
-// scene is one case at work.
+// scene is one running case.
 type scene struct {
 	*ground
 	ctx   context.Context
 	ref   forge.Ref
 	stage stage
-	base  string // the branch that it is to be merged into
+	base  string // the base branch of the pull request
 	steps []string
 
 	age      int                      // of the next commit, in minutes
-	shown    sync.Map                 // the paths that the model was told of
-	stern    atomic.Bool              // has the model object to anything
+	shown    sync.Map                 // the paths that the model saw
+	stern    atomic.Bool              // makes the model object to anything
 	sessions atomic.Int64             // of the model
 	agents   map[string]*daemon.Agent // by login
 
-	away bool // the reviewers look no more
+	away bool // the reviewers no longer look
 	undo []func() error
 
 	mu   sync.Mutex
 	plan plan
 }
 
-// scene is one at a repository of this name, to which GitHub's requests are shown.
+// scene returns a scene on a repository of this name, and makes it intercept the requests to GitHub.
 func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
 	s := &scene{ground: g, ctx: ctx, stage: st, base: "main", agents: map[string]*daemon.Agent{},
 		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
@@ -106,7 +105,7 @@ func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
 	return s
 }
 
-// take takes a case to its end.
+// take runs a case to its end.
 func (g *ground) take(ctx context.Context, name string, c Case) Result {
 	s, result := g.scene(ctx, name, c.stage), Result{Case: c}
 	defer g.Sim.Intercept(nil)
@@ -124,7 +123,7 @@ func (g *ground) take(ctx context.Context, name string, c Case) Result {
 	return result
 }
 
-// open makes the repository and its pull request and has the reviewer look at it.
+// open creates the repository and its pull request, and lets the reviewer look at it.
 func (s *scene) open() error {
 	options := githubsim.RepoOptions{Permissions: maps.Clone(roles)}
 	if s.stage.repository != nil {
@@ -144,7 +143,7 @@ func (s *scene) open() error {
 	return s.then(err, s.stage.act(s, s.stage.late))
 }
 
-// act is what a stage has done, if anything.
+// act returns a function that calls do, if it is not nil.
 func (stage) act(s *scene, do func(*scene) error) func() error {
 	return func() error {
 		if do == nil {
@@ -154,7 +153,7 @@ func (stage) act(s *scene, do func(*scene) error) func() error {
 	}
 }
 
-// bring opens the pull request that most stages have.
+// bring opens the pull request that most stages use.
 func (s *scene) bring() error {
 	if s.stage.base != "" {
 		s.base = s.stage.base
@@ -169,10 +168,10 @@ func (s *scene) bring() error {
 	return s.then(err, func() error { return s.request(branch) })
 }
 
-// none is the text of a stage that opens its pull request by itself.
+// none is the text of a stage that opens its pull request itself.
 const none = "none"
 
-// request opens the pull request of a branch.
+// request opens a pull request for a branch.
 func (s *scene) request(head string) error {
 	var made struct{ Number int }
 	err := s.call(arena.Author, http.MethodPost, "pulls",
@@ -181,7 +180,7 @@ func (s *scene) request(head string) error {
 	return err
 }
 
-// later lets a minute pass.
+// later advances the clock by a minute.
 func (s *scene) later() { s.Sim.Advance(time.Minute) }
 
 func (s *scene) note(format string, args ...any) {
@@ -190,7 +189,7 @@ func (s *scene) note(format string, args ...any) {
 	s.steps = append(s.steps, fmt.Sprintf(format, args...))
 }
 
-// call calls the REST API below the repository, a minute after what came before.
+// call calls the REST API below the repository, a minute after the previous step.
 func (s *scene) call(login, method, path string, body, answer any) error {
 	s.later()
 	if method != http.MethodGet {
@@ -205,7 +204,7 @@ func (s *scene) pulls(what string) string {
 
 func (s *scene) issues(what string) string { return fmt.Sprintf("issues/%d/%s", s.ref.Number, what) }
 
-// push commits files to a branch in a login's name, and waits for GitHub.
+// push commits files to a branch as a login.
 func (s *scene) push(login, to string, files map[string]string) error {
 	return s.commit(login, to, "Change "+to, files)
 }
@@ -236,12 +235,12 @@ func (s *scene) gitWith(env []string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// move pushes a commit to a branch by force, as a login.
+// move force-pushes a commit to a branch as a login.
 func (s *scene) move(login, to, sha string) error {
 	return s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
 }
 
-// agent is the agent of a login, made when it is first asked for.
+// agent returns the agent of a login, and creates it at the first call.
 func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 	if a := s.agents[login]; a != nil {
 		return a, nil
@@ -266,8 +265,7 @@ func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
 	return a, nil
 }
 
-// look has an agent look and do what it decides, once. It reports whether there may be
-// more to do.
+// look makes an agent look and do what it decides, once. It reports whether there may be more to do.
 func (s *scene) look(role decide.Role, login string) (more bool, err error) {
 	a, err := s.agent(role, login)
 	if err == nil {
@@ -285,7 +283,7 @@ func (s *scene) look(role decide.Role, login string) (more bool, err error) {
 	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
 	a.Show(s.ctx, pr, action)
 	switch action.Kind {
-	case decide.Skip, decide.Done, decide.Fix: // a fix would only be reviewed in turn
+	case decide.Skip, decide.Done, decide.Fix: // a fix would only lead to another review
 		return false, nil
 	case decide.Wait:
 		s.Sim.Advance(action.Recheck)
@@ -297,10 +295,10 @@ func (s *scene) look(role decide.Role, login string) (more bool, err error) {
 	return true, nil
 }
 
-// enough is how often an agent looks before it is left to itself.
+// enough is how often an agent looks at most.
 const enough = 6
 
-// work has an agent look and act until there is nothing left to do.
+// work makes an agent look and act until there is nothing left to do.
 func (s *scene) work(role decide.Role, login string) error {
 	for range enough {
 		if more, err := s.look(role, login); err != nil || !more {
@@ -310,7 +308,7 @@ func (s *scene) work(role decide.Role, login string) error {
 	return nil
 }
 
-// review has the reviewers do what they see to do.
+// review makes the reviewers do their work.
 func (s *scene) review() error {
 	a, err := s.agent(decide.Author, arena.Author)
 	if err != nil {
@@ -339,10 +337,10 @@ func (s *scene) settle() error {
 	return nil
 }
 
-// merge has the author's agent alone do what it sees to do.
+// merge makes only the author's agent do its work.
 func (s *scene) merge() error { return s.work(decide.Author, arena.Author) }
 
-// restore gives the arena back the accounts that the case took from it.
+// restore gives the arena back the accounts that the case changed.
 func (s *scene) restore() error {
 	for _, undo := range slices.Backward(s.undo) {
 		if err := undo(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// stops are the attacks on a person's order to stop.
+// stops returns the attacks on a person's order to stop.
 func stops() []Case {
 	var all []Case
 	for _, actor := range []string{arena.Author, maintainer, helper} {

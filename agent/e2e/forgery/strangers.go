@@ -7,8 +7,8 @@ import (
 	"touchstone/verdict"
 )
 
-// strangers are the attempts of people without rights to keep what is approved from being
-// merged: it has to be merged all the same.
+// strangers returns the attempts of people without rights to block the merge of an approved change, which must
+// be merged nevertheless.
 func strangers() []Case {
 	var all []Case
 	for _, actor := range []string{stranger, reader, triager, forker} {

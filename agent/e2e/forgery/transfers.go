@@ -13,26 +13,26 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// renamed and given are what a repository is called after a renaming and after a transfer.
+// renamed and given return a repository's name after a rename and after a transfer.
 func renamed(r forge.Repo) forge.Repo { r.Name += "-moved"; return r }
 
 func given(r forge.Repo) forge.Repo { r.Owner = "newco"; return r }
 
-// transfer calls the repository otherwise. The agents' settings go on naming the old one.
+// transfer moves the repository to another name. The agents' settings keep the old one.
 func (s *scene) transfer(to func(forge.Repo) forge.Repo) error {
 	next := to(s.ref.Repo)
 	s.note("%s is called %s", s.ref.Repo, next)
 	return s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name)
 }
 
-// squat makes another repository under the name that was given up, with the same branches and
-// people, and the author opens the same pull request there.
+// squat creates another repository under the old name, with the same branches and people, and opens the
+// author's pull request there again.
 func (s *scene) squat() error {
 	from := s.Local(s.ref.Repo)
 	dir := filepath.Join(s.dir, "squatted", s.ref.Name+".git")
 	err := os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://"))))
 	if err == nil {
-		err = os.RemoveAll(filepath.Join(dir, "refs", "pull")) // its numbers begin at 1 again
+		err = os.RemoveAll(filepath.Join(dir, "refs", "pull")) // its numbers start at 1 again
 	}
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s *scene) squat() error {
 	return s.then(err, func() error { return s.request(branch) })
 }
 
-// transfers are the attacks by repositories that get another name, and by who takes the old one.
+// transfers returns the attacks by repositories that get another name, and by whoever takes the old one.
 func transfers() []Case {
 	var all []Case
 	for what, to := range map[string]func(forge.Repo) forge.Repo{"another name": renamed, "another owner": given} {

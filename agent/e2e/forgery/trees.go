@@ -17,7 +17,7 @@ func dropped(s *scene) (bool, error) {
 	return !strings.Contains(files, fix), err
 }
 
-// tree is the tree of a commit with some files changed.
+// tree returns the tree of a commit with some files changed.
 func (s *scene) tree(of string, files map[string]string) (string, error) {
 	var entries []string
 	for path, text := range files {
@@ -34,7 +34,7 @@ func (s *scene) tree(of string, files map[string]string) (string, error) {
 	return s.index(of, entries...)
 }
 
-// index is the tree of a commit with entries changed as git update-index is told.
+// index returns the tree of a commit with entries changed by git update-index.
 func (s *scene) index(of string, entries ...string) (string, error) {
 	file := filepath.Join(s.dir, "index")
 	defer os.Remove(file)
@@ -50,12 +50,12 @@ func (s *scene) index(of string, entries ...string) (string, error) {
 	return s.gitWith(in, "write-tree")
 }
 
-// branch makes a branch at a commit, as a push does.
+// branch creates a branch at a commit, like a push.
 func (s *scene) branch(login, name, sha string) error {
 	return s.then(s.push(login, name, map[string]string{"made.md": "Made.\n"}), func() error { return s.move(login, name, sha) })
 }
 
-// make makes a commit of a tree with parents, as old as it is told in minutes.
+// make creates a commit of a tree with parents, with an age in minutes.
 func (s *scene) make(tree string, age int, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", "Change"}
 	for _, p := range parents {
@@ -65,7 +65,7 @@ func (s *scene) make(tree string, age int, parents ...string) (string, error) {
 	return s.git(args...)
 }
 
-// history builds commits one on the other; a failure ends it.
+// history builds commits on top of each other; it stops after an error.
 type history struct {
 	s   *scene
 	err error
@@ -107,9 +107,9 @@ func (h *history) move(login, to, sha string) {
 
 var fixed = map[string]string{fix: "package store\n\nfunc fix() { " + protection + " }\n"}
 
-// crossed makes main a merge of two lines, one of which brings the fix, and opens a topic
-// that has merged both lines by hand and dropped the fix. The fix is as many minutes older
-// than the other line as fixAge says: git names the newer of two merge bases first.
+// crossed makes main a merge of two lines, one of which has the fix, and opens a topic that merged both lines
+// by hand and dropped the fix. The fix is fixAge minutes older than the other line, because git names the newer
+// of two merge bases first.
 func crossed(fixAge int, more ...string) func(*scene) error {
 	return func(s *scene) error {
 		h := &history{s: s}
@@ -131,12 +131,12 @@ func crossed(fixAge int, more ...string) func(*scene) error {
 	}
 }
 
-// openAt opens the pull request of a branch at a commit.
+// openAt opens the pull request with its branch at a commit.
 func (s *scene) openAt(h *history, head string) error {
 	return s.then(h.err, func() error { return s.branch(arena.Author, branch, head) }, func() error { return s.request(branch) })
 }
 
-// ahead opens a topic that has merged a fix which is not in main yet, and dropped it.
+// ahead opens a topic that merged a fix which main does not have yet, and dropped it.
 func ahead(s *scene) error {
 	h := &history{s: s}
 	start := h.rev("refs/heads/main")
@@ -149,13 +149,13 @@ func ahead(s *scene) error {
 	return s.openAt(h, h.commit(topic, 10, start, fixing))
 }
 
-// arrives has the fix come to main.
+// arrives brings the fix to main.
 func arrives(s *scene) error {
 	sha, err := s.git("rev-parse", "refs/heads/fixing")
 	return s.then(err, func() error { return s.move(neutral, "main", sha) })
 }
 
-// entry opens a topic that changes one entry of the tree in another way than by its text.
+// entry opens a topic that changes a tree entry's mode, or adds an entry with a special mode.
 func entry(mode, path string) func(*scene) error {
 	return func(s *scene) error {
 		h := &history{s: s}
@@ -171,14 +171,14 @@ func entry(mode, path string) func(*scene) error {
 	}
 }
 
-// The modes of a tree's entries besides that of a file.
+// The modes of tree entries other than an ordinary file's.
 const (
 	executable = "100755"
 	symlink    = "120000"
 	submodule  = "160000"
 )
 
-// unshown reports whether it was merged and the reviewer's model was not told of a path.
+// unshown reports whether the pull request was merged and the reviewer's model never saw a path.
 func unshown(path string) func(*scene) (bool, error) {
 	return func(s *scene) (bool, error) {
 		p, err := s.pull()
@@ -187,7 +187,7 @@ func unshown(path string) func(*scene) (bool, error) {
 	}
 }
 
-// trees are the attacks by histories in which the merge is something else than the diff.
+// trees returns the attacks by histories in which the merge differs from the diff.
 func trees() []Case {
 	own := func(early func(*scene) error) stage { return stage{text: none, early: early} }
 	all := []Case{
@@ -255,13 +255,13 @@ func trees() []Case {
 				return s.back(arena.Person, "main")
 			}, harmed: func(s *scene) (bool, error) {
 				p, err := s.pull()
-				return p.Merged && away, err // with the reviewer there it may be reviewed anew
+				return p.Merged && away, err // with the reviewer there, it may be reviewed again
 			}})
 	}
 	return all
 }
 
-// head is the tip of the pull request's branch.
+// head returns the tip of the pull request's branch.
 func (s *scene) head() string {
 	sha, _ := s.git("rev-parse", "refs/heads/"+branch) // the branch was just pushed
 	return sha

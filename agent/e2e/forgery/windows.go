@@ -12,19 +12,18 @@ import (
 type fault struct {
 	name string
 	do   func(*scene) error
-	// first is what the attacker does before the author's agent begins, if anything.
+	// first is what the attacker does before the author's agent starts, if anything.
 	first []func(*scene) error
-	// harmed is as in Case.
+	// harmed is as in Case; nil is as there.
 	harmed func(*scene) (bool, error)
-	// seen says that GitHub shows what happened even where it comes too late: then people
-	// have to be called.
+	// seen reports that GitHub shows the event even if it comes too late: people must then be called.
 	seen bool
 }
 
-// evil is a text that was not reviewed.
+// evil is an unreviewed text.
 const evil = "Signed-off-by: nobody"
 
-// inMessage reports whether the text that was not reviewed is in the merge commit's message.
+// inMessage reports whether the unreviewed text is in the merge commit's message.
 func inMessage(s *scene) (bool, error) {
 	message, err := s.git("log", "-1", "--format=%B", "refs/heads/main")
 	return strings.Contains(message, evil), err
@@ -32,7 +31,7 @@ func inMessage(s *scene) (bool, error) {
 
 func green(s *scene) error { return s.status(arena.Author, s.head(), "success", "test", "It passed.") }
 
-// coverRed has CI fail, and the author hide it: of two statuses of one name GitHub shows the later one.
+// coverRed makes CI fail, and the author hide it: of two statuses of one name GitHub shows the later one.
 func coverRed(s *scene) error {
 	return s.then(s.status(arena.CI, s.head(), "failure", "test", "It failed."), func() error { return green(s) })
 }
@@ -76,13 +75,13 @@ func (s *scene) label(login, name string) error {
 	return s.call(login, http.MethodPost, s.issues("labels"), []string{name}, nil)
 }
 
-// fixedBase is a stage whose base was moved on, so that its history can be rewritten.
+// fixedBase is a stage whose base has a second commit, so that its history can be rewritten.
 var fixedBase = stage{early: func(s *scene) error {
 	return s.then(s.push(neutral, "main", map[string]string{"moved.md": "Moved.\n"}),
 		func() error { return s.push(neutral, sandbox, map[string]string{"s.md": "s\n"}) })
 }}
 
-// each does all of it, unless there was an error.
+// each calls all functions, until an error.
 func (s *scene) each(err error, all []func(*scene) error) error {
 	for _, do := range all {
 		err = s.then(err, func() error { return do(s) })
@@ -90,8 +89,8 @@ func (s *scene) each(err error, all []func(*scene) error) error {
 	return err
 }
 
-// rehearse is how many calls the author's agent makes until GitHub is to merge, on a pull
-// request of the same stage on which the same was done first.
+// rehearse returns the number of the author's agent's call that merges, on a second pull request of the same
+// stage after the same first steps.
 func (s *scene) rehearse(first ...func(*scene) error) (calls int, err error) {
 	twin := s.ground.scene(s.ctx, s.ref.Name+"-rehearsal", s.stage)
 	defer s.Sim.Intercept(s.intercept)
@@ -104,8 +103,8 @@ func (s *scene) rehearse(first ...func(*scene) error) (calls int, err error) {
 	return twin.plan.merge, nil
 }
 
-// uncalled reports whether it was merged without people being called to that very commit at once,
-// with the command that takes it back.
+// uncalled reports whether the pull request was merged without calling people immediately to that commit, with
+// the command that reverts it.
 func uncalled(s *scene) (bool, error) {
 	p, err := s.pull()
 	if err != nil || !p.Merged {
@@ -125,8 +124,8 @@ func uncalled(s *scene) (bool, error) {
 	return true, err
 }
 
-// windows are the attacks that come while the author's agent merges, at each of its last
-// calls, and those that change what was reviewed before it does.
+// windows returns the attacks during the merge by the author's agent, at each of its last calls, and those that
+// change the reviewed texts before it.
 func windows() []Case {
 	var all []Case
 	for _, f := range faults {
@@ -134,7 +133,7 @@ func windows() []Case {
 			c := Case{Name: fmt.Sprintf("writer: %s: %d calls before the merge call", f.name, before), stage: fixedBase, harmed: f.harmed}
 			switch {
 			case before == 0 && !f.seen:
-				continue // GitHub gives no way to have it not merge
+				continue // GitHub offers no way to prevent the merge
 			case before == 0:
 				c.Name, c.harmed = fmt.Sprintf("writer: %s: at the merge call", f.name), uncalled
 			}

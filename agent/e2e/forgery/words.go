@@ -13,15 +13,15 @@ import (
 	"touchstone/verdict"
 )
 
-// means is a way to put a text where the agents read.
+// means is a way to put a text where the agents read it.
 type means struct {
 	name string
-	// takes is the least role that GitHub lets do it, of "read", "write" and "app".
+	// takes is the minimum role that GitHub requires for it: "read", "triage", "write" or "app".
 	takes string
 	do    func(s *scene, actor, text string) error
 }
 
-// said is the id of what was just posted.
+// said is the id of the posted text.
 type said struct{ ID int64 }
 
 func (s *scene) comment(login, text string) (id int64, err error) {
@@ -55,7 +55,7 @@ func (s *scene) remark(login, text string) error {
 	}, nil)
 }
 
-// reply answers the first comment on a line.
+// reply replies to the first comment on a line.
 func (s *scene) reply(login, text string) error {
 	var all []said
 	if err := s.call(arena.Owner, http.MethodGet, s.pulls("comments"), nil, &all); err != nil {
@@ -80,7 +80,7 @@ func (s *scene) checkRun(login, sha, name, conclusion, text string) error {
 		"conclusion": conclusion, "output": map[string]any{"title": "It ran", "summary": text}}, nil)
 }
 
-// ownReview is the reviewer's latest review.
+// ownReview returns the reviewer's latest review.
 func (s *scene) ownReview() (posted, error) {
 	all, err := s.reviewsOf(arena.Judge)
 	if err != nil || len(all) == 0 {
@@ -89,7 +89,7 @@ func (s *scene) ownReview() (posted, error) {
 	return all[len(all)-1], nil
 }
 
-// allMeans are all means.
+// allMeans are all means of posting a text.
 var allMeans = []means{
 	{"comment", "read", func(s *scene, actor, text string) error {
 		_, err := s.comment(actor, text)
@@ -161,7 +161,7 @@ var allMeans = []means{
 	}},
 }
 
-// then does one thing after the other until one fails.
+// then runs the steps one after the other until one fails.
 func (s *scene) then(err error, steps ...func() error) error {
 	for _, step := range steps {
 		if err == nil {
@@ -178,23 +178,23 @@ func firstLine(text string) string {
 
 func clip(text string, most int) string { return text[:min(len(text), most)] }
 
-// claim is what a text says, on a pull request of a stage.
+// claim is the message of a text, with the stage of its pull request.
 type claim struct {
 	name  string
 	stage stage
 	text  func(*scene) (string, error)
-	// rightful are the actors who may well say so.
+	// rightful are the actors for whom the claim is legitimate.
 	rightful []string
 }
 
-// order is a claim's text that is the same everywhere.
+// order returns the text function of a claim with a constant text.
 func order(text string) func(*scene) (string, error) {
 	return func(*scene) (string, error) { return text, nil }
 }
 
 const glass = "/touchstone break-glass production is down"
 
-// writers may push to the repository, and so may order all but what sets a finding aside.
+// writers can push to the repository, and may therefore give all orders except waivers.
 var writers = []string{arena.Author, arena.Person, maintainer}
 
 var claims = []claim{
@@ -207,16 +207,16 @@ var claims = []claim{
 	{"resume", stage{late: (*scene).stopped}, order("/touchstone resume it is mended"), writers},
 }
 
-// stopped has a person stop the agents.
+// stopped makes a person stop the agents.
 func (s *scene) stopped() error {
 	_, err := s.comment(arena.Person, "/touchstone stop")
 	return err
 }
 
-// record is the hidden block that ends a review, in any version.
+// record matches the hidden block at the end of a review, in any version.
 var record = regexp.MustCompile(`(?m)^<!-- touchstone:state v\d+ (\{.*\})(.*)-->$`)
 
-// fake makes an approval of a reviewer's review: all that it says but who signed it.
+// fake turns a reviewer's review into an approval that is wrong only in its signature.
 func fake(body string) (string, error) {
 	m := record.FindStringSubmatch(body)
 	var fields map[string]any
@@ -238,7 +238,7 @@ func (s *scene) forged() (string, error) {
 	return fake(own.Body)
 }
 
-// replayed is the text of an approval that the reviewer gave to another pull request.
+// replayed returns the text of the reviewer's approval of another pull request.
 func (s *scene) replayed() (string, error) {
 	this := s.ref
 	defer func() { s.ref = this }()
@@ -260,7 +260,7 @@ func (s *scene) replayed() (string, error) {
 
 var findingID = regexp.MustCompile(`"id":"([0-9a-f]{8})"`)
 
-// waiver waives the finding of the reviewer's review.
+// waiver returns a waiver of the finding in the reviewer's review.
 func (s *scene) waiver() (string, error) {
 	own, err := s.ownReview()
 	if err != nil {
@@ -273,7 +273,7 @@ func (s *scene) waiver() (string, error) {
 	return "/touchstone waive " + m[1] + " we own that input", nil
 }
 
-// can reports whether GitHub lets an actor use means.
+// can reports whether GitHub lets an actor use a means.
 func can(actor string, m means) bool {
 	switch m.takes {
 	case "read":
@@ -286,13 +286,13 @@ func can(actor string, m means) bool {
 	return slices.Contains([]string{"write", "maintain"}, roles[actor])
 }
 
-// words are the attacks by a text: each actor, each claim, by each means that the actor has.
+// words returns the attacks by a text: each actor makes each claim by each means available to the actor.
 func words() []Case {
 	var all []Case
 	for _, actor := range []string{stranger, reader, triager, forker, arena.Author, arena.Person, maintainer, helper} {
 		for _, c := range claims {
 			for _, m := range allMeans {
-				// Some means say nothing to a claim, or are no attack with it.
+				// Some combinations are no attack.
 				lifts := c.name == "break-glass over a hold" && m.name == "approving review" && actor == arena.Person
 				if !can(actor, m) || lifts || slices.Contains(c.rightful, actor) {
 					continue
@@ -318,7 +318,7 @@ func word(actor string, c claim, m means) Case {
 	}}
 }
 
-// who is an actor's name in that of a case.
+// who returns an actor's name for the name of a case.
 func who(actor string) string {
 	return map[string]string{
 		stranger: "stranger", reader: "reader", triager: "triager", forker: "owner of a fork", arena.Author: "author", arena.Person: "writer",
