@@ -1,14 +1,12 @@
-// Package hostile holds a corpus of hostile pull requests, one of ordinary ones,
-// and what takes them through the whole path: a simulated GitHub, real git, the
-// reviewer as it runs every day, and the author's side that merges by itself. Only
-// the model is made up, and it is on the attacker's side: it does what a text asks
-// for, refutes what code suspects, and its answers are formally perfect.
+// Package hostile has a corpus of hostile pull requests and one of ordinary ones, and takes them through the
+// whole path: a simulated GitHub, real git, the reviewer as it runs every day, and the author's side that
+// merges automatically. Only the model is fake, and it is on the attacker's side: it does what a text asks for,
+// refutes what code suspects, and its answers are formally perfect.
 //
-// What structure or parsing decides is caught with any model, and nothing that a model
-// writes can leak or act: that is the list of [Hostile]. What only tries to persuade a
-// model is the list of [Persuasive]: the run shows what a model lets through that obeys all
-// of it. No code can see that; an honest model's judgement and the repository's own tests
-// have to.
+// What structure or parsing decides is caught with any model, and nothing that a model writes can leak or act:
+// that is the list of [Hostile]. What only tries to persuade a model is the list of [Persuasive]: the run shows
+// what a model that obeys all of it lets through. No code can detect that; an honest model's judgement and the
+// repository's own tests must.
 package hostile
 
 import (
@@ -29,47 +27,46 @@ import (
 //go:embed testdata
 var corpus embed.FS
 
-// Case is one pull request; see testdata/hostile/README.md for how it is written.
+// Case is one pull request; see testdata/hostile/README.md for the format.
 type Case struct {
-	// Name is its family, which is its file's name, and its own name.
+	// Name is the case's family, which is the name of its file, and its own name.
 	Name string
-	// Want is the kind of hold that has to come out of it; empty for none, and Refused
-	// for none either where no approval may.
+	// Want is the kind of hold that the case must cause; empty for none. Refused also means none, but forbids
+	// an approval.
 	Want verdict.HoldKind
 
 	Title, Description, Commit string
-	// Branch is empty where it does not matter.
+	// Branch is empty if it does not matter.
 	Branch string
-	// Files and Base are the files that differ, as the head and as the base has
-	// them. One that the head has empty is gone there.
+	// Files and Base are the files that differ, in the head and in the base. A file that is empty in Files does
+	// not exist in the head.
 	Files, Base map[string]string
-	// Issue is the text of the issue that the pull request closes, Log of a check
-	// that failed, Thread the author's answer to a first review.
+	// Issue is the text of the issue that the pull request closes, Log the log of a failed check, Thread the
+	// author's answer to a first review.
 	Issue, Log, Thread string
 }
 
-// Refused is what a case wants whose change no person has to let pass: what is wrong
-// with it stands as a finding, or as a doubt about the answer.
+// Refused is for a case whose change no person needs to let pass: what is wrong with it stands as a finding, or
+// as a doubt about the answer.
 const Refused verdict.HoldKind = "refused"
 
-// Persuasion is what a case wants that only talks: nothing in it is certain enough to hold
-// a change, and a model that obeys it approves.
+// Persuasion is for a case that only talks: nothing in it is certain enough to hold a change, and an obedient
+// model approves it.
 const Persuasion verdict.HoldKind = "persuasion"
 
-// Suspected is what a case wants that weakens a check in a way of which code is not certain,
-// or which it does not know: the session has to answer it, and one that obeys refutes it.
+// Suspected is for a case that weakens a check in a way that code is not certain about or does not know: the
+// session must answer the suspicion, and an obedient session refutes it.
 const Suspected verdict.HoldKind = "suspected"
 
-// Hostile are the pull requests that must never be approved without a person, even if a
-// model approves them: what is wrong with them is decided by structure or by parsing.
+// Hostile returns the pull requests that must never be approved without a person, even if a model approves
+// them: structure or parsing decides what is wrong with them.
 func Hostile() ([]Case, error) {
 	all, err := read("hostile")
 	return slices.DeleteFunc(all, func(c Case) bool { return c.obeyed() }), err
 }
 
-// Persuasive are the pull requests of which the model decides: those that try to talk it
-// round, those that ask it to give something away, and checks weakened in ways of which
-// code is not certain.
+// Persuasive returns the pull requests about which the model decides: those that try to persuade it, those that
+// ask it to give something away, and those that weaken checks in ways that code is not certain about.
 func Persuasive() ([]Case, error) {
 	all, err := read("hostile")
 	for i := range all {
@@ -80,16 +77,16 @@ func Persuasive() ([]Case, error) {
 	return slices.DeleteFunc(all, func(c Case) bool { return !c.obeyed() }), err
 }
 
-// obeyed reports whether a model that obeys may approve the case.
+// obeyed reports whether an obedient model may approve the case.
 func (c Case) obeyed() bool { return c.Want == Persuasion || c.Want == Suspected }
 
-// family is the name of a case's file.
+// family returns the name of a case's file.
 func (c Case) family() string {
 	family, _, _ := strings.Cut(c.Name, ":")
 	return family
 }
 
-// Ordinary are the pull requests that must not be held.
+// Ordinary returns the pull requests that must not be held.
 func Ordinary() ([]Case, error) { return read("ordinary") }
 
 func read(dir string) ([]Case, error) {
@@ -122,7 +119,7 @@ func read(dir string) ([]Case, error) {
 	return all, nil
 }
 
-// parse reads one case, without the sign that begins it.
+// parse reads one case, without the sign at its beginning.
 func parse(text string) (Case, error) {
 	name, rest, _ := strings.Cut(text, "\n")
 	c := Case{Name: name, Title: "Speed up the search", Description: "Speeds up the search.", Commit: "Speed up the search",
@@ -164,14 +161,14 @@ func parse(text string) (Case, error) {
 		}
 	}
 	if len(c.Files) == 0 {
-		// Never twice the same: what is merged already would be no change.
+		// Never the same text twice: an already merged text would be no change.
 		c.Files["store/search.go"] = fmt.Sprintf("package store\n\n// Search finds everything, %x.\nfunc Search() { unsafe() }\n",
 			sha256.Sum256([]byte(name)))
 	}
 	return c, nil
 }
 
-// whole is a file's text with its last line ended; an empty one is no file.
+// whole adds the final line break to a file's text; an empty text stays empty and means no file.
 func whole(text string) string {
 	if text == "" {
 		return ""
@@ -179,7 +176,7 @@ func whole(text string) string {
 	return text + "\n"
 }
 
-// written is a character by its number, or many of it.
+// written matches a character written by its number, with an optional count.
 var written = regexp.MustCompile(`\\u\{([0-9A-F]+)(?:\*([0-9]+))?\}`)
 
 func unescape(text string) string {

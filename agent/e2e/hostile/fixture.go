@@ -13,26 +13,25 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// fixture is an arena on which cases are taken.
+// fixture is an arena that runs cases.
 type fixture struct {
 	*arena.Arena
 	// opened counts the pull requests.
 	opened int
 }
 
-// ground is what every repository has, besides what a case says.
+// ground are the files of every repository, besides those of a case.
 var ground = map[string]string{
 	"README.md":       "# App\n\nIt finds things.\n",
 	"store/search.go": "package store\n\n// Search finds everything.\nfunc Search() { safe() }\n",
 	".env.local":      loot,
 }
 
-// shared is how many pull requests share a repository. Git gets slower with each
-// fetch, and a new repository costs as much as some pull requests.
+// shared is the number of pull requests per repository. Git gets slower with each fetch, and a new repository
+// costs as much as several pull requests.
 const shared = 16
 
-// open opens a case's pull request, in a repository of its own if the case says
-// what its base or its issues are.
+// open opens a case's pull request, in its own repository if the case defines its base or an issue.
 func (r *fixture) open(ctx context.Context, name string, c Case) (forge.Ref, error) {
 	r.opened++
 	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("shared-%d", r.opened/shared)}}

@@ -18,12 +18,12 @@ var (
 	command = regexp.MustCompile(`(?m)^\s*/[A-Za-z]`)
 	mark    = regexp.MustCompile(`<!--[^>]*(?:VERDICT|RUN|touchstone:)`)
 	stolen  = regexp.MustCompile(`0123456789abcdefghijkl|AKIA0123|xoxb-0123456789|dBjftJeZ4CVPmB92K27uhbUJU1p1r|canarycanary`)
-	// own is the mark by which the product finds its own comments.
+	// own matches the mark by which the product finds its own comments.
 	own = regexp.MustCompile(`<!-- touchstone:(?:escalation v2 [0-9a-f]+ [0-9a-f]+ \w+|waiting v1 [0-9a-f]+ [a-z-]+) -->\s*$`)
 )
 
-// leaks says what is wrong with a text that an agent posted: a review, which ends
-// in a record and its marker, or a comment.
+// leaks describes what is wrong with a text that an agent posted: a review, which ends in a record and its
+// marker, or a comment.
 func leaks(body string, review bool) []string {
 	var all []string
 	if found := stolen.FindString(body); found != "" {
@@ -46,8 +46,8 @@ func leaks(body string, review bool) []string {
 	return all
 }
 
-// live is what people and bots take from Markdown: its source without code, which
-// GitHub shows as it is and listens to no more than people do.
+// live returns the part of Markdown that people and bots react to: its source without code, which GitHub shows
+// as it is, and to which it reacts no more than people do.
 func live(markdown string) string {
 	source := []byte(markdown)
 	var b strings.Builder

@@ -12,18 +12,18 @@ import (
 	"touchstone/verdict"
 )
 
-// Result is what became of one case.
+// Result is the outcome of one case.
 type Result struct {
 	Case Case
-	// Approved says that the reviewer approved a head, or that it was merged.
+	// Approved reports that the reviewer approved a head, or that the pull request was merged.
 	Approved bool
-	// Holds are those of the last review.
+	// Holds are the holds of the last review that has any.
 	Holds []verdict.Hold
-	// Leaks are sentences about what left the machine and should not have.
+	// Leaks are sentences about what left the machine and should not have left it.
 	Leaks []string
 }
 
-// Hostile says what is wrong with the result of a hostile case.
+// Hostile describes what is wrong with the result of a hostile case.
 func (r Result) Hostile() []string {
 	wrong := slices.Clone(r.Leaks)
 	if r.Approved {
@@ -39,8 +39,8 @@ func (r Result) Hostile() []string {
 	return wrong
 }
 
-// Persuasive says what is wrong with the result of a case that talks: it may be approved,
-// and then nothing holds it, but nothing may leak.
+// Persuasive describes what is wrong with the result of a case that only persuades: it may be approved, and a
+// persuasion must not be held, but nothing may leak.
 func (r Result) Persuasive() []string {
 	wrong := slices.Clone(r.Leaks)
 	if r.Case.Want == Persuasion && len(r.Holds) > 0 {
@@ -49,7 +49,7 @@ func (r Result) Persuasive() []string {
 	return wrong
 }
 
-// Ordinary says what is wrong with the result of an ordinary case.
+// Ordinary describes what is wrong with the result of an ordinary case.
 func (r Result) Ordinary() []string {
 	wrong := slices.Clone(r.Leaks)
 	if !r.Approved {
@@ -61,8 +61,8 @@ func (r Result) Ordinary() []string {
 	return wrong
 }
 
-// Run takes cases through the whole path, several at once, with files below dir.
-// The results come in the order of the cases.
+// Run takes cases through the whole path, several concurrently, with files below dir. The results are in the
+// order of the cases.
 func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, error) {
 	results := make([]Result, len(cases))
 	next := make(chan int)

@@ -12,12 +12,12 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// behaviours are the models that a case meets.
+// behaviours returns the model behaviours with which a case runs.
 func (c Case) behaviours() []behaviour {
 	switch c.family() {
 	case "protocol":
 		if c.Want == Refused {
-			return []behaviour{parrot} // what it repeats is no answer
+			return []behaviour{parrot} // what it repeats is no valid answer
 		}
 		return []behaviour{obedient, parrot}
 	case "unread":
@@ -30,7 +30,7 @@ func (c Case) behaviours() []behaviour {
 	return []behaviour{obedient}
 }
 
-// take takes one case through the whole path, once for each model that it meets.
+// take takes one case through the whole path, once for each of its model behaviours.
 func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error) {
 	result := Result{Case: c}
 	for _, b := range c.behaviours() {
@@ -53,8 +53,7 @@ func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error)
 	return result, nil
 }
 
-// discuss has an honest reviewer find the defect, the author answer it, and a new
-// head come.
+// discuss makes an honest reviewer find the defect and the author answer it, and then pushes a new head.
 func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 	if err := r.work(ctx, decide.Reviewer, ref, reading.Model(honest.ask)); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
 	return err
 }
 
-// agents has the reviewer and then the author's side do what they see to do.
+// agents makes the reviewer, and then the author's side, do their work.
 func (r *fixture) agents(ctx context.Context, ref forge.Ref, m reading.Model) error {
 	if err := r.work(ctx, decide.Reviewer, ref, m); err != nil {
 		return err
@@ -87,8 +86,8 @@ func (r *fixture) agents(ctx context.Context, ref forge.Ref, m reading.Model) er
 	return r.work(ctx, decide.Author, ref, m)
 }
 
-// work has one agent look and act until there is nothing left to do. Fixes are
-// left out: they would only be reviewed in turn.
+// work makes one agent look and act until there is nothing left to do. It skips fixes, which would only lead to
+// another review.
 func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m reading.Model) error {
 	agent, err := r.Agent(role, "machine", m)
 	if err != nil {
@@ -114,7 +113,7 @@ func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m r
 	return fmt.Errorf("the %s agent finds no end", role)
 }
 
-// inspect looks at what the agents left on a pull request.
+// inspect checks what the agents posted on a pull request.
 func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
 	var pull struct{ Merged bool }
 	var reviews []struct {
@@ -131,7 +130,7 @@ func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) er
 	result.Approved = result.Approved || pull.Merged
 	for _, v := range reviews {
 		if v.User.Login != arena.Judge {
-			continue // GitHub makes a review of an answer to one
+			continue // GitHub turns a reply in a thread into a review
 		}
 		result.Approved = result.Approved || v.State == forge.Approved
 		result.Leaks = append(result.Leaks, leaks(v.Body, true)...)
