@@ -1,6 +1,5 @@
-// Package loopback is one repository, acme/app, on a GitHub that runs on
-// loopback, and a model that is a Go function: what the tests of a single step
-// of the loop need besides that step.
+// Package loopback provides one repository, acme/app, on a GitHub on loopback, and a model that is a Go
+// function, for tests of a single step of the loop.
 package loopback
 
 import (
@@ -21,7 +20,7 @@ import (
 	"touchstone/worktree"
 )
 
-// The logins. Root owns everything, a stranger may only read, and the others may write.
+// The logins. Root owns everything, Stranger can only read, and the others can write.
 const (
 	Root     = "root"
 	Author   = "alice"
@@ -30,24 +29,24 @@ const (
 	Stranger = "mallory"
 )
 
-// Repo is the repository that is there.
+// Repo is the repository on the GitHub.
 var Repo = forge.Repo{Owner: "acme", Name: "app"}
 
 // GitHub is a simulated GitHub. Its methods fail the test instead of returning
 // an error.
 type GitHub struct {
 	*simtest.GitHub
-	// Worktrees is a store for the agent under test.
+	// Worktrees is the worktree store of the agent under test.
 	Worktrees *worktree.Store
 
 	t testing.TB
 }
 
-// New starts a GitHub whose repository has these files on main, at least one. It
-// ends with the test. No check reports on its commits unless the test says so.
+// New starts a GitHub whose repository has these files on main, at least one, until the test ends. No check
+// reports on its commits unless the test makes one.
 func New(t testing.TB, files map[string]string) *GitHub {
 	t.Helper()
-	worktrees := t.TempDir() // removed once what runs below has ended
+	worktrees := t.TempDir() // removed after everything that runs below has ended
 	hub := simtest.Start(t, githubsim.Config{Users: simtest.Users(Root, Author, Judge, Person, Stranger)}, githubsim.RepoOptions{
 		Owner: Repo.Owner, Name: Repo.Name, Files: files,
 		Permissions: map[string]string{Author: "write", Judge: "write", Person: "write", Stranger: "read"},
@@ -62,7 +61,7 @@ func (g *GitHub) must(err error) {
 	}
 }
 
-// Client is the agent's own client with a login's token.
+// Client returns the agents' client with a login's token.
 func (g *GitHub) Client(login string) *forge.Client {
 	g.t.Helper()
 	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: simtest.Token(login), Version: "test"})
@@ -70,8 +69,7 @@ func (g *GitHub) Client(login string) *forge.Client {
 	return client
 }
 
-// Commit pushes files to a branch as the author; an empty text deletes one. It
-// returns the new commit.
+// Commit pushes files to a branch as the author, and returns the new commit. An empty text deletes a file.
 func (g *GitHub) Commit(branch, message string, files map[string]string) string {
 	g.t.Helper()
 	sha, err := g.Sim.Commit(g.Ctx, Author, Repo.String(), branch, message, files)
@@ -79,7 +77,7 @@ func (g *GitHub) Commit(branch, message string, files map[string]string) string 
 	return sha
 }
 
-// Open opens a pull request of the author's for a branch into main.
+// Open opens the author's pull request from a branch into main.
 func (g *GitHub) Open(branch string) forge.Ref {
 	g.t.Helper()
 	var made struct{ Number int }
@@ -94,7 +92,7 @@ func (g *GitHub) Call(login, method, path string, body, answer any) {
 	g.must(rest.API{URL: g.URL, Token: simtest.Token(login)}.Call(g.Ctx, method, fmt.Sprintf("/api/v3/repos/%s/%s", Repo, path), body, answer))
 }
 
-// Read is a pull request as the agent of a login sees it.
+// Read returns a pull request as the agent of a login sees it.
 func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
 	g.t.Helper()
 	g.Settle()
@@ -103,8 +101,8 @@ func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
 	return pr
 }
 
-// Reviewed posts a review of the head with a record, as the reviewing agent
-// does, and returns the pull request as the author's agent sees it then.
+// Reviewed posts a review of the head with a record, like the reviewing agent, and returns the pull request as
+// the author's agent then sees it.
 func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.Finding) forge.PullRequest {
 	g.t.Helper()
 	pr := g.Read(Judge, ref)
@@ -118,8 +116,8 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	return g.Read(Author, ref)
 }
 
-// Tree is the tree that a squash merge of a pull request makes, as its records have it; "" where
-// it conflicts.
+// Tree returns the tree that a squash merge of a pull request creates, as in its records; "" if there is a
+// conflict.
 func (g *GitHub) Tree(pr forge.PullRequest) string {
 	g.t.Helper()
 	url, authorization, err := g.Client(Root).Remote(g.Ctx, pr.Ref.Repo)
@@ -135,23 +133,23 @@ func (g *GitHub) Tree(pr forge.PullRequest) string {
 	return merge.Tree
 }
 
-// Asked is one turn of a session: how it was opened, and what it is asked.
+// Asked is one turn of a session: the request that opened the session, and the turn's prompt.
 type Asked struct {
 	engine.Request
 	Prompt string
 }
 
-// Model is an engine that answers each turn by a call of a function; its text is
-// the answer. It upholds each finding that it is asked to refute.
+// Model is an engine that answers each turn by calling a function, whose text is the answer. It upholds each
+// finding that it is asked to refute.
 type Model func(Asked) (string, error)
 
-// Name is the engine's.
+// Name returns the engine's name.
 func (Model) Name() string { return "model" }
 
-// Probe finds nothing wrong.
+// Probe always succeeds.
 func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
 
-// Open begins a session.
+// Open opens a session.
 func (m Model) Open(ctx context.Context, request engine.Request) (engine.Session, error) {
 	return reading.Model(func(_ context.Context, request engine.Request, prompt string) (engine.Result, error) {
 		if text, ok := reading.Upheld(prompt); ok {
