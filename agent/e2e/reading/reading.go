@@ -1,7 +1,7 @@
-// Package reading is how made-up models do what a prompt asks of every session: a review
-// counts a file as examined only if a tool was called for its patch, approves only if
-// all evidence is answered, and closes what a fix claims to have repaired only if the session
-// says how; a fix claims what its session says of each finding. It stores nothing.
+// Package reading helps fake models to do what a prompt requires of every session. A review counts a file as
+// examined only if a tool was called for its patch, approves only if all evidence is answered, and closes a
+// finding that a fix claims to have repaired only if the session says how. A fix claims what its session says
+// about each finding. The package stores nothing.
 package reading
 
 import (
@@ -15,16 +15,16 @@ import (
 	"touchstone/verdict"
 )
 
-// Model is an engine that answers each turn by a call of a function.
+// Model is an engine that answers each turn by calling a function.
 type Model func(ctx context.Context, request engine.Request, prompt string) (engine.Result, error)
 
-// Name is the engine's.
+// Name returns the engine's name.
 func (Model) Name() string { return "model" }
 
-// Probe finds nothing wrong.
+// Probe always succeeds.
 func (Model) Probe(context.Context) (engine.Version, error) { return engine.Version{}, nil }
 
-// Open begins a session.
+// Open opens a session.
 func (m Model) Open(_ context.Context, request engine.Request) (engine.Session, error) {
 	return session{m, request}, nil
 }
@@ -42,7 +42,7 @@ func (session) Close() error { return nil }
 
 var patch = regexp.MustCompile(`(?m)^  patch: (.+)$`)
 
-// Listed are the patches that a prompt lists, as paths.
+// Listed returns the paths of the patches that a prompt lists.
 func Listed(prompt string) (paths []string) {
 	for _, m := range patch.FindAllStringSubmatch(prompt, -1) {
 		paths = append(paths, m[1])
@@ -50,8 +50,7 @@ func Listed(prompt string) (paths []string) {
 	return paths
 }
 
-// Patches tells a session's listener, if there is one, of a call for each patch that a
-// prompt lists.
+// Patches reports a tool call for each patch that a prompt lists to the session's listener, if there is one.
 func Patches(request engine.Request, prompt string) {
 	if request.Progress == nil {
 		return
@@ -63,15 +62,15 @@ func Patches(request engine.Request, prompt string) {
 
 var fileLine = regexp.MustCompile(`(?m)^- (.+) \([a-z-]+ \+\d+ -\d+\)$`)
 
-// Review is an answer that walks all dimensions and every file that a prompt lists, takes no evidence for
-// anything, and has these findings.
+// Review returns an answer with these findings that covers all dimensions and every file that a prompt lists,
+// and refutes all evidence.
 func Review(prompt, summary string, findings ...verdict.Finding) verdict.Answer {
 	a := verdict.Answer{Summary: summary, Findings: append([]verdict.Finding{}, findings...), Refuted: Refuted(prompt), Gone: Gone(prompt)}
 	for _, d := range verdict.Dimensions() {
 		a.Dimensions = append(a.Dimensions, verdict.Examined{Dimension: d, Examined: "all of it"})
 	}
 	_, list, first := strings.Cut(prompt, "\n# Changed files\n")
-	if list, _, _ = strings.Cut(list, "\n# "); !first { // what a later turn asks for stands without that heading
+	if list, _, _ = strings.Cut(list, "\n# "); !first { // a later turn lists its files without that heading
 		list = prompt
 	}
 	for _, m := range fileLine.FindAllStringSubmatch(list, -1) {
@@ -80,15 +79,15 @@ func Review(prompt, summary string, findings ...verdict.Finding) verdict.Answer 
 	return a
 }
 
-// Answer is the text of a review in due form.
+// Answer returns the text of a review in the required form.
 func Answer(prompt string, a verdict.Answer, v verdict.Verdict) string {
 	return InForm(prompt, a, verdict.Marker(v))
 }
 
 var runLine = regexp.MustCompile(`<!-- RUN:\S+ -->`)
 
-// InForm is the data of any answer, with the nonce of the prompt, which comes last after all that it quotes, and a
-// closing line unless that is empty.
+// InForm returns the text of any answer in the required form: its data, the nonce of the prompt, and a closing
+// line unless marker is empty. The nonce is the prompt's last one, because it comes after all quoted text.
 func InForm(prompt string, answer any, marker string) string {
 	nonce := ""
 	if all := runLine.FindAllString(prompt, -1); len(all) > 0 {
@@ -96,23 +95,23 @@ func InForm(prompt string, answer any, marker string) string {
 	}
 	data, err := json.Marshal(answer)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // it consists of strings
 	}
 	return strings.TrimSpace(fmt.Sprintf("```%s\n%s\n```\n%s\n%s", verdict.Fence, data, nonce, marker)) + "\n"
 }
 
-// Upheld is the answer to a prompt that asks to refute a finding, which it does not; ok is false
-// for any other prompt.
+// Upheld returns the answer that upholds the finding of a prompt that asks to refute it; ok is false for any
+// other prompt.
 func Upheld(prompt string) (text string, ok bool) {
 	return checked(prompt, verdict.Check{Outcome: verdict.Upheld, Reason: "It is so."})
 }
 
-// Refutes is the answer to such a prompt that refutes the finding by code.
+// Refutes returns the answer to such a prompt that refutes the finding with a quote of code.
 func Refutes(prompt, path, quote string) (text string, ok bool) {
 	return checked(prompt, verdict.Check{Outcome: verdict.Overruled, Reason: "It is not so.", Path: path, Quote: quote})
 }
 
-// Lowers is the answer to such a prompt that calls the finding true and small, by code.
+// Lowers returns the answer to such a prompt that calls the finding true but minor, with a quote of code.
 func Lowers(prompt, path, quote string) (text string, ok bool) {
 	return checked(prompt, verdict.Check{Outcome: verdict.Lowered, Reason: "Nobody meets it.", Path: path, Quote: quote})
 }
@@ -126,7 +125,7 @@ func checked(prompt string, c verdict.Check) (text string, ok bool) {
 
 var evidence = regexp.MustCompile(`(?m)^- (E\d+) `)
 
-// Refuted says of each piece of evidence that a prompt lists that it is nothing.
+// Refuted dismisses each piece of evidence that a prompt lists.
 func Refuted(prompt string) (all []verdict.Refutation) {
 	for _, m := range evidence.FindAllStringSubmatch(prompt, -1) {
 		all = append(all, verdict.Refutation{Evidence: m[1], Reason: "It is nothing here."})
@@ -136,8 +135,8 @@ func Refuted(prompt string) (all []verdict.Refutation) {
 
 var standing = regexp.MustCompile(`(?m)^- ([0-9a-f]{8}) (?:open|claimed-fixed|disputed|regressed) \[`)
 
-// Gone says of each finding that a prompt lists and that stands that it is gone; one that is
-// found again stays all the same.
+// Gone declares each standing finding that a prompt lists as gone; a finding that is found again stays
+// nevertheless.
 func Gone(prompt string) (all []verdict.Gone) {
 	for _, m := range standing.FindAllStringSubmatch(prompt, -1) {
 		all = append(all, verdict.Gone{ID: m[1], How: "The code was read."})
@@ -147,7 +146,7 @@ func Gone(prompt string) (all []verdict.Gone) {
 
 var due = regexp.MustCompile(`(?m)^## ([0-9a-f]{8})$`)
 
-// Repaired says of each finding that an author's prompt lists that it is repaired.
+// Repaired declares each finding that an author's prompt lists as repaired.
 func Repaired(prompt string) string {
 	text := ""
 	for _, m := range due.FindAllStringSubmatch(prompt, -1) {
