@@ -16,7 +16,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// review is one of the pull request's, as GitHub has it.
+// review is one of the pull request's reviews, as GitHub returns it.
 type review struct {
 	ID       int64
 	User     struct{ Login string }
@@ -27,7 +27,7 @@ type review struct {
 	SubmittedAt time.Time `json:"submitted_at"`
 }
 
-// check holds what became of the pull request against what must never happen.
+// check checks the pull request for outcomes that must never happen.
 func (w *world) check(ctx context.Context) error {
 	p, err := w.pull(ctx)
 	if err != nil {
@@ -67,12 +67,12 @@ func (w *world) check(ctx context.Context) error {
 	return nil
 }
 
-// reviews are all that were submitted, oldest first.
+// reviews returns all submitted reviews, oldest first.
 func (w *world) reviews(ctx context.Context) (all []review, err error) {
 	return all, w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
 }
 
-// told reports whether a comment on the pull request says something.
+// told reports whether a comment on the pull request contains a text.
 func (w *world) told(ctx context.Context, what string) bool {
 	var comments []struct{ Body string }
 	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("issues", "comments")+"?per_page=100", nil, &comments)
@@ -83,9 +83,9 @@ func (w *world) violated(format string, args ...any) {
 	w.result.Violations = append(w.result.Violations, fmt.Sprintf(format, args...))
 }
 
-// checkReviews: a head is reviewed once for each base and each word of a person's that let it pass,
-// and once more for each order to review again, and each time that merging it makes another change
-// or its base was rewritten, which due reports.
+// checkReviews checks that a head is reviewed once for each base and each person's word that let it pass. One
+// more review is allowed for each order to review again, and each time that due reports that merging the head
+// makes another change or that its base was rewritten.
 func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -117,8 +117,8 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 	}
 }
 
-// due reports whether a head had to be reviewed again: the commit of the base that it was reviewed
-// against was taken off, or merging it makes another change. What git cannot tell is no reason.
+// due reports whether a head had to be reviewed again, because the base's commit of the review was removed from
+// the base, or because merging the head makes another change. An error of git is no reason.
 func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
 	if !w.hub.Contains(later.Base, earlier.Base) {
 		return true
@@ -131,7 +131,7 @@ func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
 	return err == nil && !maps.Equal(before, after)
 }
 
-// change is what merging a head into a commit of its base changes, as between has it.
+// change returns what merging a head into a commit of its base changes, in the form of between.
 func (w *world) change(ctx context.Context, base, head string) (map[string][2]string, error) {
 	tree, err := w.hub.MergeTree(ctx, base, head)
 	if err == nil && tree == "" {
@@ -147,7 +147,7 @@ func (w *world) change(ctx context.Context, base, head string) (map[string][2]st
 	return w.between(onto.Tree, tree)
 }
 
-// between is what differs between two trees, by path: the file before and after, "" for none.
+// between returns the differences between two trees, by path: the file before and after, "" for none.
 func (w *world) between(from, to string) (map[string][2]string, error) {
 	before, err := w.hub.Files(from)
 	if err != nil {
@@ -171,8 +171,8 @@ func (w *world) between(from, to string) (map[string][2]string, error) {
 	return changed, nil
 }
 
-// checkMerge: what is merged was approved at this very head, and what is held in it
-// was let pass by a person. It returns the record of the approval.
+// checkMerge checks that the merged head itself was approved, and that a person let it pass if it was held. It
+// returns the record of the approval.
 func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
 	head, passed, held := p.Head.SHA, false, false
 	for _, r := range reviews {
@@ -204,11 +204,11 @@ func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
 	return record
 }
 
-// checkBase: what was merged stands on what it was reviewed against, changes what was reviewed, and
-// drops no fix but one that a review named and its owner let go by breaking the glass after that.
+// checkBase checks that the merge is based on the reviewed base and makes the reviewed change. It must drop no
+// fix, except one that a review named and that the owner then let go by breaking the glass.
 func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, record verdict.Record) error {
 	if record.Base == "" {
-		return nil // it was never approved, which is told
+		return nil // never approved, which checkMerge reports
 	}
 	if !w.hub.Contains(p.MergeCommitSHA, record.Base) {
 		w.violated("%.7s was merged into a base that was rewritten after its review", p.Head.SHA)
@@ -238,8 +238,8 @@ func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, r
 	return nil
 }
 
-// letGo reports whether an approval rests on the owner's breaking the glass after a review of the
-// same head that named the dropped fix.
+// letGo reports whether an approval is based on the owner breaking the glass after a review of the same head
+// that named the dropped fix.
 func letGo(reviews []review, approval verdict.Record) bool {
 	word := approval.Lifted
 	if word == nil || !word.BrokeGlass || word.By != arena.Owner {
@@ -253,8 +253,8 @@ func letGo(reviews []review, approval verdict.Record) bool {
 	})
 }
 
-// approved is the record of the last review of a head that the agents wrote, if it stands
-// and approves. One that a person edited or dismissed leaves none.
+// approved returns the record of the agents' last review of a head, if that review stands and approves. A
+// review that a person edited or dismissed counts as none.
 func (w *world) approved(reviews []review, head string) (record verdict.Record, ok bool) {
 	for _, r := range reviews {
 		if r.User.Login != arena.Judge || r.CommitID != head {
@@ -282,7 +282,7 @@ func dismissed(reviews []review, head string) bool {
 	return last == "DISMISSED"
 }
 
-// barred is why the agents have no business with the pull request, or empty.
+// barred returns why the agents must not act on the pull request; empty if they may.
 func (w *world) barred(p arena.Pull) string {
 	switch {
 	case p.State == "closed":
@@ -295,11 +295,12 @@ func (w *world) barred(p arena.Pull) string {
 	return ""
 }
 
-// checkStatuses: at rest, the commit status of each role says what is decided now. Two machines of
-// a login remember different things, and may decide differently: then it says what one of them does.
+// checkStatuses checks that at rest the commit status of each role shows the current decision. Two machines of
+// a login remember different things and may decide differently: the status must then show one of their
+// decisions.
 func (w *world) checkStatuses(ctx context.Context) error {
 	if w.result.Stuck != "" {
-		return nil // some agent is not at rest
+		return nil // some agent is still busy
 	}
 	for role, name := range map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext} {
 		var want []string
@@ -328,7 +329,7 @@ func (w *world) checkStatuses(ctx context.Context) error {
 	return nil
 }
 
-// checkBranches: the agents push to no branch but the pull request's.
+// checkBranches checks that the agents push only to the pull request's branch.
 func (w *world) checkBranches(p arena.Pull) error {
 	refs, err := w.hub.Refs()
 	if err != nil {
@@ -352,23 +353,22 @@ func (w *world) checkBranches(p arena.Pull) error {
 	return nil
 }
 
-// tip is the commit of a branch.
+// tip returns the commit of a branch.
 func (w *world) tip(name string) (string, error) {
 	refs, err := w.hub.Refs()
 	return refs["refs/heads/"+name], err
 }
 
-// checkPushes: no commit that a person pushed is gone from the branch, and none is back that a
-// person took off it.
+// checkPushes checks that the branch has all commits that people pushed, and none that a person removed.
 func (w *world) checkPushes() error {
 	if len(w.pushed) == 0 {
-		return nil // the branch is not there any more
+		return nil // the branch no longer exists
 	}
 	tip, err := w.tip(branch)
 	if err != nil {
 		return err
 	}
-	// A tip that cannot be read contains nothing.
+	// Contains is false for an unreadable tip, so read the tip first.
 	if _, err := w.hub.Commit(tip); err != nil {
 		return err
 	}
@@ -390,7 +390,7 @@ func (w *world) byPerson(r review) bool {
 	return (r.User.Login == arena.Person || r.User.Login == renamed) && !w.strange[r.ID]
 }
 
-// objected reports whether a person's last word asks for changes.
+// objected reports whether a person's last effective review requests changes.
 func (w *world) objected(reviews []review) bool {
 	last := ""
 	for _, r := range reviews {

@@ -9,16 +9,16 @@ import (
 	"touchstone/agent/e2e/arena"
 )
 
-// What people with write access do to have merged what was not approved.
+// Attempts of people with write access to have an unapproved change merged.
 
-// sandbox is another branch that pull requests are merged into, fix a file that a merge
-// brings to main and that no change may drop.
+// sandbox is another base branch for pull requests; fix is a file that a merge brings to main and that no
+// change may drop.
 const (
 	sandbox = "sandbox"
 	fix     = "store/fix.go"
 )
 
-// insiders are the kinds of steps that those take.
+// insiders are the kinds of steps of these people.
 func (w *world) insiders() []choice {
 	return []choice{
 		{1, "a person gives it another base", w.retarget},
@@ -29,7 +29,7 @@ func (w *world) insiders() []choice {
 	}
 }
 
-// retarget gives an open pull request the other base.
+// retarget changes the base of an open pull request to the other one.
 func (w *world) retarget(ctx context.Context) error {
 	p, err := w.pull(ctx)
 	if err != nil || p.State != "open" {
@@ -45,7 +45,7 @@ func (w *world) retarget(ctx context.Context) error {
 			return err
 		}
 	}
-	// GitHub refuses a base that holds all of the change.
+	// GitHub refuses a base that contains the whole change.
 	if err := w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to},
 		nil); err != nil {
 		w.note("  refused: %v", err)
@@ -53,7 +53,7 @@ func (w *world) retarget(ctx context.Context) error {
 	return nil
 }
 
-// rewriteBase takes the last commit off main, if it is not its first.
+// rewriteBase removes the last commit of main, unless it is the first one.
 func (w *world) rewriteBase(ctx context.Context) error {
 	sha, err := w.tip("main")
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *world) set(ctx context.Context, name, sha string) error {
 	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+name, map[string]any{"sha": sha, "force": true}, nil)
 }
 
-// silence does something to the reviewer's last review by which it says nothing any more.
+// silence invalidates the reviewer's last review with do.
 func (w *world) silence(ctx context.Context, do func(context.Context, review) error) error {
 	p, err := w.pull(ctx)
 	if err != nil || p.State != "open" {
@@ -100,8 +100,8 @@ func (w *world) dismiss(ctx context.Context, r review) error {
 		map[string]any{"message": "It is settled."}, nil)
 }
 
-// cross has main merge a line that brings a fix, and the branch merge both by hand without
-// it, so that the two have two merge bases.
+// cross makes main merge a line with a fix, and makes the branch merge both by hand without the fix, so that
+// main and the branch have two merge bases.
 func (w *world) cross(ctx context.Context) error {
 	p, err := w.pull(ctx)
 	if err != nil || p.State != "open" {
@@ -111,7 +111,7 @@ func (w *world) cross(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A line of its own, with the fix, that main merges.
+	// A separate line with the fix, which main merges.
 	line := fmt.Sprintf("line-%d", len(w.others))
 	w.others = append(w.others, line)
 	fixing, err := w.commit(ctx, arena.Person, line, map[string]string{fix: fmt.Sprintf("package store\n\nfunc fix%d() {}\n", len(w.others))})
@@ -122,7 +122,7 @@ func (w *world) cross(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A commit beside it keeps the line from being all that main has.
+	// A second commit prevents main from being a mere fast-forward of the line.
 	beside, err := w.commitTree(tip, tip)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (w *world) cross(ctx context.Context) error {
 	return w.set(ctx, "main", both)
 }
 
-// commitTree makes a commit with the tree of another.
+// commitTree creates a commit with the tree of another commit.
 func (w *world) commitTree(of string, parents ...string) (string, error) {
 	like, err := w.hub.Commit(of)
 	if err != nil {

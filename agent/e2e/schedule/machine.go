@@ -16,14 +16,14 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// machine is where an agent runs.
+// machine is a machine that runs an agent.
 type machine struct {
 	role  decide.Role
 	name  string
 	agent *daemon.Agent
-	// random is its model's.
+	// random is the model's source of random numbers.
 	random *rand.Rand
-	// hints are the events that are under way to it.
+	// hints are the events on their way to the machine.
 	hints []string
 }
 
@@ -33,7 +33,7 @@ func (m *machine) login() string {
 	return map[decide.Role]string{decide.Reviewer: arena.Judge, decide.Author: arena.Author}[m.role]
 }
 
-// start starts a machine's agent, again if it died.
+// start starts a machine's agent, or restarts it after it died.
 func (w *world) start(m *machine) error {
 	if m.agent != nil && m.agent.Journal != nil {
 		if err := m.agent.Journal.Close(); err != nil {
@@ -49,8 +49,8 @@ func (w *world) start(m *machine) error {
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Budgets.PullRequest = 8 * price
 	agent.Config = func() config.Config { return cfg }
-	// A fetch over HTTP costs as much as all else in a round. What can go wrong with one, agents
-	// meet in every fourth schedule, and authors in each when they fix.
+	// A fetch over HTTP costs as much as the rest of a round. Agents therefore fetch over HTTP only in every
+	// fourth schedule, where they meet its faults; authors also do so whenever they fix.
 	if w.result.Seed%4 != 0 {
 		agent.Remote, agent.Reviewer.Remote = w.Remote, w.Remote
 	}
@@ -65,20 +65,19 @@ func (w *world) start(m *machine) error {
 	return err
 }
 
-// received has an event on its way to every machine.
+// received puts an event on its way to every machine.
 func (w *world) received(event string, repo forge.Repo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {
-		if repo == w.ref.Repo && event != "ping" { // which has this one pull request
+		if repo == w.ref.Repo && event != "ping" { // the repository has this one pull request
 			m.hints = append(m.hints, event)
 		}
 	}
 }
 
-// arrive has one of the events under way to a machine arrive, any of them, or get lost
-// underway, and the machine have its turn. Some arrive again later. A machine to which
-// nothing is under way sweeps.
+// arrive lets a random event on its way to a machine arrive, which gives the machine its turn, or get lost.
+// Some events arrive again later. A machine without events on their way sweeps.
 func (w *world) arrive(ctx context.Context, m *machine) error {
 	w.mu.Lock()
 	hints := m.hints

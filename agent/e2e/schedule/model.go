@@ -14,13 +14,13 @@ import (
 	"touchstone/verdict"
 )
 
-// body is a file's text whose function calls these.
+// body returns the text of a file whose function makes these calls.
 func body(calls ...string) string {
 	return "package store\n\n// Search finds everything.\nfunc Search() {\n\t" + strings.Join(calls, "\n\t") + "\n}\n"
 }
 
-// text is what a person writes: fine, with a defect or a misspelt word, or not shown as it is, which a
-// reviewing session has to answer. No two are the same.
+// text returns what a person writes: fine, with a defect, with a misspelt word, or with a character that
+// changes how the text is displayed, which a reviewing session must answer. No two texts are the same.
 func (w *world) text() string {
 	mark := fmt.Sprintf("step(%d)", w.random.Uint32())
 	switch w.random.IntN(5) {
@@ -34,23 +34,23 @@ func (w *world) text() string {
 	return body(mark)
 }
 
-// misspelt is what a reviewing session proposes another text for, and does not object to.
+// misspelt is a line for which a reviewing session suggests another text, without objecting to it.
 const misspelt = "// A tset."
 
-// drops is what a reviewing model says of a change that deletes the fix.
+// drops is the reviewing model's claim about a change that deletes the fix.
 const drops = "It drops a fix."
 
 // price is what one turn of a model costs, in US dollars.
 const price = 0.25
 
-// model finds the one defect and repairs it: mostly, or always if it is not random.
+// model finds the single defect and repairs it: usually, or always if random is nil.
 type model struct {
 	random *rand.Rand
-	// slow finds one defect at a time.
+	// slow makes the model find one defect at a time.
 	slow bool
 }
 
-// one reports one case in so many.
+// one reports true in one of so many cases.
 func (m model) one(in int) bool { return m.random != nil && m.random.IntN(in) == 0 }
 
 func (m model) ask(ctx context.Context, request engine.Request, prompt string) (engine.Result, error) {
@@ -58,7 +58,8 @@ func (m model) ask(ctx context.Context, request engine.Request, prompt string) (
 	if err := ctx.Err(); err != nil {
 		return engine.Result{Started: started}, err
 	}
-	// Findings are checked at the same time. Who of them drew which number would be up to chance, so none draws.
+	// Findings are checked concurrently. Which check got which random number would be up to chance, so none of
+	// them gets one.
 	if text, ok := reading.Upheld(prompt); ok {
 		return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, nil
 	}
@@ -73,8 +74,7 @@ func (m model) ask(ctx context.Context, request engine.Request, prompt string) (
 	return engine.Result{Text: text, Started: started, Duration: time.Since(started), CostUSD: price}, err
 }
 
-// repair takes the defect out, resolves conflicts, and now and then does nothing, or
-// nothing that helps.
+// repair removes the defect and resolves conflicts. Sometimes it does nothing, or nothing that helps.
 func (m model) repair(request engine.Request, prompt string) (string, error) {
 	path := filepath.Join(request.Dir, filepath.FromSlash(file))
 	data, err := os.ReadFile(path)
@@ -97,7 +97,7 @@ func (m model) repair(request engine.Request, prompt string) (string, error) {
 	return reading.Repaired(prompt), os.WriteFile(path, []byte(text), 0o600)
 }
 
-// review is an answer in due form about the file as it is.
+// review returns an answer in the required form about the current file.
 func (m model) review(request engine.Request, prompt string) (string, error) {
 	reading.Patches(request, prompt)
 	data, err := os.ReadFile(filepath.Join(request.Dir, filepath.FromSlash(file)))

@@ -1,16 +1,13 @@
-// Package schedule runs the loop of one pull request after the other in an order
-// that a seed decides: events arrive late, twice, out of order or never; agents look
-// and act at any moment or not at all; people push, force-push, object, approve,
-// label and order; the base moves; CI reports; GitHub and the model fail in between;
-// and agents die at any outward call. After that all people let the agents finish, and what
-// became of the pull request is compared with what must never happen.
+// Package schedule runs the loop of one pull request after the other in an order that a seed decides: events
+// arrive late, twice, out of order or never; agents look and act at any moment or not at all; people push,
+// force-push, object, approve, label and order; the base moves; CI reports; GitHub and the model fail in
+// between; and agents die at any outward call. Then all people let the agents finish, and the package checks
+// the pull request for outcomes that must never happen.
 //
-// All but the order is real: HTTP, git, webhooks, the agents with their journals. Each
-// pull request has two machines of its reviewer and two of its author at work. They
-// take turns; what happens during a turn, another machine's whole turn included,
-// happens at one of its outward calls, before which GitHub has computed all that it
-// computes in the background. So a seed means the same each time, but for the
-// seconds that GitHub's clock counts in.
+// Everything but the order is real: HTTP, git, webhooks, the agents with their journals. Each pull request has
+// two machines of its reviewer and two of its author. They take turns; what happens during a turn, even another
+// machine's whole turn, happens at one of its outward calls. Before each call, GitHub finishes its background
+// work. So a seed always means the same, except for the seconds of GitHub's clock.
 package schedule
 
 import (
@@ -31,62 +28,62 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Result is what became of one schedule.
+// Result is the outcome of one schedule.
 type Result struct {
 	Seed uint64
-	// Steps tells what happened, in order.
+	// Steps lists what happened, in order.
 	Steps []string
-	// Violations are sentences about what must never happen and did.
+	// Violations are sentences about things that must never happen and did.
 	Violations []string
-	// Stuck says why no agent and no person would ever touch the pull request again; empty
-	// if it ended in one of the ways of End.
+	// Stuck says why no agent and no person would ever touch the pull request again; empty if it ended in one
+	// of the ways of End.
 	Stuck string
-	// End is "merged", "closed", "called" where the label calls a person, "stopped"
-	// where a person ordered that, "objected" where a person's objection stands, "left"
-	// where its author is to merge it, or "dismissed" where a person dismissed the review of the
-	// head and its author is told that it waits for another one.
+	// End is "merged", "closed", "called" if the label calls a person, "stopped" if a person ordered that,
+	// "objected" if a person's objection stands, "left" if the author is to merge the pull request, or
+	// "dismissed" if a person dismissed the review of the head and the author is told that it waits for another
+	// review.
 	End string
 }
 
-// steps is how many steps a schedule has before all people let the agents finish.
+// steps is the number of steps before all people let the agents finish.
 const steps = 10
 
-// Stage is where schedules run, one after the other.
+// Stage runs schedules, one after the other.
 type Stage struct {
 	*arena.Arena
 	template arena.Template
-	// dir is for the agents' journals.
+	// dir is the directory of the agents' journals.
 	dir string
-	// meddle, if set, breaks an agent on purpose when it starts.
+	// meddle, if set, breaks an agent deliberately when it starts.
 	meddle func(*Stage, decide.Role, *daemon.Agent)
 }
 
-// NewStage makes a stage of an arena, whose webhooks and interception of requests it
-// takes over. The agents' journals are kept below dir.
+// NewStage makes a stage from an arena, and takes over the arena's webhooks and its interception of requests.
+// The agents' journals are below dir.
 func NewStage(ctx context.Context, a *arena.Arena, dir string) (*Stage, error) {
 	template, err := a.Template(ctx, map[string]string{"README.md": "# App\n", file: body("old")})
 	return &Stage{Arena: a, template: template, dir: dir}, err
 }
 
-// world is one schedule at work.
+// world is one running schedule.
 type world struct {
 	*Stage
 	random *rand.Rand
 	ref    forge.Ref
-	// hub is GitHub's own repository, read without a process of git.
+	// hub is GitHub's own repository, read without a git process.
 	hub      bare.Repo
 	rules    githubsim.Protection
 	machines []*machine
 	result   *Result
-	// slow has the models find one defect at a time.
+	// slow makes the models find one defect at a time.
 	slow bool
-	// orders are those that people gave.
+	// orders are the orders that people gave.
 	orders []verdict.Verb
-	// others are the branches that people made besides.
+	// others are the additional branches that people created.
 	others []string
-	// judged are the heads that CI has reported on.
+	// judged are the heads on which CI has reported.
 	judged map[string]bool
-	// freed says that a stranger has the person's login, strange are the stranger's reviews.
+	// freed reports that a stranger has the person's login; strange are the stranger's reviews.
 	freed   bool
 	strange map[int64]bool
 	// silenced are the reviewer's reviews that people edited or dismissed.
@@ -94,24 +91,22 @@ type world struct {
 
 	mu   sync.Mutex
 	plan plan
-	// known are all commits that people pushed to the branch, pushed those of them that
-	// it has to hold: all since it was last rewritten. removed are all commits, the agents'
-	// among them, that people took off it.
+	// known are all commits that people pushed to the branch. pushed are those that it must contain: all since
+	// its last rewrite. removed are all commits, including the agents', that people removed from it.
 	known, pushed, removed []string
 }
 
-// The branch of the pull request, the file that it changes, and the check that some
-// repositories require.
+// The branch of the pull request, the file that it changes, and the check that some repositories require.
 const (
 	branch   = "topic"
 	file     = "store/search.go"
 	required = "test"
 )
 
-// writers may push to each repository, besides its owner.
+// writers can push to each repository, like its owner.
 var writers = map[string]string{arena.Author: "write", arena.Judge: "write", arena.Person: "write", arena.CI: "write"}
 
-// world is that of a seed, with nothing in it yet.
+// world returns the world of a seed, still empty.
 func (s *Stage) world(seed uint64) *world {
 	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}}
 	return &world{
@@ -125,7 +120,7 @@ func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
 	w := s.world(seed)
 	defer w.close()
 	w.rules = w.protection()
-	w.Sim.Advance(time.Hour + time.Second) // hundreds of schedules take more requests than GitHub allows an hour
+	w.Sim.Advance(time.Hour + time.Second) // hundreds of schedules make more requests than GitHub allows in an hour
 	if err := w.open(ctx, w.text()); err != nil {
 		return *w.result, err
 	}
@@ -146,7 +141,7 @@ func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
 	return *w.result, err
 }
 
-// protection is what the repository of a seed asks of what is merged.
+// protection returns the branch protection of a seed's repository.
 func (w *world) protection() githubsim.Protection {
 	switch w.random.IntN(8) {
 	case 0:
@@ -163,8 +158,7 @@ func (w *world) protection() githubsim.Protection {
 	return githubsim.Protection{}
 }
 
-// open makes the repository and its pull request, whose file has this text, and starts
-// all agents.
+// open creates the repository and its pull request, with this text as the file's, and starts all agents.
 func (w *world) open(ctx context.Context, text string) error {
 	protected := map[string]githubsim.Protection{}
 	if w.rules.Strict || w.rules.MergeQueue || len(w.rules.RequiredChecks) > 0 {
@@ -205,7 +199,7 @@ func (w *world) close() {
 	w.takeBack()
 	for _, m := range w.machines {
 		if m.agent != nil {
-			_ = m.agent.Journal.Close() // nothing of it is read again
+			_ = m.agent.Journal.Close() // nothing reads it again
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"touchstone/verdict"
 )
 
-// choice is a kind of step and how often it is taken.
+// choice is a kind of step with its frequency.
 type choice struct {
 	weight int
 	what   string
@@ -73,7 +73,7 @@ func (w *world) path(kind, what string) string {
 	return fmt.Sprintf("%s/%d/%s", kind, w.ref.Number, what)
 }
 
-// push pushes files to a branch in a login's name.
+// push pushes files to a branch as a login.
 func (w *world) push(ctx context.Context, login, to string, files map[string]string) error {
 	sha, err := w.commit(ctx, login, to, files)
 	if err == nil && to == branch {
@@ -84,7 +84,7 @@ func (w *world) push(ctx context.Context, login, to string, files map[string]str
 	return err
 }
 
-// commit pushes files to a branch, by the account that had a login when it all began.
+// commit pushes files to a branch as the account that originally had the login.
 func (w *world) commit(ctx context.Context, login, to string, files map[string]string) (sha string, err error) {
 	if login == arena.Person && w.freed {
 		login = renamed
@@ -92,7 +92,7 @@ func (w *world) commit(ctx context.Context, login, to string, files map[string]s
 	return w.Sim.Commit(ctx, login, w.ref.Repo.String(), to, "Change", files)
 }
 
-// rewrite is a person's force-push: the branch goes back to some commit of a person's.
+// rewrite returns a person's force-push, which resets the branch to some earlier commit of a person.
 func (w *world) rewrite() func(context.Context) error {
 	pick := w.random.Int()
 	return func(ctx context.Context) error {
@@ -104,7 +104,7 @@ func (w *world) rewrite() func(context.Context) error {
 	}
 }
 
-// reset sets the branch to a commit by force, and remembers what it loses.
+// reset resets the branch to a commit by force, and records the removed commits.
 func (w *world) reset(ctx context.Context, sha string) error {
 	refs, err := w.hub.Refs()
 	if err != nil {
@@ -115,7 +115,8 @@ func (w *world) reset(ctx context.Context, sha string) error {
 		return err
 	}
 	for _, c := range goes {
-		// What the base has may come with it again, as may the very merge of it, within a second.
+		// The base's commits may come back with the base. So may the same merge commit of it, if it is made
+		// within the same second.
 		if len(c.Parents) < 2 && !w.hub.Contains(refs["refs/heads/main"], c.SHA) {
 			w.removed = append(w.removed, c.SHA)
 		}
@@ -124,7 +125,7 @@ func (w *world) reset(ctx context.Context, sha string) error {
 	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
 }
 
-// ci has the required check report on the head, once and mostly that it is well.
+// ci makes the required check report on each head once, usually success.
 func (w *world) ci(ctx context.Context) error {
 	if len(w.rules.RequiredChecks) == 0 {
 		return nil
@@ -144,13 +145,13 @@ func (w *world) ci(ctx context.Context) error {
 	return w.Call(ctx, arena.CI, http.MethodPost, w.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
 }
 
-// review is a person's, of the present head.
+// review posts a person's review of the current head.
 func (w *world) review(ctx context.Context, event string) error {
 	return w.reviewAs(ctx, arena.Person, event)
 }
 
-// reviewAs posts a review of the present head. On a pull request that is merged it is
-// refused or without effect, which is fine.
+// reviewAs posts a review of the current head. On a merged pull request the review is refused or has no effect,
+// which is fine.
 func (w *world) reviewAs(ctx context.Context, login, event string) error {
 	pull, err := w.pull(ctx)
 	if err != nil || pull.State != "open" {
@@ -163,13 +164,13 @@ func (w *world) reviewAs(ctx context.Context, login, event string) error {
 	return err
 }
 
-// pauseQueue has the merge queue, if there is one, merge nothing until the end.
+// pauseQueue stops the merge queue, if there is one, until the end.
 func (w *world) pauseQueue(context.Context) error {
 	w.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: w.rules.MergeQueue})
 	return nil
 }
 
-// unlabel takes the label off if it is there.
+// unlabel removes the label if the pull request has it.
 func (w *world) unlabel(ctx context.Context) error {
 	pull, err := w.pull(ctx)
 	if err != nil || !pull.Labelled("needs-human") {
@@ -178,14 +179,14 @@ func (w *world) unlabel(ctx context.Context) error {
 	return w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
 }
 
-// order gives the agents an order in a comment.
+// order posts a comment with an order to the agents.
 func (w *world) order(ctx context.Context, login string, verb verdict.Verb) error {
 	w.orders = append(w.orders, verb)
 	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"),
 		map[string]any{"body": "/touchstone " + string(verb)}, nil)
 }
 
-// stopped reports whether the agents are under orders to do nothing.
+// stopped reports whether the agents are ordered to do nothing.
 func (w *world) stopped() bool {
 	for _, verb := range slices.Backward(w.orders) {
 		if verb == verdict.Stop || verb == verdict.Resume {
@@ -195,7 +196,7 @@ func (w *world) stopped() bool {
 	return false
 }
 
-// toggle closes the pull request, or opens it again.
+// toggle closes or reopens the pull request.
 func (w *world) toggle(ctx context.Context) error {
 	pull, err := w.pull(ctx)
 	if err != nil || pull.Merged {
@@ -205,8 +206,8 @@ func (w *world) toggle(ctx context.Context) error {
 	return w.Call(ctx, arena.Author, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
 }
 
-// manual is the label by which its author is to merge a pull request.
+// manual is the label that reserves the merge of a pull request for its author.
 const manual = "touchstone-manual"
 
-// pull is the pull request as it is.
+// pull returns the current state of the pull request.
 func (w *world) pull(ctx context.Context) (arena.Pull, error) { return w.Pull(ctx, w.ref) }

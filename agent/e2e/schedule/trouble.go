@@ -15,10 +15,9 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// What goes wrong with a machine, and with an account.
+// Faults of a machine, and of an account.
 
-// writes reports whether a request changes something on GitHub that agents go by, which their statuses
-// are not.
+// writes reports whether a request changes something on GitHub that influences agents. Their statuses do not.
 func writes(r *http.Request) bool {
 	switch {
 	case strings.Contains(r.URL.Path, "/statuses/"):
@@ -33,7 +32,7 @@ func writes(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte("mutation"))
 }
 
-// noRoom is a git that can write no file, as on a disk that is full.
+// noRoom returns a git that cannot write any file, as on a full disk.
 func (s *Stage) noRoom() (path string, err error) {
 	path = filepath.Join(s.dir, "git-without-room")
 	if _, err := os.Stat(path); err == nil {
@@ -43,12 +42,11 @@ func (s *Stage) noRoom() (path string, err error) {
 	return path, os.WriteFile(path, []byte(script), 0o700)
 }
 
-// fill has the disk of a machine take no more of what its git writes, until the returned function
-// makes room.
+// fill makes the disk of a machine refuse further writes of its git, until the returned function makes room.
 func (w *world) fill(m *machine) (room func() error) {
 	git := m.agent.Worktrees.Git
 	path, err := w.noRoom()
-	if err == nil && runtime.GOOS != "windows" { // which runs no shell script
+	if err == nil && runtime.GOOS != "windows" { // Windows cannot run the shell script
 		m.agent.Worktrees.Git = path
 	}
 	return func() error {
@@ -57,13 +55,13 @@ func (w *world) fill(m *machine) (room func() error) {
 	}
 }
 
-// fillJournal returns what has the disk of a machine take no more of its journal, and what starts
-// its agent again, with room, if that happened.
+// fillJournal returns a function that makes the disk of a machine refuse further writes of its journal, and a
+// function that then restarts the agent with room, if the first was called.
 func (w *world) fillJournal(m *machine) (fill func(context.Context) error, room func() error) {
 	var full atomic.Bool
 	fill = func(context.Context) error {
 		full.Store(true)
-		return m.agent.Journal.Close() // what is closed takes nothing more
+		return m.agent.Journal.Close() // a closed journal accepts no more writes
 	}
 	return fill, func() error {
 		if !full.Load() {
@@ -74,14 +72,14 @@ func (w *world) fillJournal(m *machine) (fill func(context.Context) error, room 
 	}
 }
 
-// renamed is the login that the person's account takes when it gives its own up, stranger whose
-// token signs in as who takes that over.
+// renamed is the new login of the person's account after it gave up its own. stranger selects the token of the
+// account that takes over the old login.
 const (
 	renamed  = arena.Person + "-renamed"
 	stranger = "stranger"
 )
 
-// freeLogin has the person's account take another login, and a stranger the one that it had.
+// freeLogin renames the person's account, and gives its old login to a stranger.
 func (w *world) freeLogin(context.Context) error {
 	if w.freed {
 		return nil
@@ -93,15 +91,15 @@ func (w *world) freeLogin(context.Context) error {
 	return w.Sim.AddUser(githubsim.User{Login: arena.Person, Token: arena.Token(stranger)})
 }
 
-// takeBack gives the person's account its login again, for the schedules to come.
+// takeBack returns the login to the person's account, for later schedules.
 func (w *world) takeBack() {
 	if w.freed {
-		_ = w.Sim.Delete(arena.Person) // it is there
+		_ = w.Sim.Delete(arena.Person) // it exists
 		_ = w.Sim.Rename(renamed, arena.Person)
 	}
 }
 
-// strangers are what the stranger does under the login that was given up, none of which counts.
+// strangers are the stranger's steps under the login that was given up, none of which may count.
 func (w *world) strangers() []choice {
 	if !w.freed {
 		return []choice{{1, "a person renames the account, and a stranger takes the login", w.freeLogin}}

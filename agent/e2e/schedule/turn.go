@@ -12,12 +12,12 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// plan is what happens during an agent's turn: at its call number at, counted from
-// 1, the first and only one of do and fault. A machine that dies makes no call after it.
+// plan is what happens during an agent's turn: do and fault take effect once, at the call with the number at,
+// counted from 1. A machine that dies makes no call after it.
 type plan struct {
 	login string
 	at    int
-	// writes has only those calls counted that change something.
+	// writes counts only the calls that change something.
 	writes bool
 	calls  int
 	do     func(context.Context) error
@@ -28,19 +28,19 @@ type plan struct {
 	after func() error
 }
 
-// The ends of a turn before its own.
+// The reasons why a turn ends early.
 var (
 	errDied  = errors.New("the machine lost power")
 	errNewer = errors.New("a newer commit was pushed")
 )
 
-// intercept is asked about every request that reaches GitHub.
+// intercept decides the fault of every request that reaches GitHub.
 func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
 	if r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
-	// GitHub is done with what went before, so that a seed means the same each time.
-	_ = w.Sim.Settle(ctx) // fails at the end of all only
+	// GitHub first finishes its background work, so that a seed always means the same.
+	_ = w.Sim.Settle(ctx) // fails only at the end of everything
 	w.mu.Lock()
 	p := &w.plan
 	if login != p.login || p.writes && !p.dead && !writes(r) {
@@ -54,7 +54,7 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 	w.mu.Unlock()
 	switch {
 	case due && do != nil:
-		// A push that comes too late to be one is no error.
+		// A push that comes too late is no error.
 		_ = do(ctx)
 	case !due && dead:
 		return githubsim.Fault{Drop: githubsim.DropBefore}
@@ -64,11 +64,11 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 	return fault
 }
 
-// patience bounds one turn. It is shorter than the waits that GitHub asks for, so
-// that an agent that is told to wait gives up its turn.
+// patience limits one turn. It is shorter than the waits that GitHub asks for, so that an agent that has to
+// wait gives up its turn.
 const patience = 20 * time.Second
 
-// turn lets a machine look and do one thing, perhaps with something going wrong.
+// turn lets a machine look and do one thing, possibly with a mishap.
 func (w *world) turn(ctx context.Context, m *machine) error {
 	timed, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -85,9 +85,9 @@ func (w *world) turn(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// mishap is what goes wrong in a machine's turn, if anything does.
+// mishap returns what goes wrong in a machine's turn, if anything does.
 func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
-	// Few turns have as many calls.
+	// Few turns have that many calls.
 	next := plan{login: m.login(), at: 1 + min(w.random.IntN(30), w.random.IntN(30))}
 	push := func(login, branch string, files map[string]string) func(context.Context) error {
 		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
@@ -153,7 +153,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	return next
 }
 
-// during makes p what happens from now on, and returns what did until then.
+// during makes p the current plan, and returns the previous one.
 func (w *world) during(p plan) plan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,9 +162,8 @@ func (w *world) during(p plan) plan {
 	return before
 }
 
-// act has a machine look at the pull request and do what it decides. It reports
-// whether there was anything to do and, if not, after which time to look again though nothing
-// happens; 0 for none.
+// act makes a machine look at the pull request and do what it decides. It reports whether there was anything to
+// do and, if not, after which time to look again even if nothing happens; 0 for never.
 func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.Duration) {
 	before, unread := w.pull(ctx)
 	barred := w.barred(before)
@@ -179,7 +178,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 		_, err = m.agent.Act(ctx, pr, action)
 		session := action.Kind == decide.Review || action.Kind == decide.Fix || action.Kind == decide.Merge
 		if err == nil && unread == nil && session && barred != "" {
-			// Another machine may have had its turn in between, and have ended what barred them.
+			// Another machine may have had its turn in between, and may have removed the reason.
 			if after, unread := w.pull(ctx); unread == nil && w.barred(after) == barred {
 				w.violated("the agents did a %s although %s", action.Kind, barred)
 			}
@@ -189,8 +188,8 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 	return true, 0
 }
 
-// finish lets the agents work undisturbed until none has anything left to do. Where all of them
-// wait, the time passes after which the first of them looks again.
+// finish lets the agents work undisturbed until none has anything left to do. If all of them wait, it advances
+// GitHub's clock to the first recheck.
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
 	w.Sim.SetFaults(githubsim.Faults{})
@@ -214,7 +213,7 @@ func (w *world) finish(ctx context.Context) error {
 		case busy:
 		case pause == 0:
 			return nil
-		case pause < time.Second: // which is over by the time that they look
+		case pause < time.Second: // already over by the time they look
 		default:
 			w.note("  %s pass", pause.Round(time.Second))
 			w.Sim.Advance(pause + time.Second)
