@@ -1,4 +1,3 @@
-// Package e2e holds the tests of the whole loop: a simulated GitHub over real
-// HTTP and real git, a relay with its store, and both agents with a scripted
-// model, all in one process. There is no code here but tests.
+// Package e2e tests the whole loop: a simulated GitHub over real HTTP and real git, a relay with its store, and
+// both agents with a scripted model, all in one process. It contains only tests.
 package e2e
