@@ -11,8 +11,8 @@ import (
 	"touchstone/relay/internal/sqlite"
 )
 
-// A day's figures, and the pull requests that they lead to, are what its pull requests came to: none counts twice that is
-// written again, also by another run of the relay.
+// A day's figures and the lists of pull requests behind them agree with the events. A pull request that is
+// written again, even by another run of the relay, counts once.
 func TestFiguresOfADayAreThoseOfItsPullRequests(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {

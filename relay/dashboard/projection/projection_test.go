@@ -71,7 +71,7 @@ func (l *log) append(events ...event.Event) {
 	}
 }
 
-// project is a projection of the log that has taken all of it in.
+// project returns a projection that has processed the whole log.
 func (l *log) project(path string, reviewers ...string) *projection.Projection {
 	l.t.Helper()
 	p, err := projection.Open(l.t.Context(),
@@ -129,7 +129,7 @@ func opened(number int, head string) event.Event {
 	return happened(0, "pull_request", "opened", number, object{"pull_request": pull(0, number, head, nil)})
 }
 
-// record is a review's, of round 1 of a head.
+// record returns a review's record for round 1 of a head.
 func record(v verdict.Verdict, head string) verdict.Record {
 	r := verdict.Record{Verdict: v, Head: head, Round: 1, Model: "m", CostUSD: 0.5, Usage: verdict.Usage{Input: 10}, Duration: time.Minute}
 	if v == verdict.RequestChanges {
@@ -290,8 +290,8 @@ func TestBelievesOnlyTheConfiguredReviewers(t *testing.T) {
 	}
 }
 
-// TestRoundsNameTheirKey shows whose key signed each record, for people to compare with what the
-// reviewer's machine says.
+// TestRoundsNameTheirKey checks that the page shows whose key signed each record, for people to compare with
+// the reviewer's machine.
 func TestRoundsNameTheirKey(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -385,7 +385,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A file that stopped half way goes on from there: what was taken in is not read again.
+// A file that stopped half way continues from there, without reading processed events again.
 func TestFileGoesOnFromWhereItStopped(t *testing.T) {
 	t.Parallel()
 	l, path, events := newLog(t), filepath.Join(t.TempDir(), "page.db"), story()
@@ -403,7 +403,7 @@ func TestFileGoesOnFromWhereItStopped(t *testing.T) {
 	}
 }
 
-// A file that is missing, damaged, of another version or of another log is built anew.
+// A file that is missing, damaged, of another version or of another log is rebuilt.
 func TestFileIsRebuilt(t *testing.T) {
 	l := newLog(t)
 	events := story()
@@ -479,7 +479,8 @@ func alter(t *testing.T, path, statements string) {
 	}
 }
 
-// TestTheTimelineShowsWhatPeopleWrote: in a review, in a comment of its and in one of the conversation, each by its first line.
+// TestTheTimelineShowsWhatPeopleWrote checks reviews, their comments, and comments on the conversation, each by
+// its first line.
 func TestTheTimelineShowsWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	l := newLog(t)

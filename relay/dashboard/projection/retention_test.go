@@ -17,7 +17,7 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// session has one run of a relay append events to the log of a store, and looks at the projection of it in a file.
+// session runs a relay once: it appends events to a store's log, and looks at the log's projection in a file.
 func session(t *testing.T, store hub.Store, path string, events []event.Event, look func(*projection.Projection, *log)) {
 	t.Helper()
 	h, err := hub.New(t.Context(), store, 0)
@@ -172,7 +172,7 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 	}
 }
 
-// A relay that knows less of a day takes nothing from what was noted of it.
+// A relay that knows less about a day removes nothing from the day's note.
 func TestNotesOfADayKeepTheBetterKnowledge(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {
@@ -197,8 +197,8 @@ func TestNotesOfADayKeepTheBetterKnowledge(t *testing.T) {
 	}
 }
 
-// The file holds no events that the log does not hold, and no details of what ended before the log begins; a late event
-// of such a pull request changes nothing.
+// The file has no events that the log does not have, and no details of pull requests that ended before the log
+// begins; a late event of such a pull request changes nothing.
 func TestRetentionBoundsTheFile(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "relay.db"))
 	if err != nil {
@@ -277,7 +277,7 @@ func rowsOf(t *testing.T, path, table string) (n int) {
 	return n
 }
 
-// Nothing is told of the time before the log is known: no bucket says zero.
+// Trends have no bucket before the log is known: none says zero.
 func TestTrendsBeginWhereTheLogIsKnown(t *testing.T) {
 	l := newLog(t)
 	p := l.project(l.file(), "judge")

@@ -8,7 +8,8 @@ import (
 	"touchstone/verdict"
 )
 
-// What a guideline row found is told apart by the model that found it and by the guidelines that it stood in.
+// The findings of a guideline row are distinguished by the model that found them and by the version of the
+// guidelines.
 func TestARuleIsToldApartByModelAndGuidelines(t *testing.T) {
 	l := newLog(t)
 	for i, by := range [][2]string{{"opus", "v1"}, {"opus", "v2"}, {"sonnet", "v2"}} {
@@ -29,7 +30,7 @@ func TestARuleIsToldApartByModelAndGuidelines(t *testing.T) {
 	}
 }
 
-// An older note of the day on which the log begins knows less of a rule, however much it knows of others.
+// An older note of the day on which the log begins knows less about a rule, however much it knows about others.
 func TestAnOlderNoteOfOtherRulesIsNoBetterKnowledge(t *testing.T) {
 	l := newLog(t)
 	for number := 1; number <= 3; number++ {

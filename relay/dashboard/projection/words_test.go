@@ -11,7 +11,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// signed is the status by which an agent tells of a decision on the head aaa, minutes after it all began.
+// signed returns the status by which an agent announces a decision on the head aaa, minutes after the
+// beginning.
 func signed(minutes int, by, context string, s decide.Status) event.Event {
 	e := happened(minutes, "status", "", 0, object{"sha": "aaa", "context": context, "state": s.Signal, "description": s.Text,
 		"updated_at": began.Add(time.Duration(minutes) * time.Minute)})
@@ -19,7 +20,7 @@ func signed(minutes int, by, context string, s decide.Status) event.Event {
 	return e
 }
 
-// The board says that it is the turn of whom the agents' decision waits for, also where the log alone would tell otherwise.
+// The board gives the turn to whom the agents' decision waits for, even if the log alone would say otherwise.
 func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 	requested, approved := record(verdict.RequestChanges, "aaa"), record(verdict.Approve, "aaa")
 	requested.BaseBranch, approved.BaseBranch = "main", "main"
