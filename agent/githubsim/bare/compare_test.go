@@ -96,7 +96,7 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-// A place that is found is a line of the patch, and one of the asked side.
+// A found place is a line of the patch on the requested side.
 func FuzzAnchor(f *testing.F) {
 	f.Add(twoHunks, "RIGHT", 2)
 	f.Add("@@ -1 +0,0 @@\n-gone", "LEFT", 1)
