@@ -14,7 +14,7 @@ import (
 	"touchstone/agent/githubsim/contract"
 )
 
-// report collects what the gate says.
+// report collects what the gate reports.
 type report []string
 
 func (r *report) Helper()                           {}
@@ -123,7 +123,7 @@ func TestMutationsOfTheSimulatorAreFound(t *testing.T) {
 	}
 }
 
-// Limits, outages and refused tokens are GitHub's on every operation.
+// Any operation may answer with limits, outages and refused tokens.
 func TestWhatIsAllowedBesideTheDescription(t *testing.T) {
 	sim := simulator(t)
 	for _, status := range []int{401, 403, 429, 502} {
