@@ -103,7 +103,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-// Every question has an answer, and one that JSON can say.
+// Every query has a response, and JSON can encode it.
 func FuzzExecute(f *testing.F) {
 	f.Add(`{ z: zoo { n: name animal { id __typename } } }`)
 	f.Add(`query($b: String) { zoo { animals(last: 1, before: $b) { nodes { id ... on Cat { purrs } } } } }`)
