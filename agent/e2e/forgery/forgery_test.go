@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 var seed = flag.Uint64("forgery.seed", 0, "the `seed` of the attacks that are tried; 0 is a fresh one")
 
-// TestAttacks makes a few of the attacks, others each time. 'make forge' makes all.
+// TestAttacks runs a few of the attacks, different ones each time. 'make forge' runs all.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	chosen := cmp.Or(*seed, uint64(time.Now().UnixNano()))
@@ -49,7 +49,7 @@ func run(t *testing.T, weaken func(decide.Role, *daemon.Agent), cases []Case) (r
 	return results
 }
 
-// TestNamesAreUnique: by its name an attack can be made alone.
+// TestNamesAreUnique checks that each name selects a single attack.
 func TestNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -61,9 +61,8 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// TestWeaknessesAreSeen takes one check after the other from the agents. Each time one of
-// the attacks has to have its way: without that nobody knew whether their failing means
-// anything.
+// TestWeaknessesAreSeen removes one check after the other from the agents. Each time one of the attacks must
+// succeed: otherwise nobody would know whether the attacks' failure means anything.
 func TestWeaknessesAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -112,7 +111,7 @@ func TestWeaknessesAreSeen(t *testing.T) {
 	}
 }
 
-// TestUntruthsAreSeen: an account that does not fit what happened is told.
+// TestUntruthsAreSeen checks that a false account is reported.
 func TestUntruthsAreSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

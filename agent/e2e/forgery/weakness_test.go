@@ -18,7 +18,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// seeing has an agent see something else than what GitHub says of a pull request.
+// seeing makes an agent see a pull request that differs from GitHub's.
 func seeing(as func(*forge.PullRequest)) func(decide.Role, *daemon.Agent) {
 	return func(_ decide.Role, a *daemon.Agent) {
 		a.Read = distorted{a.Read, as}
@@ -48,7 +48,7 @@ func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.
 	return pr, err
 }
 
-// everybodyMay has everybody be an administrator.
+// everybodyMay makes everybody an administrator.
 func everybodyMay(_ decide.Role, a *daemon.Agent) { a.Read = generous{a.Read} }
 
 type generous struct{ daemon.Reader }
@@ -57,7 +57,7 @@ func (generous) Permission(context.Context, forge.Repo, string) (forge.Permissio
 	return "admin", nil
 }
 
-// everybodyIsAPerson has Apps be people who may do all.
+// everybodyIsAPerson makes Apps people who may do everything.
 func everybodyIsAPerson(role decide.Role, a *daemon.Agent) {
 	everybodyMay(role, a)
 	seeing(func(pr *forge.PullRequest) {
@@ -67,7 +67,7 @@ func everybodyIsAPerson(role decide.Role, a *daemon.Agent) {
 	})(role, a)
 }
 
-// The weaknesses that lie in what an agent sees.
+// The weaknesses in what an agent sees.
 var (
 	everybodyPushes = seeing(func(pr *forge.PullRequest) {
 		for i := range pr.Reviews {
@@ -93,7 +93,7 @@ var (
 	})
 )
 
-// decideOnce has the merger take its first decision for the last.
+// decideOnce makes the merger treat its first decision as the last.
 func decideOnce(_ decide.Role, a *daemon.Agent) {
 	a.Merger.Decider = func() merger.Decide {
 		return func(_ context.Context, pr forge.PullRequest) (decide.Action, bool, error) {
@@ -102,8 +102,7 @@ func decideOnce(_ decide.Role, a *daemon.Agent) {
 	}
 }
 
-// nothingIsSigned has an agent believe every record, as it does those of earlier versions, which
-// are not signed.
+// nothingIsSigned makes an agent believe every record, like the unsigned records of earlier versions.
 func nothingIsSigned(role decide.Role, a *daemon.Agent) {
 	a.Trust.Settings = func() (map[string][]string, time.Time) { return nil, time.Now().AddDate(100, 0, 0) }
 	seeing(func(pr *forge.PullRequest) {
@@ -115,8 +114,8 @@ func nothingIsSigned(role decide.Role, a *daemon.Agent) {
 	})(role, a)
 }
 
-// nothingIsEdited has an agent believe every record, take none for edited and not look again before
-// it pushes.
+// nothingIsEdited makes an agent believe every record, treat none as edited, and not look again before it
+// pushes.
 func nothingIsEdited(role decide.Role, a *daemon.Agent) {
 	nothingIsSigned(role, a)
 	if a.Author != nil {
@@ -129,7 +128,7 @@ func nothingIsEdited(role decide.Role, a *daemon.Agent) {
 	})(role, a)
 }
 
-// allAreOneAccount has all logins belong to one account.
+// allAreOneAccount makes all logins belong to one account.
 var allAreOneAccount = seeing(func(pr *forge.PullRequest) {
 	for i := range pr.Reviews {
 		pr.Reviews[i].Author.ID = 1
@@ -154,14 +153,14 @@ func allTreesAreAlike(t *testing.T) func(decide.Role, *daemon.Agent) {
 	}
 }
 
-// nothingIsRewritten has every history contain every commit.
+// nothingIsRewritten makes every history contain every commit.
 func nothingIsRewritten(_ decide.Role, a *daemon.Agent) { a.Read = whole{a.Read} }
 
 type whole struct{ daemon.Reader }
 
 func (whole) Contains(context.Context, forge.Repo, string, string) (bool, error) { return true, nil }
 
-// nobodyWrote has every pull request be written by somebody who does nothing else.
+// nobodyWrote makes the author of every pull request somebody who does nothing else.
 func nobodyWrote(_ decide.Role, a *daemon.Agent) { a.Read = unwritten{a.Read} }
 
 type unwritten struct{ daemon.Reader }
@@ -170,10 +169,10 @@ func (unwritten) Writers(context.Context, forge.PullRequest) ([]string, error) {
 	return []string{"nobody"}, nil
 }
 
-// nothingIsShown has an agent write no commit statuses.
+// nothingIsShown makes an agent write no commit statuses.
 func nothingIsShown(_ decide.Role, a *daemon.Agent) { a.Report = nil }
 
-// allIsShownAsApproved has an agent write that it approves whatever it decides.
+// allIsShownAsApproved makes an agent's statuses say that it approves, whatever it decides.
 func allIsShownAsApproved(_ decide.Role, a *daemon.Agent) { a.Report = flattering{a.Report} }
 
 type flattering struct{ daemon.Reporter }
@@ -183,14 +182,14 @@ func (f flattering) Report(ctx context.Context, repo forge.Repo, sha string, sta
 	return f.Reporter.Report(ctx, repo, sha, status)
 }
 
-// everybodyIsCalledToAll has an agent take every closed pull request for one that lost its base.
+// everybodyIsCalledToAll makes an agent treat every closed pull request as one that lost its base.
 var everybodyIsCalledToAll = seeing(func(pr *forge.PullRequest) {
 	if !pr.Open {
 		pr.Orphaned = pr.UpdatedAt
 	}
 })
 
-// nothingIsRefused has an agent forget which words it has refused.
+// nothingIsRefused makes an agent forget which words it has refused.
 func nothingIsRefused(role decide.Role, a *daemon.Agent) {
 	seeing(func(pr *forge.PullRequest) { _ = a.Trust.Forget(pr.DatabaseID) })(role, a) // forgotten at the next look, if not at this
 }
