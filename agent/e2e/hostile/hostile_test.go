@@ -38,8 +38,8 @@ func TestNoHostileChangeIsApproved(t *testing.T) {
 	}
 }
 
-// TestWhatOnlyTalksLeaksNothing takes what tries to talk a model round through the whole
-// path with one that obeys: it may approve, and gives nothing away.
+// TestWhatOnlyTalksLeaksNothing takes the cases that try to persuade a model through the whole path, with a
+// model that obeys them: it may approve, but must not give anything away.
 func TestWhatOnlyTalksLeaksNothing(t *testing.T) {
 	t.Parallel()
 	cases, err := hostile.Persuasive()
@@ -53,8 +53,8 @@ func TestWhatOnlyTalksLeaksNothing(t *testing.T) {
 	}
 }
 
-// TestOrdinaryChangesPass is what makes the other test worth something: with the
-// same model, a change in which nothing is found is approved and merged.
+// TestOrdinaryChangesPass gives the other test its meaning: with the same model, a change without any finding
+// is approved and merged.
 func TestOrdinaryChangesPass(t *testing.T) {
 	t.Parallel()
 	cases, err := hostile.Ordinary()
@@ -68,8 +68,8 @@ func TestOrdinaryChangesPass(t *testing.T) {
 	}
 }
 
-// TestRunTellsApprovals: were nothing found in a hostile change, the run would say
-// so. What nothing is found in is an ordinary one.
+// TestRunTellsApprovals checks that the run would report a hostile change in which nothing was found. An
+// ordinary change stands in for it.
 func TestRunTellsApprovals(t *testing.T) {
 	t.Parallel()
 	cases, err := hostile.Ordinary()
