@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// rounds is how many reviews a pull request takes here.
+// rounds is the number of reviews of a pull request here.
 const rounds = 11
 
-// defects is a text that takes so many rounds of a model that finds one defect at a time.
+// defects returns a text that needs that many rounds with a model that finds one defect at a time.
 func defects() string {
 	var calls []string
 	for i := range rounds - 1 {
@@ -31,8 +31,8 @@ func defects() string {
 	return body(calls...)
 }
 
-// runThrough takes a pull request to its merge by a model that takes no time, and tells
-// how long each round took: a review and what came of it, a fix or the merge.
+// runThrough takes a pull request to its merge with a model that takes no time, and returns the duration of
+// each round: a review and the fix or merge after it.
 func (s *Stage) runThrough(ctx context.Context, n uint64) ([]time.Duration, error) {
 	w := s.world(n)
 	w.slow = true
@@ -70,8 +70,8 @@ func (s *Stage) runThrough(ctx context.Context, n uint64) ([]time.Duration, erro
 	}
 }
 
-// bareRound is the yardstick: git alone, over the same HTTP, does for a round what no
-// agent can do without: two clones, a commit and a push.
+// bareRound is the yardstick: git alone, over the same HTTP, does what every agent must do in a round: two
+// clones, a commit and a push.
 func bareRound(ctx context.Context, url, dir string, n int) (time.Duration, error) {
 	git := func(args ...string) error {
 		args = append([]string{"-c", "http.extraHeader=Authorization: Bearer token-of-" + arena.Author, "-c", "user.name=a", "-c",
@@ -94,8 +94,8 @@ func bareRound(ctx context.Context, url, dir string, n int) (time.Duration, erro
 	return time.Since(started), nil
 }
 
-// BenchmarkRounds takes pull requests through eleven rounds by a model that takes no
-// time: one alone, then ten at once.
+// BenchmarkRounds takes pull requests through eleven rounds with a model that takes no time: first one alone,
+// then ten concurrently.
 func BenchmarkRounds(b *testing.B) {
 	err := arena.Within(b.Context(), b.TempDir(), func(ctx context.Context, a *arena.Arena) error {
 		stage, err := NewStage(ctx, a, b.TempDir())
@@ -145,7 +145,7 @@ func BenchmarkRounds(b *testing.B) {
 	}
 }
 
-// median is in milliseconds.
+// median returns the median in milliseconds.
 func median(all []time.Duration) float64 {
 	slices.Sort(all)
 	return float64(all[len(all)/2].Microseconds()) / 1000

@@ -21,9 +21,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// TestBreaksAreSeen breaks the agents on purpose, one promise at a time, and runs
-// schedules until one of them tells. Without that nobody knew whether their silence
-// means anything.
+// TestBreaksAreSeen breaks the agents deliberately, one promise at a time, and runs schedules until one of them
+// reports the break. Otherwise nobody would know whether their silence means anything.
 func TestBreaksAreSeen(t *testing.T) {
 	t.Parallel()
 	from := rand.IntN(*every)
@@ -78,9 +77,8 @@ func TestBreaksAreSeen(t *testing.T) {
 	}
 }
 
-// rereadApprovals has the agents take every review for one of what merging the present head makes,
-// whoever signed it. A review that is one of the present head by name alone is stopped by the
-// comparison of what the merge makes.
+// rereadApprovals makes the agents treat every review as a review of the current head and its merge, whoever
+// signed it. It also sets the record's tree, because the comparison of trees would stop such a review otherwise.
 func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
 	a.Trust, a.Author.Trust, a.Reviewer.Trust = nil, nil, nil
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
@@ -98,7 +96,7 @@ func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
 	})
 }
 
-// seeing has an agent see something else than what GitHub says of a pull request, at each look.
+// seeing makes an agent see a pull request that differs from GitHub's, at each look.
 func seeing(a *daemon.Agent, as func(forge.PullRequest) forge.PullRequest) {
 	d := distorted{a.Read, as}
 	a.Read, a.Merger.Read = d, d
@@ -133,7 +131,7 @@ func (d distortedReviewer) PullRequest(ctx context.Context, ref forge.Ref) (forg
 	return d.by.PullRequest(ctx, ref)
 }
 
-// imaginePerson has the agents see a person's approval of every head.
+// imaginePerson makes the agents see a person's approval of every head.
 func imaginePerson(_ *Stage, _ decide.Role, a *daemon.Agent) { seeing(a, imagine) }
 
 func imagine(pr forge.PullRequest) forge.PullRequest {
@@ -143,7 +141,7 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 	return pr
 }
 
-// loseStatuses has the agents take every status for written that says no success.
+// loseStatuses makes the agents believe that they wrote every status that does not say success.
 func loseStatuses(_ *Stage, _ decide.Role, a *daemon.Agent) { a.Report = losing{a.Report} }
 
 type losing struct{ daemon.Reporter }
@@ -155,7 +153,7 @@ func (l losing) Report(ctx context.Context, repo forge.Repo, sha string, status 
 	return l.Reporter.Report(ctx, repo, sha, status)
 }
 
-// hearNobody has the agents see no review of a person's.
+// hearNobody makes the agents see no person's review.
 func hearNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Reviews = slices.DeleteFunc(pr.Reviews, func(r forge.SubmittedReview) bool { return r.Author.Login == arena.Person })
@@ -163,7 +161,7 @@ func hearNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	})
 }
 
-// forgetDismissals has the agents take dismissed reviews for approvals.
+// forgetDismissals makes the agents treat dismissed reviews as approvals.
 func forgetDismissals(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		for i := range pr.Reviews {
@@ -175,8 +173,8 @@ func forgetDismissals(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	})
 }
 
-// seeOneBase has the author's agents see each pull request go into main as it is. The name alone
-// does not do: another branch's commit is not found on main.
+// seeOneBase makes the author's agents see main, with its current commit, as the base of every pull request.
+// Changing the name alone would not be enough, because the commit of another branch is not on main.
 func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
 	if role != decide.Author {
 		return
@@ -189,7 +187,7 @@ func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
 	})
 }
 
-// believeLogins has the agents take everybody for an administrator.
+// believeLogins makes the agents treat everybody as an administrator.
 func believeLogins(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		for i := range pr.Reviews {
@@ -206,7 +204,7 @@ func (believing) Permission(context.Context, forge.Repo, string) (forge.Permissi
 	return "admin", nil
 }
 
-// heedNobody has the agents see no label and no comment.
+// heedNobody makes the agents see no label and no comment.
 func heedNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Labels, pr.Comments = nil, nil
@@ -214,7 +212,7 @@ func heedNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	})
 }
 
-// postTwice has the reviewer post each review two times, and withdraw none.
+// postTwice makes the reviewer post each review twice, and withdraw none.
 func postTwice(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	a.Reviewer.Post, a.Reviewer.Withdraw = twice{a.Reviewer.Post}, kept{}
 }
@@ -232,9 +230,8 @@ func (p twice) PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (f
 	return p.Poster.PostReview(ctx, ref, r)
 }
 
-// pushByForce gives the author's agent a git that overwrites what it pushes to, and
-// that says of the branch what was there when it was fetched. It sees the pull request
-// as it was at its last look but one.
+// pushByForce gives the author's agent a git that force-pushes, and that reports the fetched commit as the
+// branch's current one. The agent sees the pull request as it was at the look before.
 func pushByForce(t *testing.T) func(*Stage, decide.Role, *daemon.Agent) {
 	path := gitThat(t, func(git string) string {
 		return `push) set -- "$@" push --force ;;
@@ -266,8 +263,8 @@ func pushElsewhere(t *testing.T) func(*Stage, decide.Role, *daemon.Agent) {
 	}
 }
 
-// gitThat is a git that does otherwise with some of its arguments, as cases of a shell
-// script say to which the real one is given.
+// gitThat returns a git that treats some arguments differently: cases returns the cases of a shell script, for
+// the path of the real git.
 func gitThat(t *testing.T, cases func(git string) string) string {
 	if runtime.GOOS == "windows" {
 		t.Skip("the git that does otherwise is a shell script, which Windows does not run")
@@ -291,7 +288,7 @@ exec '` + git + `' "$@"
 	return path
 }
 
-// labelNothing has the agents call people without the label that they look for.
+// labelNothing makes the agents call people without the label that the agents look for.
 func labelNothing(_ *Stage, _ decide.Role, a *daemon.Agent) { a.Caller = unlabelled{a.Caller} }
 
 type unlabelled struct{ daemon.Caller }

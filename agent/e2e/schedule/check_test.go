@@ -9,8 +9,7 @@ import (
 	"touchstone/verdict"
 )
 
-// TestViolationsAreSeen: the schedules of this package come out well, so this is
-// what tells that they could come out otherwise.
+// TestViolationsAreSeen checks that violations are reported, because the schedules of this package have none.
 func TestViolationsAreSeen(t *testing.T) {
 	const head, other = "0123456789", "abcdef0123"
 	by := func(login, state, sha string, record *verdict.Record) review {
@@ -67,7 +66,8 @@ func TestViolationsAreSeen(t *testing.T) {
 	}
 }
 
-// TestADroppedFixIsLetGoByWhoKnew: breaking the glass lets go what a review of that head named before.
+// TestADroppedFixIsLetGoByWhoKnew: breaking the glass lets a fix go only if a review of that head named it
+// before.
 func TestADroppedFixIsLetGoByWhoKnew(t *testing.T) {
 	const head, other = "0123456789", "abcdef0123"
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -12,8 +12,7 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// opens opens another pull request of the author's beside the first, and has the test go on
-// with that.
+// opens opens another pull request of the author, with which the test continues.
 func (s *scene) opens(head, base string) {
 	s.t.Helper()
 	var made struct{ Number int }
@@ -22,7 +21,7 @@ func (s *scene) opens(head, base string) {
 	s.ref.Number = made.Number
 }
 
-// configure changes what the author's machines are told.
+// configure changes the settings of the author's machines.
 func (s *scene) configure(change func(*config.Config)) {
 	for _, a := range []*daemon.Agent{s.machines[2].agent, s.machines[3].agent} {
 		cfg := a.Config()
@@ -31,8 +30,8 @@ func (s *scene) configure(change func(*config.Config)) {
 	}
 }
 
-// A pull request from a fork is reviewed. Its branch is left to people, and its merge too
-// unless the configuration says otherwise.
+// A pull request from a fork is reviewed. The agents leave its branch to people, and also its merge unless the
+// configuration says otherwise.
 func TestForks(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
@@ -66,8 +65,8 @@ func TestForks(t *testing.T) {
 	})
 }
 
-// Stacked pull requests are merged from below. One whose base is the branch of
-// another, open or merged, is not merged into that by itself.
+// Stacked pull requests are merged from the bottom. The agents do not merge a pull request into the branch of
+// another one, whether that is open or merged.
 func TestStackedPullRequests(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})

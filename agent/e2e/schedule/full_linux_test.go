@@ -18,7 +18,7 @@ import (
 	"touchstone/worktree"
 )
 
-// disk is a small file system, on which the first machines are.
+// disk is a small file system for the first machines.
 type disk string
 
 func mount(t *testing.T, dir string) disk {
@@ -36,7 +36,7 @@ func mount(t *testing.T, dir string) disk {
 // ample is the size of a disk that is not full.
 const ample = "size=64m,nr_inodes=100000"
 
-// limit is the size of a disk with room for so many pages, or files, more than it has.
+// limit returns the size of a disk with room for so many more pages or files than it has now.
 type limit func(disk unix.Statfs_t, more uint64) string
 
 func pages(disk unix.Statfs_t, more uint64) string {
@@ -59,10 +59,10 @@ func (d disk) resize(size string) error {
 	return unix.Mount("tmpfs", string(d), "tmpfs", unix.MS_REMOUNT, size)
 }
 
-// TestAFullDiskAtEachWrite has the disk of a reviewer and an author become full in the midst of a review and
-// of the fix that follows: with room for no page, for one, for two …, and the same for files, so that each of
-// their writes in turn is the one that finds none. They say so, count it as no attempt, claim nothing on
-// GitHub that is not so, and with room again go on by themselves to the merge.
+// TestAFullDiskAtEachWrite fills the disk of a reviewer and an author in the middle of a review and of the fix
+// that follows. It leaves room for no page, for one, for two …, and the same for files, so that each of their
+// writes in turn fails. The agents report the full disk, do not count the attempt, claim nothing untrue on
+// GitHub, and continue to the merge by themselves once there is room again.
 func TestAFullDiskAtEachWrite(t *testing.T) {
 	t.Parallel()
 	for what, l := range map[string]limit{"pages": pages, "files": files} {
@@ -106,7 +106,7 @@ func fillAtEachWrite(t *testing.T, l limit) {
 // verifying has a verify command that writes to its caches and its home.
 const verifying = "verify:\n  command: [sh, -c, 'head -c 60000 /dev/zero > \"$GOCACHE/built\" && echo home > \"$HOME/home\"']\n"
 
-// fillUp takes a pull request through one review and one fix with a limit on each, and without one to
+// fillUp takes a pull request through one review and one fix with a limit on each, and then without a limit to
 // its merge. It reports whether there was enough room for both.
 func (s *Stage) fillUp(
 	ctx context.Context, t *testing.T, d disk, l limit, more uint64, refused map[decide.Kind]int,
@@ -165,7 +165,7 @@ func (s *Stage) fillUp(
 	return enough, nil
 }
 
-// doOnly has a machine look and do what it decides, which is to be of this kind.
+// doOnly makes a machine look and do what it decides, which must be of this kind.
 func (w *world) doOnly(ctx context.Context, m *machine, kind decide.Kind) error {
 	pr, action, err := m.agent.Look(ctx, w.ref)
 	if err == nil && action.Kind != kind {

@@ -17,7 +17,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// scene is a pull request of which a test decides what happens when.
+// scene is a pull request for which a test decides what happens when.
 type scene struct {
 	*world
 	t   *testing.T
@@ -63,15 +63,15 @@ func (s *scene) must(err error) {
 	}
 }
 
-// look has a machine look and act once; 0 and 1 are the reviewer's, 2 and 3 the author's.
-// It returns what it did.
+// look makes a machine look and act once, and returns what it did. Machines 0 and 1 are the reviewer's, 2 and 3
+// the author's.
 func (s *scene) look(machine int) string {
 	s.must(s.Sim.Settle(s.ctx))
 	s.act(s.ctx, s.machines[machine])
 	return s.result.Steps[len(s.result.Steps)-1]
 }
 
-// ends lets the agents finish, and wants this end and nothing that must never happen.
+// ends lets the agents finish, and requires this end without violations.
 func (s *scene) ends(want string) {
 	s.t.Helper()
 	s.must(s.finish(s.ctx))
@@ -82,7 +82,7 @@ func (s *scene) ends(want string) {
 	}
 }
 
-// said wants the latest thing that a machine did to contain a text.
+// said requires that the latest thing that a machine did contains a text.
 func (s *scene) said(did, want string) {
 	s.t.Helper()
 	if !strings.Contains(did, want) {
@@ -90,7 +90,7 @@ func (s *scene) said(did, want string) {
 	}
 }
 
-// reviews are those of the reviewer's machines that are not withdrawn.
+// reviews returns the reviews of the reviewer's machines that are not withdrawn.
 func (s *scene) reviews() (standing []review) {
 	var all []review
 	s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "reviews")+"?per_page=100", nil, &all))
@@ -102,11 +102,11 @@ func (s *scene) reviews() (standing []review) {
 	return standing
 }
 
-// every is the stride from one outward call to the next at which something happens.
+// every is the distance between two outward calls at which something happens.
 var every = flag.Int("every", 3, "have something happen at every so many of an agent's outward calls, from a random one on; 1 takes all")
 
-// moments are the numbers of the outward calls of a turn at which something happens, for as long as
-// there are any: a sample, another one each time.
+// moments yields the numbers of the outward calls of a turn at which something happens, for as long as there
+// are calls: a different sample each time.
 func moments(t *testing.T) iter.Seq[int] {
 	first := 1 + rand.IntN(*every)
 	t.Logf("it happens at call %d and each %d on; -every 1 takes all", first, *every)
@@ -116,7 +116,7 @@ func moments(t *testing.T) iter.Seq[int] {
 	}
 }
 
-// atEveryCall has a second machine take its whole turn at outward calls of a first one, a pull
+// atEveryCall lets a second machine take its whole turn at outward calls of a first one, with a new pull
 // request for each.
 func atEveryCall(t *testing.T, first, second int, before func(*scene), after func(*scene)) {
 	on(t, func(stage *Stage) {
@@ -149,7 +149,7 @@ func TestTwoReviewerMachinesLeaveOneReview(t *testing.T) {
 	})
 }
 
-// TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord: one word of a person's is one approval.
+// TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord checks that a person's word leads to one approval only.
 func TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord(t *testing.T) {
 	atEveryCall(t, 0, 1, func(s *scene) {
 		s.look(0)
@@ -173,9 +173,7 @@ func TestTwoAuthorMachinesPushOneFix(t *testing.T) {
 	})
 }
 
-// TestPeople is what people, and programs under a login of their own, do beside the
-// agents.
-// A commit that a person takes off the branch stays off, at any moment of a fix.
+// A commit that a person removes from the branch stays off it, whenever in a fix that happens.
 func TestPersonTakesACommitOff(t *testing.T) {
 	on(t, func(stage *Stage) {
 		for at := range moments(t) {
@@ -287,7 +285,7 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// rebase puts the file's text onto a base that has moved, in place of all that was there.
+// rebase puts the file's text on top of a moved base, in place of the branch's history.
 func (s *scene) rebase(login, text string) {
 	s.must(s.push(s.ctx, arena.Owner, "main", map[string]string{"moved.md": "moved\n"}))
 	sha, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), "rebased", "Search", map[string]string{file: text})

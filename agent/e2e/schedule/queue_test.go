@@ -10,7 +10,7 @@ import (
 	"touchstone/verdict"
 )
 
-// What the agent put into the merge queue, it takes out when people keep it from merging.
+// The agent removes a pull request that it put into the merge queue when people keep it from merging.
 func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true})
@@ -31,8 +31,7 @@ func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 	})
 }
 
-// Where the answer to that is lost, the machine finds out that it put it there, and takes it
-// out all the same.
+// If the response to an enqueue is lost, the machine recognises its own entry, and still removes it.
 func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 	on(t, func(stage *Stage) {
 		for at := range moments(t) {
@@ -54,7 +53,7 @@ func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 	})
 }
 
-// What the queue gives back again and again is a person's, whichever machine put it there.
+// A pull request that the queue gives back repeatedly is left to a person, whichever machine put it there.
 func TestTheQueueGivesItBack(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
@@ -81,8 +80,8 @@ func TestTheQueueGivesItBack(t *testing.T) {
 	})
 }
 
-// What the agent itself took out goes back when what kept it from merging is over, without
-// an order.
+// A pull request that the agent itself removed goes back to the queue without an order when nothing keeps it
+// from merging any more.
 func TestAHoldInTheQueueIsLifted(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true})
@@ -97,8 +96,8 @@ func TestAHoldInTheQueueIsLifted(t *testing.T) {
 	})
 }
 
-// What a person takes out of the queue stays out until people say otherwise, also where that
-// person has the login of the agent.
+// A pull request that a person removed from the queue stays out until people say otherwise, even if the person
+// uses the agent's login.
 func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 	for name, by := range map[string]int{arena.Judge: 0, arena.Author: 2} {
 		t.Run(name, func(t *testing.T) {
@@ -120,8 +119,8 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 	}
 }
 
-// A required check that has not begun to report is not listed, and the queue refuses
-// what lacks it. Nobody is called for that at once.
+// A required check that has not begun to report is not listed, and the queue refuses a pull request without it.
+// Nobody is called immediately for that.
 func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
