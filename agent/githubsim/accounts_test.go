@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/githubsim/simtest"
 )
 
-// TestAccounts: what somebody did and may do follows the account, not its login.
+// TestAccounts checks that contributions and permissions belong to the account, not to its login.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	const mannequin = "imported"
@@ -58,7 +58,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestWritersEditReviews: who may write may edit what others said in a review.
+// TestWritersEditReviews checks that people with write access may edit other people's reviews.
 func TestWritersEditReviews(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{Permissions: map[string]string{author: "write", reviewer: "write"}})
@@ -92,8 +92,8 @@ func fails(t *testing.T, err error) {
 	}
 }
 
-// TestATransferredRepositoryIsFound under its old name, for reading, writing and git, until another
-// repository takes that.
+// TestATransferredRepositoryIsFound checks that reading, writing and git find the repository under its old
+// name, until another repository takes that name.
 func TestATransferredRepositoryIsFound(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{})

@@ -9,8 +9,8 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// TestAdvance: what happens after GitHub's clock was set forward happens that much
-// later, and each answer says so.
+// TestAdvance checks that after GitHub's clock was set forward, later events get the later time, and each
+// response shows it.
 func TestAdvance(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{})

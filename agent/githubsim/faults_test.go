@@ -29,7 +29,7 @@ func (w *world) clone() (dir, sha string) {
 	return dir, w.git(dir, "rev-parse", "HEAD")
 }
 
-// dropping cuts every request of the author whose path ends so.
+// dropping cuts every request of the author whose path has this suffix.
 func dropping(suffix string, when githubsim.Drop) func(string, *http.Request) githubsim.Fault {
 	return func(login string, r *http.Request) githubsim.Fault {
 		if login == author && strings.HasSuffix(r.URL.Path, suffix) {
@@ -39,7 +39,7 @@ func dropping(suffix string, when githubsim.Drop) func(string, *http.Request) gi
 	}
 }
 
-// A connection cut before the act leaves no trace; one cut after it has acted.
+// A connection that is cut before the act leaves no trace; if it is cut afterwards, the act has happened.
 func TestDroppedConnections(t *testing.T) {
 	for _, when := range []githubsim.Drop{githubsim.DropBefore, githubsim.DropAfter} {
 		acted := when == githubsim.DropAfter
@@ -116,7 +116,7 @@ func TestInterceptedLimits(t *testing.T) {
 	must(w.As(author).Users.Get(t.Context(), ""))(t)
 }
 
-// What Intercept does is done before the request is looked at.
+// Intercept runs before GitHub looks at the request.
 func TestInterceptMayMoveTheHead(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	pr := w.open("feature", map[string]string{"a.txt": "a\n"})
@@ -199,7 +199,7 @@ func TestPullRequestFromAFork(t *testing.T) {
 	}
 }
 
-// A simulator opened on a directory that another one left knows its refs.
+// A new simulator on another one's directory knows its refs.
 func TestRepositoriesOutliveTheSimulator(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.open("feature", map[string]string{"a.txt": "a\n"})

@@ -103,7 +103,7 @@ func approve(w *world, _ *github.PullRequest) {
 	}
 }
 
-// A base that moved once is a passing trouble: the second attempt merges.
+// A single move of the base is a temporary problem: the second attempt merges.
 func TestMergeAgainAfterTheBaseMoved(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.open("feature", map[string]string{"a.txt": "a\n"})
@@ -219,8 +219,8 @@ func TestCIRunsOnEveryNewHead(t *testing.T) {
 	}
 }
 
-// TestDeletedBase: who deletes a base branch closes what is to be merged into it; GitHub itself, once
-// the branch's own pull request is merged, points that at the base of the merged one.
+// TestDeletedBase: whoever deletes a base branch closes the pull requests into it. If GitHub itself deletes the
+// branch after merging its pull request, the others get the merged one's base.
 func TestDeletedBase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -161,7 +161,7 @@ func (w *world) reviewSurface(n int) {
 		&github.PullRequestReviewRequest{Event: github.String("APPROVE")}))(t)
 }
 
-// send makes a request that go-github does not, or not so.
+// send makes a request that go-github does not make, or makes differently.
 func (w *world) send(method, login, path, body string) {
 	w.t.Helper()
 	client := w.As(login)
