@@ -26,7 +26,7 @@ const (
 	benchRounds = 15
 )
 
-// overheard passes hints on after telling of them.
+// overheard reports hints before it passes them on.
 type overheard struct {
 	daemon.Follower
 	tell func(daemon.Hint)
@@ -36,7 +36,7 @@ func (o overheard) Follow(ctx context.Context, hint func(daemon.Hint)) error {
 	return o.Follower.Follow(ctx, func(h daemon.Hint) { o.tell(h); hint(h) })
 }
 
-// stopwatch takes the time of the first hint that is waited for.
+// stopwatch records when the first hint arrives that somebody waits for.
 type stopwatch struct {
 	mu   sync.Mutex
 	want func(daemon.Hint) bool
@@ -135,15 +135,15 @@ func (r *measured) report(b *testing.B) {
 	b.ReportMetric(median(r.post), "ms-result-to-posted")
 }
 
-// median is in milliseconds.
+// median returns the median in milliseconds.
 func median(all []time.Duration) float64 {
 	slices.Sort(all)
 	return float64(all[len(all)/2].Microseconds()) / 1000
 }
 
-// BenchmarkReview measures an agent at work on a repository of 10,000 files with
-// a warm mirror: from the event to the start of the model's process, and from
-// the end of that process to the posted review. The medians are the report.
+// BenchmarkReview measures an agent on a repository of 10,000 files with a warm mirror: the time from the event
+// to the start of the model's process, and from the end of that process to the posted review. It reports the
+// medians.
 func BenchmarkReview(b *testing.B) {
 	b.Run("new-head", func(b *testing.B) {
 		w, m, watch, ref := bigWorld(b)
@@ -176,9 +176,9 @@ func BenchmarkReview(b *testing.B) {
 	})
 }
 
-// BenchmarkSecondFix measures from the end of a review to the start of the process that fixes what it
-// found, for the first and the second round of a pull request: the quickest of several, which other work
-// on the machine has disturbed least.
+// BenchmarkSecondFix measures the time from the end of a review to the start of the process that fixes its
+// findings, for the first and the second round of a pull request. It takes the fastest of several, which other
+// work on the machine disturbed least.
 func BenchmarkSecondFix(b *testing.B) {
 	w := newWorld(b, map[string]any{"defects": []any{
 		defect("store/search.go", "shaky()", "safe()", "major"), defect("store/search.go", "unsafe()", "shaky()", "major"), // which a fix makes
@@ -199,7 +199,7 @@ func BenchmarkSecondFix(b *testing.B) {
 	b.ReportMetric(float64(second.Milliseconds()), "ms-to-second-fix")
 }
 
-// done are the acts of a kind that came to their end.
+// done returns the completed acts of a kind.
 func (m *machine) done(kind decide.Kind) (steps []daemon.Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -211,8 +211,8 @@ func (m *machine) done(kind decide.Kind) (steps []daemon.Step) {
 	return steps
 }
 
-// BenchmarkBareWorktreeAdd is the yardstick: git alone makes a worktree of the
-// same repository, everything there already.
+// BenchmarkBareWorktreeAdd is the yardstick: git alone creates a worktree of the same repository, which is
+// already on disk.
 func BenchmarkBareWorktreeAdd(b *testing.B) {
 	w := newWorld(b, map[string]any{})
 	_, err := w.Commit(w.Ctx, author, repo.String(), "main", "Grow", bigFiles())

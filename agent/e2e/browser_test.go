@@ -13,7 +13,7 @@ import (
 	"touchstone/relay/dashboard/chromium"
 )
 
-// gate holds something up until it is opened, which can be done more than once.
+// gate blocks something until it is opened; it may be opened more than once.
 type gate struct {
 	open func()
 	wait <-chan struct{}
@@ -26,8 +26,8 @@ func newGate(t *testing.T) gate {
 	return g
 }
 
-// Pages that are open in a browser show the whole loop while it runs, without being loaded again: whose turn it is, the rounds,
-// and the merge. Each step is held up until the pages have shown the one before.
+// Pages that are open in a browser show the whole loop while it runs, without a reload: whose turn it is, the
+// rounds, and the merge. Each step waits until the pages have shown the one before.
 func TestOpenPagesShowTheWholeLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())

@@ -19,7 +19,7 @@ func (w *world) second() (first, second *machine) {
 	return first, second
 }
 
-// TestTwoMachinesOfALoginPayForOneSession has both of them hear of each pull request at once.
+// TestTwoMachinesOfALoginPayForOneSession lets both machines hear of each pull request at the same time.
 func TestTwoMachinesOfALoginPayForOneSession(t *testing.T) {
 	t.Parallel()
 	const pulls = 4
@@ -39,7 +39,7 @@ func TestTwoMachinesOfALoginPayForOneSession(t *testing.T) {
 	}
 }
 
-// TestASessionOfADeadMachineIsTakenOver lets the time of a claim go by after its machine has died.
+// TestASessionOfADeadMachineIsTakenOver lets a claim expire after its machine has died.
 func TestASessionOfADeadMachineIsTakenOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, with(twoDefects(), decide.Reviewer, "hang"))

@@ -48,8 +48,8 @@ func (w *world) reviewedBy(ref forge.Ref, model string) {
 	}
 }
 
-// An administrator of the relay switches models for the agents that are connected, for one
-// that comes later, and back again. One that does not listen keeps to its own.
+// An administrator of the relay switches models for the connected agents and for one that connects later, and
+// back again. An agent that does not listen keeps its own model.
 func TestRelayChoosesTheModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())

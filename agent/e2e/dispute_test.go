@@ -9,7 +9,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// A dispute is judged once before a person is called, and a person only if it does not hold.
+// A dispute is judged once before a person is called. A person is called only if the dispute fails.
 func TestADisputeIsJudgedBeforeAPersonIsCalled(t *testing.T) {
 	t.Parallel()
 	t.Run("it holds", func(t *testing.T) {

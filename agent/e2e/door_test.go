@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// door is the address of a relay. It stays the test's own while no relay is there, when the
-// system would give its port to others; a connection is closed then.
+// door is the address of a relay. The test keeps the port while no relay runs, because the system could give it
+// to another process; connections are closed during that time.
 type door struct {
 	net.Listener
 
@@ -14,7 +14,7 @@ type door struct {
 	room *room // where those who call are let in
 }
 
-// room is what a relay listens to for as long as it is there.
+// room is a relay's listener, for as long as the relay runs.
 type room struct {
 	net.Listener
 	callers chan net.Conn
@@ -22,7 +22,7 @@ type room struct {
 	once    sync.Once
 }
 
-// keep lets callers in until the door's listener is closed.
+// keep accepts connections until the door's listener is closed.
 func (d *door) keep() {
 	for {
 		caller, err := d.Accept()
@@ -38,7 +38,7 @@ func (d *door) keep() {
 	}
 }
 
-// open gives the next relay a listener. Closing that leaves the door shut.
+// open gives the next relay a listener. After the listener is closed, the door is shut.
 func (d *door) open() net.Listener {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *room) Accept() (net.Conn, error) {
 	}
 }
 
-// Close keeps callers out.
+// Close refuses further connections.
 func (r *room) Close() error {
 	r.once.Do(func() { close(r.closed) })
 	return nil

@@ -12,10 +12,9 @@ import (
 
 var every = flag.Int("every", 1, "kill at every so many of an agent's outward calls, from a random one on; 1 takes all")
 
-// TestKilledAtEachCall kills an agent at its first, second, third … outward call
-// (REST, GraphQL and git alike), before and after the call took effect, starts
-// it again and wants the same end: one review for each head and one merge. It
-// ends when a whole loop goes by with fewer calls than the one to die at.
+// TestKilledAtEachCall kills an agent at its first, second, third … outward call (REST, GraphQL or git), before
+// or after the call takes effect, and starts it again. The result must be the same: one review for each head
+// and one merge. The test ends when a whole loop needs fewer calls than the one at which the agent would die.
 func TestKilledAtEachCall(t *testing.T) {
 	t.Parallel()
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
@@ -38,8 +37,7 @@ func TestKilledAtEachCall(t *testing.T) {
 	}
 }
 
-// killAt runs a loop in which one agent dies at a call, and reports whether it
-// came to that.
+// killAt runs a loop in which one agent dies at a call, and reports whether the agent made that call.
 func killAt(t *testing.T, role decide.Role, at int, drop githubsim.Drop) bool {
 	w := newWorld(t, twoDefects())
 	victim := w.agents[role]

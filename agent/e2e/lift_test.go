@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// relaxed is a change with nothing wrong but that it says who approves, which only a person decides.
+// relaxed is a change whose only problem is that it changes who approves, which only a person decides.
 var relaxed = map[string]string{"store/OWNERS": "approvers: [somebody]\n"}
 
 // review posts a person's review of a head by hand.
@@ -77,7 +77,7 @@ func TestPersonLiftsAHold(t *testing.T) {
 	}
 }
 
-// An approval of a head says nothing of the next one.
+// An approval of a head does not apply to the next head.
 func TestApprovalOfAnOlderHeadLiftsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
@@ -110,8 +110,7 @@ func (w *world) retarget(ref forge.Ref, base string) {
 	w.must(err)
 }
 
-// A glass that was broken for a sandbox, and an approval that was given for it, let nothing
-// into main.
+// A broken glass and an approval that were given for a sandbox do not let the change into main.
 func TestAPersonsWordIsForTheBaseItWasGivenFor(t *testing.T) {
 	t.Parallel()
 	for name, speak := range map[string]func(w *world, ref forge.Ref){

@@ -17,8 +17,8 @@ const (
 	correct = "package store\n\n" + mended + "\nfunc Search() {}\n"
 )
 
-// oneNit is a script by which a reviewer approves a change with a misspelt comment in it. The
-// sessions of both roles are counted.
+// oneNit returns a script in which a reviewer approves a change with a misspelt comment. The sessions
+// of both roles are counted.
 func oneNit() map[string]any {
 	nit := defect("store/search.go", typo, mended, "nit")
 	finding := nit["finding"].(map[string]any)
@@ -89,7 +89,8 @@ func TestNitsAreAppliedBeforeTheMerge(t *testing.T) {
 	}
 }
 
-// checkNitThread: the only thread says what was done about its finding, and is resolved if that is gone.
+// checkNitThread checks that the only thread says what was done about its finding, and is resolved if the
+// finding is gone.
 func (w *world) checkNitThread(ref forge.Ref, said string, resolved bool) {
 	w.t.Helper()
 	client, err := forge.New(forge.Config{APIURL: w.URL + "/api/v3/", Token: string(w.agents[decide.Author].cfg.GitHub.Token),

@@ -7,8 +7,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// looked reports whether an agent has asked GitHub about a pull request since it
-// started: GraphQL is how it looks.
+// looked reports whether an agent has looked at a pull request since it started, which it does with GraphQL.
 func (w *world) looked(role decide.Role) bool {
 	m := w.agents[role]
 	m.mu.Lock()

@@ -10,8 +10,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// TestLostBaseCallsAPerson: a pull request that GitHub closed with its base branch while its
-// author's agent was away gets one call when that is back, and none when it starts once more.
+// TestLostBaseCallsAPerson: GitHub closes a pull request with its base branch while the author's agent is away.
+// The agent calls a person once when it is back, and not again after another start.
 func TestLostBaseCallsAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})

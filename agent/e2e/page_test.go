@@ -42,8 +42,9 @@ func (w *world) showPage() {
 	w.startRelay()
 }
 
-// Each head shows within seconds whose turn it is, by the times at which the relay heard of both; and why it was merged is the
-// same on the page, which has the log alone, and in the terminal, which asks GitHub.
+// Each head shows whose turn it is within seconds, by the times at which the relay received both events. The
+// reasons for the merge are the same on the page, which has only the log, and in the terminal, which asks
+// GitHub.
 func TestThePullRequestThePageAndTheTerminalTellTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())

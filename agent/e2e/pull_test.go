@@ -117,9 +117,8 @@ func (w *world) file(at, path string) string {
 	return text
 }
 
-// checkInvariants holds what must always be true of a pull request:
-// at most one review for each head, and a merge only of a head that the
-// reviewer's newest record approves.
+// checkInvariants checks what must always be true of a pull request: at most one review for each head, and a
+// merge only of a head that the reviewer's newest record approves.
 func (w *world) checkInvariants(ref forge.Ref) {
 	w.t.Helper()
 	pr := w.pull(ref)
@@ -146,8 +145,8 @@ func (w *world) checkInvariants(ref forge.Ref) {
 	}
 }
 
-// mergesOnMain counts the commits on main since the first: squash merges, as long
-// as nobody pushes there.
+// mergesOnMain counts the commits on main since the first. They are squash merges, as long as nobody pushes to
+// main.
 func (w *world) mergesOnMain() int {
 	w.t.Helper()
 	n := 0

@@ -28,8 +28,8 @@ func (w *world) refuse(method, suffix string, status int) *atomic.Int64 {
 	return &n
 }
 
-// TestRefusedActsEndWithAPerson has GitHub refuse what an agent does, every time:
-// each act is tried as often as the settings say and then a person is called.
+// TestRefusedActsEndWithAPerson makes GitHub always refuse an agent's act: the agent tries each act as often as
+// the settings say, and then calls a person.
 func TestRefusedActsEndWithAPerson(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -67,8 +67,8 @@ func (w *world) labelled(ref forge.Ref) bool {
 	return false
 }
 
-// TestApprovalIsForOneBase retargets an approved pull request, whose head then
-// brings along commits that nobody reviewed.
+// TestApprovalIsForOneBase retargets an approved pull request, whose head then includes commits that nobody
+// reviewed.
 func TestApprovalIsForOneBase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
@@ -107,8 +107,8 @@ func TestApprovalIsForOneBase(t *testing.T) {
 	}
 }
 
-// TestDismissedReviewIsRepeatedOnRequest dismisses an approval: nothing is merged,
-// and asking for the review again is all it takes to go on.
+// TestDismissedReviewIsRepeatedOnRequest dismisses an approval: nothing is merged until the review is requested
+// again, which is all that is needed.
 func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})
@@ -130,8 +130,8 @@ func TestDismissedReviewIsRepeatedOnRequest(t *testing.T) {
 	w.until("merged", func() bool { return w.merged(ref) })
 }
 
-// TestRoundsAreCountedAnewForBoth lets the rounds run out; taking the label off once
-// is enough, whichever agent had called.
+// TestRoundsAreCountedAnewForBoth exceeds the limit of rounds. Removing the label once is enough, whichever
+// agent called a person.
 func TestRoundsAreCountedAnewForBoth(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, twoDefects())

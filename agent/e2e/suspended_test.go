@@ -29,8 +29,8 @@ func (w *world) floor() int {
 	return n
 }
 
-// TestSuspendedMachineCatchesUp has both machines sleep for so long that the relay has
-// forgotten all that happened meanwhile. It says so, and they look at everything.
+// TestSuspendedMachineCatchesUp suspends both machines for so long that the relay forgets all events meanwhile.
+// The relay says so, and the agents look at everything.
 func TestSuspendedMachineCatchesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]any{})

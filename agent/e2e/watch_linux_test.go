@@ -15,13 +15,13 @@ import (
 // terminal is the screen of a terminal.
 type terminal struct{ *terminaltest.Terminal }
 
-// screen is what stands on it: what was drawn whole last.
+// screen returns the last complete drawing on the terminal.
 func (t terminal) screen() string {
 	drawn := strings.Split(t.Whole(), "\x1b[H")
 	return strings.ReplaceAll(drawn[max(0, len(drawn)-2)], "\x1b[K", "")
 }
 
-// What status --watch draws on a terminal follows what the agent here does and what the relay knows.
+// The output of status --watch on a terminal follows the local agent's work and what the relay knows.
 func TestTheScreenFollowsTheLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, with(twoDefects(), decide.Reviewer, "hang"))
