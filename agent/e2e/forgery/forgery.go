@@ -93,7 +93,7 @@ const perArena = 20
 func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error {
 	results := make(chan Result)
 	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(r.Workers + 1)
+	all.SetLimit(r.Workers)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
