@@ -3,8 +3,8 @@
 GO ?= go
 STATICCHECK = $(GO) tool staticcheck
 
-# All that is compiled here, and by the tests, is compiled one way, so that Go's cache has it once: static, and
-# without this machine's paths.
+# Everything here and in the tests is compiled with the same settings, so that Go's cache keeps one copy: static,
+# and without this machine's paths.
 export CGO_ENABLED = 0
 export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 
@@ -14,12 +14,12 @@ export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Go renames what it built into place when that is on the same file system, so
-# that two builds at once, or one beside a running program, do not disturb each other.
+# On the same file system, Go renames a finished build into place. So two builds at once, or a build beside a
+# running program, do not disturb each other.
 EXE = $(shell $(GO) env GOEXE)
 BUILD = mkdir -p bin && GOTMPDIR="$(CURDIR)/bin" $(GO) build -o bin/
 
-# Says what is compiled now, as long as the demo was not built here.
+# Prints what is being compiled, until the demo has been built here once.
 TELL = @test -e bin/demo$(EXE) || echo "compiling"
 
 .PHONY: build
@@ -30,14 +30,14 @@ build: ## Build both binaries, static, into bin/
 	@$(BUILD)touchstone$(EXE) ./agent
 
 .PHONY: snapshot
-snapshot: ## Make all that a release consists of in dist/, and publish nothing
+snapshot: ## Build all parts of a release into dist/, and publish nothing
 	GOBIN="$(CURDIR)/bin" $(GO) install github.com/goreleaser/goreleaser/v2@v2.16.0
 	GOBIN="$(CURDIR)/bin" $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
 	sh scripts/release/image.sh dist
 
 .PHONY: try
-try: snapshot ## Use what a release consists of: install, run and remove it, on a Debian machine and as root
+try: snapshot ## Install, run and remove all parts of a release, on a Debian machine and as root
 	sh scripts/release/try.sh dist
 
 .PHONY: patience
@@ -56,41 +56,40 @@ screenshots: build ## Take the README's pictures of the relay's page, from the d
 	@$(GO) run ./scripts/screenshots
 
 .PHONY: live
-live: ## Set everything up as a team of five does, by a machine user and by a GitHub App, and count what people do
+live: ## Set everything up as a team of five would, with a machine user and with a GitHub App, and count the actions
 	@$(MAKE) --no-print-directory demo ARGS="--live $(ARGS)"
 	@bin/demo --bin bin --live --app $(ARGS)
 
-# The sweeps take hundreds of whole loops each: one kills an agent at each of its outward
-# calls, one breaks each promise that the simulation holds the agents to, three take hostile,
-# persuading and ordinary changes through reviews.
+# Each sweep runs hundreds of whole loops. One kills an agent at each of its outward calls, one breaks each promise
+# that the simulation checks, and three review hostile, persuasive and ordinary changes.
 SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|TestWhatOnlyTalksLeaksNothing|TestOrdinaryChangesPass)$$
 
-# Tests in which something happens at a sample of an agent's outward calls, and in a sweep at each.
+# Tests that disturb an agent at a sample of its outward calls; a sweep takes each call.
 SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised|TestAFullDiskAtEachWrite)$$
 
-# What drives the real model CLIs, which take seconds of the processor to start. `make programs` has each
-# of them answer once (TestAnswers), and one close the loop.
+# Tests that drive the real model CLIs, each of which needs seconds of processor time to start. `make programs` has
+# each CLI answer once (TestAnswers), and has one of them close the loop.
 CLIS = ^TestReal.*$$
 
 # Packages whose tests start the built programs, the model CLIs or a browser, or have agents work on pull requests.
 PROGRAMS = ./agent ./agent/author ./agent/daemon ./agent/e2e/... ./agent/engine/conformance ./agent/reviewer \
 	./relay ./relay/dashboard ./scripts/chaosrelay ./scripts/demo
 
-# A machine that is slow, or busy with other things, makes no test fail.
+# A slow or busy machine makes no test fail.
 PATIENCE = -timeout 30m
 
-# AGAIN=N runs up to N failed tests once more, alone, and names those that then pass as unsteady.
+# AGAIN=N runs up to N failed tests once more, alone, and reports those that pass then as unsteady.
 AGAIN = 0
 
-# go test with one line in the end that says how it went. `make check` vets all packages.
+# go test with a summary in the last line. `make check` vets all packages.
 TEST = ./scripts/runtests -again=$(AGAIN) -vet=off $(PATIENCE)
 RUNTESTS = $(GO) run $(TEST)
 
-# What tests keep to be looked at, such as a picture of each page.
+# Files that tests keep for people, such as a picture of each page.
 ARTIFACTS = .artifacts
 
 .PHONY: test
-test: tools ## Set up what the tests need and run them, all but those of `make programs` and `make sweep`
+test: tools ## Set up what the tests need and run all but those of `make programs` and `make sweep`
 	@$(RUNTESTS) -without='$(PROGRAMS)' -shuffle=on -skip '$(SWEEP)|$(CLIS)' ./...
 
 .PHONY: programs
@@ -98,25 +97,25 @@ programs: tools ## The tests that start the built programs, the model CLIs or a 
 	@rm -rf $(ARTIFACTS) && mkdir $(ARTIFACTS)
 	@$(RUNTESTS) -artifacts -outputdir "$(CURDIR)/$(ARTIFACTS)" -shuffle=on -skip '$(SWEEP)|$(CLIS)' $(PROGRAMS)
 
-# A random Nth of what takes long: places of sweeps, packages of the race detector's tests. 1 takes all.
+# A random Nth of the long runs: places in sweeps, packages under the race detector. 1 takes all.
 EVERY = 1
 
-# Tests of programs that they start: those of the demo are built without the race detector, and
-# those of the scripts do one thing after the other. TestHappyLoop races like the loop that a real CLI closes.
+# Tests that start programs. The demo's programs are built without the race detector, and the scripts do one thing at
+# a time. TestHappyLoop covers the loop that a real CLI closes.
 STARTED = ^(TestScripts|TestClaudeClosesTheLoop|TestTeamSetsItselfUp|TestTwoDemosAtOnce|TestSignalEndsIt|TestKeepLeavesItRunningUntilInterrupted)$$
 
 .PHONY: race
-race: tools ## Both with the race detector, but for tests of whole programs, for which there has to be a C compiler (EVERY=2: every second package)
+race: tools ## Tests and programs with the race detector, without the tests that run whole programs; needs a C compiler (EVERY=2: every second package)
 	@$(GO) run -exec "env CGO_ENABLED=1" $(TEST) -every=$(EVERY) -race -shuffle=on -skip '$(SWEEP)|$(CLIS)|$(STARTED)' ./...
 
 .PHONY: sweep
-sweep: tools ## The tests that take hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)
+sweep: tools ## The tests that run hundreds of whole loops or drive the model CLIs (EVERY=4 takes a random fourth of the places)
 	@$(RUNTESTS) -run '$(CLIS)' ./agent/engine/... ./agent/skill
 	@$(RUNTESTS) -run '$(SWEEP)' ./agent/e2e/hostile
 	@$(RUNTESTS) -run '$(SWEEP)|$(SAMPLED)' ./agent/e2e ./agent/e2e/schedule -every $(EVERY)
 
 .PHONY: tools
-tools: ## Install the model CLIs that the engine tests drive, if npm is there
+tools: ## Install the model CLIs for the engine tests, if npm is there
 	@sh scripts/install-engines.sh
 
 .PHONY: engines
@@ -124,11 +123,11 @@ engines: tools ## Drive every case of the engines' conformance suite through the
 	@$(GO) run ./scripts/engines $(ARGS)
 
 .PHONY: hostile
-hostile: ## Take hostile pull requests through a review by a model that obeys them
+hostile: ## Review hostile pull requests with a model that obeys them
 	@$(GO) run ./scripts/hostile $(ARGS)
 
 .PHONY: guard-mutants
-guard-mutants: ## Write the guard's scenarios in other ways that mean the same, and count what differs
+guard-mutants: ## Rewrite the guard's scenarios without changing their meaning, and count different results
 	@$(GO) run ./scripts/guardmutants $(ARGS)
 
 .PHONY: actions
@@ -158,14 +157,14 @@ SEEDS ?= 100
 SEED ?= 1
 
 .PHONY: sim
-sim: ## Run the loop in orders that seeds decide, and look for what must never happen (SEEDS=10000 SEED=1)
+sim: ## Run the loop in random schedules, and look for what must never happen (SEEDS=10000 SEED=1)
 	@$(GO) run ./scripts/sim -seeds $(SEEDS) -seed $(SEED)
 
-# What a release is built for.
+# The platforms of a release.
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: check
-check: ## Everything a change has to pass besides the tests: format, vet, lint, types for all platforms, import rules, tidiness
+check: ## Everything that a change must pass besides the tests: format, vet, lint, types for all platforms, import rules, tidiness
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "make check: run gofmt on the files above"; exit 1; }
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
@@ -175,7 +174,7 @@ check: ## Everything a change has to pass besides the tests: format, vet, lint, 
 	$(GO) mod tidy -diff
 
 .PHONY: builds
-builds: ## Build both programs for all platforms, which `make check` has only looked at the types for
+builds: ## Build both programs for all platforms; `make check` only checks their types
 	@for platform in $(PLATFORMS); do \
 		echo "build $$platform"; GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./relay || exit 1; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./agent || exit 1; done
