@@ -192,6 +192,12 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 // GitHub's clock to the first recheck.
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
+	// Webhooks arrive long before a merge queue merges, so the agents see what happened while it paused.
+	if w.rules.MergeQueue {
+		for _, m := range w.machines {
+			w.act(ctx, m)
+		}
+	}
 	w.Sim.SetFaults(githubsim.Faults{})
 	const enough = 40
 	for range enough {
