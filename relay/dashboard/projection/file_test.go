@@ -1,0 +1,108 @@
+package projection_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+// A file that stopped half way continues from there, without reading processed events again.
+func TestFileGoesOnFromWhereItStopped(t *testing.T) {
+	t.Parallel()
+	l, path, events := newLog(t), filepath.Join(t.TempDir(), "page.db"), story()
+	l.append(events[:3]...)
+	makeFile(t, l, path)
+	alter(t, path, "UPDATE places SET events = 1000") // which no reading of the log would come to
+	l.append(events[3:]...)
+	p := l.project(path, "judge")
+	sources, err := p.Sources(t.Context(), event.Filter{})
+	if want := int64(1000 + len(events) - 3); err != nil || len(sources) != 1 || sources[0].Events != want {
+		t.Errorf("it counts %+v, want %d: %v", sources, want, err)
+	}
+	if got, want := one(t, p), one(t, l.project(l.file(), "judge")); !reflect.DeepEqual(got, want) {
+		t.Errorf("it comes to %+v, want %+v", got, want)
+	}
+}
+
+// A file that is missing, damaged, of another version or of another log is rebuilt.
+func TestFileIsRebuilt(t *testing.T) {
+	l := newLog(t)
+	events := story()
+	l.append(events[:6]...)
+	want := one(t, l.project(l.file(), "judge"))
+	for name, spoil := range map[string]func(path string){
+		"as it was": func(string) {},
+		"no database": func(path string) {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("no"), 5000), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"overwritten in the middle": func(path string) {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 3*4096), 4096); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a newer version": func(path string) { alter(t, path, "UPDATE meta SET value = '99' WHERE name = 'format'") },
+		"of another log":  func(path string) { alter(t, path, "UPDATE meta SET value = 'other' WHERE name = 'log'") },
+		"ahead of the log": func(path string) {
+			alter(t, path, "UPDATE meta SET value = '999' WHERE name = 'at'; UPDATE pulls SET summary = '{}'")
+		},
+		"without tables": func(path string) { alter(t, path, "DROP TABLE pulls; DROP TABLE meta") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "page.db")
+			makeFile(t, l, path)
+			spoil(path)
+			l := *l
+			l.t = t
+			if got := one(t, l.project(path, "judge")); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+// makeFile makes a projection's file and closes it.
+func makeFile(t *testing.T, l *log, path string) {
+	t.Helper()
+	p, err := projection.Open(t.Context(), projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: []string{"judge"},
+		GitHub: []string{"github"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	p.Await(t.Context())
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func alter(t *testing.T, path, statements string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+}
