@@ -49,6 +49,9 @@ type Event struct {
 	// JSON says that this very Payload is known to be valid JSON, which saves validating it again: half the
 	// cost of sending an event. False says nothing. The field is not sent.
 	JSON bool
+	// Parsed is what the source read in the Payload, of a type of the relay's own, so that no reader in the
+	// same process has to parse it again. It is nil for events from the store. The field is not sent.
+	Parsed any
 }
 
 // RecoveredHeader is a header of events that no webhook brought: the relay fetched them from the sender

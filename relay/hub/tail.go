@@ -50,7 +50,8 @@ func (e *Entry) Segment() (segment.Segment, error) {
 	return e.segment, e.segmentErr
 }
 
-// size estimates what the entry takes in memory at most: the payload, its frame, and the compressed frame.
+// size estimates what the entry takes in memory at most: the payload and what was read in it, its frame, and the
+// compressed frame.
 func (e *Entry) size() int { return entryOverhead + 3*len(e.Payload) }
 
 // tail holds the log's bounds and its newest entries without a gap between them.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
-	"touchstone/relay/internal/exactjson"
+	"touchstone/relay/internal/payload"
 )
 
 // GitHub accepts the webhooks of GitHub and GitHub Enterprise Server
@@ -39,7 +39,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 	if typeName(kind) == "" {
 		return event.Event{}, errors.New("the header X-GitHub-Event is missing or is no event's name")
 	}
-	payload, err := githubPayload(header.Get("Content-Type"), body)
+	text, err := githubPayload(header.Get("Content-Type"), body)
 	if err != nil {
 		return event.Event{}, err
 	}
@@ -47,7 +47,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 		Source: name, Delivery: deliveryID(name, header.Get("X-GitHub-Delivery"), body, at), Type: kind,
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers:    keep(header, githubHeader),
-		Payload:    payload,
+		Payload:    text,
 	}
 	if g.Secret != "" {
 		// GitHub's payloads contain times and ids, and a redelivery keeps its delivery's id.
@@ -97,7 +97,6 @@ func (g GitHub) Prove(e event.Event) error {
 // githubPayload returns the part of a body that should be JSON, for either of the two content types that
 // GitHub offers. A body of any other type is taken as JSON.
 func githubPayload(contentType string, body []byte) ([]byte, error) {
-	payload := body
 	if mediaType, _, _ := mime.ParseMediaType(contentType); mediaType == "application/x-www-form-urlencoded" {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
@@ -106,60 +105,23 @@ func githubPayload(contentType string, body []byte) ([]byte, error) {
 		if len(form["payload"]) != 1 {
 			return nil, errors.New("the form has to have the field payload exactly once")
 		}
-		payload = []byte(form.Get("payload"))
+		return []byte(form.Get("payload")), nil
 	}
-	return payload, nil
-}
-
-// numbered is any object of GitHub's that has a number in its repository.
-type numbered struct {
-	Number int `json:"number"`
-}
-
-// run is a check run, check suite or workflow run; it belongs to pull requests.
-type run struct {
-	PullRequests []numbered `json:"pull_requests"`
-}
-
-// githubSummary is the part of a payload that events are filtered by.
-type githubSummary struct {
-	Action      string   `json:"action"`
-	Number      int      `json:"number"`
-	PullRequest numbered `json:"pull_request"`
-	Issue       numbered `json:"issue"`
-	CheckRun    run      `json:"check_run"`
-	CheckSuite  run      `json:"check_suite"`
-	WorkflowRun run      `json:"workflow_run"`
-	Repository  struct {
-		FullName string `json:"full_name"`
-	} `json:"repository"`
-	Sender struct {
-		Login string `json:"login"`
-	} `json:"sender"`
+	return body, nil
 }
 
 // describe fills in what a payload of GitHub's shape says about itself, and reports whether it is JSON. A
-// payload of another shape gets fewer fields: Unmarshal goes on after a value of the wrong type, and what it
-// has read is valid.
+// payload of another shape gets fewer fields.
 func describe(e *event.Event) bool {
-	var s githubSummary
-	if err := exactjson.Decode(e.Payload, &s); err != nil {
+	p, err := payload.Read(e.Payload)
+	if err != nil {
 		return false
 	}
-	e.JSON = true
-	e.Action = clip(s.Action)
-	e.Repo = clip(s.Repository.FullName)
-	e.Sender = clip(s.Sender.Login)
-	numbers := []numbered{s.PullRequest, s.Issue, {s.Number}}
-	for _, r := range []run{s.CheckRun, s.CheckSuite, s.WorkflowRun} {
-		numbers = append(numbers, r.PullRequests...)
-	}
-	for _, n := range numbers {
-		if n.Number > 0 {
-			e.Number = n.Number
-			break
-		}
-	}
+	e.JSON, e.Parsed = true, p
+	e.Action = clip(p.Action)
+	e.Repo = clip(p.Repository.FullName)
+	e.Sender = clip(p.Sender.Login)
+	e.Number = p.About()
 	return true
 }
 

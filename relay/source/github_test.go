@@ -13,6 +13,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
+	"touchstone/relay/internal/payload"
 	"touchstone/relay/source"
 	"touchstone/relay/source/sourcetest"
 )
@@ -104,6 +105,9 @@ func TestDescribe(t *testing.T) {
 		want.Source, want.Delivery, want.Type = "github", "d-1", "pull_request"
 		want.ReceivedAt = time.Date(2026, 5, 4, 2, 2, 1, 987000000, time.UTC)
 		want.Headers, want.Payload, want.JSON, want.Signature, want.SignedOnce = got.Headers, []byte(test.body), true, got.Signature, true
+		if want.Parsed, err = payload.Read(want.Payload); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", test.name, got, want)
 		}

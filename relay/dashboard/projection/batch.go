@@ -141,7 +141,7 @@ var insertEvents = insertEvent + strings.Repeat(", (?, ?, ?, ?, ?, ?, ?, ?)", ro
 
 // run processes the events. Its statements use a context that never ends, because each statement whose context
 // can end costs a goroutine. Instead, run calls done before each event to learn whether to continue.
-func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload, through int64, done func() error) error {
+func (b *batch) run(ctx context.Context, events []event.Event, says []parsed, through int64, done func() error) error {
 	const columns = 8
 	values := make([]any, 0, rowsAtOnce*columns)
 	for i, e := range events {
@@ -155,11 +155,11 @@ func (b *batch) run(ctx context.Context, events []event.Event, parsed []payload,
 		b.count(at, e)
 		number := e.Number
 		if b.p.github[e.Source] && read[e.Type] {
-			if number, err = b.take(ctx, e, parsed[i], at); err != nil {
+			if number, err = b.take(ctx, e, says[i], at); err != nil {
 				return err
 			}
 		}
-		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt), parsed[i].text)
+		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt), says[i].text)
 		if len(values) == cap(values) {
 			if _, err := b.exec(ctx, insertEvents, values...); err != nil {
 				return err
@@ -211,7 +211,7 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 }
 
 // take applies an event to its commit and its pull request, and returns the number of the pull request.
-func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (int, error) {
+func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (int, error) {
 	var sha string
 	switch e.Type {
 	case "status":
@@ -253,7 +253,7 @@ func (b *batch) take(ctx context.Context, e event.Event, in payload, at int64) (
 
 // takeCommit applies an event to a commit, and marks the pull requests that have it as a head to be rewritten.
 // It returns the number of one of them; 0 if there is none.
-func (b *batch) takeCommit(ctx context.Context, e event.Event, in payload, key commitKey) (number int, err error) {
+func (b *batch) takeCommit(ctx context.Context, e event.Event, in parsed, key commitKey) (number int, err error) {
 	commit, err := b.commit(ctx, key)
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/payload"
 	"touchstone/verdict"
 )
 
@@ -50,7 +51,7 @@ const (
 const maxChecks = 300
 
 // status processes a commit status.
-func (c *Commit) status(e event.Event, in payload) {
+func (c *Commit) status(e event.Event, in parsed) {
 	name := Plain(in.Context, maxName)
 	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC()}
 	if check.At.IsZero() {
@@ -70,7 +71,7 @@ func (c *Commit) status(e event.Event, in payload) {
 }
 
 // run processes a check run.
-func (c *Commit) run(in *checkRun, e event.Event) {
+func (c *Commit) run(in *payload.CheckRun, e event.Event) {
 	check := Check{State: "pending", At: in.StartedAt.UTC(), Run: in.ID}
 	if in.Status == "completed" {
 		check.State = "failure"
@@ -106,7 +107,7 @@ func keep(all *map[string]Check, name string, check Check) {
 }
 
 // push adds the repairs among the commits of a push.
-func (c *Commit) push(in payload) {
+func (c *Commit) push(in parsed) {
 	for _, o := range in.Commits {
 		repair, ok := verdict.ParseRepair(o.Message)
 		if !ok || len(c.Repairs) >= maxHeads || slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == o.ID }) {

@@ -137,7 +137,7 @@ func (p *Projection) collect(ctx context.Context, reader *hub.Reader) (next piec
 // piece is a part of the log up to an event, with the parsed payloads.
 type piece struct {
 	events  []event.Event
-	parsed  []payload
+	parsed  []parsed
 	through int64
 }
 
@@ -240,21 +240,20 @@ func (p *Projection) take(ctx context.Context, next piece) error {
 	return nil
 }
 
-// parse parses the payloads, on all processors if there are many.
-func (p *Projection) parse(events []event.Event) []payload {
-	parsed := make([]payload, len(events))
+// parse reads what the payloads say, on all processors if there are many.
+func (p *Projection) parse(events []event.Event) []parsed {
+	all := make([]parsed, len(events))
 	var group sync.WaitGroup
 	share := max(64, (len(events)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for from := 0; from < len(events); from += share {
 		group.Go(func() {
 			for i := from; i < min(from+share, len(events)); i++ {
 				if e := events[i]; p.github[e.Source] && read[e.Type] {
-					parsed[i] = parse(e)
-					parsed[i].text = describe(e, parsed[i])
+					all[i] = parse(e)
 				}
 			}
 		})
 	}
 	group.Wait()
-	return parsed
+	return all
 }

@@ -18,6 +18,7 @@ import (
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/payload"
 	"touchstone/relay/internal/sqlite"
 	"touchstone/verdict"
 )
@@ -199,6 +200,24 @@ func story() []event.Event {
 			object{"pull_request": pull(30, 1, "bbb",
 				object{"state": "closed", "closed_at": merged, "merged_at": merged, "merged_by": object{"login": "alice"},
 					"merge_commit_sha": "ccc"})}),
+	}
+}
+
+// What the source read in a payload is not read again: the payload here says something else.
+func TestReadsNoPayloadASecondTime(t *testing.T) {
+	l := newLog(t)
+	p := l.project(l.file())
+	read, err := payload.Read(opened(1, "aaa").Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.PullRequest.Title = "As the source read it"
+	e := opened(1, "aaa")
+	e.Parsed = read
+	l.append(e)
+	p.Await(t.Context())
+	if got := one(t, p).Title; got != "As the source read it" {
+		t.Errorf("the title is %q", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/payload"
 	"touchstone/verdict"
 )
 
@@ -82,7 +83,7 @@ const (
 )
 
 // apply applies what an event says about the pull request itself.
-func (p *Pull) apply(e event.Event, in payload) {
+func (p *Pull) apply(e event.Event, in parsed) {
 	p.EventAt = later(p.EventAt, e.ReceivedAt)
 	if o := in.PullRequest; o != nil && o.Number == p.Number {
 		p.describe(o, e)
@@ -95,13 +96,13 @@ func (p *Pull) apply(e event.Event, in payload) {
 		}
 	}
 	if e.Type == "pull_request_review" && in.Review != nil {
-		p.review(e.Action, in.Review)
+		p.review(e.Action, in)
 	}
 }
 
 // describe applies the state of the pull request, unless a newer state is known. GitHub's times are whole
 // seconds: within a second the log's order decides, but a merge is never undone.
-func (p *Pull) describe(o *pullObject, e event.Event) {
+func (p *Pull) describe(o *payload.Pull, e event.Event) {
 	p.addHead(o.Head.SHA, e)
 	if o.MergedAt != nil {
 		p.MergedAt, p.MergeSHA = o.MergedAt.UTC(), Plain(o.MergeSHA, 64)
@@ -160,7 +161,8 @@ func (p *Pull) headAt(sha string) time.Time {
 
 // review applies a review. An edited or dismissed review stays so even if events come out of order, because the
 // submitted text is lost.
-func (p *Pull) review(action string, o *reviewObject) {
+func (p *Pull) review(action string, in parsed) {
+	o := in.Review
 	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
 	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))
 	if i < 0 {
@@ -168,7 +170,7 @@ func (p *Pull) review(action string, o *reviewObject) {
 			return
 		}
 		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
-		r.readRecord(p, o)
+		r.readRecord(p, in)
 		p.Reviews = append(p.Reviews, r)
 		slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 		i = slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
@@ -177,7 +179,7 @@ func (p *Pull) review(action string, o *reviewObject) {
 	r.Edited = r.Edited || action == "edited" || r.Body != body
 	if action == "submitted" && r.Body != body { // the event of its edit came first
 		r.Body = body
-		r.readRecord(p, o)
+		r.readRecord(p, in)
 	}
 	r.Dismissed = r.Dismissed || action == "dismissed"
 	if r.State == "" || action == "submitted" {
@@ -187,10 +189,10 @@ func (p *Pull) review(action string, o *reviewObject) {
 
 // readRecord reads the record of a review, if it has one. The signature is checked with the key that it names:
 // it must match this pull request and the record's content.
-func (r *Review) readRecord(p *Pull, o *reviewObject) {
-	sealed := o.sealed
-	if o.unsealed != nil {
-		r.Record, r.Forged, r.Key, r.Unreadable = nil, false, "", verdict.Sealing(o.Body)
+func (r *Review) readRecord(p *Pull, in parsed) {
+	sealed := in.sealed
+	if in.unsealed != nil {
+		r.Record, r.Forged, r.Key, r.Unreadable = nil, false, "", verdict.Sealing(in.Review.Body)
 		return
 	}
 	record := sealed.Record

@@ -12,7 +12,7 @@ import (
 const maxText = 200
 
 // describe summarises an event in a few words for a pull request's timeline.
-func describe(e event.Event, in payload) string {
+func describe(e event.Event, in parsed) string {
 	switch e.Type {
 	case "pull_request":
 		return describePull(e, in)
@@ -24,8 +24,8 @@ func describe(e event.Event, in payload) string {
 		if e.Action != "submitted" {
 			text = Plain(e.Action, 40) + ", was " + text
 		}
-		if in.Review.unsealed == nil {
-			text += fmt.Sprintf(", round %d", in.Review.sealed.Record.Round)
+		if in.unsealed == nil {
+			text += fmt.Sprintf(", round %d", in.sealed.Record.Round)
 		} else if line := Plain(firstLine(in.Review.Body), maxText); line != "" {
 			text += ": " + line
 		}
@@ -60,7 +60,7 @@ func describe(e event.Event, in payload) string {
 	return ""
 }
 
-func describePull(e event.Event, in payload) string {
+func describePull(e event.Event, in parsed) string {
 	o := in.PullRequest
 	if o == nil {
 		return ""
