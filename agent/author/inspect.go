@@ -162,10 +162,10 @@ func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 }
 
 // allowed reports whether a fix may do what the guard found. It may rework tests, since the next review
-// judges that. Silencing a check is rejected even if it is only suspected. That a test no longer runs is
-// rejected, unless a finding is about its file: then the review asked for it, and the commit says so.
+// judges that. Silencing a check is rejected even if it is only suspected. That a test no longer runs, or is
+// gone, is rejected, unless a finding is about its file: then the review asked for it, and the commit says so.
 func (c ownChange) allowed(f guard.Finding) bool {
-	if guard.ByRuns(f) {
+	if guard.Loses(f) {
 		return slices.ContainsFunc(c.open.Outstanding(), func(e verdict.Entry) bool { return e.Path == f.Path })
 	}
 	return f.Tier == guard.Evidence && (f.Kind == guard.Test || f.Kind == guard.Assertion || f.Kind == guard.Unexamined)

@@ -77,8 +77,9 @@ type Change struct {
 	Runs *junit.Runs
 }
 
-// ByRuns reports whether a finding comes from the test runners' reports and not from the code.
-func ByRuns(f Finding) bool { return code.ByRuns(f.Rule) }
+// Loses reports whether a finding says that a test no longer runs, by the test runners' reports or because it
+// is deleted.
+func Loses(f Finding) bool { return code.Loses(f.Rule) }
 
 // Examines reports whether a file of this name can have a finding.
 func Examines(name string) bool {

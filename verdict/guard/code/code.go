@@ -87,7 +87,7 @@ func (x *examination) wants(f change.File, size, tests int) int {
 	same := bytes.Equal(f.Before, f.After)
 	switch {
 	case lang == nil:
-		x.subject.touched, x.subject.beyond = x.subject.touched || !same, x.subject.beyond || !same
+		x.subject.beyond = x.subject.beyond || !same
 		return 0
 	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) &&
 		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)):
@@ -125,6 +125,9 @@ func (x *examination) take(p parsed) {
 		return
 	}
 	if old != nil {
+		if now == nil && f.Path != "" {
+			old.left = parse(old.path, f.After, old.lang)
+		}
 		x.before = append(x.before, old)
 	}
 	if now != nil {

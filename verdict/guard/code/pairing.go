@@ -167,12 +167,11 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
-// twin reports whether the file has another, unchanged test, accepted by taken, that has the same text or
-// says all that this test says.
-func (p *pairing) twin(b *unit, taken func(*unit) bool) bool {
+// twin reports whether another, unchanged test beside this one has the same text or says all that it says.
+func (p *pairing) twin(b *unit) bool {
 	return slices.ContainsFunc(b.side.units, func(u *unit) bool {
 		a := p.of[u]
-		return u != b && u.role == test && u.size > 3 && taken(u) && a != nil && a.digest == u.digest &&
+		return u != b && u.role == test && u.size > 3 && u.parent == b.parent && a != nil && a.digest == u.digest &&
 			(u.digest == b.digest || len(b.claims) > 0 && len(u.claims) >= len(b.claims) && b.saidBy(u))
 	})
 }
@@ -189,22 +188,6 @@ func (u *unit) saidBy(other *unit) bool {
 		}
 	}
 	return true
-}
-
-// replaced reports whether something may replace a removed test: any new test; a test with its text in
-// another file; a changed test with its name in the same file; or a test or data in the same file that says
-// more.
-func (p *pairing) replaced(b *unit) bool {
-	return slices.ContainsFunc(p.after, func(a *unit) bool {
-		was, near, said := p.of[a], a.side == b.side.other, 0
-		if was != nil {
-			said = was.says()
-		}
-		if a.role == test && (was == nil || !near && a.digest == b.digest || near && a.name == b.name && a.digest != was.digest) {
-			return true
-		}
-		return near && a.digest != b.digest && a.says() > said
-	})
 }
 
 // says is the number of a unit's assertions and literals.

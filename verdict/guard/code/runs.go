@@ -27,9 +27,9 @@ const (
 	caseRemoved = "assertion/case-removed"
 )
 
-// ByRuns reports whether findings of a rule come only from test runs.
-func ByRuns(rule string) bool {
-	return rule == ranBefore || rule == skippedRun || rule == retried || rule == caseRemoved
+// Loses reports whether the findings of a rule say that a test no longer runs, by what ran or as it is deleted.
+func Loses(rule string) bool {
+	return rule == deleted || rule == ranBefore || rule == skippedRun || rule == retried || rule == caseRemoved
 }
 
 // maxRuns bounds the findings that come only from the runs.
