@@ -78,14 +78,25 @@ func (x *examination) compareMarks(pairs []pair) {
 			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
-		case g.effect == fails && g.before.digest != g.after.digest && (g.after.side.lang.rust || len(g.before.claims) == 0):
-			g.tier = change.Evidence // the test now asserts a panic, or asserted nothing before
+		case g.effect == fails && g.before.digest != g.after.digest &&
+			(g.after.side.lang.rust || g.after.claimsBefore(g.line) >= len(g.before.claims)):
+			g.tier = change.Evidence // the test now asserts a panic, or what may fail are further assertions
 		}
 		told[g.cond] = true
 		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+effects[g.effect], nil, g.after.side, 0, g.line)
 	}
 	x.compareFocus()
 	x.compareSetup()
+}
+
+// claimsBefore is the number of a test's assertions that begin before a line.
+func (u *unit) claimsBefore(line int) (n int) {
+	for _, c := range u.claims {
+		if u.side.claimLine(c) < line {
+			n++
+		}
+	}
+	return n
 }
 
 // leavesOut matches names of functions that leave out tests, or parts of what tests compare.
@@ -132,6 +143,9 @@ func worse(had, has []mark, m mark) change.Tier {
 		tier = change.Evidence
 	}
 	for _, h := range had {
+		if h.effect == skips && h.cond == "" && m.effect == fails {
+			return "" // it did not run at all
+		}
 		switch ended := h.effect == leaves && m.effect == skips; { // the test ended early before
 		case ended && h.cond == "":
 			return ""
