@@ -142,6 +142,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
 		}
+		if Gates(f.Path) {
+			looks = append(looks, altered)
+		}
 		if !Gates(f.Path) { // rules know the lists of the others
 			looks = append(looks, words.Listed)
 		}
@@ -153,6 +156,16 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		}
 	}
 	return said
+}
+
+// altered finds what a pipeline for pull requests, or a tool's part of a file, says otherwise of what is checked.
+func altered(f File) (Finding, bool) {
+	if ci.Is(f.Path) {
+		p, err := ci.Read(f.OldPath, f.Before)
+		gates := err == nil && (p.Called || p.Strength >= ci.Sometimes)
+		return words.Altered(f, CI, func([]string) bool { return gates })
+	}
+	return words.Altered(f, Strictness, func(keys []string) bool { return tools.Configures(f.Path, keys) })
 }
 
 // spoken finds new words in a file, where words say what the file does.

@@ -158,6 +158,29 @@ func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 	}
 }
 
+// Configures reports whether a path of keys in a file belongs to the part of a tool, and no rule knows it.
+func Configures(name string, keys []string) (configures bool) {
+	for _, t := range toolsOf(name) {
+		for _, s := range t.Sources {
+			for _, w := range s.within {
+				var pattern []string
+				if w != "-" {
+					pattern = strings.Split(w, "/")
+				}
+				rest, _, ok := cut(pattern, keys)
+				if !ok || !s.has(name) {
+					continue
+				}
+				if slices.ContainsFunc(t.Settings, func(s Setting) bool { return matches(strings.Split(s.Keys, "/"), rest) }) {
+					return false
+				}
+				configures = true
+			}
+		}
+	}
+	return configures
+}
+
 // bases are keys that name the configuration on which another one is based.
 var bases = []string{"extends", "inherit_from", "inherit_gem", "include"}
 

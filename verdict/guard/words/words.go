@@ -1,8 +1,8 @@
 // Package words examines the words of a change, where no rule knows what the change does. It finds new words
 // in a build file, in the comments of pipelines and settings, or in code shared by tests, with which people
 // exclude something or call it flaky; lists under such words that became longer; lines that became comments;
-// and removed functions of scripts that were tests. Its findings are only evidence, one for each file. It
-// does no I/O.
+// removed functions of scripts that were tests; and other conditions, inputs and limits in pipelines and
+// settings. Its findings are only evidence, one for each file. It does no I/O.
 package words
 
 import (
