@@ -43,6 +43,7 @@ type examination struct {
 	named         map[string][]*unit // the tests of before by name; filled on first use
 	said          map[*unit]bool     // tests that already have a finding
 	findings      []change.Finding
+	vague         []change.Finding // added for files that have no other finding
 }
 
 // Examine returns what a change lowers in its source code. It never fails: what it cannot read becomes a
@@ -111,7 +112,9 @@ func (x *examination) take(p parsed) {
 			x.unexamined(f)
 		}
 		if now.tests {
-			x.compareLimits(patienceOf(old.around()), patienceOf(now.around()), old, now)
+			around := pair{old.around(), now.around()}
+			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)
+			x.vague = append(x.vague, x.alters(around)...)
 		}
 	}
 	x.hidden.see(old, now)

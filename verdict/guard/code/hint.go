@@ -36,6 +36,16 @@ func (x *examination) hints() {
 	for _, f := range x.findings {
 		said[f.Path] = true
 	}
+	for _, u := range x.pairs.after {
+		if b := x.pairs.of[u]; b != nil && b.digest != u.digest && u.side.tests && !said[u.side.path] {
+			x.vague = append(x.vague, x.alters(pair{b, u})...)
+		}
+	}
+	for _, f := range x.vague {
+		if !said[f.Path] {
+			x.findings, said[f.Path] = append(x.findings, f), true
+		}
+	}
 	for _, a := range x.after {
 		b := a.other
 		if b == nil || !a.tests || said[a.path] {
