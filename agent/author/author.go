@@ -97,14 +97,14 @@ var (
 	ErrNothingChanged = errors.New("the model changed nothing")
 	// ErrDisputed says that the session changed nothing because it disputes what is open. The Outcome has the
 	// disputes, for the reviewer to judge once more.
-	ErrDisputed = errors.New("the model changed nothing, and disputes what is open")
+	ErrDisputed = errors.New("the model changed nothing, and disputes the open findings")
 	// ErrNeedsPerson says that the session changed nothing because only a person can settle what is open: the
 	// session says so, or it disputes again what the reviewer has already judged.
-	ErrNeedsPerson = errors.New("the model changed nothing, and leaves what is open to a person")
+	ErrNeedsPerson = errors.New("the model changed nothing, and leaves the open findings to a person")
 	// ErrConflicts says that conflict markers are left.
 	ErrConflicts = errors.New("the model left conflicts with the base unresolved")
 	// ErrUndecided says that the branch and its base conflict in a way that no session can decide.
-	ErrUndecided = errors.New("a conflict with the base is for a person to decide")
+	ErrUndecided = errors.New("a person has to resolve a conflict with the base")
 	// ErrForbidden says that the session changed or added something that no model may change or add.
 	ErrForbidden = errors.New("the model changed what only a person may change")
 	// ErrRelaxed says that the session lowered the quality bar.
@@ -114,19 +114,19 @@ var (
 	// ErrUnverified says that the repository's verify command failed on the fix.
 	ErrUnverified = errors.New("the fix did not pass the repository's verify command")
 	// ErrFailsOnBase adds to ErrUnverified that the command also fails on the base of the pull request.
-	ErrFailsOnBase = errors.New("it fails on the base as well, where it has to be mended first, or verify.command in .touchstone/config.yaml")
+	ErrFailsOnBase = errors.New("it fails on the base too; repair it there first, or correct verify.command in .touchstone/config.yaml")
 	// ErrUncommittable says that the session left files that git cannot record as they are, such as a nested
 	// repository.
 	ErrUncommittable = errors.New("what the model left cannot be committed")
 	// ErrNoVerify says that the repository's verify command cannot be run on this machine.
-	ErrNoVerify = errors.New("the repository's verify command cannot be run on this machine, so nothing is pushed; install the program, or " +
-		"mend verify.command in .touchstone/config.yaml on the base branch")
+	ErrNoVerify = errors.New("the repository's verify command cannot run on this machine, so nothing is pushed; install the program, or " +
+		"correct verify.command in .touchstone/config.yaml on the base branch")
 	// ErrUnpushable says that GitHub rejects the push for a reason that another merge would not remove.
-	ErrUnpushable = errors.New("the fix is made, but GitHub does not take the push; let this login push to the branch, by its protection " +
-		"rules and by its token's permissions")
+	ErrUnpushable = errors.New("the fix is ready, but GitHub rejected the push; allow this login to push to the branch, in its protection " +
+		"rules and in its token's permissions")
 	// ErrOvertaken says that the branch moved on GitHub during the fix, or that the pull request no longer
 	// needs that fix.
-	ErrOvertaken = errors.New("the pull request moved on while it was fixed")
+	ErrOvertaken = errors.New("the pull request changed while it was being fixed")
 )
 
 // Fix applies the latest review of pr's head, as it was read, and pushes the result. Argument allowed bounds
@@ -185,12 +185,12 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 		return err
 	}
 	if n := len(r.locks.left); n > maxConflicts {
-		return fmt.Errorf("%w: %d files conflict, and a session is given %d at most; merge %s into the branch by hand, and push", ErrUndecided,
+		return fmt.Errorf("%w: %d files conflict, and a session resolves at most %d; merge %s into the branch by hand, and push", ErrUndecided,
 			n, maxConflicts, pr.Base.Name)
 	}
 	for _, name := range r.locks.left {
 		if slices.Contains(r.merge.Undecided, name) {
-			return fmt.Errorf("%w: %q is no text; merge %s into the branch by hand, take the side that is right, and push", ErrUndecided, name,
+			return fmt.Errorf("%w: %q is not a text file; merge %s into the branch by hand, choose the right side, and push", ErrUndecided, name,
 				pr.Base.Name)
 		}
 	}

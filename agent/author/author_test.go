@@ -146,7 +146,7 @@ func TestFixThatMayHoldNoSession(t *testing.T) {
 		want string // a part of the error
 	}{
 		"beside a failed check that none requires": {map[string]string{"README.md": "two\n"}, ""},
-		"into a conflict":                          {map[string]string{"code.txt": "other\n"}, "none may be begun"},
+		"into a conflict":                          {map[string]string{"code.txt": "other\n"}, "no session may start"},
 		"that does not hold":                       {verify, "did not pass the repository's verify command"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +260,8 @@ func TestFixLeavesAConflictThatIsNoTextToAPerson(t *testing.T) {
 	ref := g.Open("topic")
 	g.Commit("main", "Change it too", map[string]string{"code.txt": "theirs\n", "logo.png": "\x00theirs"})
 	_, err := newAuthor(g, unexpected(t)).Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrUndecided) || !strings.Contains(err.Error(), `"logo.png" is no text; merge main into the branch by hand`) {
+	if !errors.Is(err, author.ErrUndecided) ||
+		!strings.Contains(err.Error(), `"logo.png" is not a text file; merge main into the branch by hand`) {
 		t.Errorf("it ends in %v", err)
 	}
 }

@@ -34,9 +34,9 @@ func forbidden(diffs []diff.Diff) error {
 		case (f.Status == "added" || f.Status == "renamed") && forge.HoldsSecret(f.Path):
 			return fmt.Errorf("%w: the name of a new file in %s looks like a credential", ErrForbidden, path.Dir(f.Path))
 		case f.NewMode == linkMode && leadsOut(f):
-			return fmt.Errorf("%w: %s is a link that leads out of the repository", ErrForbidden, f.Path)
+			return fmt.Errorf("%w: %s is a symbolic link to a place outside of the repository", ErrForbidden, f.Path)
 		case f.Status == "added" && f.Binary:
-			return fmt.Errorf("%w: %s is a new binary file, which no repair needs: delete it", ErrForbidden, f.Path)
+			return fmt.Errorf("%w: %s is a new binary file; a fix needs none: delete it", ErrForbidden, f.Path)
 		}
 	}
 	return nil
@@ -64,9 +64,9 @@ func (c ownChange) binaries(ctx context.Context, diffs []diff.Diff) error {
 	for _, s := range sides {
 		switch {
 		case s.Unread:
-			return fmt.Errorf("%w: %s is too large to be looked through", ErrForbidden, s.Path)
+			return fmt.Errorf("%w: %s is too large to check", ErrForbidden, s.Path)
 		case forge.HoldsSecret(string(s.After)) && !forge.HoldsSecret(string(s.Before)):
-			return fmt.Errorf("%w: %s holds what looks like a credential", ErrForbidden, s.Path)
+			return fmt.Errorf("%w: %s contains what looks like a credential", ErrForbidden, s.Path)
 		}
 	}
 	return nil
@@ -108,11 +108,12 @@ func (c ownChange) renamed(ctx context.Context, diffs []diff.Diff) error {
 	for _, s := range sides {
 		for line := range bytes.Lines(s.After) {
 			if secretUse.Match(bytes.TrimRight(line, "\r\n")) {
-				return fmt.Errorf("%w: %s was moved to %s, where its line %.200q gets a pipeline at credentials", ErrForbidden, s.OldPath, s.Path, line)
+				return fmt.Errorf("%w: %s was moved to %s, where its line %.200q gives a pipeline access to credentials", ErrForbidden,
+					s.OldPath, s.Path, line)
 			}
 		}
 		if s.Unread {
-			return fmt.Errorf("%w: %s was moved to %s, and is too large to be looked through as a pipeline", ErrForbidden, s.OldPath, s.Path)
+			return fmt.Errorf("%w: %s was moved to %s, and is too large to check as a pipeline", ErrForbidden, s.OldPath, s.Path)
 		}
 	}
 	return nil

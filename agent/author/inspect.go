@@ -42,7 +42,7 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 		return "", "", err
 	}
 	if head != c.head {
-		return "", "", fmt.Errorf("%w: it made commits of its own, which only this program does", ErrForbidden)
+		return "", "", fmt.Errorf("%w: it made its own commits, which only this program may do", ErrForbidden)
 	}
 	snapshot, err := c.tree.Snapshot(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c ownChange) diff(ctx context.Context, since, snapshot string) (diff.Diff,
 		return diff, uncommittable(ctx, err)
 	}
 	if diff.Truncated {
-		return diff, fmt.Errorf("%w: the session changed more than can be looked through", ErrForbidden)
+		return diff, fmt.Errorf("%w: the session changed too much to check", ErrForbidden)
 	}
 	return diff, nil
 }

@@ -45,7 +45,7 @@ func written(diffs []diff.Diff) error {
 			case forge.HoldsSecret(line):
 				return fmt.Errorf("%w: a new line of %s looks like a credential", ErrForbidden, f.Path)
 			case isPipeline(f.Path) && secretUse.MatchString(line):
-				return fmt.Errorf("%w: %s has the new line %.200q, by which a pipeline gets at credentials", ErrForbidden, f.Path, line)
+				return fmt.Errorf("%w: %s has the new line %.200q, which gives a pipeline access to credentials", ErrForbidden, f.Path, line)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ type locks struct {
 }
 
 // errStale says that a lock file's tool failed on its manifest.
-var errStale = fmt.Errorf("%w: a lock file cannot be made anew; where its tool wants a login or a network that a fix does not have, "+
+var errStale = fmt.Errorf("%w: a lock file cannot be regenerated; if its tool needs a login or a network that a fix does not have, "+
 	"merge the base by hand", ErrConflicts)
 
 // settleLocks takes the base's version of each conflicting lock file whose tool is installed: a mix of two

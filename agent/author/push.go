@@ -49,7 +49,7 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 // the token expired, that is the reason.
 func (r *repair) refused(ctx context.Context, pr forge.PullRequest, err error) error {
 	if _, why := r.author.Read.PullRequest(ctx, pr.Ref); why != nil {
-		return fmt.Errorf("push the fix: %w; nor does GitHub let itself be read: %w", err, why)
+		return fmt.Errorf("push the fix: %w; and the pull request cannot be read again: %w", err, why)
 	}
 	return fmt.Errorf("%w: %w", ErrUnpushable, err)
 }
@@ -87,7 +87,7 @@ func (r *repair) send(ctx context.Context, pr forge.PullRequest) error {
 	defer cancel()
 	err := r.tree.Push(ctx, r.out.Head, pr.Head.Name, pr.Head.SHA)
 	if err != nil && ctx.Err() != nil { // the network or GitHub is slow; the push was not rejected
-		return fmt.Errorf("%w: the push was not done after %s", worktree.ErrUnavailable, most)
+		return fmt.Errorf("%w: the push did not finish within %s", worktree.ErrUnavailable, most)
 	}
 	return err
 }
@@ -116,10 +116,10 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 		only, err = r.tree.OnlyMergedBase(ctx, pr.Head.SHA)
 	}
 	if err != nil {
-		return now, fmt.Errorf("look what was pushed meanwhile: %w", err)
+		return now, fmt.Errorf("read what was pushed meanwhile: %w", err)
 	}
 	if !only {
-		return now, fmt.Errorf("%w: %.7s was pushed, which is something else than its base merged in; this fix is set aside in the mirror, as "+
+		return now, fmt.Errorf("%w: %.7s was pushed, which is more than a merge of its base; this fix is kept in the mirror as "+
 			"%.7s", ErrOvertaken, now.Head.SHA, r.out.Head)
 	}
 	merge, err := r.tree.Merge(ctx, r.out.Head, mergeMessage(pr), r.author.Identity)
@@ -127,7 +127,7 @@ func (r *repair) catchUp(ctx context.Context, pr forge.PullRequest) (forge.PullR
 		return now, fmt.Errorf("put the fix on top of %.7s: %w", now.Head.SHA, err)
 	}
 	if len(merge.Conflicts) > 0 {
-		return now, fmt.Errorf("%w: its base was merged in, with which this fix conflicts", ErrOvertaken)
+		return now, fmt.Errorf("%w: its base was merged into it, and this fix conflicts with that", ErrOvertaken)
 	}
 	r.out.Head, r.out.Merged = merge.Commit, true
 	_, err = r.verified(ctx)

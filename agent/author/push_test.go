@@ -50,21 +50,21 @@ func TestFixThatLostTheRace(t *testing.T) {
 		"and the fix conflicts with it":     {merged(map[string]string{"other.txt": "theirs\n"}), author.ErrOvertaken, "conflicts"},
 		"somebody worked on it": {func(g *loopback.GitHub, _ forge.Ref) {
 			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
-		}, author.ErrOvertaken, "is set aside"},
+		}, author.ErrOvertaken, "is kept in the mirror"},
 		"somebody worked on it and merged": {func(g *loopback.GitHub, ref forge.Ref) {
 			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
 			merged(map[string]string{"README.md": "two\n"})(g, ref)
-		}, author.ErrOvertaken, "is set aside"},
+		}, author.ErrOvertaken, "is kept in the mirror"},
 		"somebody took a commit off": {func(g *loopback.GitHub, ref forge.Ref) {
 			older := commitOf(g, g.Read(loopback.Author, ref).Head.SHA).Parents[0].SHA
 			g.Call(loopback.Person, http.MethodPatch, "git/refs/heads/topic", map[string]any{"sha": older, "force": true}, nil)
-		}, author.ErrOvertaken, "is set aside"},
+		}, author.ErrOvertaken, "is kept in the mirror"},
 		"somebody squashed it": {func(g *loopback.GitHub, ref forge.Ref) {
 			g.Commit("squashed", "Add code", map[string]string{"begin.txt": "leak\n", "code.txt": "unsafe()\n"})
 			var squashed struct{ Object struct{ SHA string } }
 			g.Call(loopback.Person, http.MethodGet, "git/ref/heads/squashed", nil, &squashed)
 			g.Call(loopback.Person, http.MethodPatch, "git/refs/heads/topic", map[string]any{"sha": squashed.Object.SHA, "force": true}, nil)
-		}, author.ErrOvertaken, "is set aside"},
+		}, author.ErrOvertaken, "is kept in the mirror"},
 		"it was closed": {func(g *loopback.GitHub, _ forge.Ref) {
 			g.Commit("topic", "Mine", map[string]string{"mine.txt": "mine\n"})
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)

@@ -77,7 +77,7 @@ func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
 	}
 	for name, why := range map[string]string{
 		".touchstone/config.yaml":    ".touchstone/config.yaml",
-		".github/workflows/evil.yml": "by which a pipeline gets at credentials",
+		".github/workflows/evil.yml": "which gives a pipeline access to credentials",
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
@@ -145,7 +145,7 @@ func TestFixLeavesLockFilesToTheModelWhereItMust(t *testing.T) {
 		return write("Done.", map[string]string{"go.mod": "no module at all\n", "deps.lock": "theirs\n"})(r)
 	}))
 	_, err := a.Fix(t.Context(), g.Read(loopback.Author, ref), verdict.Allowance{}, nil)
-	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "cannot be made anew") {
+	if !errors.Is(err, author.ErrConflicts) || !strings.Contains(err.Error(), "cannot be regenerated") {
 		t.Errorf("it ends in %v", err)
 	}
 	if len(asked) != 2 || strings.Contains(asked[0], "go.sum") || !strings.Contains(asked[0], `"deps.lock" (a lock file whose tool`) ||

@@ -112,7 +112,7 @@ func (r *repair) run(ctx context.Context) (err error) {
 // open starts the session.
 func (r *repair) open(ctx context.Context) (err error) {
 	if r.allowed.NoModel {
-		return errors.New("the base cannot be merged in without a session, and none may be begun")
+		return errors.New("the base cannot be merged without a session, and no session may start")
 	}
 	var settings config.Engine
 	if r.author.Settings != nil {

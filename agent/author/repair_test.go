@@ -61,7 +61,7 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 		"an indented marker":     {map[string]string{"code.txt": "safe()\n  <<<<<<< HEAD\n"}, author.ErrConflicts, "code.txt"},
 		"a new binary":           {map[string]string{"app.exe": "MZ\x00\x01"}, author.ErrForbidden, "app.exe is a new binary"},
 		"a secret in a binary": {map[string]string{"logo.png": "\x00 token=ghp_" + strings.Repeat("a1B2", 9)}, author.ErrForbidden,
-			"logo.png holds"},
+			"logo.png contains"},
 		"a secret for a name": {map[string]string{"ghp_" + strings.Repeat("a1B2", 9): "x\n"}, author.ErrForbidden, "name of a new file"},
 		"a note for later":    {map[string]string{"code.txt": "safe() // TODO: the other callers\n"}, author.ErrDeferred, "code.txt"},
 		"a skipped test": {map[string]string{"app_test.go": strings.Replace(test, "\tif", "\tt.Skip()\n\tif", 1)}, author.ErrRelaxed,
@@ -197,7 +197,7 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 		return "Done.", cmd.Run()
 	})
 	if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrForbidden) ||
-		!strings.Contains(err.Error(), "commits of its own") {
+		!strings.Contains(err.Error(), "made its own commits") {
 		t.Errorf("it ends in %v", err)
 	}
 }

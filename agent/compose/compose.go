@@ -264,7 +264,7 @@ func CheckReviewers(ctx context.Context, client *forge.Client, book *trust.Book,
 	for _, login := range reviewers {
 		id, err := client.Account(ctx, login)
 		if errors.Is(err, forge.ErrNotFound) {
-			return fmt.Errorf("GitHub knows nobody of the login %s, which is listed under `reviewers`; correct it, or put the account's new "+
+			return fmt.Errorf("GitHub has no user %s, which is listed under `reviewers`; correct the login, or put the account's new "+
 				"login in its place", login)
 		}
 		if err == nil {
@@ -286,10 +286,10 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 		return config.Mistake{Err: errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login " +
 			"under `reviewers`")}
 	case role == decide.Author && listed:
-		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be one and the same, and "+
+		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be the same login, and "+
 			"GitHub refuses self-approval; run the author with another login's token", self)
 	case role == decide.Reviewer && len(reviewers) > 0 && !listed:
-		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would count for nothing; use "+
+		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would not count; use "+
 			"the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
 	}
 	return nil

@@ -33,15 +33,15 @@ func CheckPrices(cfg config.Config, unpriced []string, now time.Time) error {
 	age := int(now.Sub(date).Hours() / 24)
 	switch {
 	case len(cfg.Prices.Models) == 0 && len(unpriced) > 0:
-		return fmt.Errorf("%s cannot tell what its models cost, so that they count as the dearest there are and budgets end too early; set "+
+		return fmt.Errorf("%s does not report what its models cost, so they count as the most expensive ones and budgets end too early; set "+
 			"prices.date and prices.models", unpriced[0])
 	case len(cfg.Prices.Models) == 0:
 		return nil
 	case err != nil:
-		return fmt.Errorf("prices.date is %q, which is no date such as 2026-01-31; set it to the day on which the prices were looked up",
+		return fmt.Errorf("prices.date is %q, which is not a date such as 2026-01-31; set it to the day on which you looked up the prices",
 			cfg.Prices.Date)
 	case age < -1: // it may already be tomorrow elsewhere
-		return fmt.Errorf("the prices are of %s, which is still to come; set prices.date to the day on which they were looked up",
+		return fmt.Errorf("prices.date is %s, which is in the future; set it to the day on which you looked up the prices",
 			cfg.Prices.Date)
 	case Stale(cfg.Prices.Date, now) != "":
 		return fmt.Errorf("the prices are of %s%s; look them up again and set prices.date", cfg.Prices.Date, Stale(cfg.Prices.Date, now))

@@ -20,13 +20,13 @@ func TestCheckPrices(t *testing.T) {
 	}{
 		{"none, and none needed", config.Prices{}, nil, ""},
 		{"none, and needed", config.Prices{}, []string{"codex"},
-			"codex cannot tell what its models cost, so that they count as the dearest there are"},
+			"codex does not report what its models cost, so they count as the most expensive ones"},
 		{"new", config.Prices{Date: "2026-03-01", Models: models}, []string{"codex"}, ""},
 		{"as old as they may be", config.Prices{Date: "2026-01-31", Models: models}, nil, ""},
 		{"stale", config.Prices{Date: "2026-01-30", Models: models}, nil, "91 days ago; look them up again"},
 		{"of tomorrow", config.Prices{Date: "2026-05-02", Models: models}, nil, ""},
-		{"of days to come", config.Prices{Date: "2026-05-04", Models: models}, nil, "which is still to come"},
-		{"undated", config.Prices{Date: "last year", Models: models}, nil, "no date such as"},
+		{"of days to come", config.Prices{Date: "2026-05-04", Models: models}, nil, "which is in the future"},
+		{"undated", config.Prices{Date: "last year", Models: models}, nil, "not a date such as"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -79,7 +79,7 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 			continue
 		}
 		if err == nil && l.File().written && !next.written {
-			err = fmt.Errorf("%s is gone or empty; write it again, with no more than {} in it if the defaults are meant", path)
+			err = fmt.Errorf("%s is missing or empty; write it again. For the defaults, {} is enough", path)
 		}
 		if err != nil && now+err.Error() == told {
 			continue

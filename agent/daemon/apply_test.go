@@ -106,7 +106,7 @@ func TestNitsAreAppliedOnceAndNeverHoldAMergeUp(t *testing.T) {
 		"GitHub takes no push":             {fault: faultOf("git-receive-pack", http.StatusForbidden), want: "apply merge done", said: 1},
 		"GitHub is down for pushes":        {fault: faultOf("git-receive-pack", http.StatusBadGateway), want: "apply (push", said: 0},
 		"verify fails, and nobody is told": {base: failing, fault: faultOf("replies", http.StatusBadGateway), want: "apply merge done"},
-		"disputed while it is done":        {during: dispute, want: "apply (the pull request moved on"},
+		"disputed while it is done":        {during: dispute, want: "apply (the pull request changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -253,7 +253,7 @@ func TestActsThatWouldFailAgainAreTriedOnce(t *testing.T) {
 		push   int // the status of an answer to a push; 0 is as usual
 		remedy string
 	}{
-		"the branch is protected": {mend, http.StatusForbidden, "let this login push to the branch"},
+		"the branch is protected": {mend, http.StatusForbidden, "allow this login to push to the branch"},
 		"all that is open is for a person": {func(loopback.Asked) (string, error) {
 			return "Needs a person " + verdict.Fingerprint(unsafe) + ": decide whether it may be called.", nil
 		}, 0, "decide whether it may be called"},
