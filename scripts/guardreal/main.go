@@ -89,6 +89,24 @@
 //	Dart    dart-lang/build, dart-lang/shelf, flame-engine/flame, fluttercommunity/plus_plugins
 //	C++     google/re2, nghttp2/nghttp2, zeromq/libzmq, open-source-parsers/jsoncpp
 //
+// The rule that selects set 20 is written before any of it is fetched, run or looked at: from each line the
+// first two that can be had within three minutes, from each the last 200 first-parent commits, or all where
+// there are fewer. A change is a bot's if guardreal takes its author for one, and a person's otherwise. Every one
+// of these changes is run, every held change is labelled, and none is left out afterwards.
+//
+//	Go      golang-migrate/migrate, open-policy-agent/opa, dgraph-io/badger, spf13/afero
+//	Python  HypothesisWorks/hypothesis, tornadoweb/tornado, python-jsonschema/jsonschema, pypa/cibuildwheel
+//	JS      preactjs/preact, socketio/socket.io, sindresorhus/ky, mobxjs/mobx
+//	Rust    rust-lang/regex, tokio-rs/bytes, serde-rs/json, sharkdp/hyperfine
+//	JVM     diffplug/spotless, apache/commons-csv, junit-team/junit-framework, JakeWharton/timber
+//	Ruby    ruby/rbs, Shopify/tapioca, rubocop/rubocop-performance, ruby/debug
+//	PHP     infection/infection, ramsey/uuid, doctrine/migrations, mockery/mockery
+//	.NET    cake-build/cake, AngleSharp/AngleSharp, shouldly/shouldly, nsubstitute/NSubstitute
+//	Elixir  elixir-nx/nx, elixir-lsp/elixir-ls, dashbitco/broadway, michalmuskala/jason
+//	Swift   apple/swift-nio-http2, pointfreeco/swift-snapshot-testing, vapor/postgres-nio, kean/Nuke
+//	Dart    dart-lang/dart_style, google/json_serializable.dart, dart-lang/dartdoc, invertase/melos
+//	C++     google/flatbuffers, pybind/pybind11, google/glog, ninja-build/ninja
+//
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
 
