@@ -26,6 +26,7 @@
 //	November 26, 17          10    3,000    26    15         8      3              2
 //	November 26, 18          32    6,400    40    16        15      9              5
 //	November 26, 19          24    4,800    41    22        12      7              0
+//	November 27, 20          24    4,800    44    31        10      3              3
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -47,14 +48,16 @@
 //	17          12     8     3
 //	18          31    14     6
 //	19          30    14     6
+//	20          58    28    11
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 19. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 20. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
-// and 23 of its 30 lowerings are seen. Of the 80 lowerings in sets 11 to 14 all are seen now, and 45 of 49
-// holds are held.
+// and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
+// limit of one repository's own benchmarks. Of the 80 lowerings in sets 11 to 14 all are seen now, and 45 of
+// 49 holds are held.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
@@ -89,10 +92,11 @@
 //	Dart    dart-lang/build, dart-lang/shelf, flame-engine/flame, fluttercommunity/plus_plugins
 //	C++     google/re2, nghttp2/nghttp2, zeromq/libzmq, open-source-parsers/jsoncpp
 //
-// The rule that selects set 20 is written before any of it is fetched, run or looked at: from each line the
-// first two that can be had within three minutes, from each the last 200 first-parent commits, or all where
-// there are fewer. A change is a bot's if guardreal takes its author for one, and a person's otherwise. Every one
-// of these changes is run, every held change is labelled, and none is left out afterwards.
+// The rule that selected set 20 was written before any of it was fetched, run or looked at: from each line the
+// first two that could be had within three minutes, from each the last 200 first-parent commits. A change is a
+// bot's if guardreal takes its author for one, and a person's otherwise. Every one of these changes was run,
+// every held change is labelled, and none was left out afterwards. What its titles announce was listed before
+// the guard was run on it.
 //
 //	Go      golang-migrate/migrate, open-policy-agent/opa, dgraph-io/badger, spf13/afero
 //	Python  HypothesisWorks/hypothesis, tornadoweb/tornado, python-jsonschema/jsonschema, pypa/cibuildwheel
