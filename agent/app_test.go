@@ -65,7 +65,7 @@ func administered(ts *testscript.TestScript, _ bool, _ []string) {
 			w.Header().Set("Content-Type", "application/json")
 			if r.Header.Get("Authorization") != "Bearer rly_admin" {
 				w.WriteHeader(http.StatusForbidden)
-				_, _ = io.WriteString(w, `{"error":"this takes a token with the role admin"}`)
+				_, _ = io.WriteString(w, `{"error":"this needs an access token with the role admin"}`)
 				return
 			}
 			next(w, r)

@@ -38,10 +38,10 @@ func inviting(role string, repositories ...string) *httptest.Server {
 		switch {
 		case !strings.Contains(string(body), invitation):
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(w, `{"error":"that is no invitation of this relay"}`)
+			_, _ = io.WriteString(w, `{"error":"invitation not found on this relay"}`)
 		case gone:
 			w.WriteHeader(http.StatusGone)
-			_, _ = io.WriteString(w, `{"error":"this invitation was used already"}`)
+			_, _ = io.WriteString(w, `{"error":"this invitation was already used"}`)
 		default:
 			_ = json.NewEncoder(w).Encode(map[string]any{
 				"relay": "http://elsewhere.example", "token": token, "role": role,

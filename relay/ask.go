@@ -24,5 +24,5 @@ func ask(ctx context.Context, method, relay, path string, body, answer any) erro
 	case errors.As(err, &refusal):
 		return errors.New(printable(refusal.Error()))
 	}
-	return fmt.Errorf("%w; is that a relay, and is it running?", err)
+	return fmt.Errorf("%w; check that the address is a relay's and that the relay is running", err)
 }

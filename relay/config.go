@@ -144,7 +144,7 @@ func (c Config) validateServer() error {
 	_, err = c.proxies()
 	errs = append(errs, err, token.ValidateLogins(c.Reviewers))
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		errs = append(errs, errors.New("tls-cert and tls-key belong together: set both, or neither"))
+		errs = append(errs, errors.New("only one of tls-cert and tls-key is set; set both, or neither"))
 	}
 	if c.Domain != "" {
 		errs = append(errs, c.validateDomain())
@@ -186,10 +186,10 @@ func (c Config) validateDomain() error {
 	case c.TLSCert != "":
 		return errors.New("domain obtains a certificate, and tls_cert provides one: set only one of them")
 	case !kept:
-		return errors.New("the certificate for domain is kept beside an embedded store; with a store that relays share, set tls_cert and " +
+		return errors.New("the certificate for domain cannot be kept with a store that relays share; set tls_cert and " +
 			"tls_key, or end TLS in front of the relays")
 	case !strings.Contains(c.Domain, ".") || strings.ContainsAny(c.Domain, "/: *"):
-		return fmt.Errorf("no certificate can be obtained for %q; write a domain such as relay.acme.dev", c.Domain)
+		return fmt.Errorf("cannot obtain a certificate for %q; write a domain such as relay.acme.dev", c.Domain)
 	}
 	return nil
 }

@@ -26,11 +26,11 @@ func TestConfigMistakes(t *testing.T) {
 			`line 6:5: unknown field "hedaer", did you mean "header"?`,
 		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":   "line 4:13: header: it takes a text",
 		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}": "line 4:17: secret_env: it takes a text",
-		"sources:\n  a:\n    kind: gitlab": `line 3:9: the kind of a source is generic, github, ` +
+		"sources:\n  a:\n    kind: gitlab": `line 3:9: the kind of a source must be generic, github, ` +
 			`grafana or standard, not "gitlab"`,
 		"retntion: 5h\nlisten: 5\nsources:\n  a:\n    kind: generic\n    hedaer: X-Sig\n    header: [X-Sig]\n  b: {kind: gitlab}": "" +
 			`line 1:1: unknown field "retntion", did you mean "retention"?; line 6:5: unknown field "hedaer", did you mean "header"?; ` +
-			`line 7:13: header: it takes a text; line 8:6: b: the kind of a source is generic, github, grafana or standard, not "gitlab"`,
+			`line 7:13: header: it takes a text; line 8:6: b: the kind of a source must be generic, github, grafana or standard, not "gitlab"`,
 		"listen: [": "line 1:9: listen: sequence end token ']' not found",
 	} {
 		config := defaultConfig()
@@ -80,7 +80,7 @@ func TestDomainThatPointsElsewhere(t *testing.T) {
 	}{
 		"here":              {"relay.acme.dev", []string{"198.51.100.4"}, ""},
 		"one of two":        {"relay.acme.dev", []string{"192.0.2.1", "2001:db8::4"}, ""},
-		"elsewhere":         {"relay.acme.dev", []string{"192.0.2.1", "192.0.2.2"}, "at 192.0.2.1 and 192.0.2.2, which is no address"},
+		"elsewhere":         {"relay.acme.dev", []string{"192.0.2.1", "192.0.2.2"}, "at 192.0.2.1 and 192.0.2.2, which is not an address"},
 		"no domain":         {"", []string{"192.0.2.1"}, ""},
 		"it has no address": {"relay.acme.dev", nil, ""},
 	} {

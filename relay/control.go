@@ -95,19 +95,19 @@ var named = regexp.MustCompile(`(^|,)[a-z][a-z0-9]*:`)
 // it.
 func patchOf(args []string) (map[string]*string, error) {
 	if len(args) == 0 {
-		return nil, usageError{errors.New("say what to set, such as engine.review.model=claude-sonnet-4-5; see touchstone-relay control --help")}
+		return nil, usageError{errors.New("nothing to set; write KEY=VALUE; see touchstone-relay control --help")}
 	}
 	patch := map[string]*string{}
 	for _, arg := range args {
 		key, value, found := strings.Cut(arg, "=")
 		if !found {
-			return nil, usageError{fmt.Errorf("%.60q says no value; write it as KEY=VALUE, such as engine.review.model=claude-sonnet-4-5", arg)}
+			return nil, usageError{fmt.Errorf("%.60q has no value; write it as KEY=VALUE, such as engine.review.model=claude-sonnet-4-5", arg)}
 		}
 		if err := event.ValidateSetting(key, value); err != nil {
 			return nil, usageError{err}
 		}
 		if patch[key] != nil {
-			return nil, usageError{fmt.Errorf("%s is set twice; leave one of them out", key)}
+			return nil, usageError{fmt.Errorf("%s is set twice; remove one of them", key)}
 		}
 		patch[key] = &value
 	}
@@ -121,7 +121,7 @@ func controlUnsetCommand(relay *string) *cobra.Command {
 		Example: `  touchstone-relay control unset engine.review.model engine.off`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("say what to unset; touchstone-relay control show tells what is set")}
+				return usageError{errors.New("nothing to unset; touchstone-relay control show lists what is set")}
 			}
 			for _, key := range args {
 				if !slices.Contains(event.SettingKeys(), key) {
@@ -171,7 +171,7 @@ func printControl(out io.Writer, control event.Control) error {
 	}
 	switch {
 	case len(control.Settings) == 0:
-		fmt.Fprintln(table, "nothing is set: each agent keeps to its own configuration")
+		fmt.Fprintln(table, "nothing is set: each agent uses its own configuration")
 	default:
 		fmt.Fprintf(table, "since %s, by %s (%s)\n", control.At.Format(time.DateTime), whose(control), control.ID)
 	}
@@ -181,7 +181,7 @@ func printControl(out io.Writer, control event.Control) error {
 // whose returns who made a control, for people.
 func whose(control event.Control) string {
 	if control.By == "" {
-		return "somebody without a token, on an older relay"
+		return "someone without an access token, on an older relay"
 	}
 	return printable(control.By)
 }

@@ -57,7 +57,7 @@ func (p *process) expect(t *testing.T, i, want int) {
 func (p *process) unready(t *testing.T) {
 	t.Helper()
 	if ready, sentence := p.status(t, "/readyz"); ready != http.StatusServiceUnavailable ||
-		!strings.Contains(sentence, "the relay's log says why") {
+		!strings.Contains(sentence, "see the relay's log") {
 		t.Errorf("without its store the relay is ready: %d %s", ready, sentence)
 	}
 	if alive, _ := p.status(t, "/healthz"); alive != http.StatusOK {

@@ -54,7 +54,8 @@ func TestDiskNearlyFull(t *testing.T) {
 	p.says(t, "/readyz", `"ready"`)
 	send(http.StatusAccepted)
 	p.kill()
-	if log := p.log.String(); strings.Count(log, "not ready: ") != 1 || strings.Count(log, `"message":"the store can be written again"`) != 1 {
+	if log := p.log.String(); strings.Count(log, "not ready: ") != 1 ||
+		strings.Count(log, `"message":"writing to the store works again"`) != 1 {
 		t.Errorf("the log says:\n%s", log)
 	}
 }

@@ -108,30 +108,30 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 			continue
 		}
 		if address == "" && config.PublicURL == "" {
-			return "", "", fmt.Errorf("say where GitHub reaches the relay, with --url or as public_url in %s", file)
+			return "", "", fmt.Errorf("the address at which GitHub reaches the relay is not set; give --url, or set public_url in %s", file)
 		}
 		return github.Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
 	}
-	return "", "", fmt.Errorf("%s names no source of the kind github", file)
+	return "", "", fmt.Errorf("%s has no source of the kind github; add one", file)
 }
 
 // webhook checks the arguments and the environment.
 func webhook(repo, org, address, secret string, events []string) (recovery.Webhook, error) {
 	if (repo == "") == (org == "") {
-		return recovery.Webhook{}, errors.New("say whose webhook it is: --repo acme/app or --org acme")
+		return recovery.Webhook{}, errors.New("no repository or organisation given; use --repo acme/app or --org acme")
 	}
 	owner, err := recovery.ParseTarget(cmp.Or(repo, org))
 	if err != nil {
 		return recovery.Webhook{}, err
 	}
 	if repo != "" && !strings.Contains(repo, "/") || org != "" && strings.Contains(org, "/") {
-		return recovery.Webhook{}, fmt.Errorf("%q: --repo takes a repository such as acme/app, --org an organisation such as acme",
+		return recovery.Webhook{}, fmt.Errorf("%q is not valid: --repo takes a repository such as acme/app, --org an organisation such as acme",
 			cmp.Or(repo, org))
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" ||
 		path.Base(path.Dir(parsed.Path)) != "webhooks" {
-		return recovery.Webhook{}, fmt.Errorf("--url %q is no endpoint of a relay; write one such as https://relay.example.com/webhooks/github",
+		return recovery.Webhook{}, fmt.Errorf("--url %q is not a relay's endpoint; write one such as https://relay.example.com/webhooks/github",
 			address)
 	}
 	if secret == "" {

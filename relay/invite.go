@@ -56,7 +56,7 @@ part of the link after # never reaches a proxy or its logs.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(names) == 0 {
-				return usageError{errors.New("say whom it is for with --name, such as --name alice")}
+				return usageError{errors.New("no name given; say whom the invitation is for with --name, such as --name alice")}
 			}
 			config, err := place.configuration()
 			if err != nil {
@@ -86,7 +86,7 @@ part of the link after # never reaches a proxy or its logs.`,
 			}
 			for _, made := range invited {
 				zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role", role).
-					Time("expires", made.Invite.Expires).Msg("invitation made; it is shown this once")
+					Time("expires", made.Invite.Expires).Msg("invitation created; it is shown only once")
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(links, "\n"))
 			return err
@@ -110,7 +110,7 @@ part of the link after # never reaches a proxy or its logs.`,
 // invitationLink returns the link that a person opens: the relay's address with the code after it.
 func invitationLink(address, code string) (string, error) {
 	if address == "" {
-		return "", errors.New("say where the relay is reached with --url, such as --url https://relay.example.com, or as public_url in the " +
+		return "", errors.New("the relay's public address is not set; give --url, such as https://relay.example.com, or set public_url in the " +
 			"file that --config names")
 	}
 	return strings.TrimSuffix(address, "/") + "/join#" + code, validatePublic(address)

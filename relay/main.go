@@ -138,7 +138,7 @@ func bindFormat(cmd *cobra.Command, format *string) {
 // checkFormat refuses a --format that is neither text nor json.
 func checkFormat(format string) error {
 	if format != "text" && format != "json" {
-		return usageError{fmt.Errorf("--format is %q but must be text or json", format)}
+		return usageError{fmt.Errorf("--format must be text or json, not %q", format)}
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			meant = "; did you mean " + strings.Join(near, " or ") + "? See"
 		}
-		return usageError{fmt.Errorf("%q is not understood here%s %s --help", args[0], meant, cmd.CommandPath())}
+		return usageError{fmt.Errorf("unknown argument %q%s %s --help", args[0], meant, cmd.CommandPath())}
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ another machine, RELAY_TOKEN has to hold an admin's access token.`,
 				err = printReport(cmd.OutOrStdout(), report)
 			}
 			if err == nil && slices.ContainsFunc(report.Hooks, func(h recovery.HookReport) bool { return h.Left > 0 || h.Problem != "" }) {
-				err = errors.New("not all is well; the report says what is not")
+				err = errors.New("the recovery has problems; see the report")
 			}
 			return err
 		},
@@ -81,7 +81,7 @@ func printReport(out io.Writer, report recovery.Report) error {
 		}
 		print("\n")
 		if !h.OutOfReach.IsZero() {
-			print("  what happened between %s and %s can no longer be recovered\n", h.OutOfReach.Format(time.RFC3339), h.Since.Format(time.RFC3339))
+			print("  deliveries between %s and %s can no longer be recovered\n", h.OutOfReach.Format(time.RFC3339), h.Since.Format(time.RFC3339))
 		}
 		if h.Problem != "" {
 			print("  %s\n", printable(h.Problem))
@@ -114,7 +114,7 @@ func (c Config) recovery(sources map[string]server.Source) (recovery.Config, err
 	}
 	slices.Sort(config.Sources)
 	if len(config.Targets) > 0 && len(config.Sources) == 0 {
-		return recovery.Config{}, errors.New("recover needs a source of the kind github, and this relay has none")
+		return recovery.Config{}, errors.New("this relay has no source of the kind github, which recover needs; add one")
 	}
 	return config, config.Validate()
 }
@@ -128,10 +128,10 @@ func (c Config) github() (recovery.GitHub, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return recovery.GitHub{}, fmt.Errorf("read the App's key that RELAY_GITHUB_APP_KEY_FILE names: %w", err)
+		return recovery.GitHub{}, fmt.Errorf("read the App's private key, which RELAY_GITHUB_APP_KEY_FILE names: %w", err)
 	}
 	if github.AppKey, err = appkey.Parse(text); err != nil {
-		return recovery.GitHub{}, fmt.Errorf("read the App's key %s: %w", path, err)
+		return recovery.GitHub{}, fmt.Errorf("read the App's private key %s: %w", path, err)
 	}
 	return github, nil
 }

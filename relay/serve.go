@@ -187,11 +187,11 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	}
 	log.Info().Str("address", scheme+address).Str("store", config.Store).Stringer("retention", config.Retention).Msg("relay listening")
 	if tcp, ok := listener.Addr().(*net.TCPAddr); encryption == nil && (!ok || !tcp.IP.IsLoopback()) {
-		log.Warn().Msg("connections are not encrypted: let only a proxy that ends TLS reach this address, or give --tls-cert and --tls-key")
+		log.Warn().Msg("connections are not encrypted; allow only a proxy that ends TLS to reach this address, or give --tls-cert and --tls-key")
 	}
 	if addressFile != "" {
 		if err := atomicfile.Write(addressFile, []byte(address+"\n")); err != nil {
-			return fmt.Errorf("write the address: %w", err)
+			return fmt.Errorf("write the address file: %w", err)
 		}
 		defer os.Remove(addressFile)
 	}
@@ -206,9 +206,9 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 func unheard(err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%w by another program; stop that, or choose another address with --listen", err)
+		return fmt.Errorf("%w by another program; stop it, or choose another address with --listen", err)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("%w; run this as root, which ports below 1024 take, or choose another address with --listen", err)
+		return fmt.Errorf("%w; run this as root, which ports below 1024 need, or choose another address with --listen", err)
 	}
 	return fmt.Errorf("%w; choose another address with --listen", err)
 }

@@ -76,7 +76,7 @@ starts with your session.`,
 			}
 			status, err := found.Status(cmd.Context())
 			if err == nil && status != "active" {
-				err = fmt.Errorf("the relay's service is %s; touchstone-relay service logs tells more", status)
+				err = fmt.Errorf("the relay's service is %s; see touchstone-relay service logs", status)
 			}
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), status)

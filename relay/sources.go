@@ -74,7 +74,7 @@ func (e *endpoint) UnmarshalYAML(node ast.Node) error {
 	}
 	read, ok := kinds[head.Kind]
 	if !ok {
-		return strictyaml.At(node, fmt.Sprintf("the kind of a source is %s, not %.40q", kindNames(), head.Kind))
+		return strictyaml.At(node, fmt.Sprintf("the kind of a source must be %s, not %.40q", kindNames(), head.Kind))
 	}
 	var err error
 	*e, err = read(node)
@@ -136,7 +136,7 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	for _, variable := range e.secrets.SecretEnv {
 		secret := os.Getenv(variable)
 		if secret == "" && !unsigned {
-			return nil, fmt.Errorf("%s is not set: set it to the secret of the source %s, which is in the webhook's settings at the sender, or "+
+			return nil, fmt.Errorf("%s is not set; set it to the secret of the source %s, from the webhook's settings at the sender, or "+
 				"start with --allow-unsigned %s to accept every request", variable, name, name)
 		}
 		secrets = append(secrets, secret)
@@ -150,7 +150,7 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	}
 	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	if len(secrets) == 0 && !unsigned {
-		return nil, fmt.Errorf("the source %s has no secret: name a variable in secret_env or a file in secret_file that contains it, or "+
+		return nil, fmt.Errorf("the source %s has no secret; name a variable in secret_env or a file in secret_file that contains it, or "+
 			"start with --allow-unsigned %s to accept every request", name, name)
 	}
 	secrets = append(secrets, "", "")
@@ -184,12 +184,12 @@ func (c Config) validateSources() error {
 			errs = append(errs, fmt.Errorf("the source %s is empty; set its kind, which is %s", name, kindNames()))
 		}
 		if !sourceName.MatchString(name) || name == "relay" {
-			errs = append(errs, fmt.Errorf("%q cannot be a source's name; use 1 to 63 of a-z, 0-9 and hyphens, but not relay", name))
+			errs = append(errs, fmt.Errorf("%q is not a valid name of a source; use 1 to 63 of a-z, 0-9 and hyphens, but not relay", name))
 		}
 	}
 	for _, name := range c.AllowUnsigned {
 		if !slices.Contains(names, name) {
-			errs = append(errs, fmt.Errorf("allow-unsigned names %q, which is not a source; the sources are: %s", name, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("allow-unsigned names %q, which is not a source; the sources are %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return errors.Join(errs...)

@@ -81,11 +81,11 @@ func (c *connection) tell(s client.State) {
 	case c.gone:
 	case c.made:
 		c.gone = true
-		c.log.Warn().Err(s.Err).Msg("the connection is lost; trying until it is back")
+		c.log.Warn().Err(s.Err).Msg("connection lost; reconnecting")
 	case errors.As(s.Err, new(*tls.CertificateVerificationError)):
 		c.gone = true
-		c.log.Warn().Err(s.Err).Msg("not connected: the relay's certificate is not to be trusted; correct it or --url, or name the file with " +
-			"its issuer in SSL_CERT_FILE; trying until then")
+		c.log.Warn().Err(s.Err).Msg("not connected: the relay's certificate is not trusted; correct it or --url, or name the file with " +
+			"its issuer in SSL_CERT_FILE; trying again until then")
 	default:
 		c.gone = true
 		c.log.Warn().Err(s.Err).Msg("not connected; start the relay with `touchstone-relay serve`, or correct --url; trying until it answers")
@@ -115,9 +115,9 @@ func (p printer) print(_ context.Context, m event.Message) error {
 		_, err = fmt.Fprintf(p.notes(), "-- for all agents, since %s, by %s: %s\n", m.Control.ID, whose(*m.Control),
 			inOneLine(m.Control.Settings))
 	case m.Gap != nil:
-		_, err = fmt.Fprintf(p.notes(), "-- %s to %s are gone (%s)\n", m.Gap.From, m.Gap.To, printable(m.Gap.Reason))
+		_, err = fmt.Fprintf(p.notes(), "-- events %s to %s are missing (%s)\n", m.Gap.From, m.Gap.To, printable(m.Gap.Reason))
 	case m.Reset != nil:
-		_, err = fmt.Fprintf(p.notes(), "-- the cursor is none of this relay's (%s); going on from the oldest event of log %s\n",
+		_, err = fmt.Fprintf(p.notes(), "-- the cursor does not belong to this relay (%s); continuing from the oldest event of log %s\n",
 			printable(m.Reset.Reason), printable(m.Reset.Log))
 	}
 	return err

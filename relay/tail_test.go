@@ -36,7 +36,7 @@ func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
 		cancel()
 	}}
 	err := follow.Follow(ctx, client.Now, func(context.Context, event.Message) error { return nil })
-	if !errors.Is(err, context.Canceled) || !strings.Contains(written.String(), "certificate is not to be trusted") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(written.String(), "certificate is not trusted") {
 		t.Errorf("%v; it said:\n%s", err, &written)
 	}
 }
@@ -53,7 +53,7 @@ func TestTailPrintsControls(t *testing.T) {
 		}
 	}
 	want := "-- for all agents, since q7m2x4ka-7, by ops: engine.model=sonnet engine.off=opus[2J\n" +
-		"-- for all agents, since q7m2x4ka-7, by somebody without a token, on an older relay: nothing is set\n"
+		"-- for all agents, since q7m2x4ka-7, by someone without an access token, on an older relay: nothing is set\n"
 	if out.String() != want {
 		t.Errorf("it printed\n%swant\n%s", &out, want)
 	}
@@ -87,7 +87,7 @@ func TestTailSaysOnceThatNoRelayAnswers(t *testing.T) {
 	for range 2 {
 		told.tell(client.State{Err: errors.New("the relay ended the stream")})
 	}
-	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the connection is lost") ||
+	if text := written.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "connection lost") ||
 		strings.Contains(text, "--url") {
 		t.Errorf("of a connection that was lost it said:\n%s", text)
 	}

@@ -93,7 +93,7 @@ get events that are about no repository.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if name == "" {
-				return usageError{errors.New("say whose token it is with --name, such as --name laptop-1")}
+				return usageError{errors.New("no name given; say whose access token it is with --name, such as --name laptop-1")}
 			}
 			made, text, err := token.New(name, token.Role(role), scope)
 			if err != nil {
@@ -104,7 +104,7 @@ get events that are about no repository.`,
 				return err
 			}
 			zerolog.Ctx(cmd.Context()).Info().Str("token", made.ID).Str("name", made.Name).Str("role",
-				role).Msg("access token made; it is shown this once")
+				role).Msg("access token created; it is shown only once")
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
@@ -184,7 +184,7 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			// Keep the argument out of the error: it may be a token.
 			if len(args) != 1 || !token.ValidID(args[0]) {
-				return usageError{errors.New("give the id of one token, 8 characters that touchstone-relay token list shows; a whole token is a " +
+				return usageError{errors.New("give the id of one access token, as touchstone-relay token list shows it; the access token itself is a " +
 					"secret and does not belong on a command line")}
 			}
 			return nil
@@ -229,7 +229,7 @@ func (p tokenPlace) add(ctx context.Context, made ...token.Token) error {
 	p = p.orSetUp()
 	if path, ok := server.StorePath(defaultConfig().Store); ok && p == (tokenPlace{}) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return usageError{fmt.Errorf("no relay keeps its log here, in %s: run this where the relay runs, or name its place with --store or "+
+			return usageError{fmt.Errorf("no relay's log found in %s; run this where the relay runs, or say where the log is with --store or "+
 				"--config", path)}
 		}
 	}

@@ -161,7 +161,7 @@ func (u *setup) prepare(ctx context.Context) error {
 		}
 	}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
-		return fmt.Errorf("make the relay's directory: %w; name another one with --dir", err)
+		return fmt.Errorf("create the relay's directory: %w; choose another one with --dir", err)
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
@@ -181,7 +181,7 @@ func resolves(ctx context.Context, lookup func(context.Context, string) ([]strin
 	defer cancel()
 	var unknown *net.DNSError
 	if _, err := lookup(ctx, domain); errors.As(err, &unknown) && unknown.IsNotFound {
-		return fmt.Errorf("%s has no address, and a certificate could not be made for it; point its DNS record at this machine first", domain)
+		return fmt.Errorf("%s has no address in DNS, so a certificate cannot be obtained; point its DNS record at this machine first", domain)
 	}
 	return nil
 }
@@ -204,8 +204,8 @@ func pointsElsewhere(ctx context.Context, lookup func(context.Context, string) (
 	}) {
 		return ""
 	}
-	return fmt.Sprintf("%s points at %s, which is no address of this machine: unless a router there passes port 443 on to it, "+
-		"no certificate can be made; point its DNS record here", domain, strings.Join(hosts, " and "))
+	return fmt.Sprintf("%s points at %s, which is not an address of this machine; unless a router there forwards port 443 here, "+
+		"no certificate can be obtained; point its DNS record at this machine", domain, strings.Join(hosts, " and "))
 }
 
 // free reports an address that cannot be listened on.
@@ -236,7 +236,7 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 		return config, usageError{errors.Join(err, config.validateServer())}
 	}
 	if u.domain != "" && config.Domain != u.domain {
-		return config, usageError{fmt.Errorf("%s is set up without the domain %s: write domain and public_url there", u.file("relay.yaml"),
+		return config, usageError{fmt.Errorf("%s was set up without the domain %s; set domain and public_url in that file", u.file("relay.yaml"),
 			u.domain)}
 	}
 	if cmd.Flags().Changed("listen") {

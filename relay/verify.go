@@ -85,13 +85,13 @@ func verdictOn(report hub.Report) string {
 		text = fmt.Sprintf("log %s is sound: %d events, %d to %d", b.Log, b.Head-b.Floor, b.Floor+1, b.Head)
 	}
 	if report.Proved > 0 {
-		text += fmt.Sprintf("; %d fit their signatures", report.Proved)
+		text += fmt.Sprintf("; %d match their signatures", report.Proved)
 	}
 	if report.Unproved > 0 {
-		text += fmt.Sprintf("; %d do not, as if the secret had been changed since", report.Unproved)
+		text += fmt.Sprintf("; %d do not match, possibly because the secret was changed since", report.Unproved)
 	}
 	if report.Unchecked > 0 {
-		text += fmt.Sprintf("; %d are unchecked: they are from before relays kept checksums", report.Unchecked)
+		text += fmt.Sprintf("; %d are unchecked, because they are from before relays stored checksums", report.Unchecked)
 	}
 	return text
 }
@@ -127,7 +127,7 @@ func (c Config) prover(ctx context.Context, store hub.Store) (func(e event.Event
 // checkThere reports that the embedded store to read does not exist.
 func checkThere(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return usageError{fmt.Errorf("there is no store %s: name the one you mean with --store", path)}
+		return usageError{fmt.Errorf("store %s not found; say which one with --store", path)}
 	}
 	return nil
 }

@@ -39,17 +39,17 @@ func fill(t *testing.T, store string, environment ...string) {
 func TestVerifyTamperedSQLite(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ tamper, want string }{
-		"untouched":   {"", "is sound: 5 events, 1 to 5; 5 fit their signatures\n"},
+		"untouched":   {"", "is sound: 5 events, 1 to 5; 5 match their signatures\n"},
 		"gap":         {"DELETE FROM events WHERE seq = 3", "event 3 is damaged: it is missing"},
-		"bad payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 3", "event 3 is damaged: it is not what was appended"},
-		"bad headers": {"UPDATE events SET headers = '{' WHERE seq = 3", "event 3 is damaged: it is not what was appended"},
+		"bad payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 3", "event 3 is damaged: its checksum does not match"},
+		"bad headers": {"UPDATE events SET headers = '{' WHERE seq = 3", "event 3 is damaged: its checksum does not match"},
 		"order": {"UPDATE events SET seq = 9 WHERE seq = 3",
 			"event 3 is damaged: it is missing\nevents 6 to 8 are damaged: it is missing\nevent 9 is damaged"},
 		"index": {"PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'delivery)', 'type)') WHERE name = " +
 			"'events_by_delivery'", "the file is damaged: "},
 		// A person who can write to the file can bring a checksum with it, but no signature.
 		"signature": {"UPDATE events SET payload = x'7b7d', checksum = NULL WHERE seq = 3",
-			"event 3 does not fit its signature, as earlier ones do"},
+			"the signature of event 3 does not match, though earlier ones do"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,11 +83,11 @@ func TestVerifyTamperedFirestore(t *testing.T) {
 		want   string
 	}{
 		"untouched": {func(documents) {}, "is sound: 5 events, 1 to 5"},
-		"gap":       {func(d documents) { d.do(http.MethodDelete, block(3), nil) }, "event 3 is damaged: nothing is there"},
+		"gap":       {func(d documents) { d.do(http.MethodDelete, block(3), nil) }, "event 3 is damaged: it is missing"},
 		"bad payload": {func(d documents) { d.set(block(3), "data", map[string]any{"bytesValue": "AAAA"}) },
 			"event 3 is damaged: the block is damaged: its checksum differs"},
 		"order": {func(d documents) { d.set(block(3), "last", map[string]any{"integerValue": "9"}) },
-			"event 3 is damaged: nothing is there"},
+			"event 3 is damaged: it is missing"},
 		"order behind": {func(d documents) { d.set(block(3), "last", map[string]any{"integerValue": "1"}) }, "event 3 is damaged"},
 		"delivery twice": {func(d documents) { d.set(block(3), "data", d.get(block(2), "data")) },
 			"event 3 is damaged: the block is damaged: its checksum differs"},

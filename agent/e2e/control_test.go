@@ -23,7 +23,7 @@ func (w *world) choose(patch string) {
 	w.must(err)
 	w.must(response.Body.Close())
 	if response.StatusCode != http.StatusOK {
-		w.t.Fatalf("the relay answers %s to %s", response.Status, patch)
+		w.t.Fatalf("the relay answered %s to %s", response.Status, patch)
 	}
 }
 

@@ -55,8 +55,8 @@ func TestRedeem(t *testing.T) {
 		}, ""},
 		"used": {func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusGone)
-			w.Write([]byte(`{"error":"this invitation was used already"}`))
-		}, "this invitation was used already"},
+			w.Write([]byte(`{"error":"this invitation was already used"}`))
+		}, "this invitation was already used"},
 		"a role that is a path": {func(w http.ResponseWriter, r *http.Request) {
 			w.Write([]byte(`{"token":"` + token + `","role":"../../x","repositories":[],"reviewers":[]}`))
 		}, "which no relay does"},

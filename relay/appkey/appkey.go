@@ -18,7 +18,7 @@ import (
 // Parse reads a GitHub App's private key: PEM in PKCS #1, as GitHub hands it out, or in PKCS #8. The error
 // says what a key looks like, and never shows the text.
 func Parse(text []byte) (*rsa.PrivateKey, error) {
-	errKey := errors.New("it is no RSA private key in PEM, such as a GitHub App's settings let one download")
+	errKey := errors.New("not an RSA private key in PEM format; download one from the GitHub App's settings")
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return nil, errKey

@@ -25,7 +25,7 @@ type StatusError struct {
 
 // Error says how the relay answered.
 func (e *StatusError) Error() string {
-	text := fmt.Sprintf("the relay answers %d %s", e.Code, http.StatusText(e.Code))
+	text := fmt.Sprintf("the relay answered %d %s", e.Code, http.StatusText(e.Code))
 	if e.Reason != "" {
 		text += ": " + e.Reason
 	}

@@ -96,11 +96,11 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 func (c *Client) Validate(after string) error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("%q is no relay's address; write one such as http://127.0.0.1:8080", c.URL)
+		return fmt.Errorf("%q is not the address of a relay; write one such as http://127.0.0.1:8080", c.URL)
 	}
 	if after != "" && after != Oldest && after != Now {
 		if _, err := event.ParseCursor(after); err != nil {
-			return fmt.Errorf("the relay cannot be followed from there: %w; or write oldest or now", err)
+			return fmt.Errorf("cannot follow the relay from that position: %w; or write oldest or now", err)
 		}
 	}
 	return c.Filter.Validate()
@@ -190,7 +190,7 @@ func (f *follower) validate(r *http.Response) error {
 	err := fmt.Errorf("the relay answered %s: %s", r.Status, reason(r.Body))
 	switch r.StatusCode {
 	case http.StatusUnauthorized:
-		return permanentError{fmt.Errorf("%w; set RELAY_TOKEN to it", err)}
+		return permanentError{fmt.Errorf("%w; set RELAY_TOKEN to a valid access token", err)}
 	case http.StatusBadRequest, http.StatusForbidden:
 		return permanentError{err}
 	}
@@ -215,7 +215,7 @@ func reason(body io.Reader) string {
 func (f *follower) deal(ctx context.Context, frame *sse.Event) error {
 	message, err := event.Decode(string(frame.Event), frame.Data, string(frame.ID))
 	if err != nil {
-		return fmt.Errorf("the relay sent what is no message: %w", err)
+		return fmt.Errorf("the relay sent an invalid message: %w", err)
 	}
 	if err := f.handle(ctx, message); err != nil {
 		return permanentError{fmt.Errorf("handle message %s: %w", message.Cursor, err)}

@@ -291,7 +291,7 @@ func TestDeadPeer(t *testing.T) {
 	if messages := collect(t, c, client.Oldest, 2); messages[0].Event.Delivery != "1" || messages[1].Event.Delivery != "2" {
 		t.Errorf("got %+v", messages)
 	}
-	if lost.Err == nil || !strings.Contains(lost.Err.Error(), "silent") {
+	if lost.Err == nil || !strings.Contains(lost.Err.Error(), "sent nothing") {
 		t.Errorf("the connection was lost because of %v", lost.Err)
 	}
 	if from := asked(); from[0] != "oldest" || from[len(from)-1] != "q7m2x4ka-1" {

@@ -22,7 +22,7 @@ type transport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	silence := time.AfterFunc(t.idle, func() {
-		t.cancel(fmt.Errorf("the relay was silent for %s", t.idle))
+		t.cancel(fmt.Errorf("the relay sent nothing for %s", t.idle))
 	})
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.DisableKeepAlives = true // the connection is for this one request
@@ -42,7 +42,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 var frameEnd = []byte("\n\n")
 
 // errCut is returned in place of the rest of an incomplete frame.
-var errCut = errors.New("the connection was cut in the middle of a message")
+var errCut = errors.New("the connection was lost in the middle of a message")
 
 // frameReader releases an event stream frame by frame. The SSE standard says that an unfinished frame at the
 // end of a stream is discarded

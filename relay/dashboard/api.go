@@ -27,9 +27,9 @@ const (
 
 // fail answers a request for which the projection could not be read.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
 	w.Header().Set("Retry-After", "5")
-	refuse(w, r, http.StatusServiceUnavailable, "the page's projection of the log cannot be read now; the relay's log says why")
+	refuse(w, r, http.StatusServiceUnavailable, "the relay cannot read the page's projection of the log now; see the relay's log")
 }
 
 // pullQuery reads the parameters of a list of pull requests. The error is a sentence.
@@ -45,20 +45,20 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 	switch q.State {
 	case "", "open", "closed", "all":
 	default:
-		return q, fmt.Errorf("state is open, closed or all, and not %.40q", q.State)
+		return q, fmt.Errorf("state must be open, closed or all, not %.40q", q.State)
 	}
 	switch q.Turn {
 	case "", verdict.TurnReviewer, verdict.TurnAuthor, verdict.TurnCI, verdict.TurnPerson, verdict.TurnNobody:
 	default:
-		return q, fmt.Errorf("turn is reviewer, author, ci, person or nobody, and not %.40q", q.Turn)
+		return q, fmt.Errorf("turn must be reviewer, author, ci, person or nobody, not %.40q", q.Turn)
 	}
 	if text := values.Get("needs_human"); text != "" {
 		needs, err := strconv.ParseBool(text)
 		switch {
 		case err != nil:
-			return q, fmt.Errorf("needs_human is true or false, and not %.40q", text)
+			return q, fmt.Errorf("needs_human must be true or false, not %.40q", text)
 		case needs && q.Turn != "" && q.Turn != verdict.TurnPerson:
-			return q, fmt.Errorf("what needs a person has the turn person, and not %s", q.Turn)
+			return q, fmt.Errorf("needs_human=true requires turn=person, not %s", q.Turn)
 		case needs:
 			q.Turn = verdict.TurnPerson
 		default:
@@ -76,7 +76,7 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 			q.From, errFrom = time.Parse(time.DateOnly, from)
 			q.To, errTo = time.Parse(time.DateOnly, to)
 			if !ok || errFrom != nil || errTo != nil {
-				return q, fmt.Errorf("%s is two days, such as 2026-11-01..2026-11-08, of which the second is not part of it", field)
+				return q, fmt.Errorf("%s must be two days, such as 2026-11-01..2026-11-08; the second day is not included", field)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err er
 	}
 	if text := values.Get("page"); text != "" {
 		if q.Offset, err = strconv.Atoi(text); err != nil || q.Offset < 0 || q.Offset > maxOffset {
-			return q, fmt.Errorf("page is what an earlier answer gave as next, and not %.40q", text)
+			return q, fmt.Errorf("page must be the value of next in an earlier answer, not %.40q", text)
 		}
 	}
 	return q, nil
@@ -101,8 +101,8 @@ func logins(text string, viewer Viewer) ([]string, error) {
 		return nil, nil
 	case me:
 		if len(viewer.logins) == 0 {
-			return nil, errors.New("the relay does not know your login: it learns it from an agent that follows it with your token; " +
-				"give the login in place of @me")
+			return nil, errors.New("the relay does not know your login, because no agent has connected with your access token yet; " +
+				"write the login instead of @me")
 		}
 		return viewer.logins, nil
 	}
@@ -123,7 +123,7 @@ func limit(values url.Values) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxLimit {
-		return 0, fmt.Errorf("limit is 1 to %d, and not %.40q", maxLimit, text)
+		return 0, fmt.Errorf("limit must be 1 to %d, not %.40q", maxLimit, text)
 	}
 	return n, nil
 }
@@ -175,7 +175,7 @@ func named(r *http.Request) (repo string, number int) {
 }
 
 // unknownPull says that there is no such pull request, or that the viewer may not see it.
-const unknownPull = "the relay knows no such pull request; it learns of one by its first event"
+const unknownPull = "the relay has no events of this pull request; check the repository and the number"
 
 func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	repo, number := named(r)
@@ -203,7 +203,7 @@ func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.E
 	}
 	if text := values.Get("number"); text != "" {
 		if q.Number, err = strconv.Atoi(text); err != nil || q.Number < 1 {
-			return q, fmt.Errorf("number is that of a pull request or an issue, and not %.40q", text)
+			return q, fmt.Errorf("number must be that of a pull request or an issue, not %.40q", text)
 		}
 	}
 	for name, to := range map[string]*int64{"after": &q.After, "before": &q.Before} {
@@ -217,7 +217,7 @@ func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.E
 				return q, err
 			}
 			if cursor.Log != d.config.Relay.Head().Log {
-				return q, fmt.Errorf("%s is a place in another log than %s, which this relay has", text, d.config.Relay.Head().Log)
+				return q, fmt.Errorf("%s is a cursor of another log; this relay's log is %s", text, d.config.Relay.Head().Log)
 			}
 			*to = cursor.Seq
 		}
@@ -271,12 +271,12 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer,
 		e, ok, err = d.config.Relay.Event(r.Context(), cursor.Seq)
 	}
 	if err != nil {
-		zerolog.Ctx(r.Context()).Error().Err(err).Msg("an event could not be read")
-		refuse(w, r, http.StatusServiceUnavailable, "the event cannot be read; the relay's log says why")
+		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+		refuse(w, r, http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log")
 		return e, false
 	}
 	if !ok || !e.IsControl() && !viewer.Scope.Match(e) {
-		refuse(w, r, http.StatusNotFound, "the log does not hold this event: retention may have removed it")
+		refuse(w, r, http.StatusNotFound, "event not found: retention may have removed it")
 		return e, false
 	}
 	return e, true
@@ -318,7 +318,7 @@ func (d *Dashboard) since(values url.Values) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("since is a number of days such as 30d, or a day such as 2026-11-01, and not %.40q", text)
+	return time.Time{}, fmt.Errorf("since must be a number of days such as 30d, or a day such as 2026-11-01, not %.40q", text)
 }
 
 func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer Viewer) {
@@ -359,7 +359,7 @@ func (d *Dashboard) trendQuery(values url.Values) (since time.Time, bucket proje
 		bucket = projection.Day
 	case projection.Day, projection.Week:
 	default:
-		return since, bucket, fmt.Errorf("bucket is day or week, and not %.40q", bucket)
+		return since, bucket, fmt.Errorf("bucket must be day or week, not %.40q", bucket)
 	}
 	return since, bucket, validRepo(values.Get("repo"))
 }

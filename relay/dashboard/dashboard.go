@@ -134,7 +134,7 @@ func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer)
 func reply(w http.ResponseWriter, r *http.Request, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer could not be written"}`)
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the relay could not write the answer"}`)
 	}
 	send(w, r, status, "application/json", append(text, '\n'))
 }

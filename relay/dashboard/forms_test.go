@@ -145,7 +145,7 @@ func TestFormsInABrowser(t *testing.T) {
 		if !strings.Contains(said, "GitHub was asked") || r.asked.Load() != int64(round+1) {
 			t.Errorf("scripts %t: GitHub was asked %d times, and the page says\n%s", script, r.asked.Load(), said)
 		}
-		if said := text(event, chromedp.Click("form[action$='/send'] button", chromedp.ByQuery)); !strings.Contains(said, "on its way") {
+		if said := text(event, chromedp.Click("form[action$='/send'] button", chromedp.ByQuery)); !strings.Contains(said, "is being sent again") {
 			t.Errorf("scripts %t: sent again:\n%s", script, said)
 		}
 		if again := next(); again != id {
@@ -153,11 +153,11 @@ func TestFormsInABrowser(t *testing.T) {
 		}
 		said = text(b.Go("/health"), chromedp.SetValue("select[name=key]", "engine.off", chromedp.ByQuery),
 			chromedp.SendKeys("input[name=value]", "opus", chromedp.ByQuery), chromedp.Click("button[value=set]", chromedp.ByQuery))
-		if !strings.Contains(said, "The settings hold") || !strings.Contains(said, "opus") || !strings.Contains(said, "Set by ops") {
+		if !strings.Contains(said, "The settings are saved") || !strings.Contains(said, "opus") || !strings.Contains(said, "Set by ops") {
 			t.Errorf("scripts %t: set:\n%s", script, said)
 		}
 		said = text(b.Go("/health"), chromedp.Click("button[value=unset]", chromedp.ByQuery))
-		if !strings.Contains(said, "The settings hold") || strings.Contains(said, "opus") {
+		if !strings.Contains(said, "The settings are saved") || strings.Contains(said, "opus") {
 			t.Errorf("scripts %t: unset:\n%s", script, said)
 		}
 	}

@@ -45,7 +45,7 @@ type machines struct {
 type machineKey struct{ token, role, login string }
 
 // errManyMachines refuses more agents than are kept.
-var errManyMachines = errors.New("too many agents report to this relay, or too many with this token; give each machine its own")
+var errManyMachines = errors.New("too many agents report to this relay, or too many with this access token; create one for each machine")
 
 func (m *machines) put(key machineKey, machine Machine) error {
 	m.mu.Lock()
@@ -133,12 +133,12 @@ func sees(scope event.Filter, pull string) bool {
 func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, event.MaxBeaconBytes))
 	if err != nil {
-		refuse(w, r, http.StatusRequestEntityTooLarge, "what an agent says of itself is at most "+strconv.Itoa(event.MaxBeaconBytes)+" bytes")
+		refuse(w, r, http.StatusRequestEntityTooLarge, "the status of an agent must be at most "+strconv.Itoa(event.MaxBeaconBytes)+" bytes")
 		return
 	}
 	var machine Machine
 	if err := json.Unmarshal(text, &machine); err != nil || machine.Role == "" || machine.Login == "" {
-		refuse(w, r, http.StatusBadRequest, `the body is no agent's word of itself; send {"role":"reviewer","login":"…",…}`)
+		refuse(w, r, http.StatusBadRequest, `the body is not the status of an agent; send {"role":"reviewer","login":"…",…}`)
 		return
 	}
 	machine.Token, machine.SeenAt, machine.Behind = viewer.Name, d.now().UTC(), -1

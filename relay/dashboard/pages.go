@@ -69,8 +69,8 @@ func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, n
 	}
 	var page bytes.Buffer
 	if err := templates()[name].ExecuteTemplate(&page, part, f); err != nil {
-		zerolog.Ctx(r.Context()).Error().Err(err).Str("page", name).Msg("a page could not be written")
-		http.Error(w, "the page could not be written; the relay's log says why", http.StatusInternalServerError)
+		zerolog.Ctx(r.Context()).Error().Err(err).Str("page", name).Msg("cannot write a page")
+		http.Error(w, "the relay could not write the page; see the relay's log", http.StatusInternalServerError)
 		return
 	}
 	send(w, r, status, "text/html; charset=utf-8", page.Bytes())
@@ -88,10 +88,10 @@ func (d *Dashboard) problem(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("the page's projection could not be read")
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
 	w.Header().Set("Retry-After", "5")
 	d.problem(w, r, http.StatusServiceUnavailable,
-		"The page's projection of the log cannot be read now. It is being looked after; the relay's log says why.")
+		"The relay cannot read the page's projection of the log now. It tries again by itself; see the relay's log.")
 }
 
 // SignIn answers with the form for a token, or with the button that redeems a one-time link's code. The text
@@ -227,7 +227,7 @@ func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	case err != nil:
 		d.failed(w, r, err)
 	case !known:
-		d.problem(w, r, http.StatusNotFound, "The relay knows no such pull request. It learns of one by its first event.")
+		d.problem(w, r, http.StatusNotFound, "The relay has no events of this pull request. Check the repository and the number.")
 	default:
 		slices.Reverse(detail.Rounds)
 		d.show(w, r, viewer, "pull", "board", fmt.Sprintf("%s#%d %s", detail.Repo, detail.Number, detail.Title), detail)
@@ -298,9 +298,9 @@ type eventPage struct {
 
 // done has the sentences that confirm a form's action, by the value of the query parameter done.
 var done = map[string]string{
-	"sent":  "The event is on its way to that subscriber.",
-	"asked": "GitHub was asked to send the delivery again. The log holds it already, so it arrives as a duplicate.",
-	"set":   "The settings hold, and every agent that is connected has been told.",
+	"sent":  "The event is being sent again to that subscriber.",
+	"asked": "GitHub was asked to send the delivery again. The log already has it, so it arrives as a duplicate.",
+	"set":   "The settings are saved and were sent to every connected agent.",
 }
 
 type header struct{ Name, Value string }

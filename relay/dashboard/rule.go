@@ -83,7 +83,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 }
 
 // noRule says what the id of a row looks like.
-const noRule = "the id of a rule is of the form document/X1, such as security/S3"
+const noRule = "a rule's id has the form document/X1, such as security/S3"
 
 func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	rule, values := r.PathValue("rule"), r.URL.Query()

@@ -56,7 +56,7 @@ func staticPath(name string) string { return "/static/" + name + "?v=" + assets(
 func Static(w http.ResponseWriter, r *http.Request) {
 	file, ok := assets()[r.PathValue("name")]
 	if !ok {
-		refuse(w, r, http.StatusNotFound, "there is no such file")
+		refuse(w, r, http.StatusNotFound, "file not found")
 		return
 	}
 	header := w.Header()

@@ -106,7 +106,7 @@ func ValidateSetting(key, value string) error {
 	list, known := settings[key]
 	switch {
 	case !known:
-		return fmt.Errorf("%.60q cannot be set from a relay; what can be is %s", key, strings.Join(SettingKeys(), ", "))
+		return fmt.Errorf("%.60q cannot be set from a relay; the settings are %s", key, strings.Join(SettingKeys(), ", "))
 	case !list:
 		return validateModel(key, value)
 	case value == "":
@@ -120,7 +120,7 @@ func ValidateSetting(key, value string) error {
 	for _, name := range models {
 		errs = append(errs, validateModel(key, name))
 		if key == "engine.off" && !strings.Contains(name, ":") && !IsModelPart(name) {
-			errs = append(errs, fmt.Errorf("%s=%.20s could switch off much else; write the whole name with its engine, such as codex:o3, or a "+
+			errs = append(errs, fmt.Errorf("%s=%.20s could switch off other models too; write the name with its engine, such as codex:o3, or a "+
 				"part of at least %d characters and one letter, such as opus", key, name, minPart))
 		}
 	}
@@ -141,9 +141,9 @@ func IsModelPart(name string) bool {
 func validateModel(key, name string) error {
 	switch {
 	case secret.MatchString(name):
-		return fmt.Errorf("%s is given what looks like a key or a token; it takes the name of a model, and all who read events can read it", key)
+		return fmt.Errorf("the value of %s looks like a key or an access token; write a model's name, which all readers of events see", key)
 	case len(name) > maxModelLength || !model.MatchString(name):
-		return fmt.Errorf("%s takes the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ "+
+		return fmt.Errorf("%s must be the name of a model, such as claude-sonnet-4-5 or codex:gpt-5: at most 128 letters, digits and . _ : / @ "+
 			"+ [ ] -, and no - in front", key)
 	}
 	return nil

@@ -33,7 +33,7 @@ type Filter struct {
 func ParseFilter(query url.Values) (Filter, error) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains([]string{"source", "type", "repo", "after"}, name) {
-			return Filter{}, fmt.Errorf("the parameter %.40q is not known; there are source, type, repo and after", name)
+			return Filter{}, fmt.Errorf("unknown parameter %.40q; the parameters are source, type, repo and after", name)
 		}
 	}
 	f := Filter{Sources: query["source"], Types: query["type"], Repos: query["repo"]}
@@ -60,7 +60,7 @@ func (f Filter) Validate() error {
 	}
 	for _, glob := range f.Repos {
 		if _, err := path.Match(glob, ""); err != nil {
-			return fmt.Errorf("the filter repo=%q is no valid pattern; write a repository or a glob such as acme/*", glob)
+			return fmt.Errorf("the filter repo=%q is not a valid pattern; write a repository or a glob such as acme/*", glob)
 		}
 	}
 	return nil

@@ -136,13 +136,13 @@ func Decode(name string, data []byte, id string) (Message, error) {
 	case name == ControlName:
 		// A control without settings would unset all of them.
 		if err = json.Unmarshal(data, &m.Control); err == nil && m.Control != nil && m.Control.Settings == nil {
-			err = errors.New("a control names its settings")
+			err = errors.New("a control frame must contain its settings")
 		}
 	case bytes.HasPrefix([]byte(name), []byte("relay.")):
 		return m, nil
 	default:
 		if err = json.Unmarshal(data, &m.Event); err == nil && (m.Event == nil || m.Event.ID != m.Cursor) {
-			err = fmt.Errorf("the event and its frame disagree about the id")
+			err = fmt.Errorf("the event's id differs from its frame's id")
 		}
 	}
 	if err != nil {

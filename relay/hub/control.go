@@ -22,7 +22,7 @@ const controlNote = "control"
 const maxControlTries = 10
 
 // errControlBusy is returned when other changes came first at every try.
-var errControlBusy = errors.New("others change the settings all the time")
+var errControlBusy = errors.New("other requests keep changing the settings")
 
 // control is the newest control in the part of the log that readers can see.
 type control struct {
@@ -84,7 +84,7 @@ func (h *Hub) SetControl(ctx context.Context, by string, change func(settings ma
 			next.ID = id
 			if err := h.keepControl(ctx); err != nil {
 				// The settings are in the log, and keepOldControl tries again before retention removes them.
-				zerolog.Ctx(ctx).Warn().Err(err).Msg("the settings are in the log, but not noted beside it")
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("the settings are in the log, but could not be stored beside it")
 			}
 			return next, nil
 		}
@@ -105,7 +105,7 @@ func (h *Hub) recallControl(ctx context.Context) error {
 		var noted event.Control
 		err := json.Unmarshal([]byte(text), &noted)
 		if err != nil || noted.Settings == nil || noted.ID.Log != h.tail.bounds.Log {
-			return fmt.Errorf("the note %q, which holds the agents' settings, is damaged; restore the store from a backup", controlNote)
+			return fmt.Errorf("the note %q, which stores the agents' settings, is damaged; restore the store from a backup", controlNote)
 		}
 		h.control = control{newest: noted, noted: noted.ID.Seq}
 	}
@@ -122,14 +122,14 @@ func (h *Hub) learnControl(ctx context.Context) error {
 		at := newest.ID.Seq
 		stored, err := h.store.Stored(ctx, event.ControlSource, []string{successor(at)})
 		if err != nil {
-			return fmt.Errorf("look for the agents' settings: %w", err)
+			return fmt.Errorf("find the agents' settings: %w", err)
 		}
 		if len(stored) == 0 {
 			break
 		}
 		next, err := h.controlBehind(ctx, at, head)
 		if err != nil {
-			return fmt.Errorf("look for the agents' settings: %w", err)
+			return fmt.Errorf("find the agents' settings: %w", err)
 		}
 		if next.ID.IsZero() {
 			break // that control lies beyond the head
@@ -143,7 +143,7 @@ func (h *Hub) learnControl(ctx context.Context) error {
 }
 
 // errControlDamaged is returned instead of outdated settings, which could switch on again what is off.
-var errControlDamaged = errors.New("the event with the newest settings may be among the damaged ones; restore the store from a backup")
+var errControlDamaged = errors.New("the event with the newest settings may be one of the damaged events; restore the store from a backup")
 
 // controlBehind returns the newest control after at, up to head, or the zero Control if there is none.
 func (h *Hub) controlBehind(ctx context.Context, at, head int64) (newest event.Control, err error) {
@@ -187,7 +187,7 @@ func (h *Hub) keepControl(ctx context.Context) error {
 		err = h.store.SetNote(ctx, controlNote, string(text))
 	}
 	if err != nil {
-		return fmt.Errorf("note the agents' settings: %w", err)
+		return fmt.Errorf("store the agents' settings: %w", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

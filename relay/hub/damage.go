@@ -29,7 +29,7 @@ func (all *damages) meet(ctx context.Context, d *Damage) {
 	}
 	all.last[d.First] = d.Last
 	zerolog.Ctx(ctx).Error().Int64("first", d.First).Int64("last", d.Last).AnErr("cause", d.Cause).
-		Msg("events in the store are damaged: subscribers are told that they are missing; see touchstone-relay verify, and restore " +
+		Msg("events in the store are damaged, and subscribers get a gap instead; run touchstone-relay verify, and restore " +
 			"the store from a backup")
 }
 

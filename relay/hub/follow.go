@@ -21,7 +21,7 @@ func (h *Hub) followLoop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		zerolog.Ctx(ctx).Error().Err(err).Msg("what other relays store cannot be followed; trying again")
+		zerolog.Ctx(ctx).Error().Err(err).Msg("cannot follow what other relays store; trying again")
 		select {
 		case <-ctx.Done():
 			return

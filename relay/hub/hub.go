@@ -150,7 +150,7 @@ func (h *Hub) appended(ctx context.Context, events []event.Event, err error) {
 		}
 	}
 	if failed := h.failing.Swap(size); failed != 0 && err == nil {
-		zerolog.Ctx(ctx).Info().Msg("the store can be written again")
+		zerolog.Ctx(ctx).Info().Msg("writing to the store works again")
 	}
 }
 
@@ -268,7 +268,7 @@ func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appen
 	}
 	if err := h.fill(ctx, fresh[0].ID.Seq-1); err != nil {
 		// Readers will find those events in the store.
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("what other relays stored could not be read ahead")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read ahead what other relays stored")
 	}
 	h.reveal(fresh)
 }
@@ -299,7 +299,7 @@ func (h *Hub) trimLoop(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := h.trim(ctx); err != nil && ctx.Err() == nil {
-			zerolog.Ctx(ctx).Error().Err(err).Msg("old events could not be removed; trying again")
+			zerolog.Ctx(ctx).Error().Err(err).Msg("cannot remove old events; trying again")
 		}
 		select {
 		case <-ctx.Done():

@@ -234,7 +234,7 @@ func TestWritableAgain(t *testing.T) {
 		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); !errors.Is(err, outcome) {
 			t.Errorf("append %d: %v, want %v", i, err, outcome)
 		}
-		if told, want := strings.Count(log.String(), "can be written again"), i/2; told != min(want, 1) {
+		if told, want := strings.Count(log.String(), "writing to the store works again"), i/2; told != min(want, 1) {
 			t.Errorf("behind append %d the log says %q", i, &log)
 		}
 	}

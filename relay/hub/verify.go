@@ -16,7 +16,7 @@ import (
 const MaxProblems = 100
 
 // ErrManyProblems is returned by Verify once it has reported MaxProblems.
-var ErrManyProblems = errors.New("there are too many problems to go on")
+var ErrManyProblems = errors.New("too many problems; verification stopped")
 
 // Report is what Verify found in a log, besides problems.
 type Report struct {
@@ -101,7 +101,7 @@ func (v *verifier) event(e event.Event) {
 	seq := e.ID.Seq
 	switch {
 	case seq <= v.at:
-		v.problem("event %d stands behind event %d", seq, v.at)
+		v.problem("event %d follows event %d, in the wrong order", seq, v.at)
 		return
 	case seq == v.at+2:
 		v.problem("event %d is missing", v.at+1)
@@ -110,7 +110,7 @@ func (v *verifier) event(e event.Event) {
 	}
 	v.at = seq
 	if e.ID.Log != v.report.Bounds.Log {
-		v.problem("event %d says that it is of log %q, not %q", seq, e.ID.Log, v.report.Bounds.Log)
+		v.problem("event %d belongs to log %q, not %q", seq, e.ID.Log, v.report.Bounds.Log)
 	}
 	key := maphash.String(v.seed, e.Source+"\x00"+e.Delivery)
 	if first, twice := v.seen[key]; twice {
@@ -125,7 +125,7 @@ func (v *verifier) event(e event.Event) {
 		v.report.Proved++
 		v.proved[e.Source] = true
 	case known && v.proved[e.Source]:
-		v.problem("event %d does not fit its signature, as earlier ones do: it was changed, or signed with a secret that is not given here", seq)
+		v.problem("the signature of event %d does not match, though earlier ones do: the event was changed, or another secret signed it", seq)
 	case known:
 		v.report.Unproved++
 	}
@@ -134,10 +134,10 @@ func (v *verifier) event(e event.Event) {
 // intact checks that an event has what every event has, and that it reaches a subscriber as it is stored.
 func intact(e event.Event) error {
 	if e.Source == "" || e.Delivery == "" || e.ReceivedAt.IsZero() {
-		return errors.New("its source, its delivery or its time is missing")
+		return errors.New("its source, delivery or time is missing")
 	}
 	if _, github := e.Headers["X-Github-Event"]; github && !json.Valid(e.Payload) {
-		return errors.New("its payload is no JSON, as GitHub's always is")
+		return errors.New("its payload is not JSON, as GitHub's always is")
 	}
 	if _, err := e.Control(); e.IsControl() && err != nil {
 		return err
@@ -151,7 +151,7 @@ func intact(e event.Event) error {
 		return fmt.Errorf("no subscriber could read it: %w", err)
 	}
 	if !bytes.Equal(back.Payload, e.Payload) || back.ID != e.ID || back.Delivery != e.Delivery {
-		return errors.New("it would reach a subscriber changed")
+		return errors.New("a subscriber would receive it changed")
 	}
 	return nil
 }

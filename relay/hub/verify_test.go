@@ -82,21 +82,21 @@ func TestVerify(t *testing.T) {
 		"several missing": {"DELETE FROM events WHERE seq BETWEEN 20 AND 290", "events 20 to 290 are damaged: it is missing"},
 		"first missing":   {"DELETE FROM events WHERE seq = 11", "event 11 is damaged: it is missing"},
 		"another payload": {"UPDATE events SET payload = x'7b7d' WHERE seq = 500",
-			"event 500 is damaged: it is not what was appended: its checksum differs"},
+			"event 500 is damaged: its checksum does not match"},
 		"another column": {"UPDATE events SET repo = 'acme/apq' WHERE seq IN (11, 610)",
-			"event 11 is damaged: it is not what was appended: its checksum differs"},
+			"event 11 is damaged: its checksum does not match"},
 		"another id": {"UPDATE events SET delivery = 'x' WHERE seq = 500",
-			"event 500 is damaged: it is not what was appended: its checksum differs"},
+			"event 500 is damaged: its checksum does not match"},
 		"another place": {"UPDATE events SET seq = 611 WHERE seq = 610",
-			"event 610 is damaged: it is missing\nevent 611 is damaged: it is not what was appended"},
-		"unreadable": {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 is damaged: it is not what was appended"},
+			"event 610 is damaged: it is missing\nevent 611 is damaged: its checksum does not match"},
+		"unreadable": {"UPDATE events SET headers = '{' WHERE seq IN (500, 502)", "event 500 is damaged: its checksum does not match"},
 		// Events of older relays have no checksum.
 		"no JSON": {unchecked + "UPDATE events SET payload = x'7b' WHERE seq = 500",
-			"event 500 is damaged: its payload is no JSON, as GitHub's always is"},
+			"event 500 is damaged: its payload is not JSON, as GitHub's always is"},
 		"no settings": {unchecked + "UPDATE events SET source = 'relay' WHERE seq = 500; UPDATE events SET type = 'control' WHERE seq = 500; " +
 			"UPDATE events SET payload = x'5b5d' WHERE seq = 500", "event 500 is damaged: event"},
 		"no delivery": {unchecked + "UPDATE events SET delivery = '' WHERE seq = 500",
-			"event 500 is damaged: its source, its delivery or its time is missing"},
+			"event 500 is damaged: its source, delivery or time is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems, err := verify(t, stored(t, test.tamper))
@@ -125,9 +125,9 @@ func (e edited) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 
 func TestVerifyOtherStores(t *testing.T) {
 	for want, edit := range map[string]func([]event.Event){
-		"event 20 is missing\nevent 20 stands behind event 21": func(events []event.Event) { slices.Reverse(events[9:11]) },
-		"event 30 is the same delivery as event 20":            func(events []event.Event) { events[19].Delivery = events[9].Delivery },
-		`event 20 says that it is of log "another1"`:           func(events []event.Event) { events[9].ID.Log = "another1" },
+		"event 20 is missing\nevent 20 follows event 21": func(events []event.Event) { slices.Reverse(events[9:11]) },
+		"event 30 is the same delivery as event 20":      func(events []event.Event) { events[19].Delivery = events[9].Delivery },
+		`event 20 belongs to log "another1"`:             func(events []event.Event) { events[9].ID.Log = "another1" },
 	} {
 		problems, err := verify(t, edited{stored(t, "DELETE FROM events WHERE seq > 100"), edit})
 		if err != nil || !strings.HasPrefix(problems, want) {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotListed is returned for a delivery that GitHub lists for none of the hooks.
-var ErrNotListed = errors.New("GitHub lists no such delivery of the webhooks that this relay looks after; it keeps them for three days")
+var ErrNotListed = errors.New("delivery not found at GitHub, for the webhooks this relay recovers; GitHub keeps deliveries for three days")
 
 // Again asks GitHub to redeliver a delivery to one of this relay's sources. If the log holds the delivery,
 // the redelivery is a duplicate; otherwise it is stored.

@@ -46,7 +46,7 @@ func (g GitHub) Validate() error {
 func (g GitHub) base() (*url.URL, error) {
 	base, err := url.Parse(cmp.Or(g.API, DefaultAPI))
 	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("%q is no address of GitHub's API; write one such as %s", g.API, DefaultAPI)
+		return nil, fmt.Errorf("%q is not the address of a GitHub API; write one such as %s", g.API, DefaultAPI)
 	}
 	return base.JoinPath("/"), nil
 }
@@ -61,15 +61,15 @@ func (g GitHub) client(targets ...Target) (client, error) {
 	for _, t := range targets {
 		switch {
 		case t.kind == app && c.app != nil:
-			return client{}, errors.New("only one GitHub App can be looked after by one relay")
+			return client{}, errors.New("one relay can recover the deliveries of only one GitHub App; remove the others from --recover")
 		case t.kind == app && g.AppKey == nil:
-			return client{}, fmt.Errorf("the deliveries of %s are shown to the App itself only: set RELAY_GITHUB_APP_KEY_FILE to "+
+			return client{}, fmt.Errorf("only the App itself can read the deliveries of %s; set RELAY_GITHUB_APP_KEY_FILE to "+
 				"the file with its private key", t)
 		case t.kind == app:
 			c.app = github.NewClient(&http.Client{Timeout: requestTimeout, Transport: appTransport{id: t.name, key: g.AppKey}})
 			c.app.BaseURL = base
 		case g.Token == "":
-			return client{}, fmt.Errorf("GITHUB_TOKEN is not set: GitHub shows the webhooks of %s to a token with the permission "+
+			return client{}, fmt.Errorf("GITHUB_TOKEN is not set; to read the webhooks of %s, set it to an access token with the permission "+
 				"Webhooks, read and write", t)
 		}
 	}
@@ -99,7 +99,7 @@ func (c client) call(ctx context.Context, t Target, method, path string, body, i
 		if !limited {
 			return response, err
 		}
-		zerolog.Ctx(ctx).Warn().Stringer("wait", wait).Msg("GitHub's rate limit is used up; recovery goes on after it")
+		zerolog.Ctx(ctx).Warn().Stringer("wait", wait).Msg("GitHub's rate limit is used up; recovery continues once it resets")
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
@@ -159,12 +159,12 @@ func refused(err error, status ...int) bool {
 func (t Target) explain(err error) error {
 	switch {
 	case refused(err, http.StatusUnauthorized) && t.kind == app:
-		return fmt.Errorf("GitHub does not believe that this is %s: RELAY_GITHUB_APP_KEY_FILE has to name the App's own private "+
-			"key, and the clock has to be right", t)
+		return fmt.Errorf("GitHub rejected the App's key for %s; check that RELAY_GITHUB_APP_KEY_FILE names the App's own private "+
+			"key, and that the clock is right", t)
 	case refused(err, http.StatusUnauthorized):
-		return errors.New("GitHub does not accept the token in GITHUB_TOKEN: it may have expired; make a new one")
+		return errors.New("GitHub rejected the access token in GITHUB_TOKEN; it may have expired: create a new one")
 	case refused(err, http.StatusForbidden, http.StatusNotFound):
-		return fmt.Errorf("GitHub does not let this token at the webhooks of %s, or there is no such %s: the token needs the permission "+
+		return fmt.Errorf("GitHub denied access to the webhooks of %s, or the %s was not found; the access token needs the permission "+
 			"Webhooks, read and write (a classic one the scope admin:repo_hook, for an organisation admin:org_hook)", t, t.kind)
 	}
 	return fmt.Errorf("ask GitHub about the webhooks of %s: %w", t, err)

@@ -32,7 +32,7 @@ type Webhook struct {
 // arrived at the address. It reports whether the webhook is new.
 func (g GitHub) Install(ctx context.Context, hook Webhook) (created bool, err error) {
 	if hook.Owner.kind == app {
-		return false, fmt.Errorf("the webhook of %s is part of the App: set its address and its secret in the App's settings on GitHub",
+		return false, fmt.Errorf("the webhook of %s belongs to the App; set its address and secret in the App's settings on GitHub",
 			hook.Owner)
 	}
 	c, err := g.client(hook.Owner)
@@ -108,25 +108,25 @@ func (c client) awaitPing(ctx context.Context, hook Webhook, path string, before
 			return err
 		}
 	}
-	return fmt.Errorf("the webhook is installed, but GitHub lists no ping to %s after %s; look at its recent deliveries in "+
+	return fmt.Errorf("the webhook is installed, but no ping to %s appeared on GitHub after %s; check its recent deliveries in "+
 		"the settings on GitHub", hook.URL, pingTimeout)
 }
 
 // judge says what the answer to a ping means.
 func (w Webhook) judge(ping *github.HookDelivery) error {
-	const installed = "the webhook is installed, but its ping did not get through"
-	mistaken := fmt.Sprintf("if the address is a mistake, delete this webhook in the settings of the %s on GitHub", w.Owner)
+	const installed = "the webhook is installed, but its ping failed"
+	mistaken := fmt.Sprintf("if the address is wrong, delete this webhook in the settings of the %s on GitHub", w.Owner)
 	switch code := ping.GetStatusCode(); {
 	case code/100 == 2:
 		return nil
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%s: the relay refused its signature. GitHub has this secret now, and nothing gets through until "+
-			"RELAY_GITHUB_SECRET is the same here and where the relay runs, and this is run again", installed)
+		return fmt.Errorf("%s: the relay rejected its signature. GitHub now has this secret, and every delivery fails until "+
+			"RELAY_GITHUB_SECRET is the same here and where the relay runs; then run this again", installed)
 	case code == http.StatusNotFound:
-		return fmt.Errorf("%s: nothing takes webhooks at %s; the address ends in the name of one of the relay's sources; %s", installed,
+		return fmt.Errorf("%s: no source at %s; the address must end in the name of one of the relay's sources; %s", installed,
 			w.URL, mistaken)
 	default:
-		return fmt.Errorf("%s: GitHub says %q (%d) of %s; the relay has to run, and GitHub has to be able to reach it; %s", installed,
+		return fmt.Errorf("%s: GitHub reports %q (%d) for %s; check that the relay is running and that GitHub can reach it; %s", installed,
 			ping.GetStatus(), code, w.URL, mistaken)
 	}
 }

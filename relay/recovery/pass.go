@@ -70,7 +70,7 @@ func (p *pass) through(ctx context.Context) (time.Time, error) {
 	}
 	through, err := time.Parse(time.RFC3339, note)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read how far the recovery came: %w", err)
+		return time.Time{}, fmt.Errorf("read the progress of the recovery: %w", err)
 	}
 	return through, nil
 }
@@ -143,8 +143,8 @@ func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, e
 	p.report.Redelivered += len(missing) - len(left)
 	if asked > 0 && len(left) == len(missing) {
 		p.fetchOnly = true
-		p.report.Problem = "GitHub's redeliveries do not arrive here, so they are fetched unsigned: the hook's address has to " +
-			"lead to this relay, and its secret has to be this relay's"
+		p.report.Problem = "GitHub's redeliveries do not arrive, so the relay fetches them unsigned; make the webhook's address " +
+			"this relay's, and its secret the same as the relay's"
 	}
 	return left, err
 }
@@ -164,7 +164,7 @@ func (p *pass) await(ctx context.Context, missing []delivery, asked int) ([]deli
 }
 
 // errContent is returned for deliveries that GitHub lists without their content.
-var errContent = errors.New("what GitHub keeps of it is no webhook")
+var errContent = errors.New("GitHub's copy is not a webhook")
 
 // fetch takes a delivery from GitHub's list. The API has parsed the payload and encodes it anew, so the
 // signature no longer matches and is left out: the connection to GitHub vouches for the event.

@@ -64,8 +64,8 @@ func TestFetchedInstead(t *testing.T) {
 		problem string
 	}{
 		"redelivery impossible": {secret, http.StatusUnprocessableEntity, ""},
-		"redelivery forbidden":  {secret, http.StatusForbidden, "the token needs the permission Webhooks"},
-		"another secret":        {"another", 0, "redeliveries do not arrive here"},
+		"redelivery forbidden":  {secret, http.StatusForbidden, "the access token needs the permission Webhooks"},
+		"another secret":        {"another", 0, "redeliveries do not arrive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestLeftForTheNextPass(t *testing.T) {
 	}
 	w.answer.Store(&answer)
 	report := only(t, r.recover())
-	if report.Missing != 2 || report.Left != 2 || !strings.Contains(report.Problem, "is no webhook") {
+	if report.Missing != 2 || report.Left != 2 || !strings.Contains(report.Problem, "is not a webhook") {
 		t.Errorf("without any content came %+v", report)
 	}
 	if note := r.note(w); note.After(time.Now()) || time.Since(note) > time.Minute {
@@ -230,17 +230,17 @@ func TestProblemsAreSentences(t *testing.T) {
 	}{
 		"permission missing": {
 			func(_ *world, c *recovery.Config) { c.GitHub.Token = "token-of-octocat" },
-			"the token needs the permission Webhooks",
+			"the access token needs the permission Webhooks",
 		},
 		"token expired": {
 			func(_ *world, c *recovery.Config) { c.GitHub.Token = "expired" },
-			"GitHub does not accept the token",
+			"GitHub rejected the access token",
 		},
 		"another App's key": {
 			func(w *world, c *recovery.Config) {
 				c.Targets = w.config("app:8").Targets
 			},
-			"has to name the App's own private key",
+			"names the App's own private key",
 		},
 		"another source": {
 			func(_ *world, c *recovery.Config) { c.Sources = []string{"other"} },
@@ -268,10 +268,10 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
 	for want, change := range map[string]func(*recovery.Config){
-		"GITHUB_TOKEN is not set":   func(c *recovery.Config) { c.GitHub.Token = "" },
-		"RELAY_GITHUB_APP_KEY_FILE": func(c *recovery.Config) { c.GitHub.AppKey = nil; c.Targets = w.config("app:7").Targets },
-		"only one GitHub App":       func(c *recovery.Config) { c.Targets = w.config("app:7", "app:8").Targets },
-		"is no address of GitHub":   func(c *recovery.Config) { c.GitHub.API = "github" },
+		"GITHUB_TOKEN is not set":        func(c *recovery.Config) { c.GitHub.Token = "" },
+		"RELAY_GITHUB_APP_KEY_FILE":      func(c *recovery.Config) { c.GitHub.AppKey = nil; c.Targets = w.config("app:7").Targets },
+		"only one GitHub App":            func(c *recovery.Config) { c.Targets = w.config("app:7", "app:8").Targets },
+		"is not the address of a GitHub": func(c *recovery.Config) { c.GitHub.API = "github" },
 	} {
 		config := w.config("acme/app")
 		change(&config)

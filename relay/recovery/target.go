@@ -30,7 +30,7 @@ var targetName = regexp.MustCompile(`^(?:app:[0-9]{1,12}|[A-Za-z0-9_-]{1,64}(?:/
 // id).
 func ParseTarget(text string) (Target, error) {
 	if !targetName.MatchString(text) {
-		return Target{}, fmt.Errorf("%q has no webhooks: write a repository such as acme/app, an organisation such as acme, or "+
+		return Target{}, fmt.Errorf("%q has no webhooks; write a repository such as acme/app, an organisation such as acme, or "+
 			"a GitHub App such as app:12345", text)
 	}
 	if id, ok := strings.CutPrefix(text, "app:"); ok {
@@ -91,7 +91,7 @@ func (r *Recovery) hooks(ctx context.Context, t Target) ([]hook, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s has no webhook for this relay, whose address would end in /webhooks/%s: make it with touchstone-relay "+
+		return nil, fmt.Errorf("%s has no webhook for this relay, whose address would end in /webhooks/%s; create it with touchstone-relay "+
 			"hook install, or in the settings on GitHub",
 			t, strings.Join(r.config.Sources, " or /webhooks/"))
 	}

@@ -16,7 +16,7 @@ const Lease = 20 * time.Second
 const turnNote = "recovery turn"
 
 // errTurnLost ends a pass when another relay has taken over.
-var errTurnLost = errors.New("another relay has taken over, for this one gave no sign of life")
+var errTurnLost = errors.New("another relay has taken over, because this one did not renew its lease in time")
 
 // turn is this relay's right to compare, among relays that share a log. Without it, each of them would ask
 // GitHub for everything that is missing. It is not a lock, which notes cannot provide: if two relays take it
@@ -92,7 +92,7 @@ func (t *turn) keep(ctx context.Context) error {
 			err = t.sign(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("keep the turn: %w", err)
+			return fmt.Errorf("renew the lease: %w", err)
 		}
 	}
 }

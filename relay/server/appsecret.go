@@ -109,7 +109,7 @@ func (s *Server) accept(ctx context.Context, name string, from Source, accept fu
 	news, failed := s.appSecrets.look(ctx, name, github.App)
 	if failed != nil {
 		log := zerolog.Ctx(ctx).Sample(&s.storeDown)
-		log.Error().Err(failed).Msg("whether an App has another secret is not known")
+		log.Error().Err(failed).Msg("cannot tell whether an App has another secret")
 	}
 	if !news {
 		return err
@@ -142,7 +142,7 @@ func (s *Server) listAppSources(w http.ResponseWriter, r *http.Request, _ *token
 func (s *Server) takeAppSecret(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	name := r.PathValue("source")
 	if _, ok := s.config.Sources[name].(source.GitHub); !ok {
-		refuse(w, http.StatusNotFound, "this relay has no source of GitHub's with that name")
+		refuse(w, http.StatusNotFound, "this relay has no GitHub source of that name")
 		return
 	}
 	end, err := s.arrivals.begin(w, patchTimeout)
@@ -156,17 +156,17 @@ func (s *Server) takeAppSecret(w http.ResponseWriter, r *http.Request, grant *to
 	}
 	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAppSecretBytes)).Decode(&asked)
 	if err != nil || len(asked.Secret) < minAppSecret || len(asked.Secret) > maxAppSecret {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is no secret of a webhook; send {"secret":"…"} with %d to %d characters`,
+		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is not the secret of a webhook; send {"secret":"…"} with %d to %d characters`,
 			minAppSecret, maxAppSecret))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
 	if err := s.appSecrets.set(ctx, name, asked.Secret); err != nil {
-		zerolog.Ctx(ctx).Error().Err(err).Msg("the App's secret could not be stored")
-		refuseForNow(w, http.StatusServiceUnavailable, "the App's secret could not be stored")
+		zerolog.Ctx(ctx).Error().Err(err).Msg("cannot store the App's secret")
+		refuseForNow(w, http.StatusServiceUnavailable, "cannot store the App's secret")
 		return
 	}
-	zerolog.Ctx(ctx).Info().Str("name", grant.Name).Str("source", name).Msg("a GitHub App's webhook is believed from now on")
+	zerolog.Ctx(ctx).Info().Str("name", grant.Name).Str("source", name).Msg("accepting a GitHub App's webhooks from now on")
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -16,7 +16,7 @@ import (
 
 // ErrUnprotected is wrapped by New's error about an address that other machines could read from while the
 // relay has no access tokens.
-var ErrUnprotected = errors.New("it has no access tokens, so anybody could read the events there; make one with touchstone-relay token " +
+var ErrUnprotected = errors.New("it has no access tokens, so anyone could read the events there; create one with touchstone-relay token " +
 	"create, or listen on a loopback address such as 127.0.0.1:8080")
 
 // checkAddress refuses an address that other machines can reach if reading takes no token.
@@ -65,12 +65,12 @@ func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant 
 			return
 		}
 		if grant.ID == "" {
-			refuse(w, http.StatusForbidden, "this takes an admin's token, and the relay has no tokens; make one with touchstone-relay token "+
-				"create --name ops --role admin")
+			refuse(w, http.StatusForbidden, "this needs an administrator's access token, and the relay has none; create it with touchstone-relay "+
+				"token create --name ops --role admin")
 			return
 		}
 		if grant.Role != token.Admin {
-			refuse(w, http.StatusForbidden, "this takes a token with the role admin")
+			refuse(w, http.StatusForbidden, "this needs an access token with the role admin")
 			return
 		}
 		zerolog.Ctx(r.Context()).Info().Str("token", grant.ID).Str("name", grant.Name).
@@ -85,10 +85,10 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bo
 	switch {
 	case !ok:
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		s.refuseStranger(w, r, "this takes an access token that is good: send one that touchstone-relay token create has printed, as "+
+		s.refuseStranger(w, r, "the access token is missing or not valid; send one that touchstone-relay token create printed, as "+
 			"Authorization: Bearer rly_…")
 	case grant.ID == "" && !local(r.Host):
-		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
 		ok = false
 	}
 	return grant, ok

@@ -46,7 +46,7 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 	defer end()
 	var patch map[string]*string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPatchBytes)).Decode(&patch); err != nil || len(patch) == 0 {
-		refuse(w, http.StatusBadRequest, `the body is no change of settings; send a JSON object such as `+
+		refuse(w, http.StatusBadRequest, `the body is not a change of settings; send a JSON object such as `+
 			`{"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
 		return
 	}
@@ -57,7 +57,7 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 	case errors.Is(err, hub.ErrOverloaded):
 		refuseForNow(w, http.StatusTooManyRequests, err.Error())
 	case err != nil:
-		refuseForNow(w, http.StatusServiceUnavailable, "the settings could not be stored")
+		refuseForNow(w, http.StatusServiceUnavailable, "cannot store the settings")
 	default:
 		reply(w, http.StatusOK, control)
 	}
@@ -73,7 +73,7 @@ func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[s
 	log := zerolog.Ctx(ctx)
 	present, err := s.hub.Control(ctx)
 	if err != nil {
-		log.Error().Err(err).Msg("the agents' settings could not be read")
+		log.Error().Err(err).Msg("cannot read the agents' settings")
 		return event.Control{}, err
 	}
 	if err := checkPatch(patch, present.Settings); err != nil {
@@ -89,10 +89,10 @@ func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[s
 		}
 	})
 	if err != nil {
-		log.Error().Err(err).Msg("the agents' settings could not be stored")
+		log.Error().Err(err).Msg("cannot store the agents' settings")
 		return event.Control{}, err
 	}
-	log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings hold")
+	log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings changed")
 	return control, nil
 }
 
@@ -108,7 +108,7 @@ func checkPatch(patch map[string]*string, present map[string]string) error {
 		}
 		// An older relay may have known more keys.
 		if _, set := present[key]; !set && !slices.Contains(event.SettingKeys(), key) {
-			errs = append(errs, fmt.Errorf("%.60q is not set and cannot be; what can be is %s", key, strings.Join(event.SettingKeys(), ", ")))
+			errs = append(errs, fmt.Errorf("unknown setting %.60q; the settings are %s", key, strings.Join(event.SettingKeys(), ", ")))
 		}
 	}
 	return errors.Join(errs...)

@@ -66,7 +66,7 @@ func (s *Server) refuseStranger(w http.ResponseWriter, r *http.Request, sentence
 	n, since := s.failures.count(s.sender(r), now)
 	log := zerolog.Ctx(r.Context()).Warn().Str("remote", r.RemoteAddr).Str("path", r.URL.Path)
 	if n <= maxFailures {
-		log.Str("cause", sentence).Msg("unauthorized request refused")
+		log.Str("cause", sentence).Msg("unauthorized request rejected")
 		refuse(w, http.StatusUnauthorized, sentence)
 		return
 	}

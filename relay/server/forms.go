@@ -16,8 +16,8 @@ import (
 
 const (
 	// crossOrigin refuses a change that a page of another origin asks for.
-	crossOrigin = "this comes from a page of another origin, which may change nothing here"
-	adminsAlone = "Only administrators may do this: sign in with a token that touchstone-relay token create --role admin has made."
+	crossOrigin = "this request comes from a page of another origin, which may not change anything here"
+	adminsAlone = "Only administrators may do this: sign in with an access token made by touchstone-relay token create --role admin."
 )
 
 // form passes a form of the page to next, if this relay's page sent it: the session's cookie is
@@ -34,7 +34,7 @@ func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *t
 			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 			return
 		case grant.ID == "" && !local(r.Host):
-			refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+			refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
 			return
 		}
 		end, err := s.arrivals.begin(w, patchTimeout)
@@ -45,7 +45,7 @@ func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *t
 		defer end()
 		r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
 		if err := r.ParseForm(); err != nil {
-			s.page.Problem(w, r, viewer(grant), http.StatusBadRequest, "What the form sent cannot be read. Go back, and try again.")
+			s.page.Problem(w, r, viewer(grant), http.StatusBadRequest, "The form could not be read. Go back, and try again.")
 			return
 		}
 		next(w, r, grant)
@@ -68,11 +68,11 @@ func (s *Server) sendAgain(w http.ResponseWriter, r *http.Request, grant *token.
 			http.Redirect(w, r, "/log/"+e.ID.String()+"?done=sent", http.StatusSeeOther)
 		default:
 			s.page.Problem(w, r, viewer(grant), http.StatusTooManyRequests,
-				"That subscriber has not taken what it was sent again before. Wait a little.")
+				"That subscriber has not yet received the last event that was sent again. Wait a little, then try again.")
 		}
 		return
 	}
-	s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "That subscriber is not connected any more, or is not this token's.")
+	s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "That subscriber is no longer connected, or uses another access token.")
 }
 
 // redeliver asks GitHub to send an event's delivery once more.
@@ -87,17 +87,17 @@ func (s *Server) redeliver(w http.ResponseWriter, r *http.Request, grant *token.
 		return
 	}
 	if s.recovery == nil {
-		s.page.Problem(w, r, who, http.StatusConflict, "This relay looks after no webhooks: start it with --recover, such as --recover acme/app.")
+		s.page.Problem(w, r, who, http.StatusConflict, "This relay recovers no deliveries: start it with --recover, such as --recover acme/app.")
 		return
 	}
 	log := zerolog.Ctx(r.Context())
 	if err := s.recovery.Again(r.Context(), e.Source, e.Delivery); err != nil {
-		log.Warn().Err(err).Stringer("event", e.ID).Msg("GitHub was not asked to redeliver")
+		log.Warn().Err(err).Stringer("event", e.ID).Msg("cannot ask GitHub to redeliver")
 		status := http.StatusBadGateway
 		if errors.Is(err, recovery.ErrNotListed) {
 			status = http.StatusNotFound
 		}
-		s.page.Problem(w, r, who, status, "GitHub does not send it again: "+err.Error()+".")
+		s.page.Problem(w, r, who, status, "GitHub did not send it again: "+err.Error()+".")
 		return
 	}
 	log.Info().Str("token", grant.ID).Str("name", grant.Name).Stringer("event", e.ID).Msg("GitHub was asked to redeliver")
@@ -112,7 +112,7 @@ func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Gr
 		e, ok, err = inside{s}.Event(r.Context(), cursor.Seq)
 	}
 	if err != nil || !ok || e.IsControl() || !grant.Scope().Match(e) {
-		s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "The log does not hold this event: retention may have removed it.")
+		s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "Event not found: retention may have removed it.")
 		return event.Event{}, false
 	}
 	return e, true
@@ -135,9 +135,9 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request, grant *t
 	case errors.As(err, &wrong):
 		s.page.Problem(w, r, who, http.StatusBadRequest, wrong.Error())
 	case errors.Is(err, hub.ErrOverloaded):
-		s.page.Problem(w, r, who, http.StatusTooManyRequests, "Too much is being stored now. Nothing was changed; try again.")
+		s.page.Problem(w, r, who, http.StatusTooManyRequests, "The relay is busy storing events. Nothing was changed; try again.")
 	case err != nil:
-		s.page.Problem(w, r, who, http.StatusServiceUnavailable, "The settings could not be stored; the relay's log says why.")
+		s.page.Problem(w, r, who, http.StatusServiceUnavailable, "The settings could not be stored; see the relay's log.")
 	default:
 		http.Redirect(w, r, "/health?done=set", http.StatusSeeOther)
 	}

@@ -53,7 +53,7 @@ func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(co
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxJoinBytes)).Decode(&asked); err != nil || asked.Code == "" {
-		refuse(w, http.StatusBadRequest, `the body is no invitation's code; send {"code":"inv_…"}`)
+		refuse(w, http.StatusBadRequest, `the body is not an invitation's code; send {"code":"inv_…"}`)
 		return
 	}
 	invited, text, err := take(r.Context(), asked.Code)
@@ -64,9 +64,9 @@ func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(co
 	case errors.Is(err, token.ErrInviteUsed), errors.Is(err, token.ErrInviteExpired):
 		refuse(w, http.StatusGone, err.Error())
 	case err != nil && text == "":
-		log.Error().Err(err).Msg("an invitation could not be redeemed")
+		log.Error().Err(err).Msg("cannot redeem an invitation")
 		w.Header().Set("Retry-After", retryAfter)
-		refuse(w, http.StatusServiceUnavailable, "the invitation could not be redeemed, and stays good: the relay's log says why")
+		refuse(w, http.StatusServiceUnavailable, "the relay could not redeem the invitation, which stays valid; see the relay's log")
 	default:
 		if text != "" {
 			log.Info().AnErr("later", err).Str("mode", string(invited.Invite.Mode)).Msg("invitation redeemed")

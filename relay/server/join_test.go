@@ -84,7 +84,7 @@ func TestJoin(t *testing.T) {
 		t.Errorf("the token is answered %s", response.Status)
 	}
 	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone ||
-		!strings.Contains(answer["error"].(string), "works once") {
+		!strings.Contains(answer["error"].(string), "works only once") {
 		t.Errorf("the second time: %d, %v", status, answer)
 	}
 	if status, answer := look(`{"code":"` + code + `"}`); status != http.StatusGone {

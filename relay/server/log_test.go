@@ -118,7 +118,7 @@ func TestSubscriberThatHangsUpIsSaidTo(t *testing.T) {
 	for len(log.lines("subscriber gone")) == 0 {
 		runtime.Gosched()
 	}
-	if line := log.lines("subscriber gone")[0]; !strings.Contains(line, `"cause":"it hung up"`) {
+	if line := log.lines("subscriber gone")[0]; !strings.Contains(line, `"cause":"the client disconnected"`) {
 		t.Errorf("of a subscriber that hung up the log says %s", line)
 	}
 }

@@ -115,7 +115,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if grant.ID == "" && !local(r.Host) {
-		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only under a loopback address or localhost")
+		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
 		return
 	}
 	s.page.Serve(w, r, viewer(grant))
@@ -153,23 +153,23 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	defer end()
 	r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
 	if new(http.CrossOriginProtection).Check(r) != nil || r.ParseForm() != nil {
-		s.page.SignIn(w, r, http.StatusForbidden, "", "/", "That did not come from this page. Try again here.")
+		s.page.SignIn(w, r, http.StatusForbidden, "", "/", "That request did not come from this page. Try again here.")
 		return
 	}
 	to, text := within(r.PostForm.Get("to")), strings.TrimSpace(r.PostForm.Get("token"))
-	problem := "That token is not good here: it may be cut short, revoked, or another relay's."
+	problem := "That access token is not valid here: it may be incomplete, revoked, or from another relay."
 	log := zerolog.Ctx(r.Context())
 	if code := r.PostForm.Get("code"); code != "" {
 		ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 		text, err = s.sealer.redeem(ctx, code)
 		cancel()
 		if err != nil {
-			log.Error().Err(err).Msg("a one-time link could not be redeemed")
-			s.page.SignIn(w, r, http.StatusServiceUnavailable, code, to, "The link cannot be redeemed now; the relay's log says why. "+
-				"Try again, or sign in with a token.")
+			log.Error().Err(err).Msg("cannot redeem a one-time link")
+			s.page.SignIn(w, r, http.StatusServiceUnavailable, code, to, "The relay cannot redeem the link now; see the relay's log. "+
+				"Try again, or sign in with an access token.")
 			return
 		}
-		problem = "That link is not good any more: it works once, for ten minutes. Make another one, or sign in with a token."
+		problem = "That link is used or expired: a link works once, within ten minutes. Create another one, or sign in with an access token."
 	}
 	grant, ok := s.config.Tokens.Check(text)
 	switch {
@@ -185,8 +185,8 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	case grant.ID != "":
 		if err := s.setSession(w, text); err != nil {
-			log.Error().Err(err).Msg("a session could not be made")
-			refuse(w, http.StatusInternalServerError, "the session could not be made; the relay's log says why")
+			log.Error().Err(err).Msg("cannot create a session")
+			refuse(w, http.StatusInternalServerError, "the relay could not create the session; see the relay's log")
 			return
 		}
 		log.Info().Str("token", grant.ID).Str("name", grant.Name).Msg("signed in")
@@ -206,12 +206,12 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 // makeLink answers with a one-time link that signs a browser in with the token of the request.
 func (s *Server) makeLink(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	if grant.ID == "" {
-		refuse(w, http.StatusConflict, "this relay has no access tokens: its page needs no sign-in")
+		refuse(w, http.StatusConflict, "this relay has no access tokens, so its page needs no sign-in")
 		return
 	}
 	code, err := s.sealer.seal(s.credential(r), forLink, linkLife)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, "the link could not be made")
+		refuse(w, http.StatusInternalServerError, "cannot create the link")
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -256,7 +256,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 		h.Retention = fmt.Sprintf("%d hours", int(s.config.Retention.Hours()))
 	}
 	if err := s.hub.Ready(ctx); err != nil {
-		h.Ready = "the store cannot be reached, or not be written; the relay's log says why"
+		h.Ready = "the relay cannot reach the store or write to it; see the relay's log"
 	}
 	if path, ok := StorePath(s.config.Page.Store); ok {
 		for _, end := range []string{"", "-wal"} {

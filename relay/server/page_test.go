@@ -107,7 +107,7 @@ func TestPageSignsInWithATokenThatLives(t *testing.T) {
 		t.Fatalf("a stranger: %s, to %s", response.Status, to)
 	}
 	if response, text := do(t, browser, http.MethodPost, r.address+"/sign-in", "token=rly_wrong",
-		form); response.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "not good here") {
+		form); response.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "not valid here") {
 		t.Errorf("a wrong token: %s", response.Status)
 	}
 	response, _ = do(t, browser, http.MethodPost, r.address+"/sign-in", url.Values{"token": {texts[0]}, "to": {"//evil.test/"}}.Encode(), form)

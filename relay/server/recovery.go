@@ -79,7 +79,7 @@ func (s *Server) hooks() (list []dashboard.Hook) {
 // recoverNow makes a pass of the recovery at once and answers with its report.
 func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 	if s.recovery == nil {
-		refuse(w, http.StatusNotFound, "this relay looks after no webhooks: start it with --recover, such as --recover acme/app")
+		refuse(w, http.StatusNotFound, "this relay recovers no deliveries: start it with --recover, such as --recover acme/app")
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())

@@ -222,7 +222,7 @@ func (s *Server) serve(ctx context.Context, server *http.Server) error {
 	err := server.Shutdown(deadline)
 	if errors.Is(err, context.DeadlineExceeded) {
 		// Any stranger can hold a connection open, so this is not an error of the relay.
-		zerolog.Ctx(ctx).Warn().Stringer("after", shutdownTimeout).Msg("connections that did not end are cut off")
+		zerolog.Ctx(ctx).Warn().Stringer("after", shutdownTimeout).Msg("closing connections that did not end in time")
 		err = server.Close()
 	}
 	s.connections.drain()
@@ -268,8 +268,8 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.hub.Ready(ctx); err != nil {
 		log := zerolog.Ctx(r.Context()).Sample(&s.unready)
-		log.Error().Err(err).Msg("not ready: the store cannot be reached, or not be written")
-		refuse(w, http.StatusServiceUnavailable, "the store cannot be reached, or not be written; the relay's log says why")
+		log.Error().Err(err).Msg("not ready: cannot reach the store or write to it")
+		refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store or write to it; see the relay's log")
 		return
 	}
 	// Damage is no reason to refuse webhooks, which can still be stored.

@@ -68,11 +68,11 @@ func newSealer(ctx context.Context, notes token.Notebook) (*sealer, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the sessions' key: %w", err)
+		return nil, fmt.Errorf("read the key of the sessions: %w", err)
 	}
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != 32 {
-		return nil, errors.New("the sessions' key beside the log is damaged; restore the store from a backup")
+		return nil, errors.New("the key of the sessions beside the log is damaged; restore the store from a backup")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -22,7 +22,7 @@ func ValidateStore(address string) error {
 	if firestoreAddress.MatchString(address) {
 		return nil
 	}
-	return fmt.Errorf("%q is no store; write sqlite:PATH or firestore:PROJECT[/DATABASE], for example sqlite:relay.db", address)
+	return fmt.Errorf("%q is not a store; write sqlite:PATH or firestore:PROJECT[/DATABASE], such as sqlite:relay.db", address)
 }
 
 // StorePath returns the file of an embedded store, with all links resolved; false for other stores. It leaves

@@ -108,9 +108,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 
 // refuseReader answers a request that needs the store while the store cannot be reached.
 func refuseReader(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("request refused: the store cannot be reached")
+	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("request refused: cannot reach the store")
 	w.Header().Set("Retry-After", retryAfter)
-	refuse(w, http.StatusServiceUnavailable, "the store cannot be reached; the relay's log says why")
+	refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store; see the relay's log")
 }
 
 // beyondHead is the reason of a reset for a cursor that this log has not reached.
@@ -129,7 +129,7 @@ func position(after string, b hub.Bounds) (event.Cursor, *event.Reset, error) {
 	cursor, err := event.ParseCursor(after)
 	switch {
 	case err != nil:
-		return event.Cursor{}, nil, fmt.Errorf("the position cannot be read: %w; or write oldest or now", err)
+		return event.Cursor{}, nil, fmt.Errorf("invalid position: %w; or write oldest or now", err)
 	case cursor.Log != b.Log:
 		return oldest, &event.Reset{Log: b.Log, Reason: "unknown log"}, nil
 	case cursor.Seq > b.Head:
@@ -207,8 +207,8 @@ func (s *stream) follow(ctx context.Context) error {
 
 var (
 	errStopping = errors.New("the relay is stopping")
-	errHungUp   = errors.New("it hung up")
-	errSlow     = errors.New("it reads slowly, and others need the memory")
+	errHungUp   = errors.New("the client disconnected")
+	errSlow     = errors.New("it reads too slowly while memory is short")
 )
 
 // closed is a wake-up for a stream that has more to read.

@@ -90,14 +90,14 @@ func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e even
 		refuseForNow(w, http.StatusTooManyRequests, err.Error())
 	case err != nil:
 		log = log.Sample(&s.storeDown)
-		log.Error().Err(err).Msg("webhook not stored, nor the next ones until the store can be written again")
-		refuseForNow(w, http.StatusServiceUnavailable, "the event could not be stored")
+		log.Error().Err(err).Msg("webhook not stored; refusing webhooks until the store can be written again")
+		refuseForNow(w, http.StatusServiceUnavailable, "the relay could not store the event")
 	case appended.OtherDelivery:
 		log = log.Sample(&s.replayed)
-		log.Warn().Stringer("id", id).Msg("what this webhook says is stored already, under another delivery: somebody may have sent it again")
+		log.Warn().Stringer("id", id).Msg("the same webhook is already stored under another delivery id: someone may have sent it again")
 		reply(w, http.StatusOK, accepted{ID: id.String(), Duplicate: true})
 	case appended.Duplicate:
-		log.Info().Stringer("id", id).Msg("webhook known already")
+		log.Info().Stringer("id", id).Msg("webhook already stored")
 		reply(w, http.StatusOK, accepted{ID: id.String(), Duplicate: true})
 	default:
 		s.metrics.appends.Observe(time.Since(begun).Seconds())
@@ -114,11 +114,11 @@ func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded) && s.isStopping():
 		refuseForNow(w, http.StatusServiceUnavailable, errStopping.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %s", s.config.BodyTimeout))
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %s", s.config.BodyTimeout))
 	case errors.As(err, new(*http.MaxBytesError)):
 		refuseLarge(w)
 	default:
-		refuse(w, http.StatusBadRequest, "the body could not be read to its end")
+		refuse(w, http.StatusBadRequest, "the body ended early")
 	}
 }
 
@@ -136,7 +136,7 @@ func refuse(w http.ResponseWriter, status int, sentence string) {
 
 func refuseForNow(w http.ResponseWriter, status int, sentence string) {
 	w.Header().Set("Retry-After", retryAfter)
-	refuse(w, status, sentence+"; nothing was stored, send it again")
+	refuse(w, status, sentence+"; nothing was stored; send it again")
 }
 
 func refuseLarge(w http.ResponseWriter) {

@@ -47,28 +47,28 @@ func (g Generic) Validate() error {
 	switch g.Auth {
 	case "", "hmac":
 		if g.Header == "" && g.Secret != "" {
-			return errors.New("auth: hmac takes the header that bears the signature, such as header: X-Signature-256")
+			return errors.New("auth: hmac needs the header that contains the signature, such as header: X-Signature-256")
 		}
 		if g.Encoding != "" && g.Encoding != "hex" && g.Encoding != "base64" {
-			return fmt.Errorf("encoding: %q is neither hex nor base64", g.Encoding)
+			return fmt.Errorf("encoding must be hex or base64, not %q", g.Encoding)
 		}
 		if g.Hash != "" && g.Hash != "sha256" && g.Hash != "sha512" {
-			return fmt.Errorf("hash: %q is neither sha256 nor sha512", g.Hash)
+			return fmt.Errorf("hash must be sha256 or sha512, not %q", g.Hash)
 		}
 	case "bearer":
 		if g.Encoding != "" || g.Hash != "" {
-			return errors.New("encoding and hash are for auth: hmac")
+			return errors.New("encoding and hash apply only to auth: hmac")
 		}
 		if err := validatePasswords(g.Secret, g.Previous); err != nil {
 			return err
 		}
 	default:
-		return fmt.Errorf("auth: %q is neither hmac nor bearer", g.Auth)
+		return fmt.Errorf("auth must be hmac or bearer, not %q", g.Auth)
 	}
 	for _, told := range []string{g.TypeHeader, g.DeliveryHeader} {
 		if name := http.CanonicalHeaderKey(told); name == "Authorization" || name == "Cookie" ||
 			g.Auth == "bearer" && told != "" && name == http.CanonicalHeaderKey(g.Header) {
-			return fmt.Errorf("the header %s can hold a secret; it cannot bear the type or the delivery, which subscribers see", told)
+			return fmt.Errorf("the header %s can contain a secret, so it cannot be the type or the delivery; choose another header", told)
 		}
 	}
 	return nil
@@ -130,12 +130,12 @@ func (g Generic) verify(header http.Header, body []byte) error {
 	}
 	digest, err := decode(text)
 	if !found || err != nil || len(digest) == 0 {
-		return fmt.Errorf("%w: the header %s is missing or is no signature as the relay is configured to expect", ErrUnauthorized, g.Header)
+		return fmt.Errorf("%w: the header %s is missing or is not a signature in the configured format", ErrUnauthorized, g.Header)
 	}
 	if !believed(g.Secret, g.Previous, func(secret string) bool {
 		return hmac.Equal(digest, sign(g.algorithm(), []byte(secret), body))
 	}) {
-		return fmt.Errorf("%w: the signature in %s does not match the body; the sender's secret and the relay's have to be the same",
+		return fmt.Errorf("%w: the signature in %s does not match the body; give the sender and the relay the same secret",
 			ErrUnauthorized, g.Header)
 	}
 	return nil

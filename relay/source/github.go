@@ -37,7 +37,7 @@ func (g GitHub) Accept(name string, header http.Header, body []byte, at time.Tim
 	}
 	kind := header.Get("X-GitHub-Event")
 	if typeName(kind) == "" {
-		return event.Event{}, errors.New("the header X-GitHub-Event is missing or is no event's name")
+		return event.Event{}, errors.New("the header X-GitHub-Event is missing or is not the name of an event")
 	}
 	text, err := githubPayload(header.Get("Content-Type"), body)
 	if err != nil {
@@ -71,11 +71,11 @@ func (g GitHub) verify(signature string, body []byte) error {
 	digest, found := strings.CutPrefix(signature, "sha256=")
 	got, err := hex.DecodeString(digest)
 	if !found || err != nil {
-		return fmt.Errorf(`%w: the header X-Hub-Signature-256 is not "sha256=" and a hexadecimal number`, ErrUnauthorized)
+		return fmt.Errorf(`%w: the header X-Hub-Signature-256 is not "sha256=" followed by a hexadecimal number`, ErrUnauthorized)
 	}
 	right := func(secret string) bool { return hmac.Equal(got, sign(sha256.New, []byte(secret), body)) }
 	if !believed(g.Secret, g.Previous, right) && (g.App == "" || !right(g.App)) {
-		return fmt.Errorf("%w: the signature does not match the body; the webhook's secret and the relay's have to be the same", ErrUnauthorized)
+		return fmt.Errorf("%w: the signature does not match the body; give the webhook and the relay the same secret", ErrUnauthorized)
 	}
 	return nil
 }
@@ -100,10 +100,10 @@ func githubPayload(contentType string, body []byte) ([]byte, error) {
 	if mediaType, _, _ := mime.ParseMediaType(contentType); mediaType == "application/x-www-form-urlencoded" {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, errors.New("the body is no readable form")
+			return nil, errors.New("the body is not a valid form")
 		}
 		if len(form["payload"]) != 1 {
-			return nil, errors.New("the form has to have the field payload exactly once")
+			return nil, errors.New("the form must contain the field payload exactly once")
 		}
 		return []byte(form.Get("payload")), nil
 	}

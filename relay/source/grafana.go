@@ -41,22 +41,22 @@ func (g Grafana) Validate() error {
 	switch g.Auth {
 	case "", "hmac":
 		if g.User != "" {
-			return errors.New(`user is for auth: basic`)
+			return errors.New(`user applies only to auth: basic`)
 		}
 		return nil
 	case "basic":
 		if g.User == "" {
-			return errors.New("auth: basic takes a user")
+			return errors.New("auth: basic needs a user")
 		}
 	case "bearer":
 		if g.User != "" {
-			return errors.New("user is for auth: basic")
+			return errors.New("user applies only to auth: basic")
 		}
 	default:
-		return fmt.Errorf("auth: %q is none of hmac, basic and bearer", g.Auth)
+		return fmt.Errorf("auth must be hmac, basic or bearer, not %q", g.Auth)
 	}
 	if g.Header != "" || g.TimestampHeader != "" {
-		return errors.New("header and timestamp_header are for auth: hmac")
+		return errors.New("header and timestamp_header apply only to auth: hmac")
 	}
 	return validatePasswords(g.Secret, g.Previous)
 }
@@ -131,7 +131,7 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 		user, password, _ := (&http.Request{Header: header}).BasicAuth()
 		right := samePassword(user, g.User)
 		if !believed(g.Secret, g.Previous, func(secret string) bool { return samePassword(password, secret) }) || !right {
-			return fmt.Errorf("%w: the user or the password is not the one the relay knows", ErrUnauthorized)
+			return fmt.Errorf("%w: the user or the password does not match the relay's", ErrUnauthorized)
 		}
 		return nil
 	case "bearer":
@@ -139,7 +139,7 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	}
 	digest, err := hex.DecodeString(header.Get(g.signatureHeader()))
 	if err != nil || len(digest) == 0 {
-		return fmt.Errorf("%w: the header %s is missing or is no hexadecimal number; switch on the contact point's HMAC signature",
+		return fmt.Errorf("%w: the header %s is missing or is not a hexadecimal number; switch on the contact point's HMAC signature",
 			ErrUnauthorized, g.signatureHeader())
 	}
 	signed := [][]byte{body}
@@ -153,7 +153,7 @@ func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	if !believed(g.Secret, g.Previous, func(secret string) bool {
 		return hmac.Equal(digest, sign(sha256.New, []byte(secret), signed...))
 	}) {
-		return fmt.Errorf("%w: the signature does not match the body; the contact point's secret and timestamp header have to be the relay's",
+		return fmt.Errorf("%w: the signature does not match the body; give the contact point the relay's secret and timestamp header",
 			ErrUnauthorized)
 	}
 	return nil
@@ -167,7 +167,7 @@ func verifyPassword(header http.Header, name, prefix, secret, previous string) e
 		return fmt.Errorf("%w: the header %s is missing or does not begin with %q", ErrUnauthorized, name, prefix)
 	}
 	if !believed(secret, previous, func(secret string) bool { return samePassword(value[len(prefix):], secret) }) {
-		return fmt.Errorf("%w: the secret in the header %s is not the one the relay knows", ErrUnauthorized, name)
+		return fmt.Errorf("%w: the secret in the header %s does not match the relay's", ErrUnauthorized, name)
 	}
 	return nil
 }

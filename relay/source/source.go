@@ -60,7 +60,7 @@ func typeName(kind string) string {
 
 // ErrNoProof is wrapped by errors about stored events whose signature cannot be verified: there is none, or
 // the relay has not stored everything that it covers.
-var ErrNoProof = errors.New("nothing proves it")
+var ErrNoProof = errors.New("nothing proves who sent it")
 
 // believed reports whether one of a source's secrets is right. It tries the previous secret only if there is
 // one.
@@ -91,7 +91,7 @@ const minPassword = 16
 func validatePasswords(secrets ...string) error {
 	for _, secret := range secrets {
 		if secret != "" && len(secret) < minPassword {
-			return fmt.Errorf("the secret has %d characters; one that is sent as it is needs %d at least, such as openssl rand -hex 32 prints",
+			return fmt.Errorf("the secret has %d characters; one that is sent unhashed needs at least %d; create one with openssl rand -hex 32",
 				len(secret), minPassword)
 		}
 	}
@@ -106,12 +106,12 @@ const timeTolerance = 5 * time.Minute
 func checkTime(header, seconds string, at time.Time) error {
 	unix, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%w: the header %s is missing or is no Unix time in seconds", ErrUnauthorized, header)
+		return fmt.Errorf("%w: the header %s is missing or is not a Unix time in seconds", ErrUnauthorized, header)
 	}
 	// Compare seconds: the difference of two times far apart would not fit a Duration.
 	now, tolerance := at.Unix(), int64(timeTolerance/time.Second)
 	if unix < now-tolerance || unix > now+tolerance {
-		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is an old one, or one of the clocks is wrong",
+		return fmt.Errorf("%w: the time in %s is more than %s from the relay's clock: the request is old, or one of the clocks is wrong",
 			ErrUnauthorized, header, timeTolerance)
 	}
 	return nil

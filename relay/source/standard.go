@@ -28,7 +28,7 @@ type Standard struct {
 func (s Standard) Validate() error {
 	for _, secret := range []string{s.Secret, s.Previous} {
 		if secret != "" && len(standardKey(secret)) == 0 {
-			return errors.New("the secret is none of Standard Webhooks': whsec_ and a key in base64")
+			return errors.New("the secret does not have the form of Standard Webhooks, whsec_ and a key in base64")
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (s Standard) verify(header http.Header, body []byte, at time.Time) error {
 		}
 	}
 	if len(digests) == 0 {
-		return fmt.Errorf(`%w: the header webhook-signature has no "v1," with a signature in base64`, ErrUnauthorized)
+		return fmt.Errorf(`%w: the header webhook-signature contains no "v1," with a signature in base64`, ErrUnauthorized)
 	}
 	if !believed(s.Secret, s.Previous, func(secret string) bool {
 		want := sign(sha256.New, standardKey(secret), []byte(id+"."+seconds+"."), body)
@@ -110,7 +110,7 @@ func (s Standard) verify(header http.Header, body []byte, at time.Time) error {
 		}
 		return right
 	}) {
-		return fmt.Errorf("%w: no signature matches the body; the sender's secret and the relay's have to be the same", ErrUnauthorized)
+		return fmt.Errorf("%w: no signature matches the body; give the sender and the relay the same secret", ErrUnauthorized)
 	}
 	return nil
 }

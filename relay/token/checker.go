@@ -19,7 +19,7 @@ const (
 )
 
 // ErrRevoked is the cause with which a grant's contexts end.
-var ErrRevoked = errors.New("the access token is no longer good")
+var ErrRevoked = errors.New("the access token is no longer valid")
 
 // Checker knows which tokens are valid now. The zero Checker has no tokens and lets every client read. Any
 // number of goroutines may call its methods.
@@ -116,7 +116,7 @@ func (c *Checker) List(ctx context.Context) ([]Token, Uses, error) {
 	}
 	uses, err := c.store.Uses(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read when access tokens were used: %w", err)
+		return nil, nil, fmt.Errorf("read when access tokens were last used: %w", err)
 	}
 	for id, at := range c.seen() {
 		uses.note(id, at)
@@ -188,10 +188,10 @@ func (c *Checker) Run(ctx context.Context) error {
 			return nil
 		}
 		if err != nil && !failing {
-			zerolog.Ctx(ctx).Error().Err(err).Msg("the access tokens cannot be read; those known stay good, and changes wait")
+			zerolog.Ctx(ctx).Error().Err(err).Msg("cannot read the access tokens; those already loaded stay valid, and changes wait")
 		}
 		if err == nil && failing {
-			zerolog.Ctx(ctx).Info().Msg("the access tokens can be read again")
+			zerolog.Ctx(ctx).Info().Msg("reading the access tokens works again")
 		}
 		failing = err != nil
 	}

@@ -174,14 +174,14 @@ func TestCheckerOverBrokenStore(t *testing.T) {
 		if _, ok := g.Check(text); !ok {
 			t.Error("a good token is not good while the store is broken")
 		}
-		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+		if n := strings.Count(log.String(), "cannot read the access tokens"); n != 1 {
 			t.Errorf("the log says %d times that the tokens cannot be read", n)
 		}
 		if err := os.Remove(store.Path); err != nil {
 			t.Fatal(err)
 		}
 		settle()
-		if !strings.Contains(log.String(), "can be read again") {
+		if !strings.Contains(log.String(), "works again") {
 			t.Error("the log does not say that it is over")
 		}
 	})

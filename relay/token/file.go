@@ -29,11 +29,11 @@ func (f File) Load(context.Context) ([]Token, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
+		return nil, fmt.Errorf("read access tokens: %w", err)
 	}
 	tokens, err := decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("read tokens in %s: %w", f.Path, err)
+		return nil, fmt.Errorf("read access tokens in %s: %w", f.Path, err)
 	}
 	return tokens, nil
 }
@@ -42,7 +42,7 @@ func (f File) Load(context.Context) ([]Token, error) {
 func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error)) (err error) {
 	lock := flock.New(f.Path+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		return fmt.Errorf("lock tokens: %w (the folder has to exist and be writable)", err)
+		return fmt.Errorf("lock access tokens: %w (the directory must exist and be writable)", err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	tokens, err := f.Load(ctx)
@@ -57,7 +57,7 @@ func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error))
 		err = atomicfile.Write(f.Path, text)
 	}
 	if err != nil {
-		return fmt.Errorf("write tokens: %w", err)
+		return fmt.Errorf("write access tokens: %w", err)
 	}
 	return nil
 }

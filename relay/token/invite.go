@@ -55,10 +55,10 @@ const codePrefix = "inv_"
 
 // The reasons why Redeem gives no token, as sentences for people.
 var (
-	ErrNoInvite   = errors.New("that is no invitation of this relay; ask its sender for another one")
-	ErrInviteUsed = errors.New("this invitation was used already, and works once; ask for another one, and if it was not " +
-		"you who used it, have that token revoked")
-	ErrInviteExpired = errors.New("this invitation has expired; ask for another one")
+	ErrNoInvite   = errors.New("invitation not found on this relay; ask its sender for a new one")
+	ErrInviteUsed = errors.New("this invitation was already used, and works only once; ask for a new one, and if you did not " +
+		"use it, have its access token revoked")
+	ErrInviteExpired = errors.New("this invitation has expired; ask for a new one")
 )
 
 // loginShape matches a GitHub login, including that of an App.
@@ -72,7 +72,7 @@ func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, l
 		role = Admin
 	}
 	if life < minInvite || life > maxInvite {
-		return Token{}, "", errors.New("an invitation is good for at least a minute and at most 30 days")
+		return Token{}, "", errors.New("an invitation must be valid for at least a minute and at most 30 days")
 	}
 	t, text, err := New(name, role, scope)
 	if err != nil {
@@ -85,10 +85,10 @@ func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, l
 // validate reports values that cannot be meant.
 func (i Invite) validate() error {
 	if !slices.Contains([]Mode{Author, Reviewer, Administrator}, i.Mode) {
-		return fmt.Errorf("what an invitation is for is %s, %s or %s", Author, Reviewer, Administrator)
+		return fmt.Errorf("the purpose of an invitation must be %s, %s or %s", Author, Reviewer, Administrator)
 	}
 	if len(i.Reviewers) > maxReviewers {
-		return fmt.Errorf("there are more than %d reviewers", maxReviewers)
+		return fmt.Errorf("too many reviewers; name at most %d", maxReviewers)
 	}
 	return ValidateLogins(i.Reviewers)
 }
@@ -97,7 +97,7 @@ func (i Invite) validate() error {
 func ValidateLogins(logins []string) error {
 	for _, login := range logins {
 		if !loginShape.MatchString(login) {
-			return fmt.Errorf("%.60q is no login on GitHub; write it without an @, such as octocat", login)
+			return fmt.Errorf("%.60q is not a login on GitHub; write it without an @, such as octocat", login)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ type Notes struct {
 func (n Notes) Load(ctx context.Context) ([]Token, error) {
 	text, err := n.Notebook.Note(ctx, noteName)
 	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
+		return nil, fmt.Errorf("read access tokens: %w", err)
 	}
 	return noted(text)
 }
@@ -49,7 +49,7 @@ func noted(text string) ([]Token, error) {
 	}
 	tokens, err := decode([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
+		return nil, fmt.Errorf("read access tokens: %w", err)
 	}
 	return tokens, nil
 }
@@ -66,7 +66,7 @@ func (n Notes) Update(ctx context.Context, change func([]Token) ([]Token, error)
 		}
 		changed, err := encode(tokens)
 		if err != nil {
-			return "", fmt.Errorf("write tokens: %w", err)
+			return "", fmt.Errorf("write access tokens: %w", err)
 		}
 		return string(changed), nil
 	})

@@ -35,13 +35,13 @@ func Add(ctx context.Context, store Store, made ...Token) error {
 	return store.Update(ctx, func(tokens []Token) ([]Token, error) {
 		for _, t := range made {
 			if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
-				return nil, fmt.Errorf("there is a token named %s already; revoke that one first, or choose another name", t.Name)
+				return nil, fmt.Errorf("an access token named %s already exists; revoke it first, or choose another name", t.Name)
 			}
 			// The oldest revoked tokens make room, except for the last one.
 			for len(tokens) >= maxTokens {
 				i := slices.IndexFunc(tokens, func(u Token) bool { return u.Revoked != nil })
 				if i < 0 {
-					return nil, fmt.Errorf("there are %d tokens, which is as many as a relay keeps; revoke some", maxTokens)
+					return nil, fmt.Errorf("the relay has %d access tokens, the most it can store; revoke some", maxTokens)
 				}
 				tokens = slices.Delete(tokens, i, i+1)
 			}
@@ -57,10 +57,10 @@ func Revoke(ctx context.Context, store Store, id string) (Token, error) {
 	err := store.Update(ctx, func(tokens []Token) ([]Token, error) {
 		i := slices.IndexFunc(tokens, func(t Token) bool { return t.ID == id })
 		if i < 0 {
-			return nil, errors.New("no token has that id; touchstone-relay token list shows those there are")
+			return nil, errors.New("access token not found; touchstone-relay token list shows their ids")
 		}
 		if tokens[i].Revoked != nil {
-			return nil, fmt.Errorf("token %s was revoked on %s", id, tokens[i].Revoked.Format(time.DateTime))
+			return nil, fmt.Errorf("access token %s was revoked on %s", id, tokens[i].Revoked.Format(time.DateTime))
 		}
 		now := time.Now().UTC().Truncate(time.Second)
 		tokens[i].Revoked = &now
@@ -83,27 +83,27 @@ func encode(tokens []Token) ([]byte, error) {
 // decode reads what encode wrote. An unknown field is an error, because it might narrow what a token allows.
 func decode(text []byte) ([]Token, error) {
 	if len(text) > maxStoredBytes {
-		return nil, fmt.Errorf("there are more than %d bytes of tokens", maxStoredBytes)
+		return nil, fmt.Errorf("the access tokens exceed %d bytes", maxStoredBytes)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	var c content
 	if err := decoder.Decode(&c); err != nil {
-		return nil, fmt.Errorf("they are not as touchstone-relay token create writes them: %w", err)
+		return nil, fmt.Errorf("not in the format of touchstone-relay token create: %w", err)
 	}
 	if decoder.More() {
-		return nil, errors.New("they are not as touchstone-relay token create writes them: something follows the end")
+		return nil, errors.New("not in the format of touchstone-relay token create: extra data at the end")
 	}
 	seen := map[string]bool{}
 	for _, t := range c.Tokens {
 		if !ValidID(t.ID) {
-			return nil, errors.New("a token's id is not as touchstone-relay token create makes it")
+			return nil, errors.New("an access token's id is not in the format of touchstone-relay token create")
 		}
 		if err := t.validate(); err != nil {
-			return nil, fmt.Errorf("token %s: %w", t.ID, err)
+			return nil, fmt.Errorf("access token %s: %w", t.ID, err)
 		}
 		if seen[t.ID] {
-			return nil, fmt.Errorf("two tokens have the id %s", t.ID)
+			return nil, fmt.Errorf("two access tokens have the id %s", t.ID)
 		}
 		seen[t.ID] = true
 	}

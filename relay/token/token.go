@@ -92,7 +92,7 @@ func New(name string, role Role, scope event.Filter) (Token, string, error) {
 }
 
 // errShape leaves out the given text, which may be a secret with a typing error.
-var errShape = errors.New("that is no access token; one begins with " + prefix + " and is printed by touchstone-relay token create")
+var errShape = errors.New("not an access token; an access token begins with " + prefix + " and is printed by touchstone-relay token create")
 
 // parse splits a token into its id and its secret.
 func parse(text string) (id, secret string, err error) {
@@ -138,10 +138,10 @@ func (t Token) same(u Token) bool {
 // validate reports what is wrong with a token apart from its id. It checks both new and stored tokens.
 func (t Token) validate() error {
 	if !nameShape.MatchString(t.Name) {
-		return errors.New("a name is 1 to 64 letters, digits and . - _ @, such as laptop-1")
+		return errors.New("a name must be 1 to 64 letters, digits and . - _ @, such as laptop-1")
 	}
 	if t.Role != Subscriber && t.Role != Admin {
-		return fmt.Errorf("a role is %s or %s", Subscriber, Admin)
+		return fmt.Errorf("a role must be %s or %s", Subscriber, Admin)
 	}
 	if digest, err := hex.DecodeString(t.Hash); err != nil || len(digest) != sha256.Size {
 		return errors.New("its hash is not a SHA-256")

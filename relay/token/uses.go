@@ -51,7 +51,7 @@ func (c *Checker) keepUses(ctx context.Context) error {
 	defer cancel()
 	stored, err := c.store.Uses(ctx)
 	if err != nil {
-		return fmt.Errorf("read when access tokens were used: %w", err)
+		return fmt.Errorf("read when access tokens were last used: %w", err)
 	}
 	news := false
 	for id, at := range seen {
@@ -62,7 +62,7 @@ func (c *Checker) keepUses(ctx context.Context) error {
 		return nil
 	}
 	if err := c.store.SetUses(ctx, stored); err != nil {
-		return fmt.Errorf("note when access tokens were used: %w", err)
+		return fmt.Errorf("record when access tokens were last used: %w", err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (c *Checker) keepUses(ctx context.Context) error {
 // noteUses calls keepUses and logs a failure: a statistic is nothing to stop for.
 func (c *Checker) noteUses(ctx context.Context) {
 	if err := c.keepUses(ctx); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("when access tokens were last used is not up to date in touchstone-relay token list")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot record when access tokens were last used; touchstone-relay token list shows older times")
 	}
 }
 

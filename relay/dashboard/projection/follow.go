@@ -44,11 +44,11 @@ func (p *Projection) Run(ctx context.Context) error {
 			break
 		}
 		p.setState(err)
-		zerolog.Ctx(ctx).Error().Err(err).Msg("the page's projection cannot go on; trying again")
+		zerolog.Ctx(ctx).Error().Err(err).Msg("cannot update the page's projection; trying again")
 		p.cache = cache{}
 		if isDamage(err) {
 			if err := p.rebuild(ctx); err != nil {
-				zerolog.Ctx(ctx).Error().Err(err).Msg("the page's projection cannot be built anew; trying again")
+				zerolog.Ctx(ctx).Error().Err(err).Msg("cannot rebuild the page's projection; trying again")
 			}
 		}
 		select {

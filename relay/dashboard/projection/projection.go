@@ -100,7 +100,7 @@ func (p *Projection) open(ctx context.Context) error {
 	}
 	if fresh && bounds.Head > bounds.Floor {
 		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events",
-			bounds.Head-bounds.Floor).Msg("the page's projection is built from the log")
+			bounds.Head-bounds.Floor).Msg("rebuilding the page's projection from the log")
 	}
 	return nil
 }

@@ -185,11 +185,11 @@ func (f *files) is(ctx context.Context, identity map[string]string) bool {
 
 func (f *files) create(ctx context.Context, identity map[string]string) error {
 	if _, err := f.writer.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("make the projection's tables: %w", err)
+		return fmt.Errorf("create the projection's tables: %w", err)
 	}
 	for name, value := range identity {
 		if _, err := f.writer.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES (?, ?)", name, value); err != nil {
-			return fmt.Errorf("make the projection's tables: %w", err)
+			return fmt.Errorf("create the projection's tables: %w", err)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func (p *Projection) tendOn(ctx context.Context) {
 	p.Await(ctx)
 	for ctx.Err() == nil {
 		if err := p.Tend(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			zerolog.Ctx(ctx).Error().Err(err).Msg("the page's projection could not be trimmed, or its figures not be noted; trying again in an hour")
+			zerolog.Ctx(ctx).Error().Err(err).Msg("cannot trim the page's projection or record its figures; trying again in an hour")
 		}
 		select {
 		case <-ctx.Done():
@@ -37,10 +37,10 @@ func (p *Projection) tendOn(ctx context.Context) {
 func (p *Projection) Tend(ctx context.Context, now time.Time) error {
 	today := toMillis(now) / dayMillis
 	if err := p.recollect(ctx, today); err != nil {
-		return fmt.Errorf("read the days' figures: %w", err)
+		return fmt.Errorf("read the daily figures: %w", err)
 	}
 	if err := p.noteDays(ctx, today); err != nil {
-		return fmt.Errorf("note the days' figures: %w", err)
+		return fmt.Errorf("record the daily figures: %w", err)
 	}
 	if err := p.trim(ctx, now); err != nil {
 		return fmt.Errorf("trim the projection: %w", err)

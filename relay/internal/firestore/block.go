@@ -170,7 +170,7 @@ func decode(data []byte, log string, first int64) ([]event.Event, error) {
 		return nil, err
 	}
 	if len(plain) > maxBlockBytes {
-		return nil, errors.New("the block is larger than any relay writes")
+		return nil, errors.New("the block is larger than a relay writes")
 	}
 	var events []event.Event
 	for len(plain) > 0 {

@@ -310,7 +310,7 @@ func TestRemedy(t *testing.T) {
 	if got := remedy(status.Error(codes.NotFound, "")); !strings.Contains(got, "databases create") {
 		t.Errorf("for a missing database: %q", got)
 	}
-	if got := remedy(fmt.Errorf("open: %w", context.DeadlineExceeded)); !strings.Contains(got, "nothing answers") {
+	if got := remedy(fmt.Errorf("open: %w", context.DeadlineExceeded)); !strings.Contains(got, "no answer") {
 		t.Errorf("for a silent network: %q", got)
 	}
 	if got := remedy(errors.New("x")); got != "" {

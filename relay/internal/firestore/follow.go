@@ -42,11 +42,11 @@ func (s *Store) listen(ctx context.Context) error {
 	for {
 		change, err := changes.Next()
 		if err != nil {
-			return fmt.Errorf("listen to what others append: %w", err)
+			return fmt.Errorf("listen for events of other relays: %w", err)
 		}
 		newest, err := change.Documents.GetAll()
 		if err != nil {
-			return fmt.Errorf("listen to what others append: %w", err)
+			return fmt.Errorf("listen for events of other relays: %w", err)
 		}
 		if len(newest) == 0 {
 			continue
@@ -95,7 +95,7 @@ func (s *Store) look(ctx context.Context) error {
 	defer cancel()
 	newest, err := s.newest(ctx)
 	if err != nil {
-		return fmt.Errorf("look for what others appended: %w", err)
+		return fmt.Errorf("find events of other relays: %w", err)
 	}
 	s.mu.Lock()
 	missed := newest > s.head
@@ -124,7 +124,7 @@ func (s *Store) learn(ctx context.Context, after int64, visit func(b block)) err
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("read what others appended: %w", err)
+		return fmt.Errorf("read events of other relays: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,7 +53,7 @@ func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 }
 
 // errMissing is about events missing between others.
-var errMissing = errors.New("nothing is there")
+var errMissing = errors.New("it is missing")
 
 // readDamaged makes sure that missing events were not removed by retention, of which this relay may not know
 // yet.
@@ -143,7 +143,7 @@ func (s *Store) load(ctx context.Context, doc *firestore.DocumentSnapshot) (bloc
 func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *block) (decoded, error) {
 	first, err := strconv.ParseInt(doc.Ref.ID, 10, 64)
 	if err != nil {
-		return decoded{}, fmt.Errorf("its name is no number: %w", err)
+		return decoded{}, fmt.Errorf("its name is not a number: %w", err)
 	}
 	if b.Emptied {
 		return decoded{first: first, last: b.Last}, nil

@@ -145,11 +145,11 @@ func remedy(err error) string {
 	}
 	switch code {
 	case codes.NotFound:
-		return " (make the database with `gcloud firestore databases create`)"
+		return " (create the database with `gcloud firestore databases create`)"
 	case codes.PermissionDenied, codes.Unauthenticated:
 		return " (the relay's account needs the role roles/datastore.user)"
 	case codes.Unavailable, codes.DeadlineExceeded:
-		return " (nothing answers: is the network there, and FIRESTORE_EMULATOR_HOST right if it is set?)"
+		return " (no answer: check the network, and FIRESTORE_EMULATOR_HOST if it is set)"
 	}
 	return ""
 }
@@ -208,7 +208,7 @@ func (s *Store) ends() (head, floor int64) {
 }
 
 // errReplaced is returned when the log that this relay knows is no longer the database's log.
-var errReplaced = errors.New("the database holds another log than when this relay started: restart the relay")
+var errReplaced = errors.New("the database's log is not the one this relay started with: restart the relay")
 
 // newest queries the number of the log's newest event; zero if there never was one. The newest block's
 // document stays even when its events are removed.
@@ -259,12 +259,12 @@ type note struct {
 // SetNote implements hub.Store.
 func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	if len(text) > maxDocumentBytes {
-		return fmt.Errorf("keep the note %q: it has %d bytes, and Firestore keeps %d at most", name, len(text), maxDocumentBytes)
+		return fmt.Errorf("store the note %q: it has %d bytes; Firestore allows at most %d", name, len(text), maxDocumentBytes)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	if _, err := s.noteAt(name).Set(ctx, note{Text: text}); err != nil {
-		return fmt.Errorf("keep the note %q: %w", name, err)
+		return fmt.Errorf("store the note %q: %w", name, err)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (s *Store) ChangeNote(ctx context.Context, name string, change func(text st
 			return nil
 		}
 		if len(stored.Text) > maxDocumentBytes {
-			unchanged = fmt.Errorf("it would have %d bytes, and Firestore keeps %d at most", len(stored.Text), maxDocumentBytes)
+			unchanged = fmt.Errorf("it would have %d bytes; Firestore allows at most %d", len(stored.Text), maxDocumentBytes)
 			return nil
 		}
 		return tx.Set(s.noteAt(name), stored)

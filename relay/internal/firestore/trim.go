@@ -151,7 +151,7 @@ func (s *Store) empty(ctx context.Context, blocks firestore.Query) error {
 type deed func(*firestore.BulkWriter, *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error)
 
 // errYoung ends a sweep at a document that has to stay unchanged for now, like those after it.
-var errYoung = errors.New("it has to stay for now")
+var errYoung = errors.New("it cannot be removed yet")
 
 // forget deletes a block whose deliveries need not be remembered any more.
 func (s *Store) forget(w *firestore.BulkWriter, doc *firestore.DocumentSnapshot) (*firestore.BulkWriterJob, error) {

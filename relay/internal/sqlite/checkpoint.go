@@ -45,7 +45,7 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 			case <-c.due:
 			}
 			if err := s.checkpoint(ctx); err != nil && ctx.Err() == nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Msg("the store's write-ahead log could not be copied into its file; trying again once it has grown")
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot copy the store's write-ahead log into its file; trying again once it has grown")
 			}
 		}
 	}()
@@ -59,9 +59,9 @@ func (s *Store) look(ctx context.Context, before error) error {
 	err := s.files.check()
 	switch log := zerolog.Ctx(ctx); {
 	case err != nil && before == nil:
-		log.Error().Err(err).Msg("the store is lost; webhooks are refused")
+		log.Error().Err(err).Msg("the store's files are gone or replaced; refusing webhooks")
 	case err == nil && before != nil:
-		log.Info().Msg("the store's files are back in their place")
+		log.Info().Msg("the store's files are back")
 	}
 	return err
 }

@@ -51,11 +51,11 @@ func (c *clock) look(ctx context.Context, now time.Time, ran, retention time.Dur
 		c.believed, c.doubted = now, 0
 		return 0
 	case c.doubted == 0:
-		log.Stringer("believed_after", wait).Msg("the clock went ahead, or this relay was off for long: set the clock right if it is wrong; " +
-			"until it is believed, it makes no event too old")
+		log.Stringer("believed_after", wait).Msg("the clock jumped ahead, or this relay was off for long; correct the clock if it is wrong. " +
+			"Until then retention removes nothing by this clock")
 		c.doubted = 1
 	case c.doubted+passed >= wait:
-		log.Msg("the clock has stayed ahead for long, and is believed: events go that are too old by it")
+		log.Msg("the clock has been ahead for long, so retention now removes old events by it")
 		c.believed, c.doubted = now, 0
 		return 0
 	default:

@@ -20,7 +20,7 @@ func Resolve(path string) (string, error) {
 	for range maxLinks {
 		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
-			return "", fmt.Errorf("find the store %s: %w (the folder has to exist)", path, err)
+			return "", fmt.Errorf("find the store %s: %w (the directory must exist)", path, err)
 		}
 		path = filepath.Join(folder, filepath.Base(path))
 		info, err := os.Lstat(path)
@@ -36,7 +36,7 @@ func Resolve(path string) (string, error) {
 		}
 		path = target
 	}
-	return "", fmt.Errorf("find the store: %s is a link that leads to itself", path)
+	return "", fmt.Errorf("find the store: %s is a link to itself", path)
 }
 
 // files are the files that SQLite has open, as they were when it opened them. If another file, or none, is at
@@ -65,11 +65,11 @@ func (all files) check() error {
 	for _, file := range all {
 		info, err := os.Stat(file.path)
 		if err != nil {
-			return fmt.Errorf("the file that this relay has open is gone from its path, so that nothing can be stored: put it back, "+
+			return fmt.Errorf("the file that this relay opened is no longer at its path, so nothing can be stored; put it back, "+
 				"or restart the relay: %w", err)
 		}
 		if !os.SameFile(info, file.opened) {
-			return fmt.Errorf("%s is not the file that this relay has open, so that nothing can be stored: put that one back, or "+
+			return fmt.Errorf("%s is not the file that this relay opened, so nothing can be stored; put that file back, or "+
 				"restart the relay", file.path)
 		}
 	}

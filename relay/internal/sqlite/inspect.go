@@ -60,7 +60,7 @@ func (s *Store) inspectSigned(ctx context.Context, tell func(problem string)) er
 	if err != nil || whole >= log.Head {
 		return err
 	}
-	tell(fmt.Sprintf("the list of signatures is damaged behind event %d, so that a webhook that is sent again under another id may be "+
-		"stored twice: restart the relay, which makes the list anew", whole))
+	tell(fmt.Sprintf("the list of signatures is damaged after event %d, so a webhook sent again under another id may be "+
+		"stored twice; restart the relay, which rebuilds the list", whole))
 	return nil
 }

@@ -22,8 +22,8 @@ type lock struct {
 }
 
 // errClaimed is returned for a file that another relay has open under another name.
-var errClaimed = errors.New("another relay has the same file open under another name, a link or one that it had before: " +
-	"stop that one, or name another store")
+var errClaimed = errors.New("another relay has the same file open under another name, a link or an earlier name; " +
+	"stop that relay, or choose another store")
 
 // acquire claims the store at path for this process. It writes the process's id into the lock file, for the
 // error message of the next relay that tries.
@@ -31,10 +31,10 @@ func acquire(path string) (*lock, error) {
 	held := flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := held.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock store %s: %w (the folder has to exist and be writable)", path, err)
+		return nil, fmt.Errorf("lock store %s: %w (the directory must exist and be writable)", path, err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("the store %s is in use by another relay%s: stop that one, or name another store", path, owner(path))
+		return nil, fmt.Errorf("the store %s is in use by another relay%s; stop that relay, or choose another store", path, owner(path))
 	}
 	l := &lock{Flock: held}
 	if err := writeOwner(path); err != nil {

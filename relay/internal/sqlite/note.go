@@ -52,10 +52,10 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	_, err := s.writer.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, notePrefix+name, text)
 	if err != nil {
-		return fmt.Errorf("keep the note %q: %w", name, err)
+		return fmt.Errorf("store the note %q: %w", name, err)
 	}
 	if err := s.files.check(); err != nil {
-		return fmt.Errorf("keep the note %q: %w", name, err)
+		return fmt.Errorf("store the note %q: %w", name, err)
 	}
 	s.checkpoints.wrote(len(text))
 	return nil

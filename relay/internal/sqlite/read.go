@@ -42,7 +42,7 @@ type reading struct {
 // errMissing and errChanged describe events that are damaged although SQLite can read the file.
 var (
 	errMissing = errors.New("it is missing")
-	errChanged = errors.New("it is not what was appended: its checksum differs")
+	errChanged = errors.New("its checksum does not match")
 )
 
 // isDamage reports whether an error is about the content of the file, rather than about reading it.
@@ -90,7 +90,7 @@ func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
 		return event.Event{}, errChanged
 	}
 	if err := json.Unmarshal([]byte(headers), &e.Headers); err != nil {
-		return event.Event{}, fmt.Errorf("%w (its headers are no JSON)", errChanged)
+		return event.Event{}, fmt.Errorf("%w (its headers are not JSON)", errChanged)
 	}
 	if !checksum.Valid {
 		e.SplitSignature()

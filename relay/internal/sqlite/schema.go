@@ -65,7 +65,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	if version > schemaVersion {
-		return fmt.Errorf("the file has schema version %d and this relay knows %d: run the relay that wrote it, or name another file",
+		return fmt.Errorf("the file has schema version %d, but this relay supports %d; run the relay that wrote it, or choose another file",
 			version, schemaVersion)
 	}
 	for _, step := range []func(context.Context, *sql.Tx) error{makeLog, addChecksums, addSigned}[version:] {

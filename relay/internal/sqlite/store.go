@@ -55,7 +55,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{lock: held, now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
 	if err := s.open(ctx, path); err != nil {
 		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
-			err = fmt.Errorf("it is no log of a relay: %w; name another file, or put a copy of the log in its place", err)
+			err = fmt.Errorf("not the log of a relay: %w; choose another file, or restore a copy of the log", err)
 		}
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), s.Close())
 	}

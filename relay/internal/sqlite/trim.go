@@ -14,7 +14,7 @@ const trimLimit = 1000
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	before, err := s.honest(ctx, before)
 	if err != nil {
-		return 0, fmt.Errorf("tell the time: %w", err)
+		return 0, fmt.Errorf("read the clock: %w", err)
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
