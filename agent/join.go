@@ -66,7 +66,7 @@ you paste. It asks nothing where there is no terminal.`,
 			}
 			token := filepath.Join(filepath.Dir(cfg.Path()), name)
 			if err := setup.Save(token, []byte(member.Token+"\n")); err != nil {
-				return fmt.Errorf("%w; the invitation is used up, so ask for another one when that is mended", err)
+				return fmt.Errorf("%w; the invitation is used up; once this is corrected, ask for a new one", err)
 			}
 			start.Say("%s is a member of %s, as %s", "this machine", member.Relay, member.Role)
 			start.Set("relay.url", member.Relay)

@@ -87,7 +87,7 @@ func (a *App) findRelay(ctx context.Context) error {
 	case err != nil:
 		return err
 	case len(sources) == 0:
-		return errors.New("the relay has no source of GitHub's: add one to relay.yaml")
+		return errors.New("the relay has no GitHub source; add one to relay.yaml")
 	}
 	a.source = sources[max(0, slices.IndexFunc(sources, func(s client.AppSource) bool { return s.Name == "github" }))]
 	if onLoopback(a.source.URL) && !onLoopback(a.Config.GitHub.APIURL) {
