@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,6 +241,37 @@ func TestCancelStopsGit(t *testing.T) {
 	}
 	r.intercept.Store(nil)
 	acquireSoon(t, s, req)
+}
+
+// Git ends a fetch with the same error if a worktree's HEAD points nowhere as if the worktree is renamed between
+// the moments in which git lists it and reads it.
+func TestFetchWhileAnotherWorktreeIsRenamed(t *testing.T) {
+	r := newRemote(t)
+	s := &Store{Root: t.TempDir()}
+	req := r.pull()
+	tree := acquireSoon(t, s, req)
+	renamed := filepath.Join(tree.home.Mirror(), "worktrees", "new-2-author")
+	release(t, tree)
+	var fetches atomic.Int32
+	disturb := func(_ http.ResponseWriter, request *http.Request, _ http.Handler) bool {
+		if request.Method == http.MethodPost {
+			return false
+		}
+		if fetches.Add(1) == 1 {
+			writeTest(t, filepath.Join(renamed, "HEAD"), strings.Repeat("1", 40)+"\n")
+			writeTest(t, filepath.Join(renamed, "commondir"), "../..\n")
+			writeTest(t, filepath.Join(renamed, "gitdir"), filepath.Join(tree.Dir(), ".git")+"\n")
+		} else if err := os.RemoveAll(renamed); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	r.intercept.Store(&disturb)
+	req.Head = r.commit(req.HeadRef)
+	acquireSoon(t, s, req)
+	if fetches.Load() != 2 {
+		t.Errorf("%d fetches", fetches.Load())
+	}
 }
 
 func TestManyPullRequestsAtOnce(t *testing.T) {

@@ -71,6 +71,9 @@ func (r repo) contains(ctx context.Context, commit, ancestor string) (bool, erro
 	return err == nil, err
 }
 
+// fetchAgain is how often a fetch is repeated that another worktree disturbed.
+const fetchAgain = 3
+
 // fetch fetches refs into the mirror. It returns ErrHeadMoved if the remote lacks one.
 func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) error {
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
@@ -80,7 +83,18 @@ func (r repo) fetch(ctx context.Context, remote Remote, refspecs ...string) erro
 		args = append(args, "--end-of-options", remote.URL)
 	}
 	var said []byte
-	err := r.Run(ctx, gitcmd.Command{Remote: &remote, Said: &said, Args: append(args, refspecs...)})
+	run := func() error {
+		return r.Run(ctx, gitcmd.Command{Remote: &remote, Said: &said, Args: append(args, refspecs...)})
+	}
+	err := run()
+	// To check what it fetched, git reads the HEAD of each worktree, and fails if another pull request's is
+	// renamed or removed at that moment.
+	for range fetchAgain {
+		if !gitcmd.Says(err, "did not send all necessary objects") {
+			break
+		}
+		err = run()
+	}
 	if gitcmd.Says(err, "couldn't find remote ref") {
 		return fmt.Errorf("%w: %w", ErrHeadMoved, err)
 	}
