@@ -38,7 +38,8 @@ var (
 func ParseInvitation(link string) (Invitation, error) {
 	address, err := url.Parse(strings.TrimSpace(link))
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return Invitation{}, errors.New("this is not an invitation; give the whole link, such as https://relay.example.com/join#inv_…, in quotes")
+		return Invitation{}, errors.New("this is not an invitation; give the whole link in quotes, " +
+			"such as https://relay.example.com/join#inv_…")
 	}
 	code := address.Fragment
 	place, found := strings.CutSuffix(address.Path, "/join")
