@@ -114,10 +114,13 @@ func (w *world) reset(ctx context.Context, sha string) error {
 	if err != nil {
 		return err
 	}
+	ofBase := func(sha string) bool {
+		return slices.ContainsFunc(append([]string{"main"}, w.others...), func(base string) bool { return w.hub.Contains(refs["refs/heads/"+base], sha) })
+	}
 	for _, c := range goes {
-		// The base's commits may come back with the base. So may the same merge commit of it, if it is made
-		// within the same second.
-		if len(c.Parents) < 2 && !w.hub.Contains(refs["refs/heads/main"], c.SHA) {
+		// The commits of a base, which may be any other branch, may come back with it. So may the same merge
+		// commit of it, if it is made within the same second.
+		if len(c.Parents) < 2 && !ofBase(c.SHA) {
 			w.removed = append(w.removed, c.SHA)
 		}
 	}
