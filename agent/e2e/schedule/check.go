@@ -85,7 +85,7 @@ func (w *world) violated(format string, args ...any) {
 
 // checkReviews checks that a head is reviewed once for each base and each person's word that let it pass. One
 // more review is allowed for each order to review again, and each time that due reports that merging the head
-// makes another change or that its base was rewritten.
+// makes another change than at its last review, or that the base of that review was rewritten.
 func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -93,7 +93,7 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 			ordered++
 		}
 	}
-	seen, again := map[string][]verdict.Record{}, map[string]int{}
+	last, again := map[string]verdict.Record{}, map[string]int{}
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if r.User.Login != arena.Judge || r.State == "DISMISSED" || w.silenced[r.ID] {
@@ -108,12 +108,12 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 			word = fmt.Sprint(l.By, l.At)
 		}
 		key := fmt.Sprintf("%s %s %s", r.CommitID, record.BaseBranch, word)
-		if slices.ContainsFunc(seen[key], func(earlier verdict.Record) bool { return !due(earlier, record) }) {
+		if earlier, is := last[key]; is && !due(earlier, record) {
 			if again[key]++; again[key] > ordered {
 				w.violated("%.7s was reviewed %d times", r.CommitID, again[key]+1)
 			}
 		}
-		seen[key] = append(seen[key], record)
+		last[key] = record
 	}
 }
 
