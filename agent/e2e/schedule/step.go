@@ -115,7 +115,9 @@ func (w *world) reset(ctx context.Context, sha string) error {
 		return err
 	}
 	ofBase := func(sha string) bool {
-		return slices.ContainsFunc(append([]string{"main"}, w.others...), func(base string) bool { return w.hub.Contains(refs["refs/heads/"+base], sha) })
+		return slices.ContainsFunc(append([]string{"main"}, w.others...), func(base string) bool {
+			return w.hub.Contains(refs["refs/heads/"+base], sha)
+		})
 	}
 	for _, c := range goes {
 		// The commits of a base, which may be any other branch, may come back with it. So may the same merge
