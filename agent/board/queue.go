@@ -28,15 +28,10 @@ type Queue struct {
 func QueueOf(login string, pulls []Pull) Queue {
 	q := Queue{Login: login, Waiting: []Pull{}, Mine: []Pull{}, NeedsHuman: []Pull{}}
 	for _, p := range pulls {
-		mine := strings.EqualFold(p.Author, login)
-		waits := false
-		for _, other := range p.WaitingOn {
-			waits = waits || strings.EqualFold(other, login)
-		}
 		switch {
-		case waits:
+		case verdict.ListsLogin(p.WaitingOn, login):
 			q.Waiting = append(q.Waiting, p)
-		case mine:
+		case verdict.SameLogin(p.Author, login):
 			q.Mine = append(q.Mine, p)
 		case p.Turn == verdict.TurnPerson:
 			q.NeedsHuman = append(q.NeedsHuman, p)

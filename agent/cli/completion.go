@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/skill"
+	"touchstone/worktree/githubname"
 )
 
 // completionTimeout bounds how long a shell completion may take, since a person waits for it.
@@ -79,7 +80,7 @@ func wrong(cmd *cobra.Command, flag, value string) string {
 		return strings.Join(words[:last], ", ") + " or " + words[last]
 	case flag == "repo" && !config.IsRepository(value):
 		return "a repository, such as acme/app"
-	case (flag == "reviewer" || flag == "login") && !config.IsLogin(value):
+	case (flag == "reviewer" || flag == "login") && !githubname.IsLogin(value):
 		return "a login as on GitHub and without an @, such as octocat"
 	}
 	return ""

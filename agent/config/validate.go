@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/verdict"
+	"touchstone/worktree/githubname"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -99,13 +101,11 @@ func private(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
-// What GitHub accepts as an owner, a repository and a login. A login may also be an App's, which ends in
-// [bot].
+// What GitHub accepts as an owner and a repository.
 var (
 	repositoryPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
 	// keyPattern matches an Ed25519 public key.
-	keyPattern   = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
-	loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\[bot\])?$`)
+	keyPattern = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
 	// guidelinesPattern matches a repository with an optional branch, tag or commit.
 	guidelinesPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
 )
@@ -128,13 +128,13 @@ func (c Config) validateNames() error {
 		}
 	}
 	for _, login := range c.Reviewers {
-		if !IsLogin(login) {
+		if !githubname.IsLogin(login) {
 			errs = append(errs, fmt.Errorf("reviewers has %.120q, which is not a login; write it as on GitHub, without an @, such as octocat",
 				login))
 		}
 	}
 	for login, keys := range c.Keys {
-		if !listsReviewer(c.Reviewers, login) {
+		if !verdict.ListsLogin(c.Reviewers, login) {
 			errs = append(errs, fmt.Errorf("keys has %.120q, which is not listed under reviewers; list it there too", login))
 		}
 		for _, key := range keys {
@@ -163,18 +163,10 @@ func (c Config) validateNames() error {
 	return errors.Join(errs...)
 }
 
-// listsReviewer reports whether a login is among the reviewers, ignoring case as GitHub does.
-func listsReviewer(reviewers []string, login string) bool {
-	return slices.ContainsFunc(reviewers, func(r string) bool { return strings.EqualFold(r, login) })
-}
-
 // IsRepository reports whether name has the form owner/name.
 func IsRepository(name string) bool {
 	return repositoryPattern.MatchString(name) && !strings.HasSuffix(name, "/.") && !strings.HasSuffix(name, "/..")
 }
-
-// IsLogin reports whether name can be a login on GitHub, including an App's.
-func IsLogin(name string) bool { return loginPattern.MatchString(name) }
 
 // validateLimits checks numbers and times.
 func (c Config) validateLimits() error {

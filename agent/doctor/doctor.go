@@ -130,7 +130,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		return
 	}
 	d.check("identity", func() (string, error) {
-		if d.Role == decide.Reviewer && isApp(self) && d.Config.Review != config.ReviewAll {
+		if d.Role == decide.Reviewer && verdict.IsApp(self) && d.Config.Review != config.ReviewAll {
 			return "", fmt.Errorf("%s is an App, which GitHub lets nobody ask for a review; set review: all", self)
 		}
 		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.Config.Reviewers, ", ")),
@@ -209,7 +209,7 @@ func repository(ctx context.Context, client *forge.Client, name, self string) (s
 	if err != nil {
 		return "", err
 	}
-	if isApp(self) { // an App's permissions are its installation's, not a collaborator's
+	if verdict.IsApp(self) { // an App's permissions are its installation's, not a collaborator's
 		waiting := verdict.Amount(len(open), "open pull request", "open pull requests")
 		return fmt.Sprintf("%s, part of the App's installation, %s", name, waiting), nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/agent/forge"
+	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
@@ -21,7 +22,7 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	reviewers := d.reviewers(self)
 	var count []string
 	for _, login := range reviewers {
-		if isApp(login) {
+		if verdict.IsApp(login) {
 			count = append(count, login) // as far as GitHub shows in advance; see approvals
 			continue
 		}
@@ -97,9 +98,6 @@ func rulesOf(ctx context.Context, client *forge.Client, name string) (repo forge
 	return repo, rules, err
 }
 
-// isApp reports whether a login belongs to an App's bot.
-func isApp(login string) bool { return strings.HasSuffix(login, "[bot]") }
-
 // approvals reports which reviewers' approvals the repository's rules count. GitHub counts approvals by
 // people with write access; whether it counts an App's shows only after it had to decide on one.
 func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
@@ -126,7 +124,7 @@ func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self
 // error.
 func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rules forge.Rules, login string) (string, error) {
 	const instead = "have a machine user review instead, or ask for one approval less and require the status " + forge.ReviewContext
-	if isApp(login) && rules.CodeOwners {
+	if verdict.IsApp(login) && rules.CodeOwners {
 		return "", fmt.Errorf("%s of %s asks code owners to approve, and GitHub lets no App such as %s be one; %s", rules.Branch, repo, login,
 			instead)
 	}
@@ -136,11 +134,11 @@ func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rul
 		return "", err
 	case seen.Known && seen.Counts:
 		return fmt.Sprintf("%s counts: GitHub decided on %s#%d by its approval", login, repo, seen.Number), nil
-	case seen.Known && isApp(login):
+	case seen.Known && verdict.IsApp(login):
 		return "", fmt.Errorf("GitHub did not count the approval of %s on %s#%d; %s", login, repo, seen.Number, instead)
 	case seen.Known:
 		return "", fmt.Errorf("GitHub did not count the approval of %s on %s#%d; give it write access", login, repo, seen.Number)
-	case isApp(login):
+	case verdict.IsApp(login):
 		return fmt.Sprintf("whether %s counts is not known before its first approval: GitHub counts an App's in some repositories and not in "+
 			"others; run this again then", login), nil
 	}

@@ -2,9 +2,10 @@ package forge
 
 import (
 	"context"
-	"strings"
 
 	_ "embed"
+
+	"touchstone/verdict"
 )
 
 //go:embed counted.graphql
@@ -59,7 +60,7 @@ func (n decidedNode) counts(rules Rules, login string) (counts, known bool) {
 		switch {
 		case r.State != "APPROVED":
 			return false, false
-		case strings.EqualFold(r.Author.user().Login, login):
+		case verdict.SameLogin(r.Author.user().Login, login):
 			ours = r.Commit != nil && r.Commit.Oid == n.HeadRefOid
 		default:
 			others++

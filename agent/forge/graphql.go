@@ -14,6 +14,8 @@ import (
 	"time"
 
 	_ "embed"
+
+	"touchstone/verdict"
 )
 
 // The queries are documents of their own, so that GraphQL tools can read them.
@@ -239,11 +241,11 @@ type actorNode struct {
 // was deleted.
 func (a *actorNode) user() User {
 	if a == nil || a.Login == "" {
-		return User{Login: "ghost"}
+		return User{Login: verdict.DeletedLogin}
 	}
 	user := User{Login: a.Login, Bot: a.Typename == "Bot", ID: a.DatabaseID}
 	if user.Bot {
-		user.Login = strings.TrimSuffix(user.Login, "[bot]") + "[bot]"
+		user.Login = strings.TrimSuffix(user.Login, verdict.AppSuffix) + verdict.AppSuffix
 	}
 	return user
 }

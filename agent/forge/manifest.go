@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"touchstone/relay/appkey"
+	"touchstone/verdict"
 )
 
 // Manifest is what GitHub creates an App from
@@ -133,7 +134,7 @@ func (a *AppClient) Info(ctx context.Context) (AppInfo, error) {
 		HTMLURL    string `json:"html_url"`
 	}
 	err := a.failed("ask GitHub about the App", a.i.call(ctx, http.MethodGet, "app", nil, &app))
-	return AppInfo{Name: app.Name, Login: app.Slug + "[bot]", InstallURL: app.HTMLURL + "/installations/new"}, err
+	return AppInfo{Name: app.Name, Login: app.Slug + verdict.AppSuffix, InstallURL: app.HTMLURL + "/installations/new"}, err
 }
 
 // SetHook sets the URL and the secret of the App's webhook

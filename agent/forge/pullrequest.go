@@ -127,7 +127,7 @@ type Branch struct {
 }
 
 // User is an account. The login of an App's bot always has its "[bot]" suffix, and that of a deleted account
-// is "ghost", as on GitHub's pages.
+// is verdict.DeletedLogin.
 type User struct {
 	Login string
 	Bot   bool

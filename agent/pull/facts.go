@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"touchstone/agent/config"
@@ -106,7 +105,7 @@ func Dropped(pr forge.PullRequest, since, approved time.Time) (n int) {
 }
 
 // ByPerson reports whether a login is a person's; ghost stands for deleted accounts.
-func ByPerson(u forge.User) bool { return !u.Bot && u.Login != "ghost" }
+func ByPerson(u forge.User) bool { return !u.Bot && u.Login != verdict.DeletedLogin }
 
 // Ask reads the permissions of those who gave an order or may have, what they wrote before another login
 // edited it, and who wrote or pushed a part of the pull request.
@@ -154,7 +153,7 @@ func (f *Facts) askRights(ctx context.Context, read OrderReader, pr forge.PullRe
 // pass what is held for a person.
 func (f Facts) mayLetPass(logins []string) []string {
 	return slices.DeleteFunc(slices.Clone(logins), func(login string) bool {
-		return strings.HasSuffix(login, "[bot]") || !f.May[login].CanWrite()
+		return verdict.IsApp(login) || !f.May[login].CanWrite()
 	})
 }
 

@@ -147,7 +147,7 @@ func commitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
 	for _, c := range f.Commits {
 		fix, ok := verdict.ParseRepair(c.Message)
 		all = append(all, verdict.Commit{
-			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: strings.HasSuffix(c.Login, "[bot]"), At: c.At, Rewritten: c.Rewritten, Message: c.Message,
+			SHA: c.SHA, By: cmp.Or(c.Login, c.Name), Bot: verdict.IsApp(c.Login), At: c.At, Rewritten: c.Rewritten, Message: c.Message,
 			Unsigned: ok && !f.Trust.Made(pr, fix),
 		})
 	}

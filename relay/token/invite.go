@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/githubname"
 )
 
 // Mode is the purpose of a machine that joins.
@@ -61,9 +61,6 @@ var (
 	ErrInviteExpired = errors.New("this invitation has expired; ask for a new one")
 )
 
-// loginShape matches a GitHub login, including that of an App.
-var loginShape = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$`)
-
 // NewInvite makes an invitation that is valid for life, at least a minute and at most 30 days. The string is
 // the code that redeems it, which cannot be retrieved later.
 func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, life time.Duration) (Token, string, error) {
@@ -96,7 +93,7 @@ func (i Invite) validate() error {
 // ValidateLogins reports the first of the logins that GitHub would not allow.
 func ValidateLogins(logins []string) error {
 	for _, login := range logins {
-		if !loginShape.MatchString(login) {
+		if !githubname.IsLogin(login) {
 			return fmt.Errorf("%.60q is not a login on GitHub; write it without an @, such as octocat", login)
 		}
 	}

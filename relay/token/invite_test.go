@@ -162,6 +162,13 @@ func TestInviteThatIsNotGood(t *testing.T) {
 	})
 }
 
+// TestInviteNamesReviewersThatAgentsAccept checks that the relay accepts what agent.yaml accepts as reviewers.
+func TestInviteNamesReviewersThatAgentsAccept(t *testing.T) {
+	if _, _, err := NewInvite("a", Author, event.Filter{}, []string{"octocat", "acme-reviewer[bot]", "octo_acme"}, time.Hour); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNewInviteRefuses(t *testing.T) {
 	for name, make := range map[string]func() error{
 		"no name":      func() error { _, _, err := NewInvite("", Author, event.Filter{}, nil, time.Hour); return err },

@@ -62,8 +62,8 @@ func under(path string, roots ...string) bool {
 // leaf reports whether a package is one that every part may import: it imports nothing of this module
 // and knows nothing of the product.
 func leaf(path string) bool {
-	return under(path, "worktree/atomicfile", "worktree/build", "worktree/diff", "worktree/lazyregexp",
-		"worktree/manual", "worktree/service", "worktree/span", "worktree/strictyaml")
+	return under(path, "worktree/atomicfile", "worktree/build", "worktree/diff", "worktree/githubname",
+		"worktree/lazyregexp", "worktree/manual", "worktree/service", "worktree/span", "worktree/strictyaml")
 }
 
 // ours reports whether a path, already without the module's, is of this module.

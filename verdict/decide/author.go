@@ -8,9 +8,6 @@ import (
 	"touchstone/verdict"
 )
 
-// ghost is the login that GitHub shows for every deleted account: https://github.com/ghost
-const ghost = "ghost"
-
 // authorRules are the conditions that the author's agent checks: first those that keep it away from a pull
 // request, then those for an approval, then those for the merge of an approved head.
 var authorRules = append(general[:len(general):len(general)],
@@ -18,7 +15,7 @@ var authorRules = append(general[:len(general):len(general)],
 		return metIf(verdict.SameLogin(s.Author, s.Self), verdict.TurnNobody, func() Action { return s.act(Skip, "it is not "+s.Self+"'s own") })
 	}},
 	rule{"author there", "its author has an account", func(s State) outcome {
-		return metIf(!verdict.SameLogin(s.Author, ghost), verdict.TurnPerson, func() Action {
+		return metIf(!verdict.SameLogin(s.Author, verdict.DeletedLogin), verdict.TurnPerson, func() Action {
 			return s.act(Wait, "its author's account is deleted, and no agent merges it: merge it by hand, or open another pull request of its "+
 				"branch")
 		})

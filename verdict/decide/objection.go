@@ -4,11 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-)
 
-// deleted is the login that GitHub shows for all deleted accounts
-// (https://docs.github.com/en/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account).
-const deleted = "ghost"
+	"touchstone/verdict"
+)
 
 // objector is the login of somebody whose latest review requests changes and who can withdraw that, or "".
 // Overtaken says that no such review is about this head and base.
@@ -80,11 +78,11 @@ func (s State) objections() []Opinion {
 	for i, o := range s.Opinions {
 		switch o.State {
 		case "APPROVED", "CHANGES_REQUESTED":
-			if !o.CanPush && !s.trusts(o.By) && o.By != deleted {
+			if !o.CanPush && !s.trusts(o.By) && o.By != verdict.DeletedLogin {
 				continue
 			}
 			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
-			if _, known := latest[v]; v.login != deleted || !known || o.State == "CHANGES_REQUESTED" {
+			if _, known := latest[v]; v.login != verdict.DeletedLogin || !known || o.State == "CHANGES_REQUESTED" {
 				latest[v] = i
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/doctor"
 	"touchstone/agent/setup"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/githubname"
 )
 
 // Machine sets a machine up: it finds out what is needed, writes the settings, checks them and starts the
@@ -125,7 +126,7 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	s.Set("repositories", named)
 	if len(reviewers) == 0 && len(cfg.Reviewers) == 0 && !s.App {
 		// Without one the checks say what to do.
-		reviewers = s.names("Whose reviews count, as logins with blanks between them? ", "login", config.IsLogin)
+		reviewers = s.names("Whose reviews count, as logins with blanks between them? ", "login", githubname.IsLogin)
 	}
 	if len(reviewers) > 0 {
 		s.Set("reviewers", reviewers)
