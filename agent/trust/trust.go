@@ -186,9 +186,10 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 	return nil
 }
 
-// Opinion converts a review of a pull request to the decision's terms, with its record if the record is
+// Opinion converts one of a pull request's reviews to the decision's terms, with its record if the record is
 // trusted, and the reason if it is not. It does not determine whether the base was rewritten since, or who
-// contributed to the change. reviewers are the logins whose records count.
+// contributed to the change. reviewers are the logins whose records count. It stores nothing: a reviewer that
+// this machine has not met is trusted as if Meet had read the same pull request.
 func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers []string) decide.Opinion {
 	o := decide.Opinion{
 		By: r.Author.Login, SHA: r.SHA, State: r.State, Edited: r.EditedAt != nil, At: r.SubmittedAt, Person: r.ByPerson, CanPush: r.CanPush,
@@ -202,30 +203,53 @@ func (b *Book) Opinion(pr forge.PullRequest, r forge.SubmittedReview, reviewers 
 	case b == nil || !counts:
 		o.Record = &sealed.Record
 	default:
-		doubt, err := b.doubt(pr, r, sealed)
-		if err != nil {
-			doubt = "the key of its reviewer cannot be kept: " + err.Error()
-		}
-		if o.Doubt = doubt; doubt == "" {
+		if o.Doubt = b.doubt(pr, r, sealed); o.Doubt == "" {
 			o.Record = &sealed.Record
 		}
 	}
 	return o
 }
 
-// Meet records the keys that Opinion would on the same reviews. Its error says that a key cannot be stored,
-// which says nothing about the review.
+// Meet records the accounts and keys of reviewers whose signed records are met here for the first time. Its
+// error says that a key cannot be stored, which says nothing about the reviews.
 func (b *Book) Meet(pr forge.PullRequest, reviewers []string) error {
+	if b == nil {
+		return nil
+	}
 	for _, r := range pr.Reviews {
-		sealed, err := verdict.ParseSealed(r.Body)
-		if err != nil || b == nil || !verdict.SameLogin(r.Author.Login, pr.Viewer) && !verdict.ListsLogin(reviewers, r.Author.Login) {
+		login := r.Author.Login
+		if !verdict.SameLogin(login, pr.Viewer) && !verdict.ListsLogin(reviewers, login) {
 			continue
 		}
-		if _, err := b.doubt(pr, r, sealed); err != nil {
+		met := b.met(pr, login)
+		if err := b.note(login, func(known *Reviewer) error {
+			if known.Key == "" {
+				*known = met
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// met returns what is known of a login once a pull request was read: what is stored, or else what the login's
+// first record there says that is signed for this pull request and was not edited.
+func (b *Book) met(pr forge.PullRequest, login string) Reviewer {
+	known := b.Reviewer(login)
+	if listed, _ := b.settings(login); known.Key != "" || len(listed) > 0 {
+		return known
+	}
+	for _, r := range pr.Reviews {
+		if !verdict.SameLogin(r.Author.Login, login) || !r.CanPush || r.EditedAt != nil || known.ID != 0 && r.Author.ID != known.ID {
+			continue
+		}
+		if s, err := verdict.ParseSealed(r.Body); err == nil && s.Key != nil && s.SignedFor(pr.DatabaseID) {
+			return Reviewer{ID: r.Author.ID, Key: hex.EncodeToString(s.Key), Since: r.SubmittedAt}
+		}
+	}
+	return known
 }
 
 // Record returns the record of a review by the token's own login, if it is trusted.
@@ -251,53 +275,38 @@ func (b *Book) settings(login string) (listed []string, unsignedUntil time.Time)
 	return listed, unsignedUntil
 }
 
-// doubt returns why a record is not trusted, as part of a sentence; "" if it is. If no key of the reviewer is
-// known, its first signed record makes its key known. The error says that the key cannot be stored.
-func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) (string, error) {
+// doubt returns why a record is not trusted, as part of a sentence; "" if it is.
+func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Sealed) string {
 	login := r.Author.Login
-	known := b.Reviewer(login)
+	known := b.met(pr, login)
 	listed, unsignedUntil := b.settings(login)
 	switch {
 	case known.ID != 0 && r.Author.ID != known.ID:
-		return "the login " + login + " belongs to another account than it did", nil
+		return "the login " + login + " belongs to another account than it did"
 	case !r.CanPush:
-		return login + " may not push to the repository", nil
+		return login + " may not push to the repository"
 	case s.Key == nil && !unsignedUntil.IsZero():
 		if r.SubmittedAt.Before(unsignedUntil) {
-			return "", nil
+			return ""
 		}
-		return "its record is not signed, and unsigned_until in the agent's configuration is over", nil
+		return "its record is not signed, and unsigned_until in the agent's configuration is over"
 	case s.Key == nil && (len(listed) > 0 || known.Key != "" && r.SubmittedAt.After(known.Since)):
-		return "its record is not signed, and its reviewer's records are", nil
+		return "its record is not signed, and its reviewer's records are"
 	case s.Key == nil:
-		return "", nil
+		return ""
 	case !s.SignedFor(pr.DatabaseID):
-		return "its record was changed after it was signed, or is another pull request's", nil
+		return "its record was changed after it was signed, or is another pull request's"
 	}
 	key := hex.EncodeToString(s.Key)
 	own := verdict.SameLogin(login, pr.Viewer) && known.Key == key
 	switch {
 	case own || slices.ContainsFunc(listed, func(k string) bool { return strings.EqualFold(k, key) }):
-		return "", nil
-	case len(listed) > 0, known.Key != "" && known.Key != key:
-		return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of "+
-			"that login under `keys` in the agent's configuration", key, login), nil
-	case known.Key == "" && r.EditedAt != nil:
-		return "it was edited after it was posted, and no key of its reviewer is known yet", nil
-	case known.Key == "":
-		doubt := ""
-		err := b.note(login, func(n *Reviewer) error {
-			if n.Key != "" && n.Key != key {
-				doubt = "another key of its reviewer was met in the same moment"
-				return nil
-			}
-			n.Key, n.Since = key, r.SubmittedAt
-			if n.ID == 0 {
-				n.ID = r.Author.ID
-			}
-			return nil
-		})
-		return doubt, err
+		return ""
+	case len(listed) == 0 && known.Key == key:
+		return ""
+	case len(listed) == 0 && known.Key == "":
+		return "it was edited after it was posted, and no key of its reviewer is known yet"
 	}
-	return "", nil
+	return fmt.Sprintf("its record is signed with the key %s, which this machine does not know as one of %s's; if it is, list all keys of "+
+		"that login under `keys` in the agent's configuration", key, login)
 }

@@ -2,9 +2,12 @@ package trust_test
 
 import (
 	"crypto/ed25519"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,11 +83,16 @@ func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			book, pr := machine(t)
-			if o := book.Opinion(pr, review(t, trust.Signer(key, pr)), []string{"judge"}); o.Record == nil || o.Doubt != "" {
+			pr.Reviews = []forge.SubmittedReview{review(t, trust.Signer(key, pr))}
+			if o := book.Opinion(pr, pr.Reviews[0], []string{"judge"}); o.Record == nil || o.Doubt != "" {
 				t.Fatalf("the first signed record is not believed: %s", o.Doubt)
+			}
+			if err := book.Meet(pr, []string{"judge"}); err != nil {
+				t.Fatal(err)
 			}
 			r := review(t, trust.Signer(key, pr))
 			tc.change(&r, &pr)
+			pr.Reviews = []forge.SubmittedReview{r}
 			o := book.Opinion(pr, r, []string{"judge"})
 			if (o.Record == nil) != (tc.doubt != "") || !strings.Contains(o.Doubt, tc.doubt) {
 				t.Errorf("believed: %v, doubt: %q", o.Record != nil, o.Doubt)
@@ -104,11 +112,25 @@ func TestTheFirstKeyIsKept(t *testing.T) {
 	_, pr := machine(t)
 	edited := review(t, trust.Signer(other, pr))
 	edited.EditedAt = &noon
-	if o := book.Opinion(pr, edited, []string{"judge"}); o.Record != nil {
-		t.Error("the first key was taken from a review that was edited")
+	pr.Reviews = []forge.SubmittedReview{edited}
+	if o := book.Opinion(pr, edited, []string{"judge"}); o.Record != nil || !strings.Contains(o.Doubt, "was edited") {
+		t.Errorf("the first key was taken from a review that was edited: %q", o.Doubt)
 	}
-	if o := book.Opinion(pr, review(t, trust.Signer(key, pr)), []string{"judge"}); o.Record == nil {
-		t.Fatal(o.Doubt)
+	pr.Reviews = []forge.SubmittedReview{edited, review(t, trust.Signer(key, pr)), review(t, trust.Signer(other, pr))}
+	believed := func(book *trust.Book) (all []bool) {
+		for _, r := range pr.Reviews {
+			all = append(all, book.Opinion(pr, r, []string{"judge"}).Record != nil)
+		}
+		return all
+	}
+	if got := believed(book); !slices.Equal(got, []bool{false, true, false}) {
+		t.Errorf("before the first key is kept, the records are believed: %v", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "reviewers.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("asking for an opinion stored a key: %v", err)
+	}
+	if err := book.Meet(pr, []string{"judge"}); err != nil {
+		t.Fatal(err)
 	}
 	if book, err = trust.Open(dir); err != nil {
 		t.Fatal(err)
@@ -116,8 +138,8 @@ func TestTheFirstKeyIsKept(t *testing.T) {
 	if known := book.Reviewer("Judge"); known.Key != trust.Public(key) || known.ID != 42 {
 		t.Errorf("after a restart, judge is %+v", known)
 	}
-	if o := book.Opinion(pr, review(t, trust.Signer(other, pr)), []string{"judge"}); o.Record != nil {
-		t.Error("another key is believed after a restart")
+	if got := believed(book); !slices.Equal(got, []bool{false, true, false}) {
+		t.Errorf("after a restart, the records are believed: %v", got)
 	}
 	// The way to go on after a key was lost or replaced.
 	book.Settings = func() (map[string][]string, time.Time) {
