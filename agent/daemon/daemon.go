@@ -60,9 +60,11 @@ type Daemon struct {
 	still    standstill
 	stop     context.CancelCauseFunc
 	mu       sync.Mutex
-	workers  map[forge.Ref]*worker
-	wg       sync.WaitGroup
-	slots    chan struct{}
+	// workers has one channel for each pull request that a worker looks after. A channel holds at most one hint:
+	// any number of hints ask for one more look.
+	workers map[forge.Ref]chan struct{}
+	wg      sync.WaitGroup
+	slots   chan struct{}
 	// all holds at most one request to look at everything. spare holds at most one request to prepare a
 	// worktree for the next new pull request.
 	all, spare chan struct{}
@@ -79,19 +81,13 @@ type Ended struct {
 // Error is the reason.
 func (e *Ended) Error() string { return e.Reason }
 
-// worker is the goroutine that handles one pull request.
-type worker struct {
-	// wake holds at most one hint: any number of hints ask for one more look.
-	wake chan struct{}
-}
-
 // Run works until the context ends and every worker has stopped. It only returns an error when it is useless
 // to go on: GitHub or the relay rejects the token.
 func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	d.stop = cancel
-	d.workers = map[forge.Ref]*worker{}
+	d.workers = map[forge.Ref]chan struct{}{}
 	d.slots = make(chan struct{}, max(1, d.Concurrency))
 	d.all, d.spare = make(chan struct{}, 1), make(chan struct{}, 1)
 	d.wg.Go(func() { d.sweep(ctx) })
@@ -143,13 +139,13 @@ func (d *Daemon) wakeLocked(ctx context.Context, ref forge.Ref) {
 	if ctx.Err() != nil || d.Only != (forge.Ref{}) && ref != d.Only {
 		return
 	}
-	w := d.workers[ref]
-	if w == nil {
-		w = &worker{wake: make(chan struct{}, 1)}
-		d.workers[ref] = w
-		d.wg.Go(func() { d.work(ctx, ref, w) })
+	wake := d.workers[ref]
+	if wake == nil {
+		wake = make(chan struct{}, 1)
+		d.workers[ref] = wake
+		d.wg.Go(func() { d.work(ctx, ref, wake) })
 	}
-	poke(w.wake)
+	poke(wake)
 }
 
 // poke sends a signal unless one is pending.
@@ -161,10 +157,10 @@ func poke(signal chan<- struct{}) {
 }
 
 // retire ends a worker unless a hint arrived meanwhile.
-func (d *Daemon) retire(ref forge.Ref, w *worker) bool {
+func (d *Daemon) retire(ref forge.Ref, wake chan struct{}) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(w.wake) > 0 {
+	if len(wake) > 0 {
 		return false
 	}
 	delete(d.workers, ref)
@@ -251,7 +247,7 @@ func (d *Daemon) prepare(ctx context.Context) {
 
 // work looks at one pull request and does what it needs, again and again, until there is nothing left to do
 // for this agent.
-func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
+func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
@@ -259,7 +255,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 	var said [3]string // kind, head and reason of the last log line
 	for {
 		select {
-		case <-w.wake:
+		case <-wake:
 		default:
 		}
 		pr, action, err := d.Agent.Look(ctx, ref)
@@ -270,7 +266,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			log.Debug().Err(err).Msg("leaving it alone")
 			action = decide.Action{Kind: decide.Skip}
 		case err != nil && action.Kind == "":
-			if !d.waitOut(ctx, &reading, err, w.wake) {
+			if !d.waitOut(ctx, &reading, err, wake) {
 				return
 			}
 			continue
@@ -295,25 +291,25 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, w *worker) {
 			if action.Kind == decide.Done {
 				d.Agent.giveUp(ctx, pr)
 			}
-			if d.retire(ref, w) {
+			if d.retire(ref, wake) {
 				return
 			}
 		case decide.Wait:
 			d.goesOn(ctx, ref)
-			if !sleep(ctx, action.Recheck, w.wake) {
+			if !sleep(ctx, action.Recheck, wake) {
 				return
 			}
 		default:
-			err := d.act(ctx, pr, action, w)
+			err := d.act(ctx, pr, action, wake)
 			goOn := true
 			switch {
 			case err == nil:
 				acting.over(ctx)
 				held.over(ctx)
 			case hindrance(err) != "":
-				goOn = d.standStill(ctx, &held, ref, err, w)
+				goOn = d.standStill(ctx, &held, ref, err, wake)
 			default:
-				goOn = d.waitOut(ctx, &acting, err, w.wake)
+				goOn = d.waitOut(ctx, &acting, err, wake)
 			}
 			if !goOn {
 				return
@@ -340,9 +336,9 @@ func ended(role decide.Role, pr forge.PullRequest, action decide.Action) error {
 // act carries out an action while it listens for hints: a hint that shows that the action has become useless
 // cancels it. It only returns errors that are not about the pull request. The journal has all others, and the
 // next look decides about them.
-func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Action, w *worker) error {
+func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Action, wake chan struct{}) error {
 	log := zerolog.Ctx(ctx).With().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Logger()
-	if !d.slot(ctx, w) {
+	if !d.slot(ctx, wake) {
 		return nil
 	}
 	defer func() { <-d.slots }()
@@ -351,7 +347,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	acting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var watching sync.WaitGroup
-	watching.Go(func() { d.watch(acting, pr, action.Kind, w, cancel) })
+	watching.Go(func() { d.watch(acting, pr, action.Kind, wake, cancel) })
 	step, err := d.Agent.Act(acting, pr, action)
 	moved := context.Cause(acting)
 	cancel(nil)
@@ -380,7 +376,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 }
 
 // slot takes one of the slots for acts. It returns false if a hint or the context's end came first.
-func (d *Daemon) slot(ctx context.Context, w *worker) bool {
+func (d *Daemon) slot(ctx context.Context, wake chan struct{}) bool {
 	select {
 	case d.slots <- struct{}{}:
 		return true
@@ -390,7 +386,7 @@ func (d *Daemon) slot(ctx context.Context, w *worker) bool {
 	select {
 	case d.slots <- struct{}{}:
 		return true
-	case <-w.wake:
+	case <-wake:
 	case <-ctx.Done():
 	}
 	return false
@@ -398,12 +394,12 @@ func (d *Daemon) slot(ctx context.Context, w *worker) bool {
 
 // watch cancels an act when a hint turns out to mean that the head has moved or, for an act with a session,
 // that it is no longer wanted. Anything else that a hint may mean is found at the next look.
-func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Kind, w *worker, cancel context.CancelCauseFunc) {
+func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Kind, wake chan struct{}, cancel context.CancelCauseFunc) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.wake:
+		case <-wake:
 		}
 		// On a read error the act goes on: it checks again before it pushes or posts anything.
 		if why, err := d.Agent.overtaken(ctx, pr, kind); err == nil && why != "" {

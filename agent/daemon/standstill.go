@@ -65,8 +65,8 @@ type standstill struct {
 	mu    sync.Mutex
 	since time.Time
 	why   string
-	// held are the workers that wait for its end.
-	held map[forge.Ref]*worker
+	// held has the channels of the workers that wait for its end.
+	held map[forge.Ref]chan struct{}
 	// told are the hindrances that are logged already. notified says that the owner was notified.
 	told     map[string]bool
 	notified bool
@@ -74,13 +74,13 @@ type standstill struct {
 
 // holdUp records that a pull request is held up, and logs what is new. Result notify says that the owner must
 // be notified now.
-func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *worker) (now journal.Standstill, notify bool) {
+func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, wake chan struct{}) (now journal.Standstill, notify bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.held) == 0 {
-		s.since, s.held, s.told, s.notified = time.Now(), map[forge.Ref]*worker{}, map[string]bool{}, false
+		s.since, s.held, s.told, s.notified = time.Now(), map[forge.Ref]chan struct{}{}, map[string]bool{}, false
 	}
-	s.why, s.held[ref] = err.Error(), w
+	s.why, s.held[ref] = err.Error(), wake
 	if kind := hindrance(err); !s.told[kind] && ctx.Err() == nil {
 		s.told[kind] = true
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on " +
@@ -91,9 +91,9 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, w *wo
 	return s.now(), notify
 }
 
-// goesOn records that a pull request is no longer held up, and returns the workers of those that still are.
+// goesOn records that a pull request is no longer held up, and returns the channels of those that still are.
 // Result held is false if it was not held up.
-func (s *standstill) goesOn(ctx context.Context, ref forge.Ref) (waiting []*worker, held bool) {
+func (s *standstill) goesOn(ctx context.Context, ref forge.Ref) (waiting []chan struct{}, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held[ref] == nil {
@@ -121,9 +121,9 @@ func (s *standstill) now() journal.Standstill {
 
 // standStill waits out a hindrance. It returns false if the daemon ends. The wait ends early on a hint, a
 // change of the settings, or when the first pull request goes on again.
-func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err error, w *worker) bool {
+func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err error, wake chan struct{}) bool {
 	before := d.Agent.Config().Engine
-	now, notify := d.still.holdUp(ctx, ref, err, w)
+	now, notify := d.still.holdUp(ctx, ref, err, wake)
 	d.show(ctx)
 	if notify {
 		d.notify(ctx, now)
@@ -137,7 +137,7 @@ func (d *Daemon) standStill(ctx context.Context, t *trouble, ref forge.Ref, err 
 		select {
 		case <-ctx.Done():
 			return false
-		case <-w.wake:
+		case <-wake:
 			return true
 		case <-time.After(min(left, settingsEvery)):
 		}
@@ -153,8 +153,8 @@ func (d *Daemon) goesOn(ctx context.Context, ref forge.Ref) {
 		return
 	}
 	d.show(ctx)
-	for _, w := range waiting[:min(len(waiting), max(1, d.Concurrency))] {
-		poke(w.wake)
+	for _, wake := range waiting[:min(len(waiting), max(1, d.Concurrency))] {
+		poke(wake)
 	}
 }
 

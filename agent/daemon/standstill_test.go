@@ -154,7 +154,7 @@ func TestAStandstillIsToldOnce(t *testing.T) {
 				if n%2 == 0 && hour > 0 {
 					failed = engine.Errorf(engine.Auth, "log in")
 				}
-				now, notify := s.holdUp(ctx, ref, failed, &worker{})
+				now, notify := s.holdUp(ctx, ref, failed, make(chan struct{}, 1))
 				if notify {
 					rang++
 					if len(now.Refs) != 20 || now.Why != failed.Message || time.Since(now.Since) != 3*time.Hour {
@@ -188,12 +188,12 @@ func TestOtherSettingsEndAStandstill(t *testing.T) {
 			return cfg
 		}}}
 		failed := &engine.Error{Class: engine.UnknownModel, Message: "there is none", RetryAfter: 48 * time.Hour}
-		w := &worker{wake: make(chan struct{}, 1)}
-		if !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, w) || time.Since(begun) > 12*time.Second {
+		wake := make(chan struct{}, 1)
+		if !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, wake) || time.Since(begun) > 12*time.Second {
 			t.Errorf("it waits for %s", time.Since(begun))
 		}
 		begun = time.Now().Add(-time.Hour)
-		if at := time.Now(); !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, w) || time.Since(at) != time.Hour {
+		if at := time.Now(); !d.standStill(t.Context(), &trouble{held: true}, forge.Ref{Number: 1}, failed, wake) || time.Since(at) != time.Hour {
 			t.Errorf("asked to wait for two days it waits for %s", time.Since(at))
 		}
 	})
@@ -219,7 +219,7 @@ func TestTheOwnerHearsOfAStandstill(t *testing.T) {
 	a.Journal = log
 	configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(hook.URL) })
 	d := &Daemon{Agent: a}
-	now, _ := d.still.holdUp(t.Context(), pr.Ref, engine.Errorf(engine.Billing, "the account has no credit left; buy some"), &worker{})
+	now, _ := d.still.holdUp(t.Context(), pr.Ref, engine.Errorf(engine.Billing, "the account has no credit left; buy some"), make(chan struct{}, 1))
 	d.show(t.Context())
 	d.notify(t.Context(), now)
 	if !strings.Contains(got.Text, "The author agent on ") || !strings.Contains(got.Text, "buy some") ||

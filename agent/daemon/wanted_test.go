@@ -100,9 +100,9 @@ func watched(t *testing.T, a *Agent, pr forge.PullRequest, kind decide.Kind) err
 	defer over()
 	ctx, cancel := context.WithCancelCause(limit)
 	defer cancel(nil)
-	w := &worker{wake: make(chan struct{}, 1)}
-	poke(w.wake)
-	(&Daemon{Agent: a}).watch(ctx, pr, kind, w, cancel)
+	wake := make(chan struct{}, 1)
+	poke(wake)
+	(&Daemon{Agent: a}).watch(ctx, pr, kind, wake, cancel)
 	return context.Cause(ctx)
 }
 
