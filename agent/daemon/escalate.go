@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/notify"
 	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -56,7 +57,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 
 // notify sends people the message of a comment.
 func (a *Agent) notify(ctx context.Context, message string) {
-	if err := (notifier{url: string(a.Config().Notify.SlackWebhook)}).send(ctx, message); err != nil {
+	if err := notify.Send(ctx, a.Config().Notify.SlackWebhook, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
 	}
 }

@@ -220,9 +220,9 @@ func TestARefusedLabelRingsOnce(t *testing.T) {
 	}
 }
 
-// TestNotifierKeepsItsSecret: a notification that fails undoes nothing, and nothing
-// that is said of it tells where it is.
-func TestNotifierKeepsItsSecret(t *testing.T) {
+// TestAFailedNotificationUndoesNothing: the label is set all the same, and the log does not tell where the
+// webhook is.
+func TestAFailedNotificationUndoesNothing(t *testing.T) {
 	t.Parallel()
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -235,10 +235,6 @@ func TestNotifierKeepsItsSecret(t *testing.T) {
 		"unreadable":  "http://%zz/services/hush",
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := notifier{url: url}.send(t.Context(), "text")
-			if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "notify.slack_webhook_file") {
-				t.Errorf("the error is %v", err)
-			}
 			g, a, pr := stuck(t)
 			configure(a, func(c *config.Config) { c.Notify.SlackWebhook = config.Secret(url) })
 			var log strings.Builder
@@ -253,8 +249,5 @@ func TestNotifierKeepsItsSecret(t *testing.T) {
 				t.Errorf("the log is %s", log.String())
 			}
 		})
-	}
-	if err := (notifier{}).send(t.Context(), "text"); err != nil {
-		t.Errorf("no address: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/notify"
 	"touchstone/worktree"
 )
 
@@ -180,7 +181,7 @@ func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 	message := fmt.Sprintf("The %s agent on %s is at a standstill since %s: %s\nIt goes on by itself once that is over. Waiting: %s.",
 		d.Agent.Role, host(), now.Since.Local().Format(time.DateTime), now.Why, listed)
 	log := zerolog.Ctx(ctx)
-	err := notifier{url: string(d.Agent.Config().Notify.SlackWebhook)}.send(ctx, message)
+	err := notify.Send(ctx, d.Agent.Config().Notify.SlackWebhook, message)
 	log.Warn().AnErr("notification", err).Str("why", now.Why).Stringer("for", time.Since(now.Since).Round(time.Minute)).Str("waiting", listed).
 		Msg("this machine is still at a standstill")
 }
@@ -189,7 +190,7 @@ func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 // notice on an unattended machine.
 func (d *Daemon) ringEnd(ctx context.Context, why error) {
 	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
-	if err := (notifier{url: string(d.Agent.Config().Notify.SlackWebhook)}).send(context.WithoutCancel(ctx), message); err != nil {
+	if err := notify.Send(context.WithoutCancel(ctx), d.Agent.Config().Notify.SlackWebhook, message); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("nobody was notified that the agent has ended")
 	}
 }

@@ -1,4 +1,6 @@
-package daemon
+// Package notify sends people messages through a Slack-compatible webhook. The label on the pull request is the
+// queue, so a lost message loses nothing.
+package notify
 
 import (
 	"bytes"
@@ -8,18 +10,14 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"touchstone/agent/config"
 )
 
-// notifier notifies people through a Slack-compatible webhook. The label on the pull request is the queue, so
-// a lost message loses nothing.
-type notifier struct {
-	// url is a secret, since it alone allows posting. If it is empty, there are no notifications.
-	url string
-}
-
-// send posts one text.
-func (n notifier) send(ctx context.Context, text string) error {
-	if n.url == "" {
+// Send posts one text. Argument webhook is a secret, since it alone allows posting; if it is empty, nothing is
+// sent.
+func Send(ctx context.Context, webhook config.Secret, text string) error {
+	if webhook == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -29,7 +27,7 @@ func (n notifier) send(ctx context.Context, text string) error {
 		return fmt.Errorf("write the message: %w", err)
 	}
 	// The errors of net/http contain the URL, so they must not be returned.
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, string(webhook), bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the webhook's address cannot be read; mend the file that notify.slack_webhook_file names")
 	}
