@@ -73,7 +73,7 @@ CLIS = ^TestReal.*$$
 
 # Packages whose tests start the built programs, the model CLIs or a browser, or have agents work on pull requests.
 PROGRAMS = ./agent ./agent/author ./agent/daemon ./agent/e2e/... ./agent/engine/conformance ./agent/reviewer \
-	./relay ./relay/dashboard ./scripts/chaosrelay ./scripts/demo
+	./agent/worker ./relay ./relay/dashboard ./scripts/chaosrelay ./scripts/demo
 
 # A slow or busy machine makes no test fail.
 PATIENCE = -timeout 30m

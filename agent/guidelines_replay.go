@@ -11,12 +11,12 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/learn"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
+	"touchstone/agent/worker"
 	"touchstone/guidelines"
 )
 
@@ -118,7 +118,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
 		Worktrees: compose.Trees(h.Config),
 	}
-	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), daemon.Round(h.Config), cli.Steps(cmd.ErrOrStderr()))
+	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), worker.Round(h.Config), cli.Steps(cmd.ErrOrStderr()))
 	return cli.Print(cmd.OutOrStdout(), format, result)
 }
 

@@ -11,11 +11,11 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/learn"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/tempdir"
+	"touchstone/agent/worker"
 )
 
 // drafting holds the flags of guidelines suggest.
@@ -119,7 +119,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 // request is the request for the session: it works in an empty directory, with the model that reviews.
 func (drafting) request(e config.Engine, cfg config.Config, tempDir string) (engine.Request, error) {
 	empty := filepath.Join(tempDir, "draft")
-	allowed := daemon.Round(cfg)
+	allowed := worker.Round(cfg)
 	return engine.Request{
 		Dir: empty, Model: e.ModelFor(config.ReviewFull), Effort: e.EffortFor(config.ReviewFull),
 		Timeout: e.Timeout.Duration(), IdleTimeout: e.IdleTimeout.Duration(), Budget: allowed.USD, MaxTurns: e.MaxTurns,

@@ -9,8 +9,8 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -28,7 +28,7 @@ In any other case it refuses and says why.`,
 		Example: "  touchstone merge 12 --repo acme/app",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			do := func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+			do := func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
 				action, err := a.Settled(ctx, pr)
 				if err != nil {
 					return err
@@ -42,7 +42,7 @@ In any other case it refuses and says why.`,
 				}
 				return err
 			}
-			return s.With(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+			return s.With(cmd, args[0], do, func(ctx context.Context, cfg config.Config) (*worker.Agent, error) {
 				return compose.NewMerger(ctx, config.NewLive(cfg, nil))
 			})
 		},
@@ -50,7 +50,7 @@ In any other case it refuses and says why.`,
 }
 
 // merged describes the result of a merge. A merge queue returns no commit yet.
-func merged(step daemon.Step) string {
+func merged(step worker.Step) string {
 	if step.Head == "" {
 		return fmt.Sprintf("%s: put into the merge queue of %s at %s", step.PR.Ref, step.PR.Base.Name, verdict.Short(step.Action.SHA))
 	}

@@ -3,14 +3,14 @@ package main
 import (
 	"testing"
 
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
 func TestWhatAMergeCameTo(t *testing.T) {
 	t.Parallel()
-	step := daemon.Step{
+	step := worker.Step{
 		PR:     forge.PullRequest{Ref: forge.Ref{Repo: forge.Repo{Owner: "acme", Name: "app"}, Number: 12}, Base: forge.Branch{Name: "main"}},
 		Action: decide.Action{SHA: "0123456789"},
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/local"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -60,7 +60,7 @@ or somebody stopped it.`,
 				return cli.Usage(cmd, err)
 			}
 			if !here {
-				return s.Once(cmd, args[0], decide.Reviewer, func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
+				return s.Once(cmd, args[0], decide.Reviewer, func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
 					return reviewPull(ctx, cmd, a, pr, l, dryRun)
 				})
 			}
@@ -83,7 +83,7 @@ or somebody stopped it.`,
 }
 
 // reviewPull reviews a pull request.
-func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr forge.PullRequest, l local.Review, dryRun bool) error {
+func reviewPull(ctx context.Context, cmd *cobra.Command, a *worker.Agent, pr forge.PullRequest, l local.Review, dryRun bool) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case verdict.SameLogin(pr.Author.Login, pr.Viewer):
@@ -99,7 +99,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *daemon.Agent, pr for
 		return local.PrintPrompts(out, instructions, prompts)
 	case dryRun:
 		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
-			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: daemon.Round(a.Config()),
+			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: worker.Round(a.Config()),
 		})
 		if err != nil {
 			return cli.Inconclusive(err)

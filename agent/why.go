@@ -7,7 +7,7 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
+	"touchstone/agent/worker"
 )
 
 func newWhy(s *cli.Settings) *cobra.Command {
@@ -41,7 +41,7 @@ removed, deleted comments.`,
 				return err
 			}
 			chain, err := audit.Gather(cmd.Context(), client, ref, audit.Settings{
-				Reviewers: cfg.Reviewers, Trust: book, Rights: cfg.Rights, State: daemon.Onlooker{Read: client, Config: cfg, Trust: book}.State,
+				Reviewers: cfg.Reviewers, Trust: book, Rights: cfg.Rights, State: worker.Onlooker{Read: client, Config: cfg, Trust: book}.State,
 			})
 			if err != nil {
 				return err

@@ -8,9 +8,9 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 )
 
@@ -112,8 +112,8 @@ func settings() config.Config {
 }
 
 // asks are those of an account that somebody asks for, reading as a client does.
-func asks(read daemon.Reader, cfg config.Config) audit.Settings {
-	return audit.Settings{Reviewers: cfg.Reviewers, Rights: cfg.Rights, State: daemon.Onlooker{Read: read, Config: cfg}.State}
+func asks(read worker.Reader, cfg config.Config) audit.Settings {
+	return audit.Settings{Reviewers: cfg.Reviewers, Rights: cfg.Rights, State: worker.Onlooker{Read: read, Config: cfg}.State}
 }
 
 func (w *world) why() (audit.Chain, string) {

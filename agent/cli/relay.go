@@ -10,8 +10,8 @@ import (
 	"touchstone/agent/board"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/relay/client"
 )
 
@@ -47,7 +47,7 @@ func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only
 	if err != nil {
 		return nil, false, err
 	}
-	judge := daemon.Onlooker{Read: github, Config: cfg, Trust: book}.State
+	judge := worker.Onlooker{Read: github, Config: cfg, Trust: book}.State
 	return board.FromGitHub(cmd.Context(), github, repos, cfg.Reviewers, judge)
 }
 

@@ -14,11 +14,11 @@ import (
 
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteconfig"
 	"touchstone/agent/tempdir"
 	"touchstone/agent/terminal"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -99,14 +99,14 @@ func LogLevel(cfg config.Config) {
 
 // Once runs one action on one pull request in a role.
 func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
-	do func(context.Context, *daemon.Agent, forge.PullRequest) error) (err error) {
+	do func(context.Context, *worker.Agent, forge.PullRequest) error) (err error) {
 	var dir *tempdir.Dir
 	defer func() {
 		if dir != nil {
 			err = errors.Join(err, dir.Close())
 		}
 	}()
-	return s.With(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*daemon.Agent, error) {
+	return s.With(cmd, arg, do, func(ctx context.Context, cfg config.Config) (*worker.Agent, error) {
 		if dir, err = tempdir.Open(ctx, cfg.StateDir); err != nil {
 			return nil, err
 		}
@@ -115,8 +115,8 @@ func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
 }
 
 // With runs one action on one pull request with an agent.
-func (s *Settings) With(cmd *cobra.Command, arg string, do func(context.Context, *daemon.Agent, forge.PullRequest) error,
-	start func(context.Context, config.Config) (*daemon.Agent, error)) error {
+func (s *Settings) With(cmd *cobra.Command, arg string, do func(context.Context, *worker.Agent, forge.PullRequest) error,
+	start func(context.Context, config.Config) (*worker.Agent, error)) error {
 	cfg, err := s.Load(cmd)
 	if err != nil {
 		return err

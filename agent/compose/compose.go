@@ -29,6 +29,7 @@ import (
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/agent/version"
+	"touchstone/agent/worker"
 	"touchstone/guidelines"
 	"touchstone/relay/appkey"
 	"touchstone/relay/client"
@@ -93,7 +94,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 // NewAgent builds an agent for one role, without a journal: any number of such agents may work on one
 // machine, beside its daemon, and their costs count towards the daemon's day. tempDir is a directory for the
 // files of running sessions; empty means the system's own.
-func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string) (*daemon.Agent, error) {
+func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string) (*worker.Agent, error) {
 	a, _, err := newAgent(ctx, live, role, tempDir, nil)
 	if err == nil {
 		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), a.Now(), usd) }
@@ -108,7 +109,7 @@ func journalDir(cfg config.Config, role decide.Role) string {
 
 // NewMerger builds an author's agent that only merges, on a person's command. It needs no model, and so runs
 // where none is installed.
-func NewMerger(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
+func NewMerger(ctx context.Context, live *config.Live) (*worker.Agent, error) {
 	client, self, err := identified(ctx, live.Config(), decide.Author)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func NewMerger(ctx context.Context, live *config.Live) (*daemon.Agent, error) {
 // newAgent is NewAgent, and also returns the model CLI's version. resting, if not nil, receives the models
 // that are not used for now.
 func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string,
-	resting func([]fallback.Rest)) (*daemon.Agent, engine.Version, error) {
+	resting func([]fallback.Rest)) (*worker.Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg, role)
 	if err != nil {
@@ -192,7 +193,7 @@ func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forg
 // Assemble builds an agent that acts as the login self through a client of that login, with the models of an
 // engine.
 func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine,
-	tempDir string) (*daemon.Agent, error) {
+	tempDir string) (*worker.Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	if err != nil {
 		return nil, err
 	}
-	a := &daemon.Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key,
+	a := &worker.Agent{Role: role, Login: self, Config: live.Config, Trust: book, Key: key,
 		Read: client, Now: client.Now, Caller: forge.NewSpeaker(client),
 		Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{

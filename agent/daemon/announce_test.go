@@ -21,6 +21,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/journal"
+	"touchstone/agent/worker"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 )
@@ -99,7 +100,7 @@ func idle(t *testing.T, announce func(context.Context, event.Beacon) error) *Dae
 	}
 	t.Cleanup(func() { _ = records.Close() })
 	return &Daemon{
-		Agent: &Agent{Config: config.NewLive(config.Default(), nil).Config, Journal: records},
+		Agent: &worker.Agent{Config: config.NewLive(config.Default(), nil).Config, Journal: records},
 		Self:  event.Beacon{Role: "reviewer", Login: loopback.Judge}, Announce: announce,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/activity"
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/relay/event"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -34,7 +35,7 @@ type Hint struct {
 
 // Daemon keeps an agent working.
 type Daemon struct {
-	Agent *Agent
+	Agent *worker.Agent
 	// Settings are the agent's settings. Reload, if set, reads them again when their file has changed.
 	Settings *config.Live
 	Reload   func() (config.Config, error)
@@ -53,7 +54,7 @@ type Daemon struct {
 	Self     event.Beacon
 	Announce func(ctx context.Context, b event.Beacon) error
 	// Stepped, if set, is called after each act, with its error.
-	Stepped func(Step, error)
+	Stepped func(worker.Step, error)
 
 	// Activity is what the agent does at the moment.
 	Activity activity.Tracker
@@ -69,6 +70,9 @@ type Daemon struct {
 	// worktree for the next new pull request.
 	all, spare chan struct{}
 }
+
+// clearing is the interval between two checks of how much space the worktrees use.
+const clearing = 6 * time.Hour
 
 // Ended says why a daemon that looks after one pull request has ended.
 type Ended struct {
@@ -92,7 +96,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.all, d.spare = make(chan struct{}, 1), make(chan struct{}, 1)
 	d.wg.Go(func() { d.sweep(ctx) })
 	d.wg.Go(func() { d.prepare(ctx) })
-	d.wg.Go(func() { d.clear(ctx) })
+	d.wg.Go(func() {
+		for sleep(ctx, clearing, nil) {
+			d.Agent.Clear(ctx)
+		}
+	})
 	d.wg.Go(func() { d.announce(ctx) })
 	if d.Reload != nil {
 		d.wg.Go(func() { d.Settings.Follow(ctx, d.Reload) })
@@ -195,7 +203,7 @@ func (d *Daemon) list(ctx context.Context) (all []forge.Ref, failed error) {
 		return []forge.Ref{d.Only}, nil
 	}
 	for _, repo := range d.Repos {
-		numbers, err := d.Agent.list(ctx, repo)
+		numbers, err := d.Agent.List(ctx, repo)
 		if err != nil {
 			failed = err
 			continue
@@ -205,19 +213,6 @@ func (d *Daemon) list(ctx context.Context) (all []forge.Ref, failed error) {
 		}
 	}
 	return all, failed
-}
-
-// list returns the numbers of a repository's pull requests that the agent may have to act on: the open ones
-// and, for the author's agent, those that GitHub closed because their base was deleted.
-func (a *Agent) list(ctx context.Context, repo forge.Repo) (numbers []int, err error) {
-	open, err := a.Read.OpenPullRequests(ctx, repo)
-	if err == nil && a.Role == decide.Author {
-		numbers, err = a.Read.Orphans(ctx, repo)
-	}
-	for _, pr := range open {
-		numbers = append(numbers, pr.Number)
-	}
-	return numbers, err
 }
 
 // waitOut waits after an error that is not about one pull request. It returns false if the daemon ends, as it
@@ -238,7 +233,7 @@ func (d *Daemon) waitOut(ctx context.Context, t *trouble, err error, wake <-chan
 func (d *Daemon) prepare(ctx context.Context) {
 	for sleep(ctx, 0, d.spare) {
 		for _, repo := range d.Repos {
-			if err := d.Agent.prepare(ctx, repo); err != nil {
+			if err := d.Agent.Prepare(ctx, repo); err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Stringer("repo", repo).Msg("no worktree is ready for the next pull request")
 			}
 		}
@@ -276,7 +271,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 				log.Info().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
 				if action.Noted {
-					d.Agent.note(ctx, ref, action)
+					d.Agent.Note(ctx, ref, action)
 				}
 			}
 		}
@@ -289,7 +284,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 		case decide.Skip, decide.Done:
 			d.goesOn(ctx, ref)
 			if action.Kind == decide.Done {
-				d.Agent.giveUp(ctx, pr)
+				d.Agent.GiveUp(ctx, pr)
 			}
 			if d.retire(ref, wake) {
 				return
@@ -306,7 +301,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 			case err == nil:
 				acting.over(ctx)
 				held.over(ctx)
-			case hindrance(err) != "":
+			case worker.Hindrance(err) != "":
 				goOn = d.standStill(ctx, &held, ref, err, wake)
 			default:
 				goOn = d.waitOut(ctx, &acting, err, wake)
@@ -356,18 +351,18 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	if d.Stepped != nil {
 		d.Stepped(step, err)
 	}
-	if ctx.Err() == nil && hindrance(err) == "" {
+	if ctx.Err() == nil && worker.Hindrance(err) == "" {
 		d.goesOn(ctx, pr.Ref)
 	}
 	switch {
 	case err == nil:
-		step.log(log.Info()).Msg("done")
+		step.Log(log.Info()).Msg("done")
 	case ctx.Err() != nil:
-	case overtaken(moved):
+	case worker.Overtaken(moved):
 		log.Info().AnErr("why", moved).Msg("given up")
-	case overtaken(err):
+	case worker.Overtaken(err):
 		log.Info().AnErr("why", err).Msg("given up")
-	case counts(err, step):
+	case worker.CountsAsAttempt(err, step):
 		log.Warn().Err(err).Msg("came to nothing")
 	default:
 		return err
@@ -402,8 +397,8 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Ki
 		case <-wake:
 		}
 		// On a read error the act goes on: it checks again before it pushes or posts anything.
-		if why, err := d.Agent.overtaken(ctx, pr, kind); err == nil && why != "" {
-			cancel(fmt.Errorf("%w: %s", errMovedOn, why))
+		if why, err := d.Agent.Overtaken(ctx, pr, kind); err == nil && why != "" {
+			cancel(fmt.Errorf("%w: %s", worker.ErrMovedOn, why))
 			return
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/worker"
 	"touchstone/guidelines"
 	"touchstone/verdict/decide"
 )
@@ -65,8 +66,8 @@ func start(t *testing.T, concurrency int, session loopback.Model, open func(*wor
 	cfg.Review = config.ReviewAll
 	cfg.Rounds.Backoff = config.Duration(time.Hour) // one session each is what these tests want
 	client := w.Client(loopback.Judge)
-	a := &Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log, Caller: forge.NewSpeaker(client),
-		Worktrees: w.Worktrees, Remote: client.Remote}
+	a := &worker.Agent{Role: decide.Reviewer, Config: config.NewLive(cfg, nil).Config, Read: client, Journal: log,
+		Caller: forge.NewSpeaker(client), Worktrees: w.Worktrees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner:  reviewer.Examiner{Engine: session, Guidelines: rules, TempDir: t.TempDir()},
 		Worktrees: w.Worktrees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),
@@ -223,8 +224,8 @@ func TestRunEndsWhenTheRelayRefuses(t *testing.T) {
 	}
 	defer log.Close()
 	d := &Daemon{
-		Agent: &Agent{Config: config.Default, Read: client, Journal: log, Worktrees: g.Worktrees, Remote: client.Remote}, Follow: refusing{},
-		Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
+		Agent:  &worker.Agent{Config: config.Default, Read: client, Journal: log, Worktrees: g.Worktrees, Remote: client.Remote},
+		Follow: refusing{}, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour,
 	}
 	if err := d.Run(t.Context()); !errors.Is(err, errRefused) || !strings.HasPrefix(err.Error(), "follow the relay: ") {
 		t.Errorf("it ends with %v", err)

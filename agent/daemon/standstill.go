@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,12 +13,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"touchstone/agent/engine"
-	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/notify"
-	"touchstone/worktree"
+	"touchstone/agent/worker"
 )
 
 const (
@@ -31,33 +28,6 @@ const (
 	// maxListed is how many pull requests the notification names.
 	maxListed = 5
 )
-
-// onDisk is the hindrance of a full or failing disk. switchedOff is that of a session whose model was
-// switched off while it ran.
-const onDisk, switchedOff = "disk", "off"
-
-// elsewhere are the classes of failures that are caused by this machine, the account or the provider, and say
-// nothing about a pull request.
-var elsewhere = []engine.Class{
-	engine.Missing, engine.Invalid, engine.Auth, engine.Billing, engine.UnknownModel,
-	engine.RateLimited, engine.Overloaded, engine.Server, engine.Network,
-}
-
-// hindrance names the cause of a failed act if it is neither the pull request nor GitHub: the disk, or the
-// class of an engine's failure. Otherwise it is empty.
-func hindrance(err error) string {
-	if errors.Is(err, journal.ErrUnwritten) || worktree.DiskFault(err) {
-		return onDisk
-	}
-	var stopped *engine.Error
-	if errors.As(err, &stopped) && slices.Contains(elsewhere, stopped.Class) {
-		return string(stopped.Class)
-	}
-	if errors.Is(err, fallback.ErrResting) {
-		return switchedOff
-	}
-	return ""
-}
 
 // standstill is a period in which this machine cannot act, from the first pull request that is held up until
 // the last one goes on. It is logged once for each hindrance, not for each pull request. The zero value is no
@@ -82,7 +52,7 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, wake 
 		s.since, s.held, s.told, s.notified = time.Now(), map[forge.Ref]chan struct{}{}, map[string]bool{}, false
 	}
 	s.why, s.held[ref] = err.Error(), wake
-	if kind := hindrance(err); !s.told[kind] && ctx.Err() == nil {
+	if kind := worker.Hindrance(err); !s.told[kind] && ctx.Err() == nil {
 		s.told[kind] = true
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on " +
 			"by themselves once that is over")

@@ -8,6 +8,7 @@ import (
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 )
 
 // TestAModelThatRestsIsWaitedFor checks that a wait for a resting model does not count as an attempt, since
@@ -16,7 +17,7 @@ func TestAModelThatRestsIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	resting := fmt.Errorf("review: %w", &engine.Error{Class: engine.Overloaded, Message: "it rests", RetryAfter: 40 * time.Minute,
 		Err: fallback.ErrResting})
-	if counts(resting, Step{}) {
+	if worker.CountsAsAttempt(resting, worker.Step{}) {
 		t.Error("it counts as an attempt")
 	}
 	run := trouble{}

@@ -17,6 +17,7 @@ import (
 	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -200,7 +201,7 @@ func BenchmarkSecondFix(b *testing.B) {
 }
 
 // done returns the completed acts of a kind.
-func (m *machine) done(kind decide.Kind) (steps []daemon.Step) {
+func (m *machine) done(kind decide.Kind) (steps []worker.Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, s := range m.steps {

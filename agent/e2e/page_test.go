@@ -10,8 +10,8 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/compose"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/relay/client"
 	"touchstone/relay/server"
 	"touchstone/verdict"
@@ -57,7 +57,7 @@ func TestThePullRequestThePageAndTheTerminalTellTheSame(t *testing.T) {
 	read, err := compose.Client(m.cfg)
 	w.must(err)
 	chain, err := audit.Gather(t.Context(), read, ref, audit.Settings{
-		Reviewers: m.cfg.Reviewers, Rights: m.cfg.Rights, State: daemon.Onlooker{Read: read, Config: m.cfg}.State,
+		Reviewers: m.cfg.Reviewers, Rights: m.cfg.Rights, State: worker.Onlooker{Read: read, Config: m.cfg}.State,
 	})
 	w.must(err)
 	w.until("the page tells what the terminal does", func() bool {

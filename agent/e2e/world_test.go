@@ -27,6 +27,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/worker"
 	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
@@ -124,7 +125,7 @@ type machine struct {
 	// fault happens to the next faults calls.
 	fault  githubsim.Fault
 	faults int
-	steps  []daemon.Step
+	steps  []worker.Step
 	errs   []error
 	// hinted, if set, hears of every hint before the daemon does.
 	hinted func(daemon.Hint)
@@ -262,7 +263,7 @@ func (m *machine) launch() error {
 		return err
 	}
 	m.inForce = d.Settings
-	d.Stepped = func(s daemon.Step, err error) {
+	d.Stepped = func(s worker.Step, err error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.steps, m.errs = append(m.steps, s), append(m.errs, err)

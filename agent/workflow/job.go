@@ -17,10 +17,10 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/clone"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/forge"
 	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/verdict/guard"
@@ -153,8 +153,8 @@ func (w *Job) Review(cmd *cobra.Command, s *cli.Settings) error {
 		return errors.Join(w.summarize("touchstone review", why), w.output(skipped, 0))
 	}
 	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, pull.Number), decide.Reviewer,
-		func(ctx context.Context, a *daemon.Agent, pr forge.PullRequest) error {
-			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: daemon.Round(a.Config())})
+		func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
+			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: worker.Round(a.Config())})
 			if err != nil {
 				return cli.Inconclusive(err)
 			}

@@ -142,8 +142,21 @@ func TestWhoMayImportWhom(t *testing.T) {
 			"agent/pull only reads: it imports nothing that acts, remembers or runs a model",
 			func(from string) bool { return from == "agent/pull" },
 			func(imported string) bool {
-				return !under(imported, "agent/author", "agent/daemon", "agent/engine", "agent/journal", "agent/merger", "agent/reviewer")
+				return !under(imported, "agent/author", "agent/daemon", "agent/engine", "agent/journal", "agent/merger", "agent/reviewer",
+					"agent/worker")
 			},
+		},
+		{
+			"agent/worker knows GitHub alone: it imports nothing of the relay",
+			func(from string) bool { return from == "agent/worker" },
+			func(imported string) bool { return !under(imported, "relay") },
+		},
+		{
+			"only what starts the loop imports agent/daemon",
+			func(from string) bool {
+				return under(from, "agent") && from != "agent" && !under(from, "agent/cli", "agent/compose", "agent/e2e")
+			},
+			func(imported string) bool { return imported != "agent/daemon" },
 		},
 		{
 			"no production package imports the simulator or the loop tests",

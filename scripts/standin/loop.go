@@ -18,9 +18,9 @@ import (
 
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
+	"touchstone/agent/worker"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	"touchstone/scripts/byhand"
@@ -199,13 +199,13 @@ func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.R
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	d.Stepped = func(s daemon.Step, err error) { l.tell(role, s, err) }
+	d.Stepped = func(s worker.Step, err error) { l.tell(role, s, err) }
 	running.Go(func() error { return errors.Join(d.Run(ctx), release(), file.Close()) })
 	return nil
 }
 
 // tell prints one step, and ends the run at the step that finds the pull request closed.
-func (l *loop) tell(role decide.Role, s daemon.Step, err error) {
+func (l *loop) tell(role decide.Role, s worker.Step, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.Action.Kind == decide.Wait || s.Action.Kind == decide.Skip {

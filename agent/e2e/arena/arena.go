@@ -21,13 +21,13 @@ import (
 
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/trust"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -149,7 +149,7 @@ func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[
 
 // Agent returns an agent composed like its daemon's on a machine of this name, except for the model. It has no
 // journal.
-func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*daemon.Agent, error) {
+func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*worker.Agent, error) {
 	login := map[decide.Role]string{decide.Reviewer: Judge, decide.Author: Author}[role]
 	return a.AgentOf(role, login, machine, m)
 }
@@ -160,7 +160,7 @@ func (a *Arena) Client(login string) (*forge.Client, error) {
 }
 
 // AgentOf is Agent for any login.
-func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine) (*daemon.Agent, error) {
+func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine) (*worker.Agent, error) {
 	client, err := a.Client(login)
 	if err != nil {
 		return nil, err

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -83,7 +83,7 @@ type Runner struct {
 	// Workers is the number of cases that run concurrently.
 	Workers int
 	// Weaken, if set, breaks each agent deliberately when it starts.
-	Weaken func(decide.Role, *daemon.Agent)
+	Weaken func(decide.Role, *worker.Agent)
 }
 
 // perArena is the number of cases per arena, which keeps all of them until it ends.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"touchstone/agent/audit"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -40,7 +40,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, weaken func(decide.Role, *daemon.Agent), cases []Case) (results []Result) {
+func run(t *testing.T, weaken func(decide.Role, *worker.Agent), cases []Case) (results []Result) {
 	t.Helper()
 	runner := Runner{Dir: t.TempDir(), Workers: runtime.GOMAXPROCS(0), Weaken: weaken}
 	if err := runner.Run(t.Context(), cases, func(r Result) { results = append(results, r) }); err != nil {
@@ -67,7 +67,7 @@ func TestWeaknessesAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		weakness string
-		weaken   func(decide.Role, *daemon.Agent)
+		weaken   func(decide.Role, *worker.Agent)
 		// attack is one that has its way then.
 		attack string
 		want   string

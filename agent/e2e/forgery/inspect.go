@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"touchstone/agent/audit"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
+	"touchstone/agent/worker"
 
 	"touchstone/verdict/decide"
 )
@@ -120,7 +120,7 @@ func (s *scene) why() (audit.Chain, error) {
 	}
 	cfg := a.Config()
 	return audit.Gather(s.ctx, client, s.ref, audit.Settings{
-		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: daemon.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
+		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: worker.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
 	})
 }
 

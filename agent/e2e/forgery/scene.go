@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -54,11 +54,11 @@ const (
 type ground struct {
 	*arena.Arena
 	template arena.Template
-	weaken   func(decide.Role, *daemon.Agent)
+	weaken   func(decide.Role, *worker.Agent)
 	dir      string
 }
 
-func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(decide.Role, *daemon.Agent)) (*ground, error) {
+func newGround(ctx context.Context, a *arena.Arena, dir string, weaken func(decide.Role, *worker.Agent)) (*ground, error) {
 	for _, user := range actors() {
 		if err := a.Sim.AddUser(user); err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ type scene struct {
 	shown    sync.Map                 // the paths that the model saw
 	stern    atomic.Bool              // makes the model object to anything
 	sessions atomic.Int64             // of the model
-	agents   map[string]*daemon.Agent // by login
+	agents   map[string]*worker.Agent // by login
 
 	away bool // the reviewers no longer look
 	undo []func() error
@@ -99,7 +99,7 @@ type scene struct {
 
 // scene returns a scene on a repository of this name, and makes it intercept the requests to GitHub.
 func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
-	s := &scene{ground: g, ctx: ctx, stage: st, base: "main", agents: map[string]*daemon.Agent{},
+	s := &scene{ground: g, ctx: ctx, stage: st, base: "main", agents: map[string]*worker.Agent{},
 		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
 	g.Sim.Intercept(s.intercept)
 	return s
@@ -241,7 +241,7 @@ func (s *scene) move(login, to, sha string) error {
 }
 
 // agent returns the agent of a login, and creates it at the first call.
-func (s *scene) agent(role decide.Role, login string) (*daemon.Agent, error) {
+func (s *scene) agent(role decide.Role, login string) (*worker.Agent, error) {
 	if a := s.agents[login]; a != nil {
 		return a, nil
 	}

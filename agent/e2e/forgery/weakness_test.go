@@ -9,25 +9,25 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
 
 // seeing makes an agent see a pull request that differs from GitHub's.
-func seeing(as func(*forge.PullRequest)) func(decide.Role, *daemon.Agent) {
-	return func(_ decide.Role, a *daemon.Agent) {
+func seeing(as func(*forge.PullRequest)) func(decide.Role, *worker.Agent) {
+	return func(_ decide.Role, a *worker.Agent) {
 		a.Read = distorted{a.Read, as}
 		a.Merger.Read = distortedMerger{a.Merger.Read, as}
 	}
 }
 
 type distorted struct {
-	daemon.Reader
+	worker.Reader
 	as func(*forge.PullRequest)
 }
 
@@ -49,16 +49,16 @@ func (d distortedMerger) PullRequest(ctx context.Context, ref forge.Ref) (forge.
 }
 
 // everybodyMay makes everybody an administrator.
-func everybodyMay(_ decide.Role, a *daemon.Agent) { a.Read = generous{a.Read} }
+func everybodyMay(_ decide.Role, a *worker.Agent) { a.Read = generous{a.Read} }
 
-type generous struct{ daemon.Reader }
+type generous struct{ worker.Reader }
 
 func (generous) Permission(context.Context, forge.Repo, string) (forge.Permission, error) {
 	return "admin", nil
 }
 
 // everybodyIsAPerson makes Apps people who may do everything.
-func everybodyIsAPerson(role decide.Role, a *daemon.Agent) {
+func everybodyIsAPerson(role decide.Role, a *worker.Agent) {
 	everybodyMay(role, a)
 	seeing(func(pr *forge.PullRequest) {
 		for i := range pr.Comments {
@@ -94,7 +94,7 @@ var (
 )
 
 // decideOnce makes the merger treat its first decision as the last.
-func decideOnce(_ decide.Role, a *daemon.Agent) {
+func decideOnce(_ decide.Role, a *worker.Agent) {
 	a.Merger.Decider = func() merger.Decide {
 		return func(_ context.Context, pr forge.PullRequest) (decide.Action, bool, error) {
 			return decide.Action{Kind: decide.Merge, SHA: pr.Head.SHA}, true, nil
@@ -103,7 +103,7 @@ func decideOnce(_ decide.Role, a *daemon.Agent) {
 }
 
 // nothingIsSigned makes an agent believe every record, like the unsigned records of earlier versions.
-func nothingIsSigned(role decide.Role, a *daemon.Agent) {
+func nothingIsSigned(role decide.Role, a *worker.Agent) {
 	a.Trust.Settings = func() (map[string][]string, time.Time) { return nil, time.Now().AddDate(100, 0, 0) }
 	seeing(func(pr *forge.PullRequest) {
 		for i := range pr.Reviews {
@@ -116,7 +116,7 @@ func nothingIsSigned(role decide.Role, a *daemon.Agent) {
 
 // nothingIsEdited makes an agent believe every record, treat none as edited, and not look again before it
 // pushes.
-func nothingIsEdited(role decide.Role, a *daemon.Agent) {
+func nothingIsEdited(role decide.Role, a *worker.Agent) {
 	nothingIsSigned(role, a)
 	if a.Author != nil {
 		a.Author.Unwanted = nil
@@ -136,7 +136,7 @@ var allAreOneAccount = seeing(func(pr *forge.PullRequest) {
 })
 
 // allTreesAreAlike gives an author's agent a git that sees no difference between trees.
-func allTreesAreAlike(t *testing.T) func(decide.Role, *daemon.Agent) {
+func allTreesAreAlike(t *testing.T) func(decide.Role, *worker.Agent) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the git that sees no difference is a shell script, which Windows does not run")
 	}
@@ -146,7 +146,7 @@ func allTreesAreAlike(t *testing.T) func(decide.Role, *daemon.Agent) {
 	}
 	path := filepath.Join(t.TempDir(), "git")
 	enginetest.Program(t, path, "#!/bin/sh\nfor a; do [ \"$a\" = diff-tree ] && exit 0; done\nexec '"+git+"' \"$@\"\n")
-	return func(role decide.Role, a *daemon.Agent) {
+	return func(role decide.Role, a *worker.Agent) {
 		if role == decide.Author {
 			a.Worktrees.Git = path
 		}
@@ -154,28 +154,28 @@ func allTreesAreAlike(t *testing.T) func(decide.Role, *daemon.Agent) {
 }
 
 // nothingIsRewritten makes every history contain every commit.
-func nothingIsRewritten(_ decide.Role, a *daemon.Agent) { a.Read = whole{a.Read} }
+func nothingIsRewritten(_ decide.Role, a *worker.Agent) { a.Read = whole{a.Read} }
 
-type whole struct{ daemon.Reader }
+type whole struct{ worker.Reader }
 
 func (whole) Contains(context.Context, forge.Repo, string, string) (bool, error) { return true, nil }
 
 // nobodyWrote makes the author of every pull request somebody who does nothing else.
-func nobodyWrote(_ decide.Role, a *daemon.Agent) { a.Read = unwritten{a.Read} }
+func nobodyWrote(_ decide.Role, a *worker.Agent) { a.Read = unwritten{a.Read} }
 
-type unwritten struct{ daemon.Reader }
+type unwritten struct{ worker.Reader }
 
 func (unwritten) Writers(context.Context, forge.PullRequest) ([]string, error) {
 	return []string{"nobody"}, nil
 }
 
 // nothingIsShown makes an agent write no commit statuses.
-func nothingIsShown(_ decide.Role, a *daemon.Agent) { a.Report = nil }
+func nothingIsShown(_ decide.Role, a *worker.Agent) { a.Report = nil }
 
 // allIsShownAsApproved makes an agent's statuses say that it approves, whatever it decides.
-func allIsShownAsApproved(_ decide.Role, a *daemon.Agent) { a.Report = flattering{a.Report} }
+func allIsShownAsApproved(_ decide.Role, a *worker.Agent) { a.Report = flattering{a.Report} }
 
-type flattering struct{ daemon.Reporter }
+type flattering struct{ worker.Reporter }
 
 func (f flattering) Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error {
 	status.State = forge.CheckSuccess
@@ -190,6 +190,6 @@ var everybodyIsCalledToAll = seeing(func(pr *forge.PullRequest) {
 })
 
 // nothingIsRefused makes an agent forget which words it has refused.
-func nothingIsRefused(role decide.Role, a *daemon.Agent) {
+func nothingIsRefused(role decide.Role, a *worker.Agent) {
 	seeing(func(pr *forge.PullRequest) { _ = a.Trust.Forget(pr.DatabaseID) })(role, a) // forgotten at the next look, if not at this
 }

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"touchstone/agent/author"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/forge"
 	"touchstone/agent/reviewer"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -29,7 +29,7 @@ func TestBreaksAreSeen(t *testing.T) {
 	t.Logf("promise %d and each %d on; -every 1 takes all", from, *every)
 	for i, tc := range []struct {
 		promise string
-		meddle  func(*Stage, decide.Role, *daemon.Agent)
+		meddle  func(*Stage, decide.Role, *worker.Agent)
 		want    string
 	}{
 		{"only what was reviewed is merged", rereadApprovals, "was merged and never approved"},
@@ -79,7 +79,7 @@ func TestBreaksAreSeen(t *testing.T) {
 
 // rereadApprovals makes the agents treat every review as a review of the current head and its merge, whoever
 // signed it. It also sets the record's tree, because the comparison of trees would stop such a review otherwise.
-func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
+func rereadApprovals(s *Stage, _ decide.Role, a *worker.Agent) {
 	a.Trust, a.Author.Trust, a.Reviewer.Trust = nil, nil, nil
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		tree, err := s.Bare(pr.Ref.Repo).MergeTree(context.Background(), pr.Base.SHA, pr.Head.SHA)
@@ -97,14 +97,14 @@ func rereadApprovals(s *Stage, _ decide.Role, a *daemon.Agent) {
 }
 
 // seeing makes an agent see a pull request that differs from GitHub's, at each look.
-func seeing(a *daemon.Agent, as func(forge.PullRequest) forge.PullRequest) {
+func seeing(a *worker.Agent, as func(forge.PullRequest) forge.PullRequest) {
 	d := distorted{a.Read, as}
 	a.Read, a.Merger.Read = d, d
 	a.Author.Read, a.Reviewer.Read = distortedAuthor{a.Author.Read, d}, distortedReviewer{a.Reviewer.Read, d}
 }
 
 type distorted struct {
-	daemon.Reader
+	worker.Reader
 	as func(forge.PullRequest) forge.PullRequest
 }
 
@@ -132,7 +132,7 @@ func (d distortedReviewer) PullRequest(ctx context.Context, ref forge.Ref) (forg
 }
 
 // imaginePerson makes the agents see a person's approval of every head.
-func imaginePerson(_ *Stage, _ decide.Role, a *daemon.Agent) { seeing(a, imagine) }
+func imaginePerson(_ *Stage, _ decide.Role, a *worker.Agent) { seeing(a, imagine) }
 
 func imagine(pr forge.PullRequest) forge.PullRequest {
 	pr.Reviews = append(pr.Reviews, forge.SubmittedReview{
@@ -142,9 +142,9 @@ func imagine(pr forge.PullRequest) forge.PullRequest {
 }
 
 // loseStatuses makes the agents believe that they wrote every status that does not say success.
-func loseStatuses(_ *Stage, _ decide.Role, a *daemon.Agent) { a.Report = losing{a.Report} }
+func loseStatuses(_ *Stage, _ decide.Role, a *worker.Agent) { a.Report = losing{a.Report} }
 
-type losing struct{ daemon.Reporter }
+type losing struct{ worker.Reporter }
 
 func (l losing) Report(ctx context.Context, repo forge.Repo, sha string, status forge.CommitStatus) error {
 	if status.State != forge.CheckSuccess {
@@ -154,7 +154,7 @@ func (l losing) Report(ctx context.Context, repo forge.Repo, sha string, status 
 }
 
 // hearNobody makes the agents see no person's review.
-func hearNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
+func hearNobody(_ *Stage, _ decide.Role, a *worker.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Reviews = slices.DeleteFunc(pr.Reviews, func(r forge.SubmittedReview) bool { return r.Author.Login == arena.Person })
 		return pr
@@ -162,7 +162,7 @@ func hearNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 }
 
 // forgetDismissals makes the agents treat dismissed reviews as approvals.
-func forgetDismissals(_ *Stage, _ decide.Role, a *daemon.Agent) {
+func forgetDismissals(_ *Stage, _ decide.Role, a *worker.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		for i := range pr.Reviews {
 			if r := &pr.Reviews[i]; r.State == forge.Dismissed {
@@ -175,7 +175,7 @@ func forgetDismissals(_ *Stage, _ decide.Role, a *daemon.Agent) {
 
 // seeOneBase makes the author's agents see main, with its current commit, as the base of every pull request.
 // Changing the name alone would not be enough, because the commit of another branch is not on main.
-func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
+func seeOneBase(s *Stage, role decide.Role, a *worker.Agent) {
 	if role != decide.Author {
 		return
 	}
@@ -188,7 +188,7 @@ func seeOneBase(s *Stage, role decide.Role, a *daemon.Agent) {
 }
 
 // believeLogins makes the agents treat everybody as an administrator.
-func believeLogins(_ *Stage, _ decide.Role, a *daemon.Agent) {
+func believeLogins(_ *Stage, _ decide.Role, a *worker.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		for i := range pr.Reviews {
 			pr.Reviews[i].CanPush = true
@@ -198,14 +198,14 @@ func believeLogins(_ *Stage, _ decide.Role, a *daemon.Agent) {
 	a.Read = believing{a.Read}
 }
 
-type believing struct{ daemon.Reader }
+type believing struct{ worker.Reader }
 
 func (believing) Permission(context.Context, forge.Repo, string) (forge.Permission, error) {
 	return "admin", nil
 }
 
 // heedNobody makes the agents see no label and no comment.
-func heedNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
+func heedNobody(_ *Stage, _ decide.Role, a *worker.Agent) {
 	seeing(a, func(pr forge.PullRequest) forge.PullRequest {
 		pr.Labels, pr.Comments = nil, nil
 		return pr
@@ -213,7 +213,7 @@ func heedNobody(_ *Stage, _ decide.Role, a *daemon.Agent) {
 }
 
 // postTwice makes the reviewer post each review twice, and withdraw none.
-func postTwice(_ *Stage, _ decide.Role, a *daemon.Agent) {
+func postTwice(_ *Stage, _ decide.Role, a *worker.Agent) {
 	a.Reviewer.Post, a.Reviewer.Withdraw = twice{a.Reviewer.Post}, kept{}
 }
 
@@ -232,12 +232,12 @@ func (p twice) PostReview(ctx context.Context, ref forge.Ref, r forge.Review) (f
 
 // pushByForce gives the author's agent a git that force-pushes, and that reports the fetched commit as the
 // branch's current one. The agent sees the pull request as it was at the look before.
-func pushByForce(t *testing.T) func(*Stage, decide.Role, *daemon.Agent) {
+func pushByForce(t *testing.T) func(*Stage, decide.Role, *worker.Agent) {
 	path := gitThat(t, func(git string) string {
 		return `push) set -- "$@" push --force ;;
 	ls-remote) exec printf '%s\t%s\n' "$('` + git + `' rev-parse refs/touchstone/pulls/1-author/head)" refs/heads/topic ;;`
 	})
-	return func(_ *Stage, role decide.Role, a *daemon.Agent) {
+	return func(_ *Stage, role decide.Role, a *worker.Agent) {
 		if role != decide.Author {
 			return
 		}
@@ -254,9 +254,9 @@ func pushByForce(t *testing.T) func(*Stage, decide.Role, *daemon.Agent) {
 }
 
 // pushElsewhere gives the author's agent a git that pushes to another branch.
-func pushElsewhere(t *testing.T) func(*Stage, decide.Role, *daemon.Agent) {
+func pushElsewhere(t *testing.T) func(*Stage, decide.Role, *worker.Agent) {
 	path := gitThat(t, func(string) string { return `*:refs/heads/topic) set -- "$@" "${a%topic}stray" ;;` })
-	return func(_ *Stage, role decide.Role, a *daemon.Agent) {
+	return func(_ *Stage, role decide.Role, a *worker.Agent) {
 		if role == decide.Author {
 			a.Worktrees.Git = path
 		}
@@ -289,8 +289,8 @@ exec '` + git + `' "$@"
 }
 
 // labelNothing makes the agents call people without the label that the agents look for.
-func labelNothing(_ *Stage, _ decide.Role, a *daemon.Agent) { a.Caller = unlabelled{a.Caller} }
+func labelNothing(_ *Stage, _ decide.Role, a *worker.Agent) { a.Caller = unlabelled{a.Caller} }
 
-type unlabelled struct{ daemon.Caller }
+type unlabelled struct{ worker.Caller }
 
 func (unlabelled) AddLabel(context.Context, forge.Ref, string) error { return nil }

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/worker"
 )
 
 // opens opens another pull request of the author, with which the test continues.
@@ -23,7 +23,7 @@ func (s *scene) opens(head, base string) {
 
 // configure changes the settings of the author's machines.
 func (s *scene) configure(change func(*config.Config)) {
-	for _, a := range []*daemon.Agent{s.machines[2].agent, s.machines[3].agent} {
+	for _, a := range []*worker.Agent{s.machines[2].agent, s.machines[3].agent} {
 		cfg := a.Config()
 		change(&cfg)
 		a.Config = func() config.Config { return cfg }

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"touchstone/agent/config"
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/reading"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
 )
 
@@ -20,7 +20,7 @@ import (
 type machine struct {
 	role  decide.Role
 	name  string
-	agent *daemon.Agent
+	agent *worker.Agent
 	// random is the model's source of random numbers.
 	random *rand.Rand
 	// hints are the events on their way to the machine.

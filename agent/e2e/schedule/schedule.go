@@ -19,11 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"touchstone/agent/daemon"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/bare"
+	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -55,7 +55,7 @@ type Stage struct {
 	// dir is the directory of the agents' journals.
 	dir string
 	// meddle, if set, breaks an agent deliberately when it starts.
-	meddle func(*Stage, decide.Role, *daemon.Agent)
+	meddle func(*Stage, decide.Role, *worker.Agent)
 }
 
 // NewStage makes a stage from an arena, and takes over the arena's webhooks and its interception of requests.

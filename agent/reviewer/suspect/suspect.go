@@ -124,7 +124,7 @@ func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
 }
 
 // ownMark matches the marks with which the product recognises its own comments, each kind in exactly the form
-// that agent/daemon writes. A copy of such a mark in a text is harmless.
+// that agent/worker writes. A copy of such a mark in a text is harmless.
 var ownMark = lazyregexp.New(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
 	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +

@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchstone/agent/author"
+	"touchstone/agent/forge"
+	"touchstone/agent/journal"
+	"touchstone/agent/pull"
+	"touchstone/verdict"
+	"touchstone/verdict/decide"
+)
+
+// Bounds of the lists in a briefing, so that it can be read in two minutes.
+const (
+	maxRounds   = 8
+	maxFailures = 5
+	maxOpen     = 15
+)
+
+// briefing is a comment by which a person can act within two minutes: why the agents stopped, what is held or
+// open, how to continue, and then what was tried and what it cost.
+func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Action) string {
+	var b strings.Builder
+	latest, url := a.latest(pr)
+	failed := a.failures(pr, s.Since(), maxFailures)
+	fmt.Fprintf(&b, "%s%s\n\nThe %s agent stopped at %s: %s.\n", pull.CallTitle, wanted(pr, latest, action, failed), a.Role,
+		verdict.Short(pr.Head.SHA), verdict.Prose(action.Reason))
+	if len(failed) > 0 {
+		b.WriteString("\nThe last attempts ended with:\n")
+		for _, e := range failed {
+			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, verdict.Short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
+		}
+	}
+	b.WriteString(open(latest, url, pr.Head.SHA))
+	label := a.Config().Labels.NeedsHuman
+	mark := pull.CallMark(pr)
+	if action.Tomorrow {
+		until := startOfDay(a.now()).AddDate(0, 0, 1).UTC()
+		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's "+
+			"configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
+		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
+	} else if !pr.Open {
+		fmt.Fprintf(&b, "\n**To go on:** once it is open again, take the label `%s` off or comment `/touchstone resume`. Here nothing else is "+
+			"left to do: what GitHub has closed is never merged.\n", label)
+	} else {
+		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. "+
+			"The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
+	}
+	b.WriteString(rounds(pr, s))
+	if wasted := a.past(pr, s.Since()).Wasted.USD; wasted > 0 {
+		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
+	}
+	return b.String() + "\n" + mark
+}
+
+// wanted is what a person must do, in one short sentence.
+func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, failed []journal.Entry) string {
+	left := len(latest.Ledger.Outstanding())
+	objects := latest.Verdict == verdict.RequestChanges && latest.Head == action.SHA
+	switch {
+	case !pr.Open:
+		return "it lost its base branch"
+	case action.Tomorrow:
+		return "raise the day's budget, or leave it until tomorrow"
+	case len(failed) > 0 && author.FailsOnBase(failed[len(failed)-1].Outcome.Detail):
+		return "mend the base, or `verify.command` there, then comment `/touchstone resume`"
+	case objects && len(latest.Holds) > 0 && left == 0:
+		return "approve this commit in a review of your own, or push a change"
+	case left <= 1 && leftToPerson(failed, action.SHA) != "":
+		return leftToPerson(failed, action.SHA) + ", then comment `/touchstone resume`"
+	case objects && left > 0:
+		return fmt.Sprintf("settle %s, then comment `/touchstone resume`", verdict.Amount(left, "finding", "findings"))
+	case objects:
+		return "comment `/touchstone review` for another review"
+	}
+	return "look into why the agents stopped, then comment `/touchstone resume`"
+}
+
+// maxTodo bounds, in bytes, how much of what a session leaves to a person is in the first line of a call.
+const maxTodo = 160
+
+// leftToPerson is what the last of the failed acts left to a person, if that act was on the head, or "".
+func leftToPerson(failed []journal.Entry, head string) string {
+	if len(failed) == 0 || failed[len(failed)-1].SHA != head {
+		return ""
+	}
+	todo := author.LeftToPerson(failed[len(failed)-1].Outcome.Detail)
+	return verdict.Clip(verdict.Prose(oneLine(todo)), maxTodo)
+}
+
+// open lists what the latest review holds for a person and what it leaves open, and says how to settle
+// either.
+func open(latest verdict.Record, url, head string) string {
+	var b strings.Builder
+	left := latest.Ledger.Outstanding()
+	if len(latest.Holds) > 0 && latest.Verdict == verdict.RequestChanges {
+		b.WriteString("\nHeld for a person:\n")
+		for _, h := range latest.Holds {
+			b.WriteString(heldLine(h))
+		}
+		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else " +
+			"is open.\n")
+	} else if len(left) == 0 && latest.Verdict == verdict.RequestChanges {
+		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n",
+			url, verdict.Short(head))
+	}
+	if len(left) == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\nStill open, as [the review of %s](%s) tells in full:\n", verdict.Short(latest.Head), url)
+	for _, e := range left[:min(len(left), maxOpen)] {
+		b.WriteString(openLine(e))
+	}
+	if more := len(left) - maxOpen; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	b.WriteString("\nA finding that is wrong: `/touchstone dispute ID REASON`. One that may stay: `/touchstone waive ID REASON`.\n")
+	return b.String()
+}
+
+// rounds lists for each round what was found, what its fix said, and what both cost.
+func rounds(pr forge.PullRequest, s decide.State) string {
+	fixes := map[string]verdict.Repair{}
+	for _, c := range s.Commits {
+		if r, ok := verdict.ParseRepair(c.Message); ok {
+			fixes[r.Reviewed] = r
+		}
+	}
+	var lines []string
+	total := 0.0
+	for i, o := range s.Opinions {
+		if o.Record == nil || o.Edited || !verdict.ListsLogin(s.Reviewers, o.By) && !verdict.SameLogin(o.By, s.Self) {
+			continue
+		}
+		fix := fixes[o.SHA]
+		total += o.Record.CostUSD + fix.Cost.USD
+		lines = append(lines, fmt.Sprintf("| %d | %s | [%s](%s) | %d | %s | $%.2f |\n",
+			o.Record.Round, verdict.Short(o.SHA), o.Record.Verdict, pr.Reviews[i].URL, len(o.Record.Ledger.Outstanding()), did(fix),
+			o.Record.CostUSD+fix.Cost.USD))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	table := "\nWhat was tried:\n\n| round | head | review | open | the fix of it | cost |\n| --- | --- | --- | --- | --- | --- |\n"
+	if more := len(lines) - maxRounds; more > 0 {
+		table += fmt.Sprintf("| | | %d earlier | | | |\n", more)
+	}
+	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") +
+		fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
+}
+
+// did sums up what a fix says about the findings that it answers.
+func did(fix verdict.Repair) string {
+	var parts []string
+	if n := len(fix.Findings); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d repaired", n))
+	}
+	if n := len(fix.Disputed); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d disputed", n))
+	}
+	if n := len(fix.Person); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d for a person", n))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}

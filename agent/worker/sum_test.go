@@ -1,0 +1,128 @@
+package worker
+
+import (
+	"slices"
+	"testing"
+
+	"touchstone/agent/forge"
+	"touchstone/agent/pull"
+	"touchstone/verdict/decide"
+)
+
+// Checks as GitHub Actions reports them, which reports on the base too, and one that the base requires.
+func ran(name string, state forge.CheckState) forge.Check {
+	return forge.Check{Name: name, App: "github-actions", AppID: 15368, Kind: forge.CheckRun, State: state}
+}
+
+func required(name string, state forge.CheckState) forge.Check {
+	c := ran(name, state)
+	c.Required = true
+	return c
+}
+
+// accounts are GitHub's numbers for those who post statuses.
+var accounts = map[string]int64{"Jenkins": 1, "walter": 2, "alice": 3}
+
+func status(name, by string, state forge.CheckState) forge.Check {
+	return forge.Check{Name: name, By: forge.User{Login: by, ID: accounts[by]}, Kind: forge.Status, State: state}
+}
+
+// known is what counts of a pull request of alice's whose base GitHub Actions and jenkins report on.
+var known = pull.Checks{Author: "alice", Base: forge.BaseChecks{
+	Sources:  map[string]bool{"app 15368": true, "account 1": true},
+	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
+}}
+
+func TestSumOfChecks(t *testing.T) {
+	t.Parallel()
+	check := func(state forge.CheckState) forge.Check { return ran("build", state) }
+	named := known
+	named.Named = []string{"build"}
+	for name, tc := range map[string]struct {
+		known  pull.Checks
+		checks []forge.Check
+		want   decide.Checks
+	}{
+		"none":                          {known, nil, decide.ChecksNone},
+		"success":                       {known, []forge.Check{check(forge.CheckSuccess)}, decide.ChecksGreen},
+		"a status of the base's own CI": {known, []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
+		"skipped and neutral alone":     {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckNeutral)}, decide.ChecksNone},
+		"skipped beside success":        {known, []forge.Check{check(forge.CheckSkipped), check(forge.CheckSuccess)}, decide.ChecksGreen},
+		"of an app that is not the base's": {known,
+			[]forge.Check{{Name: "x", App: "helper", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
+		"of an app that took the slug": {known,
+			[]forge.Check{{Name: "x", App: "github-actions", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
+		"of a login that is not": {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksNone},
+		"of the author": {pull.Checks{Author: "jenkins", Base: known.Base},
+			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksNone},
+		"the author's in the place of CI's": {known,
+			[]forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
+		"a writer's in the place of CI's": {known,
+			[]forge.Check{ran("lint", forge.CheckSuccess), status("build", "walter", forge.CheckSuccess)}, decide.ChecksPending},
+		"a failure of the author's": {known, []forge.Check{status("build", "alice", forge.CheckFailure)}, decide.ChecksFailed},
+		"a failure from anywhere": {known, []forge.Check{check(forge.CheckSuccess), status("x", "walter", forge.CheckFailure)},
+			decide.ChecksFailed},
+		"two of one name":           {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckFailure)}, decide.ChecksFailed},
+		"one is pending":            {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckPending)}, decide.ChecksPending},
+		"pending comes first":       {known, []forge.Check{check(forge.CheckPending), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"failure outweighs pending": {known, []forge.Check{check(forge.CheckFailure), check(forge.CheckPending)}, decide.ChecksFailed},
+		"pending does not hide failure": {known,
+			[]forge.Check{check(forge.CheckPending), check(forge.CheckFailure), check(forge.CheckSuccess)}, decide.ChecksFailed},
+		"not started": {known, []forge.Check{check(forge.CheckStartupFailure), check(forge.CheckSuccess)},
+			decide.ChecksPending},
+		"stale":     {known, []forge.Check{check(forge.CheckStale), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"cancelled": {known, []forge.Check{check(forge.CheckCancelled), check(forge.CheckSuccess)}, decide.ChecksPending},
+		"a person has to act": {known, []forge.Check{check(forge.CheckSuccess), check(forge.CheckActionRequired)},
+			decide.ChecksPending},
+		"an unheard-of state": {known, []forge.Check{check("splendid")}, decide.ChecksFailed},
+		"only required ones count": {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)},
+			decide.ChecksGreen},
+		"required ones count at once": {pull.Checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
+		"a required one fails": {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)},
+			decide.ChecksFailed},
+		"a required one has not reported": {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)},
+			decide.ChecksPending},
+		"all required ones, not one alone": {known, []forge.Check{required("build", forge.CheckSuccess), required("lint", forge.CheckPending)},
+			decide.ChecksPending},
+		"a required one by the author": {known,
+			[]forge.Check{{Name: "build", By: forge.User{Login: "alice"}, Kind: forge.Status, State: forge.CheckSuccess, Required: true},
+				required("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one passes": {named,
+			[]forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, decide.ChecksGreen},
+		"the named one is missing":      {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is the author's": {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
+	} {
+		if got := tc.known.Sum(tc.checks); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestChecksThatAreMissing(t *testing.T) {
+	t.Parallel()
+	named := known
+	named.Named = []string{"build"}
+	twice := pull.Checks{Base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
+	for name, tc := range map[string]struct {
+		known         pull.Checks
+		here, earlier []forge.Check
+		missing       []string
+		silent        string
+	}{
+		"all are there":                 {known, []forge.Check{ran("build", forge.CheckPending), ran("lint", forge.CheckSuccess)}, nil, nil, ""},
+		"none is":                       {known, nil, nil, []string{"build", "lint"}, "build"},
+		"another passes from there":     {known, []forge.Check{ran("lint", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"another is skipped from there": {known, []forge.Check{ran("lint", forge.CheckSkipped)}, nil, []string{"build"}, "build"},
+		"another passes from elsewhere": {known, []forge.Check{status("cla", "jenkins", forge.CheckSuccess)}, nil, []string{"build", "lint"},
+			"build"},
+		"one of two of that name": {twice, []forge.Check{ran("build", forge.CheckSuccess)}, nil, []string{"build"}, ""},
+		"an earlier head had more": {known, []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
+			[]forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
+		"they are required": {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
+		"they are named":    {named, nil, nil, nil, ""},
+	} {
+		if missing, silent := tc.known.Missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
+			t.Errorf("%s: %q, silent %q; want %q and %q", name, missing, silent, tc.missing, tc.silent)
+		}
+	}
+}
