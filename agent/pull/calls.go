@@ -41,13 +41,13 @@ func CallBases(pr forge.PullRequest) (bases []string) {
 	return bases
 }
 
-// EscalatedAt returns when an agent of either side last called a person, or zero. Only calls by those who
+// escalatedAt returns when an agent of either side last called a person, or zero. Only calls by those who
 // belong to the repository count, because the mark resets the limit of rounds.
-func EscalatedAt(pr forge.PullRequest, label string) time.Time {
+func escalatedAt(pr forge.PullRequest, label string) time.Time {
 	return lastCall(pr, label, func(forge.Comment, calling) bool { return true })
 }
 
-// CalledAt is EscalatedAt for the present head and base only. An edited comment does not count, because what
+// CalledAt is escalatedAt for the present head and base only. An edited comment does not count, because what
 // it called for is unknown; rebased are commits that the base no longer contains.
 func CalledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
 	return lastCall(pr, label, func(c forge.Comment, to calling) bool {
@@ -74,9 +74,9 @@ func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, t
 // Markdown.
 const CallTitle = "### A person is needed: "
 
-// CalledFor returns what a person has to do according to the last call to the present head and base, for good
+// calledFor returns what a person has to do according to the last call to the present head and base, for good
 // or until tomorrow; empty if the call does not say it, or was edited.
-func CalledFor(pr forge.PullRequest, label string) string {
+func calledFor(pr forge.PullRequest, label string) string {
 	for _, c := range slices.Backward(pr.Comments) {
 		to, called := callIn(c.Body)
 		if mark := rest.FindStringSubmatch(c.Body); mark != nil {

@@ -21,13 +21,13 @@ type Checks struct {
 	Covered []forge.Check
 }
 
-// Sum returns the combined state of the checks: of those that the settings name, or else those that the base
+// sum returns the combined state of the checks: of those that the settings name, or else those that the base
 // branch requires, or else all. They are green if at least one check that counts passes, and none failed or
 // is pending; skipped and neutral checks are ignored
 // (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
 // A check that was cancelled, waits for a person, or was not started or lost by CI counts as pending: no
 // change of the code would help.
-func (k Checks) Sum(all []forge.Check) decide.Checks {
+func (k Checks) sum(all []forge.Check) decide.Checks {
 	total := decide.ChecksNone
 	for _, c := range k.deciding(all) {
 		switch state := outcome(c); {
@@ -139,12 +139,12 @@ func (k Checks) unknown(all []forge.Check) (name string) {
 	return name
 }
 
-// Missing returns the checks that reported on the base, or on an earlier head, and have not reported on this
+// missing returns the checks that reported on the base, or on an earlier head, and have not reported on this
 // head; several checks of one name are counted. silent is one of them that should have run here in any case:
 // GitHub Actions does not start a workflow for paths that the workflow excludes, but it has run here if
 // another of its checks passed; other sources report on every head. If checks are named or required, only
 // those are waited for.
-func (k Checks) Missing(all, earlier []forge.Check) (names []string, silent string) {
+func (k Checks) missing(all, earlier []forge.Check) (names []string, silent string) {
 	if len(k.Named) > 0 || slices.ContainsFunc(all, func(c forge.Check) bool { return c.Required }) {
 		return nil, ""
 	}

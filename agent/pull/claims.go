@@ -17,9 +17,9 @@ const (
 	ClaimMark  = "#touchstone-"
 )
 
-// FixedElsewhere returns until when a machine of the pull request's author has the session on the head,
+// fixedElsewhere returns until when a machine of the pull request's author has the session on the head,
 // according to the latest status; zero if none has.
-func FixedElsewhere(pr forge.PullRequest) (until time.Time) {
+func fixedElsewhere(pr forge.PullRequest) (until time.Time) {
 	for _, c := range pr.Statuses {
 		if Claimant(pr.Author.Login, c, forge.FixContext) != "" {
 			until = c.At.Add(ClaimLease)

@@ -84,7 +84,7 @@ func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, e
 			return err
 		}
 	}
-	f.unbegun, f.silent = f.Checks.Missing(pr.Checks, before)
+	f.unbegun, f.silent = f.Checks.missing(pr.Checks, before)
 	for _, c := range before {
 		if c.State == forge.CheckFailure && slices.Contains(f.unbegun, c.Name) {
 			f.failedBefore = c.Name

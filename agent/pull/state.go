@@ -41,25 +41,25 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		NeedsHuman:    Labelled(pr, cfg.Labels.NeedsHuman),
 		Held:          Labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
-		EscalatedAt:   EscalatedAt(pr, cfg.Labels.NeedsHuman),
+		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
 		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),
-		CalledFor:     CalledFor(pr, cfg.Labels.NeedsHuman),
+		CalledFor:     calledFor(pr, cfg.Labels.NeedsHuman),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
 		Commits:       commitsOf(pr, f),
 		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
 		Enqueued:      f.Enqueued,
 		EnqueuedAt:    pr.Enqueued.At,
-		Notices:       Notices(pr),
+		Notices:       notices(pr),
 		Elsewhere:     f.Elsewhere,
-		Fixing:        FixedElsewhere(pr),
+		Fixing:        fixedElsewhere(pr),
 		Unbegun:       f.unbegun,
 		FailedBefore:  f.failedBefore,
 		Silent:        f.silent,
 		BaseFails:     f.baseFails,
 		BaseFailed:    f.baseFailed,
-		Mergeable:     Mergeable(pr),
-		Checks:        f.Checks.Sum(pr.Checks),
+		Mergeable:     mergeable(pr),
+		Checks:        f.Checks.sum(pr.Checks),
 		Failing:       f.Checks.with(pr.Checks, decide.ChecksFailed),
 		Running:       f.Checks.with(pr.Checks, decide.ChecksPending),
 		Unknown:       f.Checks.unknown(pr.Checks),
@@ -74,9 +74,9 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Budgets:       BudgetsOf(cfg),
 		Pause:         cfg.Author.Pause.Duration(),
 		Now:           now,
-		RenewedAt:     RenewedAt(pr, cfg.Labels),
+		RenewedAt:     renewedAt(pr, cfg.Labels),
 		ReportedAt:    reportedAt(pr.Checks),
-		Rested:        Rested(pr, cfg.Labels.NeedsHuman, now),
+		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
 		History:       f.Past,
 	}
 	var known verdict.Ledger
@@ -154,7 +154,8 @@ func commitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
 	return all
 }
 
-func Mergeable(pr forge.PullRequest) decide.Mergeable {
+// mergeable converts what GitHub says about merging the head to the decision's terms.
+func mergeable(pr forge.PullRequest) decide.Mergeable {
 	switch {
 	case pr.Mergeable == forge.MergeableConflicting:
 		return decide.MergeableDirty
@@ -174,7 +175,7 @@ var (
 	escalation = lazyregexp.New(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
 		`|-) ([^ <>]+)) -->$`)
 	rest    = lazyregexp.New(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	Waiting = lazyregexp.New(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
+	waiting = lazyregexp.New(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
 )
 
 // ReplyMark returns the end of an answer to an order.
@@ -198,10 +199,10 @@ func BudgetsOf(cfg config.Config) decide.Budgets {
 	}
 }
 
-// Rested reports whether this login added the label because a day's budget was spent, and that day is over.
+// rested reports whether this login added the label because a day's budget was spent, and that day is over.
 // Its mark applies only to the next labelling after it: the login also belongs to its owner, who may add the
 // label again by hand.
-func Rested(pr forge.PullRequest, label string, now time.Time) bool {
+func rested(pr forge.PullRequest, label string, now time.Time) bool {
 	var on forge.Labelling
 	var off time.Time
 	for _, l := range pr.Labelled {
@@ -241,11 +242,11 @@ func forced(pr forge.PullRequest) decide.Replacement {
 	return decide.Replacement{At: last.At, SHA: last.SHA}
 }
 
-// Notices returns what this login has reported to its author: why it leaves a pull request to them, and that
+// notices returns what this login has reported to its author: why it leaves a pull request to them, and that
 // edits proposed by its nits could not be applied.
-func Notices(pr forge.PullRequest) (all []decide.Notice) {
+func notices(pr forge.PullRequest) (all []decide.Notice) {
 	for _, c := range pr.AllComments() {
-		if mark := Waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			all = append(all, decide.Notice{SHA: mark[1], Topic: mark[2]})
 		}
 	}
@@ -256,7 +257,7 @@ func Notices(pr forge.PullRequest) (all []decide.Notice) {
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	for _, t := range FindingThreads(pr, cfg) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {
-			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !OwnAnswer.MatchString(c.Body)
+			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !ownAnswer.MatchString(c.Body)
 		})
 		if joined || t.Resolved {
 			ids = append(ids, t.Finding)
@@ -265,9 +266,9 @@ func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	return ids
 }
 
-// RenewedAt returns when a pull request last started over, as far as GitHub shows, or when a label that stops
+// renewedAt returns when a pull request last started over, as far as GitHub shows, or when a label that stops
 // the agents was removed.
-func RenewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
+func renewedAt(pr forge.PullRequest, labels config.Labels) time.Time {
 	at := pr.RenewedAt
 	for _, l := range pr.Labelled {
 		ours := slices.ContainsFunc([]string{labels.NeedsHuman, labels.Hold, labels.Manual},

@@ -30,5 +30,5 @@ func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThrea
 // AnswerMark ends an answer of the author's agent in the thread of a finding.
 const AnswerMark = "<!-- touchstone:answer v1 -->"
 
-// OwnAnswer matches AnswerMark, and the mark of an edit that could not be applied.
-var OwnAnswer = lazyregexp.New(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)
+// ownAnswer matches AnswerMark, and the mark of an edit that could not be applied.
+var ownAnswer = lazyregexp.New(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)

@@ -9,7 +9,6 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
-	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -108,7 +107,7 @@ func TestItsAuthorIsToldOnceOfEachReason(t *testing.T) {
 	configure(a, func(c *config.Config) { c.Merge.Auto = true })
 	g.Call(loopback.Author, http.MethodPost, "issues/1/labels", []string{"touchstone-manual"}, nil)
 	tell(decided(t, g, a, pr))
-	told := pull.Notices(g.Read(loopback.Author, pr.Ref))
+	told := stateOf(t, a, g.Read(loopback.Author, pr.Ref)).Notices
 	if len(told) != 2 || told[0].Topic != "setting" || told[0].SHA == told[1].SHA ||
 		told[1] != (decide.Notice{Topic: "label", SHA: pr.Head.SHA}) {
 		t.Errorf("it was told of %+v", told)
@@ -120,7 +119,8 @@ func TestWhatRenewsAPullRequest(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	now := func() forge.PullRequest { return g.Read(loopback.Author, pr.Ref) }
-	renewed := func() time.Time { return pull.RenewedAt(now(), config.Default().Labels) }
+	a := agentOf(g, decide.Author, loopback.Author)
+	renewed := func() time.Time { return stateOf(t, a, now()).RenewedAt }
 	comment(g, loopback.Person, "What a day.")
 	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"urgent"}, nil)
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/urgent", nil, nil)

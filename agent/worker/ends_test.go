@@ -19,7 +19,6 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
-	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
@@ -200,25 +199,20 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
 		t.Errorf("on the same day it comes to %+v", action)
 	}
-	if today, tomorrow := time.Now(), time.Now().AddDate(0, 0, 1); pull.Rested(now, "needs-human", today) || !pull.Rested(now,
-		"needs-human", tomorrow) {
-		t.Errorf("over today: %v, over tomorrow: %v", pull.Rested(now, "needs-human", today), pull.Rested(now, "needs-human", tomorrow))
+	rested := func(days int) bool {
+		a.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
+		return stateOf(t, a, g.Read(loopback.Author, pr.Ref)).Rested
 	}
-	if !pull.EscalatedAt(now, "needs-human").IsZero() {
+	if today, tomorrow := rested(0), rested(1); today || !tomorrow {
+		t.Errorf("over today: %v, over tomorrow: %v", today, tomorrow)
+	}
+	if !stateOf(t, a, now).EscalatedAt.IsZero() {
 		t.Error("a day's end begins a fresh count of rounds")
-	}
-	// Nor does the mark speak of what is labelled later, even by the same login.
-	again := now
-	again.Labelled = append(slices.Clone(now.Labelled),
-		forge.Labelling{Label: "needs-human", At: time.Now().Add(time.Hour)},
-		forge.Labelling{Label: "Needs-Human", Added: true, By: forge.User{Login: loopback.Author}, At: time.Now().Add(2 * time.Hour)})
-	if pull.Rested(again, "needs-human", time.Now().AddDate(0, 0, 1)) {
-		t.Error("a label that its owner put on by hand ends with a day of before")
 	}
 	// A person's label is a person's to take off.
 	g.Call(loopback.Person, http.MethodDelete, "issues/1/labels/needs-human", nil, nil)
 	g.Call(loopback.Person, http.MethodPost, "issues/1/labels", []string{"needs-human"}, nil)
-	if pull.Rested(g.Read(loopback.Author, pr.Ref), "needs-human", time.Now().AddDate(0, 0, 1)) {
+	if rested(1) {
 		t.Error("a person's label ends with the day")
 	}
 }

@@ -125,12 +125,14 @@ func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, map[string]string{"code.txt": "safe()\n"})
 	action := decide.Action{Kind: decide.Tell, SHA: pr.Head.SHA, Topic: "checks",
 		Reason: "it is approved, and waits for its author to merge it: no check has reported on it"}
-	if _, err := agentOf(g, decide.Author, loopback.Author).Act(t.Context(), pr, action); err != nil {
+	a := agentOf(g, decide.Author, loopback.Author)
+	if _, err := a.Act(t.Context(), pr, action); err != nil {
 		t.Fatal(err)
 	}
-	comments := g.Read(loopback.Author, pr.Ref).Comments
+	pr = g.Read(loopback.Author, pr.Ref)
+	comments := pr.Comments
 	if len(comments) != 1 || !strings.Contains(comments[0].Body, "turn `merge.require_checks` off") ||
-		strings.Contains(comments[0].Body, "touchstone merge") || !pull.Waiting.MatchString(comments[0].Body) {
+		strings.Contains(comments[0].Body, "touchstone merge") || len(stateOf(t, a, pr).Notices) != 1 {
 		t.Errorf("it says %+v", comments)
 	}
 }

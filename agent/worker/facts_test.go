@@ -37,6 +37,16 @@ func decided(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest) d
 	return action
 }
 
+// stateOf is the state on which an agent decides.
+func stateOf(t *testing.T, a *Agent, pr forge.PullRequest) decide.State {
+	t.Helper()
+	s, _, err := a.decide(t.Context(), knowledge{a.Read, a}, pr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // approved is a pull request that the reviewer approves, over a base with files.
 func approved(t *testing.T, base, change map[string]string) (*loopback.GitHub, forge.PullRequest) {
 	g := loopback.New(t, base)

@@ -15,6 +15,16 @@ import (
 	"touchstone/verdict/decide"
 )
 
+// sealed is a review with a record.
+func sealed(t *testing.T, r verdict.Record) string {
+	t.Helper()
+	seal, err := r.Seal(verdict.Signer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Text.\n\n" + seal
+}
+
 // held is a pull request that the reviewer holds for a person.
 func held(t *testing.T) (*loopback.GitHub, forge.PullRequest) {
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})

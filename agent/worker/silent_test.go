@@ -10,7 +10,6 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
-	"touchstone/agent/pull"
 	"touchstone/verdict/decide"
 )
 
@@ -77,7 +76,7 @@ func TestWhatOnlyTheAuthorCanEditIsToldFirst(t *testing.T) {
 	said := g.Read(loopback.Author, pr.Ref)
 	if len(said.Comments) != 1 || !strings.HasPrefix(said.Comments[0].Body, "Edit the description, which is all that blocks it (finding ") ||
 		!strings.Contains(said.Comments[0].Body, "Nothing says why; ask @&#8203;octocat. It is reviewed again once that is done") ||
-		!pull.Waiting.MatchString(said.Comments[0].Body) || len(said.Labels) > 0 {
+		len(stateOf(t, a, said).Notices) != 1 || len(said.Labels) > 0 {
 		t.Errorf("it says %+v", said.Comments)
 	}
 }

@@ -1,11 +1,10 @@
-package worker
+package pull
 
 import (
 	"slices"
 	"testing"
 
 	"touchstone/agent/forge"
-	"touchstone/agent/pull"
 	"touchstone/verdict/decide"
 )
 
@@ -28,7 +27,7 @@ func status(name, by string, state forge.CheckState) forge.Check {
 }
 
 // known is what counts of a pull request of alice's whose base GitHub Actions and jenkins report on.
-var known = pull.Checks{Author: "alice", Base: forge.BaseChecks{
+var known = Checks{Author: "alice", Base: forge.BaseChecks{
 	Sources:  map[string]bool{"app 15368": true, "account 1": true},
 	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
 }}
@@ -39,7 +38,7 @@ func TestSumOfChecks(t *testing.T) {
 	named := known
 	named.Named = []string{"build"}
 	for name, tc := range map[string]struct {
-		known  pull.Checks
+		known  Checks
 		checks []forge.Check
 		want   decide.Checks
 	}{
@@ -53,7 +52,7 @@ func TestSumOfChecks(t *testing.T) {
 		"of an app that took the slug": {known,
 			[]forge.Check{{Name: "x", App: "github-actions", AppID: 7, Kind: forge.CheckRun, State: forge.CheckSuccess}}, decide.ChecksNone},
 		"of a login that is not": {known, []forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksNone},
-		"of the author": {pull.Checks{Author: "jenkins", Base: known.Base},
+		"of the author": {Checks{Author: "jenkins", Base: known.Base},
 			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksNone},
 		"the author's in the place of CI's": {known,
 			[]forge.Check{ran("lint", forge.CheckSuccess), status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
@@ -77,7 +76,7 @@ func TestSumOfChecks(t *testing.T) {
 		"an unheard-of state": {known, []forge.Check{check("splendid")}, decide.ChecksFailed},
 		"only required ones count": {known, []forge.Check{required("build", forge.CheckSuccess), check(forge.CheckFailure)},
 			decide.ChecksGreen},
-		"required ones count at once": {pull.Checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
+		"required ones count at once": {Checks{}, []forge.Check{required("build", forge.CheckSuccess)}, decide.ChecksGreen},
 		"a required one fails": {known, []forge.Check{required("build", forge.CheckFailure), check(forge.CheckSuccess)},
 			decide.ChecksFailed},
 		"a required one has not reported": {known, []forge.Check{check(forge.CheckSuccess), required("build", forge.CheckPending)},
@@ -92,7 +91,7 @@ func TestSumOfChecks(t *testing.T) {
 		"the named one is missing":      {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
 		"the named one is the author's": {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
 	} {
-		if got := tc.known.Sum(tc.checks); got != tc.want {
+		if got := tc.known.sum(tc.checks); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -102,9 +101,9 @@ func TestChecksThatAreMissing(t *testing.T) {
 	t.Parallel()
 	named := known
 	named.Named = []string{"build"}
-	twice := pull.Checks{Base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
+	twice := Checks{Base: forge.BaseChecks{Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("build", forge.CheckSuccess)}}}
 	for name, tc := range map[string]struct {
-		known         pull.Checks
+		known         Checks
 		here, earlier []forge.Check
 		missing       []string
 		silent        string
@@ -121,7 +120,7 @@ func TestChecksThatAreMissing(t *testing.T) {
 		"they are required": {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
 		"they are named":    {named, nil, nil, nil, ""},
 	} {
-		if missing, silent := tc.known.Missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
+		if missing, silent := tc.known.missing(tc.here, tc.earlier); !slices.Equal(missing, tc.missing) || silent != tc.silent {
 			t.Errorf("%s: %q, silent %q; want %q and %q", name, missing, silent, tc.missing, tc.silent)
 		}
 	}

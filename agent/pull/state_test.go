@@ -1,4 +1,4 @@
-package worker
+package pull
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
-	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -28,7 +27,7 @@ func TestMergeability(t *testing.T) {
 		{forge.PullRequest{Mergeable: forge.MergeableUnknown, Behind: true, Blocked: true}, decide.MergeableUnknown},
 		{forge.PullRequest{}, decide.MergeableUnknown},
 	} {
-		if got := pull.Mergeable(tc.pr); got != tc.want {
+		if got := mergeable(tc.pr); got != tc.want {
 			t.Errorf("%+v: %s, want %s", tc.pr, got, tc.want)
 		}
 	}
@@ -69,7 +68,7 @@ func TestRequested(t *testing.T) {
 			cfg.Review = config.ReviewAll
 		}
 		tc.pr.Viewer = "judge"
-		if got := pull.StateOf(tc.pr, decide.Reviewer, cfg, pull.Facts{}).Requested; got != tc.want {
+		if got := StateOf(tc.pr, decide.Reviewer, cfg, Facts{}).Requested; got != tc.want {
 			t.Errorf("%s: requested is %v", name, got)
 		}
 	}
@@ -78,10 +77,10 @@ func TestRequested(t *testing.T) {
 func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	t.Parallel()
 	edited := time.Now()
-	s := pull.StateOf(forge.PullRequest{
+	s := StateOf(forge.PullRequest{
 		Viewer: "alice", Labels: []string{"Needs-Human", "touchstone-hold"},
 		Reviews: []forge.SubmittedReview{{Author: forge.User{Login: "judge"}, State: forge.Dismissed, EditedAt: &edited}},
-	}, decide.Author, config.Default(), pull.Facts{
+	}, decide.Author, config.Default(), Facts{
 		Manual: decide.Left{Why: "by hand"}, Past: decide.History{Attempts: 2, RetryIn: time.Minute},
 	})
 	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
@@ -113,7 +112,7 @@ func TestEscalatedAt(t *testing.T) {
 		"a mark without commit": {[]forge.Comment{comment("judge", "<!-- touchstone:escalation v1 x -->", 0)}, time.Time{}},
 	} {
 		pr := forge.PullRequest{Viewer: "judge", Comments: tc.comments, Labels: []string{"Needs-Human"}}
-		if got := pull.EscalatedAt(pr, "needs-human"); !got.Equal(tc.want) {
+		if got := escalatedAt(pr, "needs-human"); !got.Equal(tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
@@ -149,10 +148,10 @@ func TestACallIsToOneHeadAndBase(t *testing.T) {
 		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) },
 			false},
 	} {
-		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: pull.CallMark(now), CreatedAt: at}
+		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: CallMark(now), CreatedAt: at}
 		tc.change(&pr, &c)
 		pr.Comments, pr.Labels = []forge.Comment{c}, []string{"needs-human"}
-		if got := !pull.CalledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {
+		if got := !CalledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {
 			t.Errorf("%s: counts %v, want %v", name, got, tc.counts)
 		}
 	}
@@ -187,11 +186,48 @@ func TestACallCountsOnceItHasItsLabel(t *testing.T) {
 			Viewer: "judge", Head: forge.Branch{SHA: "0123456"}, Labels: tc.labels, Labelled: tc.events,
 			Comments: []forge.Comment{{Author: forge.User{Login: "judge"}, Body: "Text.\n<!-- touchstone:escalation v1 0123456 -->", CreatedAt: at}},
 		}
-		for what, got := range map[string]bool{"the call": !pull.EscalatedAt(pr, "needs-human").IsZero(),
-			"the call to this head": !pull.CalledAt(pr, "needs-human", nil).IsZero(), "the whole call": !pull.HalfCalled(pr, "needs-human", false)} {
+		for what, got := range map[string]bool{"the call": !escalatedAt(pr, "needs-human").IsZero(),
+			"the call to this head": !CalledAt(pr, "needs-human", nil).IsZero(), "the whole call": !HalfCalled(pr, "needs-human", false)} {
 			if got != tc.counts {
 				t.Errorf("%s: %s counts: %v", name, what, got)
 			}
+		}
+	}
+}
+
+// TestADaysEndTakesOffTheLabelOfItsOwnCall checks that a label stays if another call, its owner or another
+// person added it.
+func TestADaysEndTakesOffTheLabelOfItsOwnCall(t *testing.T) {
+	t.Parallel()
+	called := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	midnight := called.Add(12 * time.Hour)
+	call := forge.Comment{Author: forge.User{Login: "Alice"}, CreatedAt: called,
+		Body: "Text.\n<!-- touchstone:rest v1 0123456 until " + midnight.Format(time.RFC3339) + " -->"}
+	label := func(login string, added bool, after time.Duration) forge.Labelling {
+		return forge.Labelling{Label: "Needs-Human", Added: added, By: forge.User{Login: login}, At: called.Add(after)}
+	}
+	own := label("alice", true, time.Second)
+	for name, tc := range map[string]struct {
+		now      time.Time
+		labelled []forge.Labelling
+		later    string // another comment by the same login, before the label
+		want     bool
+	}{
+		"on the same day":           {midnight.Add(-time.Second), []forge.Labelling{own}, "", false},
+		"at midnight":               {midnight, []forge.Labelling{own}, "", true},
+		"for good since":            {midnight, []forge.Labelling{own}, "<!-- touchstone:escalation v1 0123456 -->", false},
+		"without a label":           {midnight, nil, "", false},
+		"labelled by somebody else": {midnight, []forge.Labelling{label("walter", true, time.Second)}, "", false},
+		"labelled before the call":  {midnight, []forge.Labelling{label("alice", true, -time.Second)}, "", false},
+		"taken off, and put on by its owner": {midnight,
+			[]forge.Labelling{own, label("bob", false, time.Hour), label("alice", true, 2*time.Hour)}, "", false},
+	} {
+		pr := forge.PullRequest{Viewer: "alice", Comments: []forge.Comment{call}, Labelled: tc.labelled, Labels: []string{"needs-human"}}
+		if tc.later != "" {
+			pr.Comments = append(pr.Comments, forge.Comment{Author: call.Author, CreatedAt: called, Body: tc.later})
+		}
+		if got := rested(pr, "needs-human", tc.now); got != tc.want {
+			t.Errorf("%s: over %v, want %v", name, got, tc.want)
 		}
 	}
 }
