@@ -50,7 +50,7 @@ func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 	}
 }
 
-func TestEnding(t *testing.T) {
+func TestExitCodesAndMessagesOfErrors(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	broken := errors.New("the disk is full")

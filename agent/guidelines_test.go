@@ -13,9 +13,9 @@ import (
 
 const rulesHead = "\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
 
-// TestShow holds the whole output for a set of its own, so that a better word in
-// a default document does not change it.
-func TestShow(t *testing.T) {
+// TestGuidelinesShowPrintsTheRulesThatApply compares the whole output for documents of its own, so that a better word
+// in a default document does not change it.
+func TestGuidelinesShowPrintsTheRulesThatApply(t *testing.T) {
 	set, err := remoteguidelines.Lay(guidelines.Set{}, map[string]string{
 		"security": "# [Security] Ways in\n" + rulesHead +
 			"| security/S1 | critical | code !tests | Values are bound: `a \\| b`. |\n| security/S2 | minor | docs | Never here. |\n| " +

@@ -8,7 +8,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-func TestWhatAMergeCameTo(t *testing.T) {
+func TestOutcomeOfAMergeIsASentence(t *testing.T) {
 	t.Parallel()
 	step := worker.Step{
 		PR:     forge.PullRequest{Ref: forge.Ref{Repo: forge.Repo{Owner: "acme", Name: "app"}, Number: 12}, Base: forge.Branch{Name: "main"}},

@@ -139,8 +139,8 @@ func TestEarlierFindingsInUnreadableFiles(t *testing.T) {
 	}
 }
 
-// TestJoinOfKeptAndFound checks that a finding counts as found if one answer kept it and another found it.
-func TestJoinOfKeptAndFound(t *testing.T) {
+// TestJoinPrefersFoundToKept checks that a finding counts as found if one answer kept it and another found it.
+func TestJoinPrefersFoundToKept(t *testing.T) {
 	kept := finding(Major)
 	kept.ID, kept.Kept = "0a1b2c3d", "its code still stands there"
 	found := kept

@@ -20,7 +20,7 @@ func ledgerOf(all ...Status) Ledger {
 	return l
 }
 
-func TestClaims(t *testing.T) {
+func TestCommitsClaimAndDisputeFindings(t *testing.T) {
 	const reviewed = "Apply review\n\nTouchstone-Reviewed: 4f1c0de\n"
 	for name, tt := range map[string]struct {
 		messages []string

@@ -19,7 +19,7 @@ var hellish = []string{
 	"-rf", "x\ndiff --git a/y b/y", "a => b", "{x => y}/z", "@@ -1 +1 @@", ":(glob)*", "trailing ",
 }
 
-func TestDiffOfHellishNames(t *testing.T) {
+func TestDiffKeepsUnusualFileNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux file systems take any byte in a name")
 	}

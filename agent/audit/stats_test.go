@@ -104,7 +104,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-func TestStatsOfNothing(t *testing.T) {
+func TestStatsWithoutPullRequests(t *testing.T) {
 	var text strings.Builder
 	if err := audit.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") ||
 		strings.Contains(text.String(), "NaN") {

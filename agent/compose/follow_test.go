@@ -6,9 +6,8 @@ import (
 	"touchstone/relay/event"
 )
 
-// TestIdle checks that every event that may have changed a pull request wakes an agent, and no other event
-// does.
-func TestIdle(t *testing.T) {
+// Every event that may have changed a pull request wakes an agent, and no other event does.
+func TestOnlyEventsThatMayChangeAPullRequestWakeAnAgent(t *testing.T) {
 	t.Parallel()
 	const claim = "https://relay.example/pulls/acme/app/1#touchstone-0123456789ab"
 	for name, test := range map[string]struct {

@@ -320,7 +320,7 @@ func TestOpenPullRequests(t *testing.T) {
 	}
 }
 
-func TestWhoAndWhat(t *testing.T) {
+func TestLoginRightsAndHeadAreRead(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write", hubot: "read"}})
 	ref, sha := w.open("topic")
 	c := w.as(octocat)

@@ -11,8 +11,8 @@ import (
 
 const place = "https://logs.example.com/7?sig=as-good-as-a-key"
 
-// TestWhereALogMayComeFrom: the token stays with GitHub, and the address of a log shows in no error.
-func TestWhereALogMayComeFrom(t *testing.T) {
+// TestLogsAreFetchedWithoutTheToken: the token stays with GitHub, and the address of a log shows in no error.
+func TestLogsAreFetchedWithoutTheToken(t *testing.T) {
 	for name, test := range map[string]struct {
 		to    string
 		there func(*http.Request) (*http.Response, error)

@@ -14,7 +14,7 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-func TestFile(t *testing.T) {
+func TestFileIsReadAtItsCommit(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	first := w.commit("main", map[string]string{".touchstone/config.yaml": "merge:\n  auto: false\n"})
 	w.commit("main", map[string]string{".touchstone/config.yaml": "newer\n", "big": strings.Repeat("x", 1<<20+1)})

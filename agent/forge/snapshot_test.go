@@ -319,7 +319,7 @@ func TestSharedBranches(t *testing.T) {
 	}
 }
 
-func TestTwins(t *testing.T) {
+func TestAnotherPullRequestOfTheSameHeadIsNamed(t *testing.T) {
 	node := func(repo string, number int) string {
 		return fmt.Sprintf(`{"number":%d,"repository":{"nameWithOwner":%q}}`, number, repo)
 	}

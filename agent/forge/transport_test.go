@@ -55,7 +55,7 @@ var (
 
 const fine = `{"data":{"viewer":{"login":"hubot"}},"head":{"sha":"abc"},"merged":true,"sha":"def"}`
 
-func TestSecondTries(t *testing.T) {
+func TestOnlyHarmlessRequestsAreRepeated(t *testing.T) {
 	down := func() (*http.Response, error) { return answer(502, "<html>Bad Gateway</html>"), nil }
 	cut := func() (*http.Response, error) { return nil, errors.New("connection reset by peer") }
 	torn := func() (*http.Response, error) {

@@ -9,8 +9,8 @@ import (
 	"touchstone/agent/githubsim/simtest"
 )
 
-// TestAccounts checks that contributions and permissions belong to the account, not to its login.
-func TestAccounts(t *testing.T) {
+// TestRightsBelongToTheAccount checks that contributions and permissions belong to the account, not to its login.
+func TestRightsBelongToTheAccount(t *testing.T) {
 	t.Parallel()
 	const mannequin = "imported"
 	w := start(t, func(cfg *githubsim.Config) {

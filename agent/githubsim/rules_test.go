@@ -115,7 +115,7 @@ func TestPagesAndConditionalRequests(t *testing.T) {
 }
 
 // Clients find the API at the bare address as well as below /api/v3.
-func TestBothBaseAddresses(t *testing.T) {
+func TestAPIAnswersAtBothBaseAddresses(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	client := github.NewClient(nil).WithAuthToken(simtest.Token(author))
 	var err error

@@ -159,7 +159,7 @@ func TestEntriesThatAreIncompleteOrTooLongAreRefused(t *testing.T) {
 	}
 }
 
-func TestAttempts(t *testing.T) {
+func TestAttemptsAreFailuresSinceTheLastSuccess(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) { // for its clock
 		j := open(t, dir)

@@ -126,7 +126,7 @@ var errEnough = errors.New("enough")
 
 // A relay's stream is all it takes, with anything else in it; a log that is gone takes its
 // settings along.
-func TestFromTheStream(t *testing.T) {
+func TestRemoteSettingsFollowTheStream(t *testing.T) {
 	frames, err := said(4, map[string]string{"engine.model": "sonnet"}).AppendFrame([]byte(": hello\n\nid: q7m2x4ka-9\n\n"),
 		event.Cursor{Log: "q7m2x4ka", Seq: 9})
 	if err != nil {

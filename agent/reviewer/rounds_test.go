@@ -117,9 +117,9 @@ func TestEarlierRoundsAreShown(t *testing.T) {
 	}
 }
 
-// TestSilenceRepairsNothing: a finding whose code stands is asked for once more, and
+// TestFindingWithoutAnAnswerStaysOpen: a finding whose code stands is asked for once more, and
 // stays unless something changed that the session can point to.
-func TestSilenceRepairsNothing(t *testing.T) {
+func TestFindingWithoutAnAnswerStaysOpen(t *testing.T) {
 	t.Parallel()
 	silent := verdict.Gone{}
 	gone := verdict.Gone{How: "The caller checks it."}

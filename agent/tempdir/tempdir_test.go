@@ -47,7 +47,7 @@ func TestDirectoryInUseIsNotCollected(t *testing.T) {
 	}
 }
 
-func TestNoRoom(t *testing.T) {
+func TestOpenNamesTheSettingOfItsDirectory(t *testing.T) {
 	t.Parallel()
 	occupied := filepath.Join(t.TempDir(), "occupied")
 	if err := os.WriteFile(occupied, nil, 0o600); err != nil {

@@ -137,10 +137,10 @@ func TestWhatWaitsForWantOfChecksIsToldHowToGoOn(t *testing.T) {
 	}
 }
 
-// TestACallIsCutOffHalfway: the comment comes first, so that nobody finds a pull request
+// TestInterruptedEscalationIsFinishedByTheNextLook: the comment comes first, so that nobody finds a pull request
 // in the queue without its briefing. What is left half done resets nothing, and the next
 // look does the rest, on any machine.
-func TestACallIsCutOffHalfway(t *testing.T) {
+func TestInterruptedEscalationIsFinishedByTheNextLook(t *testing.T) {
 	t.Parallel()
 	g, a, pr := stuck(t)
 	var rang atomic.Int32
@@ -169,7 +169,7 @@ func TestACallIsCutOffHalfway(t *testing.T) {
 	}
 }
 
-func TestBellRings(t *testing.T) {
+func TestEscalationNotifiesTheWebhook(t *testing.T) {
 	t.Parallel()
 	var got struct{ Text string }
 	var kind string

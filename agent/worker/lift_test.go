@@ -94,9 +94,9 @@ func approve(g *loopback.GitHub, pr forge.PullRequest) int64 {
 	return made.ID
 }
 
-// TestLiftIsCutOffHalfway: after any part of it, the next look does the
+// TestInterruptedLiftIsFinishedByTheNextLook: after any part of it, the next look does the
 // rest, and the author's side touches nothing meanwhile.
-func TestLiftIsCutOffHalfway(t *testing.T) {
+func TestInterruptedLiftIsFinishedByTheNextLook(t *testing.T) {
 	t.Parallel()
 	g, pr := held(t)
 	judge, author := agentOf(g, decide.Reviewer, loopback.Judge), agentOf(g, decide.Author, loopback.Author)

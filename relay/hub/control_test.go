@@ -145,7 +145,7 @@ func TestControlStaysUntilNoted(t *testing.T) {
 }
 
 // A relay that could not read some events of others still learns of a control among them.
-func TestControlThatWasLeftOut(t *testing.T) {
+func TestSettingsAreReadBesideUnreadableEvents(t *testing.T) {
 	stores := share(t, 2)
 	stores[1].deaf = true
 	ahead := start(t, stores[0], 0)

@@ -225,7 +225,7 @@ func TestStoreFailureReachesTheWriterOnly(t *testing.T) {
 }
 
 // The log says once when the store works again.
-func TestWritableAgain(t *testing.T) {
+func TestRecoveredStoreIsLoggedOnce(t *testing.T) {
 	store := &failingStore{openStore(t), make(chan struct{}), make(chan error)}
 	var log bytes.Buffer
 	h := startLogging(t, zerolog.New(&log).WithContext(t.Context()), store, 0)
@@ -307,7 +307,7 @@ func TestGroupCommitAndOverload(t *testing.T) {
 	}
 }
 
-func TestAppendAfterTheEnd(t *testing.T) {
+func TestEndedHubTakesNoEvents(t *testing.T) {
 	h, err := hub.New(t.Context(), openStore(t), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"touchstone/relay/storetest"
 )
 
-func TestLag(t *testing.T) {
+func TestLagCountsOnlyMatchingEvents(t *testing.T) {
 	h := start(t, openStore(t), 0)
 	all := h.NewReader(0)
 	defer all.Close()

@@ -56,7 +56,7 @@ func TestMissedDeliveriesComeAgain(t *testing.T) {
 }
 
 // Deliveries that cannot be redelivered are fetched, once, and marked.
-func TestFetchedInstead(t *testing.T) {
+func TestDeliveriesThatCannotBeRedeliveredAreFetchedOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		secret  string
@@ -108,7 +108,7 @@ func TestFetchedInstead(t *testing.T) {
 }
 
 // Deliveries that can neither be redelivered nor fetched are reported, and the next pass tries them again.
-func TestLeftForTheNextPass(t *testing.T) {
+func TestFailedDeliveriesAreTriedInTheNextPass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
 	config := w.config("acme/app")
@@ -142,7 +142,7 @@ func TestLeftForTheNextPass(t *testing.T) {
 }
 
 // A delivery that GitHub is still waiting for is neither missing yet nor forgotten.
-func TestRunningDelivery(t *testing.T) {
+func TestDeliveryInProgressIsNotMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
 	r := startRelay(t, w, secret, w.config("acme/app"))
@@ -165,7 +165,7 @@ func TestRunningDelivery(t *testing.T) {
 }
 
 // GitHub forgets deliveries after three days without saying so; the report says so.
-func TestAwayForTooLong(t *testing.T) {
+func TestDeliveriesThatGitHubForgotAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
 	r := startRelay(t, w, secret, w.config("acme/app"))

@@ -26,7 +26,7 @@ func notes(t *testing.T) notebook {
 }
 
 // A relay that gives signs of life keeps the turn; one that gives none loses it, and learns so.
-func TestTurnOfTheDead(t *testing.T) {
+func TestLeaseOfADeadRelayIsTakenOver(t *testing.T) {
 	t.Parallel()
 	shared := notes(t)
 	one, two := turn{notes: shared, lease: 200 * time.Millisecond}, turn{notes: shared, lease: 200 * time.Millisecond}

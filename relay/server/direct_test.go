@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDirect(t *testing.T) {
+func TestOnlyThisMachineIsDirect(t *testing.T) {
 	for name, test := range map[string]struct {
 		remote, host, header string
 		want                 bool

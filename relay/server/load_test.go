@@ -37,7 +37,7 @@ func (r *relay) announce(t *testing.T, size int) net.Conn {
 
 // A sender that announces much and sends nothing takes no room from the others. One that sends more than fits
 // into memory at once is told to try later, and small webhooks still get through.
-func TestBodiesInFlight(t *testing.T) {
+func TestLargeBodiesLeaveRoomForSmallWebhooks(t *testing.T) {
 	r := start(t, server.Config{})
 	var senders []net.Conn
 	for range 20 { // twice what there is room for

@@ -29,7 +29,7 @@ func (a *asking) expect(when string, want ...string) {
 }
 
 // The address that has taken most loses first, its oldest claim first; one that takes little loses nothing.
-func TestWhoTakesMostLosesFirst(t *testing.T) {
+func TestLargestTakerIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &asking{t: t, shares: newShares(100, time.Second)}
 		for i := range 10 {

@@ -33,7 +33,7 @@ func TestStreamHeadAndGreeting(t *testing.T) {
 	}
 }
 
-func TestResume(t *testing.T) {
+func TestStreamsResumeAfterTheirCursor(t *testing.T) {
 	r := start(t, server.Config{})
 	var ids []string
 	for i := range 5 {
@@ -75,7 +75,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-func TestGap(t *testing.T) {
+func TestExpiredEventsAreReportedAsAGap(t *testing.T) {
 	store := openStore(t, filepath.Join(t.TempDir(), "relay.db"))
 	var events []event.Event
 	for i := range 5 {

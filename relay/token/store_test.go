@@ -182,7 +182,7 @@ func TestUnreadableFile(t *testing.T) {
 	}
 }
 
-func TestFolderMissing(t *testing.T) {
+func TestAddNeedsAnExistingFolder(t *testing.T) {
 	made, _ := mint(t, "a", event.Filter{})
 	err := Add(t.Context(), File{Path: filepath.Join(t.TempDir(), "no", "tokens")}, made)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +190,7 @@ func TestFolderMissing(t *testing.T) {
 	}
 }
 
-func TestUses(t *testing.T) {
+func TestLastUsesOfTokensAreStored(t *testing.T) {
 	for kind, store := range stores(t) {
 		uses, err := store.Uses(t.Context())
 		if err != nil || len(uses) != 0 {

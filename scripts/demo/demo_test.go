@@ -331,7 +331,7 @@ func TestKeepLeavesItRunningUntilInterrupted(t *testing.T) {
 	}
 }
 
-func TestTroubleIsASentence(t *testing.T) {
+func TestBrokenProgramIsReportedInASentence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the demo's binary, which -short leaves out")
 	}

@@ -15,6 +15,8 @@ var (
 	span = regexp.MustCompile("`([a-z][a-z0-9-]*(?:/[a-z0-9-]+)*/?|(?:[\\w-]+/)*\\w[\\w.-]*\\.\\w+)`")
 	// link is a link to a place in the repository, without what comes after "#".
 	link = regexp.MustCompile(`\]\(([\w./-]+)(?:#[\w-]*)?\)`)
+	// testName is a code span that names a test.
+	testName = regexp.MustCompile("`(Test[A-Z]\\w*)`")
 )
 
 // tree are the files of the repository, and all folders that have any.
@@ -43,11 +45,31 @@ func isPath(known map[string]bool, dir, name string) bool {
 		nested && rest == "" && name != "bin/" && name != "dist/"
 }
 
-// TestGuidesNameFilesThatExist reads the contributor's guide and each README. A path counts from the guide's own
-// folder or from the root; a Go file may be anywhere below the guide.
-func TestGuidesNameFilesThatExist(t *testing.T) {
+// declaredTests are the names of all tests.
+func declaredTests(t *testing.T, root string, known map[string]bool) map[string]bool {
+	t.Helper()
+	tests := map[string]bool{}
+	for file := range known {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range declared.FindAllSubmatch(content, -1) {
+			tests[string(m[1])] = true
+		}
+	}
+	return tests
+}
+
+// TestGuidesNameWhatExists reads the contributor's guide and each README, for files, folders and tests. A path counts
+// from the guide's own folder or from the root; a Go file may be anywhere below the guide.
+func TestGuidesNameWhatExists(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := tree(t, root)
+	tests := declaredTests(t, root, known)
 	guides, named := 0, 0
 	for guide := range known {
 		if path.Base(guide) != "README.md" && guide != ".github/CONTRIBUTING.md" || strings.Contains(guide, "/testdata/") {
@@ -67,6 +89,12 @@ func TestGuidesNameFilesThatExist(t *testing.T) {
 			named++
 			if !known[path.Join(dir, name)] && !known[path.Clean(name)] && !below(known, dir, name) {
 				t.Errorf("%s names `%s`, which does not exist", guide, name)
+			}
+		}
+		for _, m := range testName.FindAllSubmatch(content, -1) {
+			named++
+			if !tests[string(m[1])] {
+				t.Errorf("%s names `%s`, which no package declares", guide, m[1])
 			}
 		}
 		for _, m := range link.FindAllSubmatch(content, -1) {

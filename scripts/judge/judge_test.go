@@ -140,7 +140,7 @@ func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 	}
 }
 
-func TestScores(t *testing.T) {
+func TestReviewsAreScoredByThePlantedDefect(t *testing.T) {
 	bad := change{Repository: "acme/app", Commit: "0123456789", Defect: &defect{Paths: []string{"app.go"}}}
 	good := change{Repository: "acme/app", Commit: "0123456789"}
 	for name, tc := range map[string]struct {

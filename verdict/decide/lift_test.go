@@ -42,7 +42,7 @@ func ordered(verb verdict.Verb, by string, after time.Duration) verdict.Command 
 	return verdict.Command{ID: int64(after), Verb: verb, Finding: "0badcafe", Reason: "because", By: by, At: noon.Add(after)}
 }
 
-func TestReviewerLifts(t *testing.T) {
+func TestReviewerLiftsAHoldOnAPersonsWord(t *testing.T) {
 	opinions := func(all ...Opinion) func(*State) { return func(s *State) { s.Opinions = all } }
 	also := func(first func(*State), then func(*State)) func(*State) { return func(s *State) { first(s); then(s) } }
 	called := func(s *State) { s.NeedsHuman, s.CalledAt, s.EscalatedAt = true, noon, noon }

@@ -134,9 +134,9 @@ func TestUnitIsSound(t *testing.T) {
 	}
 }
 
-// TestWaiting runs the shell script for launchd: a mistake gives exit code 0, and SIGTERM reaches the
-// program, for whose exit code the script waits.
-func TestWaiting(t *testing.T) {
+// TestLaunchdScriptWaitsForTheProgram runs the shell script for launchd: a mistake gives exit code 0, and SIGTERM
+// reaches the program, for whose exit code the script waits.
+func TestLaunchdScriptWaitsForTheProgram(t *testing.T) {
 	for script, want := range map[string]int{
 		"exit 0": 0, "exit 1": 1, "exit 2": 0, "exit 20": 20, `trap "exit 7" TERM; kill $PPID; while :; do :; done`: 7,
 	} {

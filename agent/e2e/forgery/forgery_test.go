@@ -111,8 +111,7 @@ func TestWeaknessesAreSeen(t *testing.T) {
 	}
 }
 
-// TestUntruthsAreSeen checks that a false account is reported.
-func TestUntruthsAreSeen(t *testing.T) {
+func TestFalseAccountIsReported(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pull  arena.Pull

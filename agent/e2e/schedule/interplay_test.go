@@ -200,7 +200,7 @@ func TestPersonTakesACommitOff(t *testing.T) {
 	})
 }
 
-func TestPeople(t *testing.T) {
+func TestAgentsRespectWhatOthersDo(t *testing.T) {
 	fine, bad := body("fine()"), body("unsafe()")
 	for name, tc := range map[string]struct {
 		text string

@@ -83,9 +83,9 @@ func calling(tool string, input ...any) enginetest.Turn {
 	return turn
 }
 
-// TestRealOthers has them read, write and run, as a reviewer and as an author. It is for those whose programs
-// TOUCHSTONE_GOOSE and TOUCHSTONE_COPILOT name, since together they take half a gigabyte.
-func TestRealOthers(t *testing.T) {
+// TestRealGooseAndCopilotKeepToTheirRoles has both read, write and run, as a reviewer and as an author. It runs
+// where TOUCHSTONE_GOOSE and TOUCHSTONE_COPILOT name them: together, they take half a gigabyte.
+func TestRealGooseAndCopilotKeepToTheirRoles(t *testing.T) {
 	for _, o := range others {
 		program := os.Getenv("TOUCHSTONE_" + strings.ToUpper(o.name))
 		if program == "" {

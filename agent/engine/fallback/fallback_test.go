@@ -141,8 +141,8 @@ func TestErrorNamesEachEngineThatFailed(t *testing.T) {
 	})
 }
 
-// TestOnlyWhatHasNotBegun is gone on with by another model.
-func TestOnlyWhatHasNotBegun(t *testing.T) {
+// A session that has edited or run something is not repeated with another model.
+func TestNoOtherModelContinuesASessionThatHasBegun(t *testing.T) {
 	tool := func(ctx context.Context, req engine.Request) (engine.Result, error) {
 		req.Progress(engine.Progress{Kind: engine.ProgressTool, Text: "Edit a.go"})
 		return engine.Result{}, engine.Errorf(engine.Overloaded, "it was overloaded")
@@ -178,8 +178,8 @@ func TestOnlyWhatHasNotBegun(t *testing.T) {
 	})
 }
 
-// TestTooLittleIsLeft of what a session may use up for another model to begin.
-func TestTooLittleIsLeft(t *testing.T) {
+// Another model is not asked where too little is left of what the session may use.
+func TestNoOtherModelIsAskedWithTooLittleLeft(t *testing.T) {
 	for name, test := range map[string]struct {
 		req   engine.Request
 		spent engine.Result

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNamed(t *testing.T) {
+func TestModelIsReadFromTheRequest(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"model":"gpt-5","input":[]}`:                                       "gpt-5",
@@ -52,7 +52,7 @@ func FuzzNamed(f *testing.F) {
 	})
 }
 
-func TestKeyed(t *testing.T) {
+func TestPromptCacheKeyIsReplaced(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"model":"m","prompt_cache_key":"session-1","input":[{"prompt_cache_key":"x"}]}`: `{"model":"m","prompt_cache_key":"ours",` +

@@ -181,8 +181,9 @@ func TestTheKernelHoldsTheBounds(t *testing.T) {
 	}
 }
 
-// TestAlone has a child reach itself and not this machine, and not start where this user may make no namespaces.
-func TestAlone(t *testing.T) {
+// TestChildWithoutNetworkReachesOnlyItself also checks that the child does not start where this user may make no
+// namespaces.
+func TestChildWithoutNetworkReachesOnlyItself(t *testing.T) {
 	t.Parallel()
 	if err := sandbox.Network(); err != nil {
 		t.Skip("SKIPPED, so that nothing is known of networks: ", err)
@@ -222,13 +223,13 @@ func TestNoDescendantEscapes(t *testing.T) {
 	}
 }
 
-func TestNothingFleesFromAKilledSupervisor(t *testing.T) {
+func TestDetachedDescendantsDieWithAKilledSupervisor(t *testing.T) {
 	t.Parallel()
 	killSupervisor(t, "parent of harbour", 2)
 }
 
-// TestCancelOfAHarbour has a newer push end a child that heeds no request, and what fled from it.
-func TestCancelOfAHarbour(t *testing.T) {
+// TestCancelEndsDetachedDescendants cancels a child that ignores SIGTERM and has descendants in other sessions.
+func TestCancelEndsDetachedDescendants(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -353,7 +354,7 @@ int main(void) {
 }
 `
 
-func TestNoSwarmOutlivesTheSandbox(t *testing.T) {
+func TestNoForkBombOutlivesTheSandbox(t *testing.T) {
 	level, _ := sandbox.Level()
 	var version int
 	if _, err := fmt.Sscanf(level, "landlock, version %d", &version); err != nil || version < 6 {
@@ -362,7 +363,7 @@ func TestNoSwarmOutlivesTheSandbox(t *testing.T) {
 	endSwarm(t, &sandbox.Rules{})
 }
 
-func TestNoSwarmOutlivesTheGuard(t *testing.T) { endSwarm(t, nil) }
+func TestNoForkBombOutlivesTheReaper(t *testing.T) { endSwarm(t, nil) }
 
 // endSwarm cancels a child, confined or not, that swarms.
 func endSwarm(t *testing.T, confine *sandbox.Rules) {

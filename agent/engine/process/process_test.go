@@ -264,7 +264,7 @@ func TestStandardErrorIsBounded(t *testing.T) {
 	}
 }
 
-func TestStops(t *testing.T) {
+func TestRunStopsTheChildAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	cancelledNow, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -87,7 +87,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	wantGone(t, lines)
 }
 
-func TestInheritedFile(t *testing.T) {
+func TestChildReadsTheFilesItIsGiven(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -160,8 +160,8 @@ func waitGone(t *testing.T, tree []int) {
 	await.Until(t, "the processes to have ended", func() bool { return !slices.ContainsFunc(tree, alive) })
 }
 
-// TestAnotherSystemsProgram is missing, and not this machine's fault.
-func TestAnotherSystemsProgram(t *testing.T) {
+// A program for another system counts as missing, which is not this machine's fault.
+func TestProgramOfAnotherSystemIsReportedMissing(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "claude")
 	enginetest.Program(t, program, "\x7fELF of another machine")

@@ -99,7 +99,7 @@ func TestWhatMayBeWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsHidden(t *testing.T) {
+func TestCredentialsAreHiddenFromTheChild(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".ssh", "id"), "SECRET")
@@ -125,8 +125,8 @@ func TestWhatIsHidden(t *testing.T) {
 	}
 }
 
-// TestHiddenInSharedMemory: many keep secrets where no disk does.
-func TestHiddenInSharedMemory(t *testing.T) {
+// Programs keep secrets in shared memory, so that they are never on a disk.
+func TestHiddenFilesInSharedMemoryStayUnread(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/dev/shm", "touchstone-")
 	if err != nil {
@@ -197,9 +197,9 @@ func TestAnAuthorReadsItsOwnAlone(t *testing.T) {
 	}
 }
 
-// TestOtherProcesses has a confined one try what would give it this process's
-// environment, where tokens may be, and its life.
-func TestOtherProcesses(t *testing.T) {
+// TestConfinedChildReachesNoOtherProcess has a confined child try to read this process's environment, where tokens
+// may be, and to kill it.
+func TestConfinedChildReachesNoOtherProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: only Linux has /proc, and only its sandbox holds signals")

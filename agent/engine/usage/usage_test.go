@@ -159,7 +159,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestCharge(t *testing.T) {
+func TestChargeReplacesTheEstimate(t *testing.T) {
 	t.Parallel()
 	a := usage.Open(engine.Request{MaxTurns: 2}, prices)
 	a.Charge("model", verdict.Usage{Output: 100}, 2, usage.Sum{})

@@ -88,4 +88,4 @@ func opener() storetest.Open {
 
 func TestConformance(t *testing.T) { storetest.Run(t, opener()) }
 
-func TestShared(t *testing.T) { storetest.RunShared(t, opener()) }
+func TestSharedStoreConformance(t *testing.T) { storetest.RunShared(t, opener()) }

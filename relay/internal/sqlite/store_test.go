@@ -39,7 +39,7 @@ func TestOpenOddPath(t *testing.T) {
 	}
 }
 
-func TestLockedByAnother(t *testing.T) {
+func TestSecondRelayIsRefusedTheStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	first, err := Open(t.Context(), path)
 	if err != nil {

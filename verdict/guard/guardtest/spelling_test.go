@@ -6,9 +6,9 @@ import (
 	"touchstone/verdict/guard/guardtest"
 )
 
-// TestEachSpellingIsUsed checks that each spelling changes something. A spelling whose parser refuses its
+// TestEachSpellingChangesItsInput checks that each spelling changes something. A spelling whose parser refuses its
 // input would write nothing, and still be counted.
-func TestEachSpellingIsUsed(t *testing.T) {
+func TestEachSpellingChangesItsInput(t *testing.T) {
 	const enough = 4
 	used := map[string]int{}
 	for _, dir := range []string{"hit", "pass"} {

@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 }
 
 // A case with two reports passed if it passed once, and was retried.
-func TestReportedTwice(t *testing.T) {
+func TestRetriedTestPassesIfItPassedOnce(t *testing.T) {
 	r := runs(t, report("a|x", "a|y"), report("a|x|<failure/>", "a|x", "a|y", "a|y"))
 	if got := fmt.Sprint(r.Retried(), r.Missing()); got != "[a: x] []" {
 		t.Errorf("got %s", got)
@@ -61,7 +61,7 @@ func TestReportedTwice(t *testing.T) {
 }
 
 // Every runner joins the names of groups and tests in its own way.
-func TestPassed(t *testing.T) {
+func TestTestsAreFoundInReportsOfEveryRunner(t *testing.T) {
 	r := runs(t, report(), report(
 		"example.com/store|TestSearch/finds_all", "tests.test_pay.TestPay|test_pay[1-EUR]", "src/a.test.ts|cart > adds two",
 		"app|tests::adds", "spec.user_spec|User has a name", "N.PayTests|Pays(amount: 1)", "a.X|twice", "b.Y|twice|<failure/>",
@@ -90,7 +90,7 @@ func TestPassed(t *testing.T) {
 }
 
 // A test with the same name that existed before does not replace a removed test.
-func TestPassedElsewhere(t *testing.T) {
+func TestSameNameElsewhereReplacesNoRemovedTest(t *testing.T) {
 	r := runs(t, report("a.X|twice", "b.Y|twice", "a.X|once"), report("b.Y|twice", "c.Z|once"))
 	if r.Passed("twice", []string{"X"}) || !r.Passed("twice", []string{"Y"}) || !r.Passed("once", []string{"X"}) {
 		t.Error("the test of b.Y counts as that of a.X, or one that moved as gone")

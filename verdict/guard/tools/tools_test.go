@@ -147,7 +147,7 @@ func TestFixturesConfigureNothing(t *testing.T) {
 	}
 }
 
-func TestWhoDecides(t *testing.T) {
+func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after, want string }{
 		"an owner gone":            {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "hold policy/owners:1"},
 		"owners written otherwise": {"CODEOWNERS", "* @a\n", "# all\n\n*\t@a\n", ""},
@@ -189,7 +189,7 @@ func FuzzCompare(f *testing.F) {
 }
 
 // A rule that is new in a newer linter never ran before, so turning it off is only evidence.
-func TestALintOfANewToolchain(t *testing.T) {
+func TestNewRuleOfANewerLinterIsOnlyEvidence(t *testing.T) {
 	lints := func(more string) string { return "[lints.clippy]\nall = 'warn'\n" + more }
 	workflow := func(version string) change.File {
 		return file(".github/workflows/ci.yml", "env:\n  clippy_version: \"1.89\"\n", "env:\n  clippy_version: \""+version+"\"\n")
@@ -205,7 +205,7 @@ func TestALintOfANewToolchain(t *testing.T) {
 }
 
 // A module's exclusions may move with its code to another module, but not to the project above it.
-func TestWhatIsIgnoredMoves(t *testing.T) {
+func TestExclusionsMayMoveToAnotherModule(t *testing.T) {
 	lint := "android {\n  lint {\n    disable 'A'\n  }\n}\n"
 	for name, tt := range map[string]struct{ from, to, want string }{
 		"to another module": {"a/build.gradle", "b/build.gradle", "evidence gradle/configuration-gone:3, evidence gradle/ignored:3"},
