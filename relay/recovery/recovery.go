@@ -26,8 +26,8 @@ const (
 	RetryEvery = time.Minute
 )
 
-// endTimeout bounds how long a relay that stops takes to give up its turn.
-const endTimeout = 2 * time.Second
+// releaseTimeout bounds how long a relay that stops takes to release its lease.
+const releaseTimeout = 2 * time.Second
 
 // Log is the part of the relay's log that recovery needs.
 type Log interface {
@@ -71,7 +71,7 @@ type Config struct {
 type Recovery struct {
 	config Config
 	github client
-	turn   chan struct{} // held by the one pass that runs here
+	slot   chan struct{} // held by the one pass that runs here
 }
 
 // Validate reports what is missing or wrong in the fields that an operator sets, which excludes Log.
@@ -91,7 +91,7 @@ func New(config Config) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recovery{config: config, github: github, turn: make(chan struct{}, 1)}, nil
+	return &Recovery{config: config, github: github, slot: make(chan struct{}, 1)}, nil
 }
 
 // Report is what one pass found and did.
@@ -149,27 +149,27 @@ func (r *Recovery) Run(ctx context.Context, done func(Report)) error {
 // is valid even then.
 func (r *Recovery) Pass(ctx context.Context) (Report, error) {
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
+	case r.slot <- struct{}{}:
+		defer func() { <-r.slot }()
 	case <-ctx.Done():
 		return Report{}, context.Cause(ctx)
 	}
 	if r.config.Lease == 0 {
 		return r.compare(ctx)
 	}
-	t := turn{notes: r.config.Log, lease: r.config.Lease}
-	if err := t.take(ctx); err != nil {
+	l := lease{notes: r.config.Log, length: r.config.Lease}
+	if err := l.take(ctx); err != nil {
 		return r.failed(err), err
 	}
-	turnCtx, lost := context.WithCancelCause(ctx)
+	leaseCtx, lost := context.WithCancelCause(ctx)
 	var keeping sync.WaitGroup
-	keeping.Go(func() { lost(t.keep(turnCtx)) })
-	report, err := r.compare(turnCtx)
+	keeping.Go(func() { lost(l.keep(leaseCtx)) })
+	report, err := r.compare(leaseCtx)
 	lost(nil)
 	keeping.Wait()
-	endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return report, errors.Join(err, t.end(endCtx))
+	return report, errors.Join(err, l.release(releaseCtx))
 }
 
 // failed returns the report of a pass that could not begin.
@@ -181,7 +181,7 @@ func (r *Recovery) failed(err error) Report {
 	return report
 }
 
-// compare makes a pass once it is this relay's turn.
+// compare makes a pass; this relay holds the lease, if there is one.
 func (r *Recovery) compare(ctx context.Context) (Report, error) {
 	var report Report
 	var errs []error

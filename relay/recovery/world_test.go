@@ -54,7 +54,7 @@ type world struct {
 	answer atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 
 	children []*child // the relays that are processes of their own
-	// lease is how long those that share a log wait for a dead one's turn.
+	// lease is how long those that share a log wait for a dead one's lease.
 	lease time.Duration
 
 	mu       sync.Mutex
