@@ -19,7 +19,7 @@ func newWhy(s *cli.Settings) *cobra.Command {
 		Long: `why collects the evidence on one pull request from GitHub alone, so its result
 is the same on any machine: every commit, every review with its verdict,
 guidelines and cost, what became of each finding, who waived, lifted or ordered
-what, the checks, and what blocks a merge, or what a merge lacked.
+what, the checks, and what blocks the merge, or was missing at the merge.
 
 A review's record counts only if a configured reviewer posted and signed it with
 a key that this machine knows, and nobody has edited it since. Inconsistencies

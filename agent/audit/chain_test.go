@@ -91,8 +91,8 @@ func TestIncidentsAreListedInOrder(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("root    dismissed review %d, which said APPROVED:", posted.ID), "  Look again.\n", "alice   closed it\n",
-		"alice   opened it again\n",
-		"alice   changed the base from main to release\n", "walter  pushed the head by force, from " + old[:7] + " to " + chain.Head[:7] + "\n",
+		"alice   reopened it\n",
+		"alice   changed the base from main to release\n", "walter  force-pushed the head, from " + old[:7] + " to " + chain.Head[:7] + "\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)

@@ -27,7 +27,7 @@ func (c *Chain) conclude(s decide.State) {
 		if condition.Name == "reviewed" || condition.Name == "let pass" || condition.Name == "approved" {
 			approved = false
 			for _, u := range s.Unheeded() {
-				c.miss("the %s of %s, %s, does not count: %s", u.What, u.By, verdict.Stamp(u.At), u.Why)
+				c.miss("the %s of %s, %s, is ignored: %s", u.What, u.By, verdict.Stamp(u.At), u.Why)
 			}
 		}
 	}
@@ -55,10 +55,10 @@ func (c *Chain) conclude(s decide.State) {
 	// Only git can tell what a merge would produce, and this report uses GitHub alone.
 	against := slices.IndexFunc(c.Rounds, func(r Round) bool { return r.Approves && r.Record.Base == c.Base })
 	if against < 0 {
-		c.miss("%s has moved on since the approval: its author's agent merges it if that still makes the change that was reviewed, "+
-			"and it is reviewed again if not", c.BaseBranch)
+		c.miss("%s has changed since the approval: the author's agent merges it if the result is still the change that was reviewed; "+
+			"otherwise it is reviewed again", c.BaseBranch)
 	} else {
-		c.miss("nothing that GitHub shows: its author's agent merges it, or its author does where that is not automatic")
+		c.miss("nothing that GitHub shows: the author's agent merges it, or the author does if automatic merging is off")
 	}
 }
 

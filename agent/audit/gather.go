@@ -86,7 +86,7 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	s, err := settings.State(ctx, pr)
 	switch {
 	case errors.Is(err, forge.ErrForbidden):
-		c.miss("what stands in the way cannot be told: %v", err)
+		c.miss("cannot tell what blocks the merge: %v", err)
 		return c, nil
 	case err != nil:
 		return Chain{}, err
@@ -104,7 +104,7 @@ func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *t
 		switch {
 		case repair.Cost == (verdict.Cost{}):
 		case !book.Made(pr, repair):
-			c.warn("what %s says that it cost does not count: it is not signed with the key of the agent of %s", verdict.Short(commit.SHA), c.Author)
+			c.warn("the cost that %s states is ignored: it is not signed with the key of %s's agent", verdict.Short(commit.SHA), c.Author)
 		case repair.Cost.USD >= costs[repair.Reviewed].USD:
 			costs[repair.Reviewed] = repair.Cost
 		}
@@ -130,7 +130,7 @@ func (c *Chain) addIncidents(incidents []forge.Incident) {
 		case forge.HeadForcePushed:
 			for _, r := range c.Rounds {
 				if r.SHA == in.Before {
-					c.warn("%s replaced %s, which round %d had reviewed, by force with %s, %s", in.By.Login, verdict.Short(in.Before), r.Record.Round,
+					c.warn("%s force-pushed over %s, which round %d had reviewed, with %s, %s", in.By.Login, verdict.Short(in.Before), r.Record.Round,
 						verdict.Short(in.After), verdict.Stamp(in.At))
 				}
 			}
@@ -150,7 +150,7 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 				Reply: r.State == forge.Commented && r.Body == "",
 			})
 			if c.listed(r.Author.Login) && r.EditedAt != nil {
-				c.warn("the review %s by %s was edited after it was posted and carries no record, or no longer", r.URL, r.Author.Login)
+				c.warn("the review %s by %s was edited after it was posted and contains no record now", r.URL, r.Author.Login)
 			}
 			continue
 		}
@@ -158,7 +158,7 @@ func (c *Chain) addReviews(pr forge.PullRequest, book *trust.Book) {
 			Review: r.ID, URL: r.URL, By: r.Author.Login, At: r.SubmittedAt, EditedAt: r.EditedAt, SHA: r.SHA, State: r.State, Record: record,
 		}
 		if round.Doubt = cmp.Or(c.doubt(pr, r, record), book.Opinion(pr, r, c.Reviewers).Doubt); round.Doubt != "" {
-			c.warn("the record in the review %s is not believed: %s", r.URL, round.Doubt)
+			c.warn("the record in the review %s is not trusted: %s", r.URL, round.Doubt)
 		} else {
 			c.CostUSD += record.CostUSD
 			c.Tokens += record.Usage.Total()
@@ -205,7 +205,7 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		switch {
 		case len(counted) > 0 && counted[0].Removed != "":
 			order = counted[0]
-			c.warn("the order %s by %s was edited at %s by %s, and counts as it was: /touchstone stop", comment.URL, comment.Author.Login,
+			c.warn("the order %s by %s was edited at %s by %s; the text from before counts: /touchstone stop", comment.URL, comment.Author.Login,
 				verdict.Stamp(*comment.EditedAt), order.Removed)
 		case !ok:
 			continue

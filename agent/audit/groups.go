@@ -154,10 +154,10 @@ func (g Groups) Write(to io.Writer) error {
 			one.ToMerge.columns(), one.Reviews, one.Took.columns(), findings, one.CostUSD)
 	}
 	if len(g.Groups) == 0 {
-		fmt.Fprintln(w, "nothing was reviewed in this time")
+		fmt.Fprintln(w, "nothing was reviewed in this period")
 	}
 	if g.Partial {
-		fmt.Fprintln(w, "there were more pull requests or reviews than are counted here: take a shorter time")
+		fmt.Fprintln(w, "there were more pull requests or reviews than this counts; choose a shorter period")
 	}
 	return w.Flush()
 }

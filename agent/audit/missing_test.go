@@ -251,7 +251,7 @@ func TestMergeWithoutApprovalNamesWhatItLacked(t *testing.T) {
 	chain, text := w.why()
 	want := []string{"no review that counts approved " + chain.Head[:7],
 		"no check has passed on it, and merge.require_checks is on in the agent's configuration"}
-	if chain.State != "merged" || !strings.Contains(text, "What the merge lacked:") || !slices.Equal(chain.Missing, want) {
+	if chain.State != "merged" || !strings.Contains(text, "What was missing at the merge:") || !slices.Equal(chain.Missing, want) {
 		t.Errorf("missing %q:\n%s", chain.Missing, text)
 	}
 }

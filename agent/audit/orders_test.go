@@ -31,7 +31,7 @@ func TestOrdersNameWhoGaveThemAndWhetherTheyCount(t *testing.T) {
 	if o := chain.Orders[1]; o.By != loopback.Root || o.Verb != "stop" || o.May != "admin" || !o.Counts {
 		t.Errorf("the second order is %+v", o)
 	}
-	for _, want := range []string{"walter (write)  DOES NOT COUNT  /touchstone waive  0a1b2c3d  It is only a test.",
+	for _, want := range []string{"walter (write)  IGNORED  /touchstone waive  0a1b2c3d  It is only a test.",
 		"root has stopped the agents here"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)

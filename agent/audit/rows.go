@@ -192,7 +192,7 @@ func (s RowStats) Write(to io.Writer) error {
 		}
 	}
 	if s.Partial {
-		fmt.Fprintln(w, "there were more pull requests or reviews than are counted here: take a shorter time")
+		fmt.Fprintln(w, "there were more pull requests or reviews than this counts; choose a shorter period")
 	}
 	return w.Flush()
 }

@@ -195,7 +195,7 @@ func (s Stats) Write(to io.Writer) error {
 	line("repositories", "%s", strings.Join(s.Repositories, ", "))
 	line("pull requests", "%d: %d merged, %d closed, %d open", s.PullRequests, s.Merged, s.Closed, s.Open)
 	if s.Partial {
-		line("", "there were more than are counted here: take a shorter time")
+		line("", "there were more than this counts; choose a shorter period")
 	}
 	if s.Merged > 0 {
 		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30; p90 %s, p99 %s", s.MedianToMerge.Round(time.Second),

@@ -96,7 +96,7 @@ func TestStats(t *testing.T) {
 	for _, want := range []string{
 		"4: 2 merged, 1 closed, 1 open", "median 5m0s; 50 % within 10 minutes, 100 % within 30", "median 1, mean 1.5, at most 2",
 		"$1.50, 375 tokens, 80 %",
-		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "take a shorter time", "1; let pass by a person: 1",
+		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "choose a shorter period", "1; let pass by a person: 1",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text does not say %q:\n%s", want, text.String())

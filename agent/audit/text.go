@@ -45,7 +45,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 	case c.State == "closed":
 		b.WriteString("\nNot merged, and closed.\n")
 	default:
-		b.WriteString("\nNot merged. What stands in the way:\n")
+		b.WriteString("\nNot merged. What blocks the merge:\n")
 	}
 	if c.Merge == nil {
 		list(b, c.Missing)
@@ -54,7 +54,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 		}
 	}
 	if len(c.Warnings) > 0 {
-		b.WriteString("\nWhat does not fit together:\n")
+		b.WriteString("\nInconsistencies:\n")
 		list(b, c.Warnings)
 	}
 }
@@ -63,7 +63,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 func proofs(b *strings.Builder, all []verdict.Proof) {
 	for i, p := range all {
 		if p.Lacks && !all[i-1].Lacks {
-			b.WriteString("What the merge lacked:\n")
+			b.WriteString("What was missing at the merge:\n")
 		}
 		text := plain(p.Text)
 		switch {
@@ -114,7 +114,7 @@ func (c Chain) writeRounds(row func(...string)) {
 	for _, r := range c.Rounds {
 		counts := "counts"
 		if !r.believed() {
-			counts = "DOES NOT COUNT: " + plain(r.Doubt)
+			counts = "IGNORED: " + plain(r.Doubt)
 		}
 		record := r.Record
 		row(fmt.Sprintf("round %d", record.Round), verdict.Short(r.SHA)+" on "+verdict.Short(record.Base), verdict.Stamp(r.At), r.By,
@@ -161,7 +161,7 @@ func (c Chain) writeOrders(row func(...string)) {
 	for _, o := range c.Orders {
 		counts := "counts"
 		if !o.Counts {
-			counts = "DOES NOT COUNT"
+			counts = "IGNORED"
 		}
 		row(verdict.Stamp(o.At), o.By+" ("+o.May+")", counts, "/touchstone "+o.Verb, plain(o.Finding), plain(o.Reason), o.URL, plain(o.Unclear))
 	}
@@ -169,9 +169,9 @@ func (c Chain) writeOrders(row func(...string)) {
 
 func (c Chain) writeLabels(row func(...string)) {
 	for _, l := range c.Labels {
-		did := "took off"
+		did := "removed"
 		if l.Added {
-			did = "put on"
+			did = "added"
 		}
 		row(verdict.Stamp(l.At), l.By, did, plain(l.Label))
 	}
@@ -181,13 +181,13 @@ func (c Chain) writeIncidents(row func(...string)) {
 	for _, in := range c.Incidents {
 		before, after := plain(in.Before), plain(in.After)
 		what := map[forge.IncidentKind]string{
-			forge.HeadForcePushed: "pushed the head by force, from " + verdict.Short(before) + " to " + verdict.Short(after),
-			forge.BaseForcePushed: "pushed the base by force, from " + verdict.Short(before) + " to " + verdict.Short(after),
+			forge.HeadForcePushed: "force-pushed the head, from " + verdict.Short(before) + " to " + verdict.Short(after),
+			forge.BaseForcePushed: "force-pushed the base, from " + verdict.Short(before) + " to " + verdict.Short(after),
 			forge.BaseChanged:     "changed the base from " + before + " to " + after,
 			forge.ReviewDismissed: fmt.Sprintf("dismissed review %d, which said %s:", in.Review, before),
 			forge.CommentDeleted:  "deleted a comment by " + before,
 			forge.Closed:          "closed it",
-			forge.Reopened:        "opened it again",
+			forge.Reopened:        "reopened it",
 		}[in.Kind]
 		row(verdict.Stamp(in.At), in.By, what, plain(in.Reason))
 	}

@@ -26,7 +26,7 @@ func TestTamperingIsWarnedOf(t *testing.T) {
 			posted := w.review(loopback.Judge, approved)
 			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID), map[string]string{"body": "Fine."},
 				nil)
-		}, "was edited after it was posted and carries no record, or no longer"},
+		}, "was edited after it was posted and contains no record now"},
 		"somebody else's record": {func(w *world) { w.review(loopback.Person, approved) }, "walter is not one of the reviewers"},
 		"a record about another commit": {func(w *world) { r := approved; r.Head = strings.Repeat("0", 40); w.review(loopback.Judge, r) },
 			"it is about 0000000, while GitHub has it on "},
@@ -42,7 +42,7 @@ func TestTamperingIsWarnedOf(t *testing.T) {
 		"a reviewed commit that was pushed away": {func(w *world) {
 			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1})
 			w.force("rewritten")
-		}, ", which round 1 had reviewed, by force with "},
+		}, ", which round 1 had reviewed, with "},
 		"a comment that was deleted": {func(w *world) {
 			order := w.comment(loopback.Person, "/touchstone stop")
 			w.Call(loopback.Root, http.MethodDelete, fmt.Sprintf("issues/comments/%d", order), nil, nil)
@@ -54,7 +54,7 @@ func TestTamperingIsWarnedOf(t *testing.T) {
 			test.happens(w)
 			chain, text := w.why()
 			if len(chain.Warnings) != 1 || !strings.Contains(chain.Warnings[0], test.want) ||
-				!strings.Contains(text, "What does not fit together:\n  - "+chain.Warnings[0]) {
+				!strings.Contains(text, "Inconsistencies:\n  - "+chain.Warnings[0]) {
 				t.Errorf("warnings %q; want one that says %q, and the text too:\n%s", chain.Warnings, test.want, text)
 			}
 			if chain.Approved != 0 || len(chain.Findings) != 0 || chain.CostUSD != 0 {

@@ -143,7 +143,7 @@ func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []strin
 		wrong = append(wrong, fmt.Sprintf("`why` counts %.2f US dollars, and the models took %.2f", chain.CostUSD+chain.FixCostUSD, paid))
 	}
 	if p.Merged && !c.Legitimate && !approvable && missing == "" {
-		wrong = append(wrong, "`why` says that the merge lacked nothing")
+		wrong = append(wrong, "`why` says that nothing was missing at the merge")
 	}
 	for _, want := range c.told {
 		if !strings.Contains(text.String(), want) {
