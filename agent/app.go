@@ -51,7 +51,7 @@ for a repository's rules.`,
 				return err
 			}
 			if cfg.Path() == "" {
-				return errors.New("this user has no place for a configuration; name one with --config")
+				return errors.New("this user has no configuration directory; name a configuration file with --config")
 			}
 			a.Config, a.Dialog = cfg, cli.NewDialog(cmd)
 			a.GitHub = forge.Config{APIURL: cfg.GitHub.APIURL, Version: version.String()}
@@ -59,9 +59,9 @@ for a repository's rules.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.Organization, "organization", "", "the organization that owns the App (default: whoever is signed in to GitHub)")
+	flags.StringVar(&a.Organization, "organization", "", "the organization that owns the App (default: the user who is signed in to GitHub)")
 	flags.StringVar(&a.Name, "name", "", "the App's name, which must be unique on GitHub (default touchstone of the organization)")
-	flags.BoolVar(&a.NoBrowser, "no-browser", false, "print the page's address and open no browser")
+	flags.BoolVar(&a.NoBrowser, "no-browser", false, "print the page's address instead of opening a browser")
 	a.Wait = cli.Span(15 * time.Minute)
 	flags.Var(&a.Wait, "wait", "how long to wait for what you do in the browser")
 	return cmd

@@ -110,7 +110,7 @@ func TestInitAsksOnATerminal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.answer("Is this machine to act as reviewer or as author? ", "author")
+	p.answer("Should this machine act as reviewer or as author? ", "author")
 	p.paste(askToken, simtest.Token(alice))
 	p.answer(askRepos, "acme/app")
 	p.answer(askReviewer, judge)

@@ -44,7 +44,7 @@ func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 		cmd.SetArgs(strings.Fields(line))
 		end := cli.Ending(ctx, cmd.ExecuteContext(ctx))
 		if end.Code != cli.ExitInconclusive || sentence("touchstone: "+end.Error()) != nil ||
-			!strings.Contains(end.Error(), "stopped before it was done") || strings.Contains(end.Error(), "context") {
+			!strings.Contains(end.Error(), "stopped before it finished") || strings.Contains(end.Error(), "context") {
 			t.Errorf("%s: exits %d and says %q", line, end.Code, end.Error())
 		}
 	}
@@ -64,9 +64,9 @@ func TestExitCodesAndMessagesOfErrors(t *testing.T) {
 		"a verdict":          {stopped, cli.Exit{Code: cli.ExitRequestChanges}, cli.ExitRequestChanges, ""},
 		"a usage":            {t.Context(), cli.Usage(newRoot(), broken), cli.ExitUsage, "the disk is full; see `touchstone --help`"},
 		"broken":             {t.Context(), broken, cli.ExitFailed, "the disk is full"},
-		"broken and stopped": {stopped, broken, cli.ExitInconclusive, "this was stopped before it was done; the last it met: the disk is full"},
+		"broken and stopped": {stopped, broken, cli.ExitInconclusive, "this was stopped before it finished; its last error: the disk is full"},
 		"stopped with git": {stopped, fmt.Errorf("git add: %w", &exec.ExitError{}), cli.ExitInconclusive,
-			"this was stopped before it was done; run it again when it suits"},
+			"this was stopped before it finished; run it again"},
 		"git failed": {t.Context(), fmt.Errorf("git add: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), cli.ExitFailed,
 			"git add: exit status 0"},
 	} {

@@ -31,12 +31,13 @@ drafts and on pull requests that a label holds.`,
 				case !pr.Open:
 					return fmt.Errorf("%s is closed; there is nothing to fix", pr.Ref)
 				case pr.Fork:
-					return fmt.Errorf("%s comes from a fork; its branch is left to people", pr.Ref)
+					return fmt.Errorf("%s comes from a fork, and fix does not push to forks; push to its branch yourself", pr.Ref)
 				case pr.SameBranch != "":
-					return fmt.Errorf("%s has its branch %s in common with %s, into which a fix would bring its base; close one of them, or give it a "+
-						"branch of its own", pr.Ref, pr.Head.Name, pr.SameBranch)
+					return fmt.Errorf("%s shares its branch %s with %s, so a fix would merge the base of one into both; close one of them, or give it "+
+						"its own branch", pr.Ref, pr.Head.Name, pr.SameBranch)
 				case pr.Shared:
-					return fmt.Errorf("%s comes from %s, which others build on; that branch is left to people", pr.Ref, pr.Head.Name)
+					return fmt.Errorf("%s comes from %s, which other branches are built on, and fix does not push to such a branch; push to it "+
+						"yourself", pr.Ref, pr.Head.Name)
 				}
 				step, err := a.Act(ctx, pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA, Reason: "asked for by hand"})
 				if err != nil {

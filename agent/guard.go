@@ -72,7 +72,7 @@ command line is wrong, 1 anything else.`,
 				return err
 			}
 			if base == "" {
-				cmd.PrintErrf("guard: compares with %s; another one takes --base\n", against)
+				cmd.PrintErrf("guard: comparing with %s; give --base to compare with another branch\n", against)
 			}
 			change, err := c.Change(cmd.Context(), against, committed)
 			if err != nil {
@@ -129,7 +129,7 @@ func readPatterns(patterns []string) ([][]byte, error) {
 	for _, pattern := range patterns {
 		names, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
 		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("there is no report %s; run the tests with a JUnit report first", pattern)
+			return nil, fmt.Errorf("no report matches %s; run the tests with a JUnit report first", pattern)
 		}
 		for _, name := range names {
 			if out, err = appendFile(out, name); err != nil {

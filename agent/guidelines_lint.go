@@ -51,7 +51,7 @@ finds a problem.`,
 				return fmt.Errorf("the guidelines have %s in %s", verdict.Amount(wrong, "problem", "problems"),
 					verdict.Amount(read, "document", "documents"))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "nothing is wrong with %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"),
+			fmt.Fprintf(cmd.OutOrStdout(), "no problem found in %s (guidelines %s)\n", verdict.Amount(read, "document", "documents"),
 				set.Version())
 			return nil
 		},

@@ -53,7 +53,7 @@ the last request of the last session. If the price of a model is not known, only
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.budget <= 0 || r.rounds <= 0 {
-				return cli.Usage(cmd, errors.New("--budget and --rounds have to be more than 0"))
+				return cli.Usage(cmd, errors.New("--budget and --rounds must be more than 0"))
 			}
 			h, err := s.History(cmd, since, reviewers)
 			if err != nil {
@@ -83,7 +83,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 			return err
 		}
 		if len(with) == 0 {
-			return fmt.Errorf("there is no guideline document in %s", r.with)
+			return fmt.Errorf("%s contains no guideline document", r.with)
 		}
 		if _, err := remoteguidelines.Lay(guidelines.Set{}, with); err != nil {
 			return fmt.Errorf("read the documents in %s: %w", r.with, err)
@@ -99,7 +99,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), plan)
 	if len(plan.Rounds) > 0 && !r.yes && !cli.NewDialog(cmd).Yes("Begin? [Y/n] ") {
-		return errors.New("nothing was replayed, since nobody said yes; add --yes to begin without being asked")
+		return errors.New("nothing was replayed, since the answer was not yes; add --yes to start without being asked")
 	}
 	dir, err := tempdir.Open(ctx, h.Config.StateDir)
 	if err != nil {

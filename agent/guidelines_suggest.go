@@ -113,7 +113,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 	if err := cli.Print(cmd.OutOrStdout(), format, s); err != nil || len(s.Rejected) == 0 {
 		return err
 	}
-	return fmt.Errorf("the draft of %s is rejected, and nothing is written; run it again for another one", s.Rule)
+	return fmt.Errorf("the draft of %s is rejected, and nothing is written; run this again for another draft", s.Rule)
 }
 
 // request is the request for the session: it works in an empty directory, with the model that reviews.

@@ -26,7 +26,7 @@ It finds the GitHub login in the same way as touchstone join.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			if mode == "" {
-				mode, _ = start.Ask("Is this machine to act as reviewer or as author? ") // without an answer, cli.Role asks for the flag
+				mode, _ = start.Ask("Should this machine act as reviewer or as author? ") // without an answer, cli.Role asks for the flag
 			}
 			role, err := cli.Role(cmd, mode)
 			if err != nil {

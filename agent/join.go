@@ -74,13 +74,13 @@ you paste. It asks nothing where there is no terminal.`,
 				start.Set("relay.token_file", name)
 			}
 			if admin {
-				start.Say("the administrator's token is in %s; commands that ask for one read it from RELAY_TOKEN", token)
+				start.Say("the administrator's token is in %s; commands that need it read it from RELAY_TOKEN", token)
 				return start.Write(cfg)
 			}
 			return start.Finish(cmd.Context(), cfg, decide.Role(member.Role), member.Repositories, member.Reviewers)
 		},
 	}
-	cmd.Flags().BoolVar(&start.App, "app", false, "as reviewer, act as a GitHub App, which touchstone app create makes next")
+	cmd.Flags().BoolVar(&start.App, "app", false, "as reviewer, act as a GitHub App; run touchstone app create next")
 	start.Bind(cmd)
 	return cmd
 }

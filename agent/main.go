@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string) int {
 	flush, err := telemetry.Export(ctx, os.Getenv, version.String())
 	if err != nil {
 		// There is no logger yet, and no reason to stop.
-		fmt.Fprintln(os.Stderr, "touchstone: traces are not what they could be: "+err.Error())
+		fmt.Fprintln(os.Stderr, "touchstone: a setting for traces cannot be used: "+err.Error())
 	}
 	err = cmd.ExecuteContext(ctx)
 	flush()
@@ -140,7 +140,7 @@ func suggest(cmd *cobra.Command, args []string, err error) error {
 		return err
 	}
 	if !cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command ") { // the wording of cobra.NoArgs
-		return fmt.Errorf("%q is one argument too many", args[0])
+		return fmt.Errorf("unexpected argument %q", args[0])
 	}
 	cmd.SuggestionsMinimumDistance = 2 // differing letters
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

@@ -29,7 +29,7 @@ answer, it reads at most 100 from GitHub, the last changed first.`,
 			}
 			if login == "" {
 				if login, err = github.Viewer(cmd.Context()); err != nil {
-					return fmt.Errorf("find out whose queue to show: %w; or give --login", err)
+					return fmt.Errorf("find out whose queue to show: %w; give --login to name the login", err)
 				}
 			}
 			pulls, partial, err := cli.OpenPulls(cmd, cfg, github, s.Repos)

@@ -44,9 +44,9 @@ or somebody stopped it.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case here && len(args) > 0:
-				return errors.New("--local reviews this clone, and no pull request")
+				return errors.New("--local reviews this clone; give either --local or a pull request")
 			case !here && (l.Base != "" || l.Staged):
-				return errors.New("--base and --staged are about a clone; add --local")
+				return errors.New("--base and --staged apply to a clone only; add --local")
 			case !here && len(args) == 0:
 				return errors.New("what to review is missing: write a pull request as 12, owner/name#12 or the address of its page, or --local for " +
 					"this clone")
@@ -87,7 +87,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *worker.Agent, pr for
 	out := cmd.OutOrStdout()
 	switch {
 	case verdict.SameLogin(pr.Author.Login, pr.Viewer):
-		return fmt.Errorf("%s is %s's own and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref,
+		return fmt.Errorf("%s belongs to %s, and GitHub lets nobody review their own pull request; run this with the reviewer's token", pr.Ref,
 			pr.Viewer)
 	case !pr.Open:
 		return fmt.Errorf("%s is closed; there is nothing to review", pr.Ref)

@@ -94,7 +94,7 @@ func together(ctx context.Context, address string, d *daemon.Daemon) error {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("show the metrics at %s, which metrics.listen asks for: %w; is another agent there already?", address, err)
+		return fmt.Errorf("serve the metrics at %s, which metrics.listen names: %w; check that no other agent uses that address", address, err)
 	}
 	zerolog.Ctx(ctx).Info().Stringer("address", listener.Addr()).Msg("metrics are at /metrics")
 	all, ctx := errgroup.WithContext(ctx)

@@ -114,7 +114,7 @@ func bindFollow(cmd *cobra.Command, follow *bool) {
 // showLogs prints the log of a service.
 func showLogs(cmd *cobra.Command, found setup.Service, follow bool) error {
 	if there, err := found.Installed(); err != nil || !there {
-		return cmp.Or(err, fmt.Errorf("the %s's agent is not installed as a service, whose log this shows; run `touchstone service install "+
+		return cmp.Or(err, fmt.Errorf("the %s's agent is not installed as a service, so it has no log to show; run `touchstone service install "+
 			"--mode %s`", found.Role, found.Role))
 	}
 	return found.Show(cmd.Context(), follow, cmd.OutOrStdout())

@@ -39,7 +39,7 @@ of pull requests, which never load skills.`,
 			programs = slices.DeleteFunc(skill.Programs(), func(p string) bool { _, err := exec.LookPath(p); return err != nil })
 		}
 		if len(programs) == 0 {
-			return fmt.Errorf("none of %s is on the path; name one with --for", strings.Join(skill.Programs(), ", "))
+			return fmt.Errorf("none of %s is on PATH; name one with --for", strings.Join(skill.Programs(), ", "))
 		}
 		var paths []string
 		for _, p := range programs {
@@ -92,7 +92,7 @@ of pull requests, which never load skills.`,
 		},
 	}
 	for _, c := range []*cobra.Command{install, uninstall} {
-		c.Flags().StringSliceVar(&programs, "for", nil, strings.Join(skill.Programs(), ", ")+" (default those that are on the path)")
+		c.Flags().StringSliceVar(&programs, "for", nil, strings.Join(skill.Programs(), ", ")+" (default those that are on PATH)")
 	}
 	show := &cobra.Command{
 		Use: "print", Short: "Print the skill", Args: cobra.NoArgs,

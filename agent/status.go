@@ -36,7 +36,7 @@ requests and the other machines that the relay knows.`,
 			out := cmd.OutOrStdout()
 			if watch {
 				if format != "text" || !terminal.Is(out) {
-					return cli.Usage(cmd, errors.New("--watch draws on a terminal, and this is none; leave it out, or run it again and again "+
+					return cli.Usage(cmd, errors.New("--watch needs a terminal, and this is not one; leave it out, or run status repeatedly "+
 						"with --format json"))
 				}
 				return status.Watch(cmd.Context(), out, cfg, s.Repos)

@@ -56,7 +56,7 @@ func (q Queue) Write(to io.Writer) error {
 		}
 	}
 	if q.Partial {
-		fmt.Fprintf(w, "There are more: only the %d pull requests that changed last were read. A relay knows them all.\n", MostRead)
+		fmt.Fprintf(w, "There may be more: only the %d pull requests that changed last were read. A relay knows all of them.\n", MostRead)
 	}
 	return w.Flush()
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoTerminal says that there is no terminal to ask on.
-var errNoTerminal = errors.New("this is no terminal, so nothing is asked")
+var errNoTerminal = errors.New("this is not a terminal, so no question can be asked")
 
 // Dialog asks people questions, if there is a terminal.
 type Dialog struct {

@@ -49,7 +49,7 @@ func OnePull(_ *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	}
-	return fmt.Errorf("%q are %d arguments where one pull request is meant; give one at a time", args, len(args))
+	return fmt.Errorf("%q are %d arguments; give one pull request at a time", args, len(args))
 }
 
 // Usage returns the error of a command line that cannot be understood.
@@ -91,7 +91,7 @@ func Ending(ctx context.Context, err error) Exit {
 	case ctx.Err() == nil:
 		return Exit{ExitFailed, err}
 	case errors.Is(err, context.Canceled), errors.As(err, new(*exec.ExitError)): // a terminal interrupts git as well
-		return Exit{ExitInconclusive, errors.New("this was stopped before it was done; run it again when it suits")}
+		return Exit{ExitInconclusive, errors.New("this was stopped before it finished; run it again")}
 	}
-	return Exit{ExitInconclusive, fmt.Errorf("this was stopped before it was done; the last it met: %w", err)}
+	return Exit{ExitInconclusive, fmt.Errorf("this was stopped before it finished; its last error: %w", err)}
 }

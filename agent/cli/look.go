@@ -15,7 +15,7 @@ import (
 // BindOnlooker adds the flags of commands that only read GitHub.
 func BindOnlooker(cmd *cobra.Command, reviewers *[]string, format *string) {
 	cmd.Flags().StringArrayVar(reviewers, "reviewer", nil,
-		"`login` whose reviews count, in place of the configured ones; may be given more than once")
+		"`login` whose reviews count, instead of the configured ones; may be given more than once")
 	cmd.Flags().StringVar(format, "format", "text", "text or json")
 }
 
@@ -29,8 +29,8 @@ func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string) (config.Conf
 		cfg.Reviewers = reviewers
 	}
 	if len(cfg.Reviewers) == 0 {
-		return cfg, nil, config.Mistake{Err: errors.New("whose reviews count is not known: list the logins under `reviewers` in the " +
-			"configuration, or give --reviewer login")}
+		return cfg, nil, config.Mistake{Err: errors.New("no reviewer is configured, so no review counts; list the logins under `reviewers` in " +
+			"the configuration, or give --reviewer login")}
 	}
 	client, err := compose.Client(cfg)
 	return cfg, client, err

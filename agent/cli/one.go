@@ -110,7 +110,7 @@ func RoleOf(cmd *cobra.Command, cfg config.Config, mode string) (decide.Role, er
 	}
 	self, err := client.Viewer(cmd.Context())
 	if err != nil {
-		return "", fmt.Errorf("find out whose token this is: %w", err)
+		return "", fmt.Errorf("look up the login of the token: %w", err)
 	}
 	if verdict.ListsLogin(cfg.Reviewers, self) {
 		return decide.Reviewer, nil

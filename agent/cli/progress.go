@@ -50,7 +50,7 @@ func narrate(out io.Writer) func(engine.Progress) {
 		case engine.ProgressHeartbeat:
 			text = p.Waiting()
 		case engine.ProgressRetry:
-			text = "the provider refused and is asked again: " + p.Text
+			text = "the provider refused; the request is repeated: " + p.Text
 		case engine.ProgressTool:
 			text = p.Text
 		default:

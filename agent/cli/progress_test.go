@@ -30,7 +30,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 		say(p)
 	}
 	want := fmt.Sprintf("%7s  1/9 Graph\n%7s  8/9 AI-Antipattern\n%7s  Read a.go, 1000 tokens\n%7s  the model is thinking, 30s since its "+
-		"last output\n%7s  the provider refused and is asked again: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
+		"last output\n%7s  the provider refused; the request is repeated: overloaded\uFFFD[2J\n", "1s", "1m10s", "1m11s", "1m40s", "1m41s")
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

@@ -39,7 +39,7 @@ type Settings struct {
 func (s *Settings) Bind(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.ConfigPath, "config", "",
-		"configuration `file` (default agent.yaml in the user's configuration directory, if it is there)")
+		"configuration `file` (default agent.yaml in the user's configuration directory, if it exists)")
 	flags.StringArrayVar(&s.Repos, "repo", nil, "repository as `owner/name`; may be given more than once")
 	flags.StringVar(&s.logFormat, "log-format", "", "auto, console or json (default auto: console on a terminal)")
 	flags.StringVar(&s.logLevel, "log-level", "", "debug, info, warn or error (default info)")
@@ -158,7 +158,7 @@ func ParseRef(cmd *cobra.Command, cfg config.Config, arg string) (forge.Ref, err
 func Role(cmd *cobra.Command, mode string) (decide.Role, error) {
 	role := decide.Role(mode)
 	if mode == "" {
-		return "", Usage(cmd, errors.New("--mode is missing; it is reviewer or author"))
+		return "", Usage(cmd, errors.New("--mode is missing; it must be reviewer or author"))
 	}
 	if role != decide.Reviewer && role != decide.Author {
 		return "", Usage(cmd, fmt.Errorf("--mode is %q but must be reviewer or author", mode))

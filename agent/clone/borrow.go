@@ -103,7 +103,8 @@ func unmergeable(err error, of Side, base string) error {
 		return err
 	}
 	_, why, _ := strings.Cut(err.Error(), worktree.ErrUnmergeable.Error()+": ")
-	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with where that began: --base $(git "+
+	return fmt.Errorf("%s cannot be merged into %s: %s; merge %[2]s into your branch first, or compare with the commit where the branch "+
+		"began: --base $(git "+
 		"merge-base %[2]s HEAD)", of, base, why)
 }
 
@@ -160,7 +161,7 @@ func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, erro
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	if e := entries[0]; !strings.HasPrefix(e.mode, "100") {
-		return nil, fmt.Errorf("read %q at %.12s: it is no regular file: %w", name, rev, fs.ErrInvalid)
+		return nil, fmt.Errorf("read %q at %.12s: it is not a regular file: %w", name, rev, fs.ErrInvalid)
 	}
 	if entries[0].size > maxLocalFile {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, entries[0].size, worktree.ErrTooLarge)
@@ -238,5 +239,5 @@ func (c *Clone) Base(ctx context.Context, named string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("none of %s is in this clone; name the branch to compare with by --base", strings.Join(candidates, ", "))
+	return "", fmt.Errorf("this clone has none of %s; name the branch to compare with in --base", strings.Join(candidates, ", "))
 }

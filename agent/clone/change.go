@@ -61,7 +61,7 @@ func (c *Clone) change(ctx context.Context, from, to string) (guard.Change, erro
 			f.Path = ""
 		case 'R', 'C':
 			if len(fields) == 0 {
-				return guard.Change{}, errors.New("compare with the base: git's answer is cut off")
+				return guard.Change{}, errors.New("compare with the base: git's output is incomplete")
 			}
 			f.Path, fields = fields[0], fields[1:]
 		}

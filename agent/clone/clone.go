@@ -41,7 +41,7 @@ func Open(ctx context.Context) (*Clone, error) {
 	}
 	var err error
 	if c.Top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
-		return nil, fmt.Errorf("the current directory is in no clone that can be read; run this inside one: %w", err)
+		return nil, fmt.Errorf("the current directory is not in a git clone that can be read; run this inside one: %w", err)
 	}
 	// What this user ignores everywhere may be secret, and line ends may follow the user's settings. The git
 	// commands below read no user configuration, so both settings are passed to them.
@@ -94,7 +94,7 @@ func (c *Clone) disarm(ctx context.Context) error {
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if strings.Contains(name, "=") {
-			return fmt.Errorf("the clone configures a filter that cannot be switched off: %q; rename it", name)
+			return fmt.Errorf("the clone configures a filter that cannot be turned off: %q; rename it", name)
 		}
 		value := ""
 		if strings.HasSuffix(name, ".required") {

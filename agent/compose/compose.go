@@ -185,7 +185,7 @@ func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forg
 	}
 	self, err := client.Viewer(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("find out whose token this is: %w", err)
+		return nil, "", fmt.Errorf("look up the login of the token: %w", err)
 	}
 	return client, self, CheckIdentity(role, self, cfg.Reviewers)
 }

@@ -36,9 +36,9 @@ func (l Review) Check(here, dryRun bool) error {
 	case here && dryRun:
 		return errors.New("a local review posts nothing anyway; leave out --dry-run")
 	case !here && !dryRun && (l.Prompts || l.Format != "text"):
-		return errors.New("this review would be posted; add --dry-run to have it printed, or --local")
+		return errors.New("this would post the review instead of printing it; add --dry-run or --local")
 	case l.Prompts && l.Format != "text":
-		return fmt.Errorf("--show-prompt prints no review, and a prompt is text; leave out --format %s", l.Format)
+		return fmt.Errorf("--show-prompt prints prompts as text, not a review; leave out --format %s", l.Format)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (l Review) Run(cmd *cobra.Command, cfg config.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	step := cli.Steps(cmd.ErrOrStderr())
-	step("copying the change out of the clone")
+	step("copying the change from the clone")
 	c, err := clone.Open(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (l Review) examine(cmd *cobra.Command, cfg config.Config, tempDir string, s
 	if _, err := examiner.Engine.Probe(ctx); err != nil {
 		return err
 	}
-	step("beginning the session with " + examiner.Engine.Name())
+	step("starting the session with " + examiner.Engine.Name())
 	x, err := prepared.Examine(ctx, cli.Progress(cmd.ErrOrStderr()), worker.Round(cfg))
 	if err != nil {
 		return cli.Inconclusive(err)

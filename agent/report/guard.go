@@ -41,12 +41,12 @@ func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format st
 	case 0:
 		text.WriteString("guard: nothing here certainly lowers the quality bar\n")
 	case 1:
-		text.WriteString("guard: 1 hold; take it back, or let a person approve it\n")
+		text.WriteString("guard: 1 hold; undo it, or have a person approve it\n")
 	default:
-		fmt.Fprintf(&text, "guard: %d holds; take them back, or let a person approve them\n", holds)
+		fmt.Fprintf(&text, "guard: %d holds; undo them, or have a person approve them\n", holds)
 	}
 	if evidence > 0 && len(found) == len(guard.Holds(found)) {
-		fmt.Fprintf(&text, "guard: %d more could; see them with --all\n", evidence)
+		fmt.Fprintf(&text, "guard: %d more may lower it; see them with --all\n", evidence)
 	}
 	_, err := io.WriteString(out, text.String())
 	return err

@@ -36,7 +36,8 @@ type Review struct {
 func New(subject string, o reviewer.Outcome) Review {
 	r := Review{Subject: subject, Judgement: o.Judgement, Record: o.Record}
 	if o.Carried {
-		r.Judgement.Answer.Summary = "Carried over from the last approval: merging this head changes the same, file for file. No model was run."
+		r.Judgement.Answer.Summary = "Carried over from the last approval: merging this head makes the same changes, file for file. No model " +
+			"was run."
 	}
 	for _, f := range o.Change.Files {
 		r.First = cmp.Or(r.First, f.Path)

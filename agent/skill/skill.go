@@ -43,7 +43,7 @@ var ErrForeign = errors.New("there is a skill of that name which touchstone did 
 func Path(home, program string) (string, error) {
 	below, ok := homes[program]
 	if !ok {
-		return "", fmt.Errorf("touchstone knows no place for skills of %q, only of %s", program, strings.Join(Programs(), ", "))
+		return "", fmt.Errorf("touchstone does not know where %q keeps its skills; it knows %s", program, strings.Join(Programs(), ", "))
 	}
 	return filepath.Join(home, filepath.FromSlash(below), name, "SKILL.md"), nil
 }

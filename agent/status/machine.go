@@ -103,7 +103,7 @@ func (s Machine) Write(out io.Writer) error {
 	}
 	for _, a := range s.Agents {
 		if !a.Ran {
-			fmt.Fprintf(&b, "%s: never ran here; start it with `touchstone run --mode %s`\n", a.Role, a.Role)
+			fmt.Fprintf(&b, "%s: never ran on this machine; start it with `touchstone run --mode %s`\n", a.Role, a.Role)
 			continue
 		}
 		fmt.Fprintf(&b, "%s: %s, %s\n", a.Role, a.doing(time.Now()), verdict.Amount(a.Entries, "entry", "entries"))
@@ -163,7 +163,7 @@ func ChosenForAll(ctx context.Context, cfg config.Config) []string {
 		lines = append(lines, said.String())
 	}
 	for _, problem := range said.Problems {
-		lines = append(lines, "left out, as no agent here can use it: "+problem)
+		lines = append(lines, "ignored, since no agent on this machine can use it: "+problem)
 	}
 	if err != nil {
 		lines = append(lines, err.Error())
@@ -252,7 +252,7 @@ func screen(machine Machine, relay shared, url string, columns, lines int, now t
 	case url == "":
 		fmt.Fprint(&b, "\nno relay is configured: only this machine is shown\n")
 	case !relay.answered:
-		fmt.Fprintf(&b, "\nrelay %s: it is being asked\n", url)
+		fmt.Fprintf(&b, "\nrelay %s: waiting for its answer\n", url)
 	case relay.err != nil:
 		fmt.Fprintf(&b, "\nrelay %s: %s\n", url, terminal.Plain(relay.err.Error()))
 	default:
