@@ -131,7 +131,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 	}
 	d.check("identity", func() (string, error) {
 		if d.Role == decide.Reviewer && verdict.IsApp(self) && d.Config.Review != config.ReviewAll {
-			return "", fmt.Errorf("%s is an App, which GitHub lets nobody ask for a review; set review: all", self)
+			return "", fmt.Errorf("%s is a GitHub App, and GitHub lets nobody request a review from an App; set review: all", self)
 		}
 		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.Config.Reviewers, ", ")),
 			compose.CheckIdentity(d.Role, self, d.Config.Reviewers)
@@ -175,7 +175,7 @@ func (d *Doctor) trust(ctx context.Context, client *forge.Client, self string) (
 	}
 	for _, login := range d.Config.Reviewers {
 		known := book.Reviewer(login)
-		signs := "the first key that it signs with will be believed"
+		signs := "the first key that it signs with will be trusted"
 		for name, keys := range d.Config.Keys {
 			if verdict.SameLogin(name, login) && len(keys) > 0 {
 				signs = "signs with the keys in the configuration"
@@ -235,7 +235,7 @@ func ownSettings(ctx context.Context, client *forge.Client, name string) (string
 	}
 	text, err := client.File(ctx, repo, "", config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) {
-		return fmt.Sprintf("%s has no %s, so the defaults hold", name, config.RepositoryPath), nil
+		return fmt.Sprintf("%s has no %s, so the defaults apply", name, config.RepositoryPath), nil
 	}
 	if err != nil {
 		return "", err
@@ -243,13 +243,13 @@ func ownSettings(ctx context.Context, client *forge.Client, name string) (string
 	if _, err := config.ParseRepository(text); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Sprintf("%s of %s is in order", config.RepositoryPath, name), nil
+	return fmt.Sprintf("%s of %s is valid", config.RepositoryPath, name), nil
 }
 
 func (d *Doctor) relay(ctx context.Context) (string, error) {
 	url := strings.TrimSuffix(d.Config.Relay.URL, "/")
 	if url == "" {
-		return "none configured; only the sweep every " + d.Config.Sweep.String() + " finds work", nil
+		return "none configured; pull requests are looked at only in the sweep, every " + d.Config.Sweep.String() + " finds work", nil
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 	if err != nil {
@@ -257,11 +257,11 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be reached (%w); start it with `touchstone-relay serve`, or mend relay.url", url, err)
+		return "", fmt.Errorf("%s cannot be reached (%w); start it with `touchstone-relay serve`, or correct relay.url", url, err)
 	}
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s answers %s: it runs but is not ready; look at its log", url, response.Status)
+		return "", fmt.Errorf("%s answered %s: it runs but is not ready; look at its log", url, response.Status)
 	}
 	// Only holders of a token may read the settings, so asking for them shows whether the relay accepts ours.
 	asking := d.Config
@@ -269,17 +269,17 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 	if _, err := remoteconfig.Ask(ctx, asking); err != nil {
 		return "", fmt.Errorf("%s is ready, but %w", url, err)
 	}
-	return url + " is ready and takes this machine's token", nil
+	return url + " is ready and accepts this machine's token", nil
 }
 
 // writable returns an error if a directory cannot be created or written to.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot be made (%w); set state_dir to a directory of yours", err)
+		return fmt.Errorf("cannot be created (%w); set state_dir to a directory that you can write to", err)
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return fmt.Errorf("cannot be written to (%w); set state_dir to a directory of yours", err)
+		return fmt.Errorf("cannot be written to (%w); set state_dir to a directory that you can write to", err)
 	}
 	probe.Close()
 	return os.Remove(probe.Name())

@@ -15,7 +15,7 @@ func TestDoctorTellsOfAMissingSandbox(t *testing.T) {
 	for setting, want := range map[string]string{
 		config.Auto:     "ok       sandbox      none: this Linux has no Landlock",
 		config.Required: "problem  sandbox      engine.sandbox is required, but there is no sandbox here",
-		config.Off:      "ok       sandbox      off by engine.sandbox",
+		config.Off:      "ok       sandbox      turned off by engine.sandbox",
 	} {
 		var out strings.Builder
 		d := Doctor{Report: Print(&out), Config: config.Default()}

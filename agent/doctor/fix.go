@@ -26,15 +26,15 @@ func (d *Doctor) Fix(ctx context.Context) (settings bool) {
 		if err == nil {
 			err = os.Chmod(path, info.Mode().Perm()&^0o007)
 		}
-		d.fixed("secrets", fmt.Sprintf("only its owner and group can read %s now", path), err)
+		d.fixed("secrets", fmt.Sprintf("%s can now be read only by its owner and group", path), err)
 	}
 	left, err := tempdir.Clear(d.Config.StateDir)
 	if left > 0 || err != nil {
-		d.fixed("state", "cleared away what "+verdict.Amount(left, "killed command", "killed commands")+" had left behind", err)
+		d.fixed("state", "removed what "+verdict.Amount(left, "killed command", "killed commands")+" had left behind", err)
 	}
 	if found := setup.Engine(d.Config.Engine); found != d.Config.Engine.Name && d.Config.Path() != "" {
 		said, err := setup.Write(d.Config.Path(), []setup.Change{{Key: "engine.name", Value: found}})
-		d.fixed("model", fmt.Sprintf("%s in %s; %s was not here", strings.Join(said, "; "), d.Config.Path(), d.Config.Engine.Name), err)
+		d.fixed("model", fmt.Sprintf("%s in %s; %s is not installed here", strings.Join(said, "; "), d.Config.Path(), d.Config.Engine.Name), err)
 		settings = err == nil
 	}
 	if outdated, old, err := d.service(); outdated || err != nil {

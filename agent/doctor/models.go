@@ -49,7 +49,7 @@ func (d *Doctor) models(ctx context.Context) {
 		if v.Priced == "" {
 			unpriced = append(unpriced, name)
 		} else {
-			builtIn = fmt.Sprintf("those that %s has built in, of %s", name, v.Priced)
+			builtIn = fmt.Sprintf("those built into %s, as of %s", name, v.Priced)
 			if old := compose.Stale(v.Priced, time.Now()); old != "" {
 				builtIn += old + ": update this program, or set prices.date and prices.models"
 			}
@@ -75,13 +75,13 @@ const providerTimeout = 10 * time.Second
 // login is refused.
 func provider(ctx context.Context, name string, v engine.Version) (string, error) {
 	if v.Provider == "" {
-		return fmt.Sprintf("not known; %s asks it directly, since %s", name, v.Direct), nil
+		return fmt.Sprintf("not known; %s connects to it directly, since %s", name, v.Direct), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Provider, nil)
 	if err != nil {
-		return "", fmt.Errorf("%s would ask an address that cannot be read; mend the variable that says so", name)
+		return "", fmt.Errorf("%s has an invalid provider's address; correct the variable that sets it", name)
 	}
 	// The address may contain a password.
 	address := request.URL.Redacted()
@@ -91,9 +91,9 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	}
 	response.Body.Close()
 	if v.Direct != "" {
-		return fmt.Sprintf("%s answers; %s asks it directly, since %s", address, name, v.Direct), nil
+		return fmt.Sprintf("%s answers; %s connects to it directly, since %s", address, name, v.Direct), nil
 	}
-	return fmt.Sprintf("%s answers; %s asks it through the gateway, which keeps the key", address, name), nil
+	return fmt.Sprintf("%s answers; %s connects to it through the gateway, which keeps the key", address, name), nil
 }
 
 // control reports what the relay's administrators have chosen for all agents, and which of it this agent
@@ -102,12 +102,12 @@ func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 	said := choices.Summary(d.Config.Engine.Name)
 	switch {
 	case !d.Config.Control:
-		return "off by control: what the relay's administrators choose for all agents does not hold here", nil
+		return "turned off by control: this agent ignores what the relay's administrators choose for all agents", nil
 	case len(said.Problems) > 0:
-		return "", fmt.Errorf("the relay's administrators have chosen what this agent leaves out, to go on with its own: %s; correct it with "+
+		return "", fmt.Errorf("the relay's administrators chose settings that this agent cannot use, so it uses its own: %s; correct them with "+
 			"touchstone-relay control, or update this agent", strings.Join(said.Problems, "; "))
 	case len(said.Settings) == 0 && unheard != nil:
-		return "not known, since the relay does not tell", nil
+		return "not known, since the relay did not answer", nil
 	}
 	return said.String(), nil
 }
@@ -159,7 +159,7 @@ func effort(e config.Engine) (string, error) {
 			}
 		}
 	}
-	return cmp.Or(strings.Join(said, ", "), "as each program and model do by themselves"), errors.Join(errs...)
+	return cmp.Or(strings.Join(said, ", "), "the default of each program and model"), errors.Join(errs...)
 }
 
 // judges reports whether writing, reviewing and checking use different models, as far as this machine runs
@@ -168,7 +168,7 @@ func judges(e config.Engine) string {
 	writer, reviewer, checker := chosenFor(e, config.Fix), chosenFor(e, config.ReviewFull), chosenFor(e, config.Check)
 	said := fmt.Sprintf("fixes by %s, reviews by %s, checks by %s", writer, reviewer, checker)
 	if who := verdict.SameModel(writer.String(), reviewer.String(), checker.String()); who != "" {
-		said += ": " + who + "; another one for engine.models.check, or another machine's for one of the roles, would see what this one does not"
+		said += ": " + who + "; another model in engine.models.check, or on another machine for one of the roles, would find what this one misses"
 	}
 	return said
 }
@@ -182,7 +182,7 @@ func (d *Doctor) prices(unpriced []string, builtIn string) (string, error) {
 	if n := len(d.Config.Prices.Models); n > 0 {
 		return fmt.Sprintf("%s of %s", verdict.Amount(n, "model's price", "models' prices"), d.Config.Prices.Date), nil
 	}
-	return cmp.Or(builtIn, "not known, as no engine can be used"), nil
+	return cmp.Or(builtIn, "not known, since no engine can be used"), nil
 }
 
 // bounds reports the limits of a session and of a command that verifies a fix, and what enforces them.
@@ -195,7 +195,7 @@ func (d *Doctor) bounds() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("a session or a verify command and all that it starts may have %s, held %s", most, holder), nil
+	return fmt.Sprintf("a session or a verify command may use, with all that it starts, %s, limited %s", most, holder), nil
 }
 
 // network reports which network reviewers' and authors' sessions reach.
@@ -206,26 +206,26 @@ func (d *Doctor) network(ctx context.Context) (string, error) {
 	}
 	switch {
 	case closed && held != nil:
-		return "", fmt.Errorf("author.network is gateway, which cannot be held here: %w; nothing will be fixed; set it to full", held)
+		return "", fmt.Errorf("author.network is gateway, which cannot be enforced here: %w; nothing will be fixed; set it to full", held)
 	case closed:
 		// Some systems do not allow plain users their own network namespaces.
 		alone := process.Command{Args: []string{"true"}, Confine: &sandbox.Rules{Alone: true}, Timeout: time.Minute, IdleTimeout: time.Minute}
 		if _, err := alone.Run(ctx); err != nil {
-			return "", fmt.Errorf("author.network is gateway, and this system gives a verify command no network of its own: %w; "+
-				"let this user make namespaces, or set author.network to full", err)
+			return "", fmt.Errorf("author.network is gateway, but this system cannot isolate a verify command from the network: %w; "+
+				"allow this user to create namespaces, or set author.network to full", err)
 		}
-		return "reviewers' and authors' sessions connect to their gateway alone; verify commands have no network", nil
+		return "reviewers' and authors' sessions can connect only to their gateway; verify commands have no network", nil
 	case held != nil:
-		return fmt.Sprintf("all sessions reach what this machine reaches: %v", held), nil
+		return fmt.Sprintf("all sessions can connect to whatever this machine can: %v", held), nil
 	}
-	return "reviewers' sessions connect to their gateway alone; authors' sessions and verify commands reach what this machine reaches " +
+	return "reviewers' sessions can connect only to their gateway; authors' sessions and verify commands to whatever this machine can " +
 		"(author.network: full)", nil
 }
 
 // sandbox reports what confines sessions and the commands that verify a fix.
 func (d *Doctor) sandbox() (string, error) {
 	if d.Config.Engine.Sandbox == config.Off {
-		return "off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
+		return "turned off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
 	}
 	level, err := sandbox.Level()
 	if err := d.Config.Engine.CheckSandbox(err); err != nil {
@@ -240,7 +240,7 @@ func (d *Doctor) sandbox() (string, error) {
 		said = level + ", required for sessions and the commands of an author"
 	}
 	if gaps := sandbox.Gaps(); len(gaps) > 0 {
-		said += "; still within their reach: " + strings.Join(gaps, ", ")
+		said += "; they can still reach: " + strings.Join(gaps, ", ")
 	}
 	return said, nil
 }

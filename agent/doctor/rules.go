@@ -40,10 +40,10 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	}
 	switch {
 	case len(count) == 0:
-		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub counts no approval of theirs; give one write "+
+		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub does not count their approvals; give one write "+
 			"access", strings.Join(reviewers, ", "), name))
 	case rules.Approvals > len(count):
-		wrong = append(wrong, fmt.Sprintf("%s of %s asks for %d approvals, and of the reviewers only %s can give one; ask for fewer, or have "+
+		wrong = append(wrong, fmt.Sprintf("%s of %s requires %d approvals, but of the reviewers only %s can give one; require fewer, or have "+
 			"people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
 	}
 	if len(wrong) > 0 {
@@ -59,7 +59,7 @@ func statuses(ctx context.Context, client *forge.Client, name string) (string, e
 		return "", err
 	}
 	if err := forge.NewReporter(client).CanReport(ctx, repo); err != nil {
-		return "", fmt.Errorf("the pull requests will not show what the agent does, while all else goes on: %w", err)
+		return "", fmt.Errorf("pull requests will not show what the agent does; everything else works: %w", err)
 	}
 	return "pull requests of " + name + " show whose turn it is", nil
 }
@@ -84,10 +84,10 @@ func protection(ctx context.Context, client *forge.Client, name string) (string,
 	}
 	advice := ""
 	if !slices.Contains(rules.Checks, forge.ReviewContext) {
-		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or have a merge queue: then GitHub "+
-			"keeps out what the agents would", forge.ReviewContext)
+		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or use a merge queue: then GitHub "+
+			"itself blocks what the agents would", forge.ReviewContext)
 	}
-	return fmt.Sprintf("%s of %s asks for %s%s", rules.Branch, name, asks, advice), nil
+	return fmt.Sprintf("%s of %s requires %s%s", rules.Branch, name, asks, advice), nil
 }
 
 // rulesOf returns a repository by name, and its rules.
@@ -107,7 +107,7 @@ func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self
 	}
 	reviewers := d.reviewers(self)
 	if rules.Approvals == 0 && !rules.CodeOwners {
-		return fmt.Sprintf("%s asks for none, so that no approval has to count there", name), nil
+		return fmt.Sprintf("%s requires no approval, so it does not matter whose approvals GitHub counts", name), nil
 	}
 	var facts []string
 	for _, login := range reviewers {
@@ -123,9 +123,10 @@ func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self
 // approvalsOf reports whether a repository's rules count a login's approvals; if they do not, it returns an
 // error.
 func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rules forge.Rules, login string) (string, error) {
-	const instead = "have a machine user review instead, or ask for one approval less and require the status " + forge.ReviewContext
+	const instead = "have a machine user review instead, or require one approval less and require the status " + forge.ReviewContext
 	if verdict.IsApp(login) && rules.CodeOwners {
-		return "", fmt.Errorf("%s of %s asks code owners to approve, and GitHub lets no App such as %s be one; %s", rules.Branch, repo, login,
+		return "", fmt.Errorf("%s of %s requires approval by code owners, and GitHub does not accept an App such as %s as one; "+
+			"%s", rules.Branch, repo, login,
 			instead)
 	}
 	seen, err := client.Counted(ctx, repo, rules, login)
@@ -139,8 +140,8 @@ func approvalsOf(ctx context.Context, client *forge.Client, repo forge.Repo, rul
 	case seen.Known:
 		return "", fmt.Errorf("GitHub did not count the approval of %s on %s#%d; give it write access", login, repo, seen.Number)
 	case verdict.IsApp(login):
-		return fmt.Sprintf("whether %s counts is not known before its first approval: GitHub counts an App's in some repositories and not in "+
-			"others; run this again then", login), nil
+		return fmt.Sprintf("whether approvals of %s count is not known before its first one: GitHub counts an App's approval in some "+
+			"repositories and not in others; run this again after it", login), nil
 	}
 	return fmt.Sprintf("%s counts if it has write access", login), nil
 }
