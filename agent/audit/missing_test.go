@@ -35,7 +35,7 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 		"it is held": {func(w *world) {
 			w.review(loopback.Judge, verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Holds: lifted.Holds})
 			w.status("success")
-		}, []string{"is held for a person, who has to approve it in a review: the quality bar is lowered"}},
+		}, []string{"in a review: the quality bar is lowered"}},
 		"the approval is of an older head": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.Commit("topic", "More", map[string]string{"more.txt": "x\n"})
@@ -57,7 +57,7 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 			w.status("pending")
 		}, []string{`the check "build" is pending`}},
 		"no checks": {func(w *world) { w.review(loopback.Judge, approved) },
-			[]string{`the check "build", which reported on an earlier head or on main, has not begun`}},
+			[]string{`the check "build", which reported on an earlier head or on main, has not started`}},
 		"labels, a draft and a conflict": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.status("success")
@@ -93,7 +93,7 @@ func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
 			w.review(loopback.Judge, approved)
 			w.status("success")
 			w.rewind(old)
-		}, []string{"main was rewritten since judge approved"}},
+		}, []string{"main was force-pushed since judge approved"}},
 		"the base was rewritten, and it was reviewed again": {func(w *world) {
 			old := w.Commit("main", "Something", map[string]string{"other.txt": "x\n"})
 			w.review(loopback.Judge, approved)
@@ -153,7 +153,7 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 			body := w.Read(loopback.Judge, w.ref).Reviews[1].Body
 			w.Call(loopback.Judge, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d", w.ref.Number, posted.ID),
 				map[string]string{"body": "See. " + body}, nil)
-		}, "by judge does not count: it was edited"},
+		}, "by judge is ignored: it was edited"},
 		"a later review was dismissed": {func(w *world) {
 			w.review(loopback.Judge, approved)
 			w.dismiss(w.review(loopback.Judge, later(objects)).ID, "No.")
@@ -173,7 +173,7 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 			broken := later(approved)
 			broken.Lifted = &verdict.Word{By: loopback.Root, At: time.Now(), Why: "It burns.", BrokeGlass: true}
 			w.review(loopback.Judge, broken)
-		}, "root, who broke the glass for"},
+		}, "the break-glass order by root is no longer valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestEditedStopStillStops(t *testing.T) {
 	order := w.comment(loopback.Person, "/touchstone stop")
 	w.Call(loopback.Root, http.MethodPatch, fmt.Sprintf("issues/comments/%d", order), map[string]string{"body": "Never mind."}, nil)
 	chain, text := w.why()
-	if want := "root edited or deleted a comment of walter's that stopped the agents"; len(chain.Missing) != 1 ||
+	if want := "root edited or deleted a comment by walter that stopped the agents"; len(chain.Missing) != 1 ||
 		!strings.HasPrefix(chain.Missing[0], want) {
 		t.Errorf("missing %q; want %q:\n%s", chain.Missing, want, text)
 	}
@@ -275,15 +275,15 @@ func TestMissingNamesWhatGitHubWaitsFor(t *testing.T) {
 	w.status("success")
 	w.Read(loopback.Root, w.ref)
 	for want, says := range map[string]func(*forge.PullRequest){
-		"nothing that GitHub shows":       func(*forge.PullRequest) {},
-		"the rules of main do not let it": func(pr *forge.PullRequest) { pr.Blocked = true },
-		"conversations resolved, of which 1 stand open": func(pr *forge.PullRequest) {
+		"nothing that GitHub shows":         func(*forge.PullRequest) {},
+		"the rules of main block the merge": func(pr *forge.PullRequest) { pr.Blocked = true },
+		"resolved conversations, of which 1 are open": func(pr *forge.PullRequest) {
 			pr.Blocked, pr.Threads = true, []forge.Thread{{Resolved: true}, {}}
 		},
-		"GitHub is computing whether it merges": func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
-		"its base main is the branch of #7":     func(pr *forge.PullRequest) { pr.Stacked = 7 },
-		"it comes from a fork":                  func(pr *forge.PullRequest) { pr.Fork = true },
-		"it is in the merge queue":              func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
+		"GitHub is computing whether it can be merged":            func(pr *forge.PullRequest) { pr.Mergeable = forge.MergeableUnknown },
+		"its base main is the branch of another pull request, #7": func(pr *forge.PullRequest) { pr.Stacked = 7 },
+		"it comes from a fork":                                    func(pr *forge.PullRequest) { pr.Fork = true },
+		"it is in the merge queue":                                func(pr *forge.PullRequest) { pr.InQueue, pr.Blocked = true, true },
 	} {
 		client := w.Client(loopback.Person)
 		chain, err := audit.Gather(t.Context(), asGitHub{client, says}, w.ref, asks(client, settings()))

@@ -31,12 +31,12 @@ func (d *Daemon) announce(ctx context.Context) {
 	for {
 		b := d.beacon()
 		if err := d.Agent.Journal.SetActivity(b); err != nil {
-			zerolog.Ctx(ctx).Debug().Err(err).Msg("touchstone status will not tell what the agent is doing")
+			zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot record what the agent is doing, so touchstone status does not show it")
 		}
 		if d.Announce != nil {
-			telling, cancel := context.WithTimeoutCause(ctx, announcePatience, errors.New("it took too long"))
+			telling, cancel := context.WithTimeoutCause(ctx, announcePatience, errors.New("it did not answer in time"))
 			if err := d.Announce(telling, b); err != nil && ctx.Err() == nil {
-				zerolog.Ctx(ctx).Debug().Err(err).Msg("the relay's page does not show what this agent is doing")
+				zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot tell the relay what this agent is doing, so the relay's page does not show it")
 			}
 			cancel()
 		}

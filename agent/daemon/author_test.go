@@ -122,7 +122,7 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 			case <-time.After(await.Patience):
 				t.Fatal("it goes on")
 			}
-			if len(rang) != 1 || !strings.Contains(<-rang, "has ended, and has to be started again: ") {
+			if len(rang) != 1 || !strings.Contains(<-rang, "has ended; start it again: ") {
 				t.Error("its owner is not told, or not once")
 			}
 			if n, _ := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); n != 0 {
@@ -148,7 +148,7 @@ func TestAHintEndsAnActThatHasBecomeUseless(t *testing.T) {
 		}, ""},
 		"it is closed": {func(g *loopback.GitHub) {
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
-		}, "the pull request moved on: the pull request is closed"},
+		}, "the pull request changed: the pull request is closed"},
 		"GitHub does not answer": {func(g *loopback.GitHub) {
 			g.Sim.Intercept(func(string, *http.Request) githubsim.Fault { return githubsim.Fault{Status: http.StatusBadGateway} })
 		}, ""},

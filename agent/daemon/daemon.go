@@ -234,7 +234,7 @@ func (d *Daemon) prepare(ctx context.Context) {
 	for sleep(ctx, 0, d.spare) {
 		for _, repo := range d.Repos {
 			if err := d.Agent.Prepare(ctx, repo); err != nil {
-				zerolog.Ctx(ctx).Debug().Err(err).Stringer("repo", repo).Msg("no worktree is ready for the next pull request")
+				zerolog.Ctx(ctx).Debug().Err(err).Stringer("repo", repo).Msg("cannot prepare a worktree for the next pull request")
 			}
 		}
 	}
@@ -245,7 +245,7 @@ func (d *Daemon) prepare(ctx context.Context) {
 func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
-	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot go on with the pull request"}
+	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot continue with the pull request"}
 	held := trouble{what: "this machine is at a standstill", held: true}
 	var said [3]string // kind, head and reason of the last log line
 	for {
@@ -258,7 +258,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, forge.ErrNotFound):
-			log.Debug().Err(err).Msg("leaving it alone")
+			log.Debug().Err(err).Msg("the pull request cannot be seen; ignoring it")
 			action = decide.Action{Kind: decide.Skip}
 		case err != nil && action.Kind == "":
 			if !d.waitOut(ctx, &reading, err, wake) {
@@ -363,7 +363,7 @@ func (d *Daemon) act(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	case worker.Overtaken(err):
 		log.Info().AnErr("why", err).Msg("given up")
 	case worker.CountsAsAttempt(err, step):
-		log.Warn().Err(err).Msg("came to nothing")
+		log.Warn().Err(err).Msg("the attempt failed")
 	default:
 		return err
 	}

@@ -54,8 +54,8 @@ func (s *standstill) holdUp(ctx context.Context, ref forge.Ref, err error, wake 
 	s.why, s.held[ref] = err.Error(), wake
 	if kind := worker.Hindrance(err); !s.told[kind] && ctx.Err() == nil {
 		s.told[kind] = true
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill, which is no fault of the pull requests: they wait, and go on " +
-			"by themselves once that is over")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("this machine is at a standstill; the pull requests are not the cause: they wait, and continue " +
+			"by themselves once the cause is gone")
 	}
 	notify = !s.notified && time.Since(s.since) >= notifyAfter
 	s.notified = s.notified || notify
@@ -138,7 +138,7 @@ func (d *Daemon) show(ctx context.Context) {
 	defer d.still.mu.Unlock()
 	// A disk that rejects writes rejects this one, too.
 	if err := d.Agent.Journal.SetStandstill(d.still.now()); err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("touchstone status will not tell of the standstill")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot record the standstill, so touchstone status does not show it")
 	}
 }
 
@@ -148,7 +148,7 @@ func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 	if more := len(now.Refs) - maxListed; more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
 	}
-	message := fmt.Sprintf("The %s agent on %s is at a standstill since %s: %s\nIt goes on by itself once that is over. Waiting: %s.",
+	message := fmt.Sprintf("The %s agent on %s is at a standstill since %s: %s\nIt continues by itself once that is over. Waiting: %s.",
 		d.Agent.Role, host(), now.Since.Local().Format(time.DateTime), now.Why, listed)
 	log := zerolog.Ctx(ctx)
 	err := notify.Send(ctx, d.Agent.Config().Notify.SlackWebhook, message)
@@ -159,9 +159,9 @@ func (d *Daemon) notify(ctx context.Context, now journal.Standstill) {
 // ringEnd notifies the owner that the agent has ended by itself because it could not go on: nobody would
 // notice on an unattended machine.
 func (d *Daemon) ringEnd(ctx context.Context, why error) {
-	message := fmt.Sprintf("The %s agent on %s has ended, and has to be started again: %v", d.Agent.Role, host(), why)
+	message := fmt.Sprintf("The %s agent on %s has ended; start it again: %v", d.Agent.Role, host(), why)
 	if err := notify.Send(context.WithoutCancel(ctx), d.Agent.Config().Notify.SlackWebhook, message); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("nobody was notified that the agent has ended")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot notify anyone that the agent has ended")
 	}
 }
 

@@ -212,7 +212,7 @@ func TestSessionsThatFailCallAPersonAndMergeNothing(t *testing.T) {
 			w.until("a person is called", func() bool { return slices.Contains(w.labels(ref), "needs-human") })
 			comments, _, err := w.As(admin).Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 			w.must(err)
-			if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "To go on:") {
+			if len(comments) != 1 || !strings.Contains(comments[0].GetBody(), "To continue:") {
 				t.Fatalf("comments are %s", github.Stringify(comments))
 			}
 			if w.merged(ref) {

@@ -29,7 +29,7 @@ func Send(ctx context.Context, webhook config.Secret, text string) error {
 	// The errors of net/http contain the URL, so they must not be returned.
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, string(webhook), bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the webhook's address cannot be read; mend the file that notify.slack_webhook_file names")
+		return errors.New("the webhook's address cannot be read; correct the file that notify.slack_webhook_file names")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
@@ -38,7 +38,7 @@ func Send(ctx context.Context, webhook config.Secret, text string) error {
 	}
 	response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("the webhook that notify.slack_webhook_file names answers %s", response.Status)
+		return fmt.Errorf("the webhook that notify.slack_webhook_file names answered %s", response.Status)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (a *Agent) merge(ctx context.Context, step *Step) error {
 		// It is merged even if this check fails. An agent with a journal repeats the check when it next looks
 		// at the pull request.
 		if err := a.checked(ctx, step.PR, step.Action.SHA, sha); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged, and whether that is what was approved is not known yet")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("it is merged; cannot check yet whether the merge is what was approved")
 		}
 	}
 	// An agent with a journal deletes the branch when it sees that the pull request is merged.
@@ -100,12 +100,12 @@ func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) {
 	a.heads.forget(pr.Ref)
 	a.statuses.forget(pr.Ref)
 	if err := a.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Ref.Number, string(a.Role)); err != nil {
-		log.Debug().Err(err).Msg("the worktree is kept")
+		log.Debug().Err(err).Msg("cannot remove the worktree; it is kept")
 	}
 	a.made.Delete(pr.Ref)
 	if pr.Merged { // a pull request that was closed without a merge may be reopened
 		if err := a.Trust.Forget(pr.DatabaseID); err != nil {
-			log.Debug().Err(err).Msg("whose orders did not count there is still noted")
+			log.Debug().Err(err).Msg("cannot delete the notes of whose orders were ignored there")
 		}
 	}
 	a.recheck(ctx, pr)

@@ -197,7 +197,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 		step.Paid = meant.Paid()
 		if usd := meant.Spent().CostUSD; usd > 0 && a.Charge != nil {
 			if err := a.Charge(usd); err != nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Msg("the agent on this machine does not know what this took")
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot add this cost to the day's budget of the agent on this machine")
 			}
 		}
 		return step, err
@@ -206,7 +206,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	if day := a.Config().Budgets.Day; paid && day > 0 {
 		over, ok := a.reservations.promise(action.Allowance.USD, day-a.today())
 		if !ok {
-			return step, fmt.Errorf("%w: another session was promised what is left of the day's budget", ErrMovedOn)
+			return step, fmt.Errorf("%w: the rest of the day's budget is reserved for another session", ErrMovedOn)
 		}
 		defer over()
 	}
@@ -221,7 +221,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	// it happened.
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: string(action.Kind), Paid: paid})
 	if err != nil {
-		return step, fmt.Errorf("write down what is about to be done: %w", err)
+		return step, fmt.Errorf("record what is about to be done: %w", err)
 	}
 	booked := a.book(ctx, id, meant)
 	err = act(ctx, &step)
@@ -255,7 +255,7 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (en
 				continue
 			}
 			if err := a.Journal.Spend(id, now); err != nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Msg("what the session has cost is not written down yet")
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot record yet what the session has cost")
 			}
 			written = now
 		}

@@ -26,7 +26,7 @@ func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[st
 			continue
 		}
 		if err := a.Caller.Reply(ctx, pr.Ref, t.Comments[0].ID, text); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", t.Finding).Msg("the finding's thread does not tell what was done about it")
+			zerolog.Ctx(ctx).Warn().Err(err).Str("finding", t.Finding).Msg("cannot answer in the finding's thread what was done about it")
 		}
 	}
 }
@@ -58,8 +58,8 @@ func (a *Agent) apply(ctx context.Context, step *Step) error {
 	case ctx.Err() != nil || !CountsAsAttempt(err, *step):
 		return err
 	}
-	zerolog.Ctx(ctx).Warn().Err(err).Msg("the suggestions of nits are not applied: it is merged without them")
-	text := fmt.Sprintf("Not applied: %s. It is merged without.\n\n<!-- touchstone:waiting v1 %s %s -->",
+	zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot apply the suggestions of nits; it is merged without them")
+	text := fmt.Sprintf("Not applied: %s. The pull request is merged without this suggestion.\n\n<!-- touchstone:waiting v1 %s %s -->",
 		verdict.Prose(verdict.Clip(err.Error(), verdict.MaxReason)), step.Action.SHA, decide.Unapplied)
 	answers := map[string]string{}
 	for _, e := range step.Action.Record.Edits {

@@ -28,7 +28,7 @@ func TestChecksThatFailOnTheBaseAreWaitedFor(t *testing.T) {
 	reports(g, pr.Head.SHA, "vet", "success")
 	g.Commit("main", "Mend the build", map[string]string{"README.md": "two\n"})
 	action := decided(t, g, a, pr)
-	if action.Kind != decide.Fix || !action.Allowance.NoModel || !strings.Contains(action.Reason, "main, which has moved on") {
+	if action.Kind != decide.Fix || !action.Allowance.NoModel || !strings.Contains(action.Reason, "main, which has changed since") {
 		t.Fatalf("once the base has moved on it comes to %+v", action)
 	}
 	a = authorOf(t, g, unneeded(t))

@@ -40,19 +40,19 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	mark := pull.CallMark(pr)
 	if action.Tomorrow {
 		until := startOfDay(a.now()).AddDate(0, 0, 1).UTC()
-		fmt.Fprintf(&b, "\nThe agents go on by themselves after %s. To have them go on now: raise `budgets.day` in the %s agent's "+
-			"configuration, then take the label `%s` off or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
+		fmt.Fprintf(&b, "\nThe agents continue by themselves after %s. To let them continue now: raise `budgets.day` in the %s agent's "+
+			"configuration, then remove the label `%s` or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
 		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
 	} else if !pr.Open {
-		fmt.Fprintf(&b, "\n**To go on:** once it is open again, take the label `%s` off or comment `/touchstone resume`. Here nothing else is "+
-			"left to do: what GitHub has closed is never merged.\n", label)
+		fmt.Fprintf(&b, "\n**To continue:** reopen it, then remove the label `%s` or comment `/touchstone resume`. Otherwise there is nothing "+
+			"to do: a closed pull request is never merged.\n", label)
 	} else {
-		fmt.Fprintf(&b, "\n**To go on:** push a commit or settle what is open, then take the label `%s` off or comment `/touchstone resume`. "+
-			"The agents start afresh from there, with new budgets. To leave them out of it: comment `/touchstone stop`.\n", label)
+		fmt.Fprintf(&b, "\n**To continue:** push a commit or settle what is open, then remove the label `%s` or comment `/touchstone resume`. "+
+			"The agents then start again, with new budgets. To keep them away: comment `/touchstone stop`.\n", label)
 	}
 	b.WriteString(rounds(pr, s))
 	if wasted := a.past(pr, s.Since()).Wasted.USD; wasted > 0 {
-		fmt.Fprintf(&b, "\nWhat came to nothing cost $%.2f besides, by this machine's books.\n", wasted)
+		fmt.Fprintf(&b, "\nFailed attempts cost another $%.2f, according to this machine's journal.\n", wasted)
 	}
 	return b.String() + "\n" + mark
 }
@@ -67,9 +67,9 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 	case action.Tomorrow:
 		return "raise the day's budget, or leave it until tomorrow"
 	case len(failed) > 0 && author.FailsOnBase(failed[len(failed)-1].Outcome.Detail):
-		return "mend the base, or `verify.command` there, then comment `/touchstone resume`"
+		return "repair the base, or correct `verify.command` there, then comment `/touchstone resume`"
 	case objects && len(latest.Holds) > 0 && left == 0:
-		return "approve this commit in a review of your own, or push a change"
+		return "approve this commit in your own review, or push a change"
 	case left <= 1 && leftToPerson(failed, action.SHA) != "":
 		return leftToPerson(failed, action.SHA) + ", then comment `/touchstone resume`"
 	case objects && left > 0:
@@ -77,7 +77,7 @@ func wanted(pr forge.PullRequest, latest verdict.Record, action decide.Action, f
 	case objects:
 		return "comment `/touchstone review` for another review"
 	}
-	return "look into why the agents stopped, then comment `/touchstone resume`"
+	return "find out why the agents stopped, then comment `/touchstone resume`"
 }
 
 // maxTodo bounds, in bytes, how much of what a session leaves to a person is in the first line of a call.
@@ -102,23 +102,24 @@ func open(latest verdict.Record, url, head string) string {
 		for _, h := range latest.Holds {
 			b.WriteString(heldLine(h))
 		}
-		b.WriteString("\nTo let that pass, approve this very head in a review of your own. The reviewer then approves it too if nothing else " +
+		b.WriteString("\nTo let this pass, approve exactly this commit in your own review. The reviewer then approves it too if nothing else " +
 			"is open.\n")
 	} else if len(left) == 0 && latest.Verdict == verdict.RequestChanges {
-		fmt.Fprintf(&b, "\n[The review](%s) requests changes without a finding: it says why. To have %s reviewed again: `/touchstone review`.\n",
+		fmt.Fprintf(&b, "\n[The review](%s) requests changes but has no finding; read it for the reason. To have %s reviewed again, comment "+
+			"`/touchstone review`.\n",
 			url, verdict.Short(head))
 	}
 	if len(left) == 0 {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nStill open, as [the review of %s](%s) tells in full:\n", verdict.Short(latest.Head), url)
+	fmt.Fprintf(&b, "\nStill open ([the review of %s](%s) has the details):\n", verdict.Short(latest.Head), url)
 	for _, e := range left[:min(len(left), maxOpen)] {
 		b.WriteString(openLine(e))
 	}
 	if more := len(left) - maxOpen; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	b.WriteString("\nA finding that is wrong: `/touchstone dispute ID REASON`. One that may stay: `/touchstone waive ID REASON`.\n")
+	b.WriteString("\nIf a finding is wrong, comment `/touchstone dispute ID REASON`. If it may stay, comment `/touchstone waive ID REASON`.\n")
 	return b.String()
 }
 
@@ -145,7 +146,7 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	table := "\nWhat was tried:\n\n| round | head | review | open | the fix of it | cost |\n| --- | --- | --- | --- | --- | --- |\n"
+	table := "\nWhat was tried:\n\n| round | head | review | open | fix | cost |\n| --- | --- | --- | --- | --- | --- |\n"
 	if more := len(lines) - maxRounds; more > 0 {
 		table += fmt.Sprintf("| | | %d earlier | | | |\n", more)
 	}

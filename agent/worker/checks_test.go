@@ -173,9 +173,9 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		v    verdict.Verdict
 		said string
 	}{
-		{verdict.RequestChanges, ": the review requests changes, and that is left to its author: its branch is one that others build on. Push " +
+		{verdict.RequestChanges, ": the review requests changes, and that is left to its author: other branches are built on its branch. Push " +
 			"to the branch yourself"},
-		{verdict.Approve, " is approved and green, and waits for its author to merge it: its branch is one that others build on. Merge it on " +
+		{verdict.Approve, " is approved and green, and waits for its author to merge it: other branches are built on its branch. Merge it on " +
 			"GitHub.\n"},
 	} {
 		pr := g.Reviewed(ref, step.v)

@@ -91,14 +91,14 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 		}
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("another machine of this login does not know that this one is at work")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot tell other machines of this login that this one is working on it")
 	}
 	if err == nil && mark != "" && mark != own {
 		// The latest status shows who holds the session.
 		if err := write(mark); err != nil {
-			zerolog.Ctx(ctx).Debug().Err(err).Msg("the claim of another machine of this login is not shown")
+			zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot show that another machine of this login is working on it")
 		}
-		return nil, fmt.Errorf("%w: another machine of %s is at it", ErrMovedOn, a.Login)
+		return nil, fmt.Errorf("%w: another machine of %s is working on it", ErrMovedOn, a.Login)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
@@ -108,7 +108,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 				return
 			}
 			if err := write(own); err != nil {
-				zerolog.Ctx(ctx).Debug().Err(err).Msg("the claim of this machine is not renewed")
+				zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot renew the claim of this machine")
 			}
 		}
 	})

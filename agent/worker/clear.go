@@ -18,12 +18,12 @@ func (a *Agent) Clear(ctx context.Context) {
 	switch most := int64(limits.MaxGB) << 30; {
 	case ctx.Err() != nil:
 	case err != nil:
-		log.Warn().Err(err).Msg("the worktrees could not be cleared up")
+		log.Warn().Err(err).Msg("cannot clean up the worktrees")
 	case most > 0 && done.Bytes > most:
 		log.Warn().Int64("bytes", done.Bytes).Int("max_gb", limits.MaxGB).
-			Msg("the repositories' mirrors and the worktrees in use take more than worktrees.max_gb allows; raise it, or look after fewer " +
+			Msg("the repositories' mirrors and the worktrees in use take more than worktrees.max_gb allows; raise it, or configure fewer " +
 				"repositories here")
 	case len(done.Trees) > 0:
-		log.Info().Strs("trees", done.Trees).Int64("bytes", done.Bytes).Msg("gave up worktrees that nobody used")
+		log.Info().Strs("trees", done.Trees).Int64("bytes", done.Bytes).Msg("removed worktrees that nobody used")
 	}
 }

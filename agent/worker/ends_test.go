@@ -106,7 +106,7 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 	configure(a, func(c *config.Config) { c.Author.Pause = pause })
 	a.Note(t.Context(), pr.Ref, decided(t, g, a, pr))
 	if waits := entries(a, journal.Wait); len(waits) != 1 || waits[0].Ended.IsZero() ||
-		!strings.Contains(waits[0].String(), loopback.Author+" pushed to the branch, and the agent makes way until ") {
+		!strings.Contains(waits[0].String(), loopback.Author+" pushed to the branch, and the agent leaves it alone until ") {
 		t.Errorf("touchstone status shows %q", waits)
 	}
 }
@@ -192,7 +192,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := g.Read(loopback.Author, pr.Ref)
-	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "go on by themselves after") ||
+	if len(now.Comments) != 1 || !strings.Contains(now.Comments[0].Body, "continue by themselves after") ||
 		!slices.Contains(now.Labels, "needs-human") {
 		t.Fatalf("comments %+v, labels %q", now.Comments, now.Labels)
 	}
@@ -287,7 +287,7 @@ func TestTheDefaultBranchIsNotFixed(t *testing.T) {
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Release it", "head": "main", "base": "release"}, &made)
 	pr := g.Reviewed(forge.Ref{Repo: loopback.Repo, Number: made.Number}, verdict.RequestChanges, unsafe)
 	a := authorOf(t, g, unneeded(t))
-	if action := decided(t, g, a, pr); action.Kind != decide.Tell || !strings.Contains(action.Reason, "others build on") {
+	if action := decided(t, g, a, pr); action.Kind != decide.Tell || !strings.Contains(action.Reason, "other branches are built on") {
 		t.Errorf("it comes to %+v", action)
 	}
 	if err := a.Merger.Tidy(t.Context(), pr, pr.Head.SHA); err != nil {

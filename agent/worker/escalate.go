@@ -38,7 +38,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 		}
 		// Without the commits, the briefing contains what is known.
 		if f.Commits, err = a.Read.Commits(ctx, pr.Ref); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("the briefing says nothing of what the fixes did")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read the commits, so the briefing does not say what the fixes did")
 		}
 		url, err := a.Caller.Comment(ctx, pr.Ref, a.briefing(pr, pull.StateOf(pr, a.Role, a.Config(), f), step.Action))
 		if err != nil {
@@ -58,7 +58,7 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 // notify sends people the message of a comment.
 func (a *Agent) notify(ctx context.Context, message string) {
 	if err := notify.Send(ctx, a.Config().Notify.SlackWebhook, message); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is there, but nobody was notified")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the comment is posted, but the notification failed")
 	}
 }
 

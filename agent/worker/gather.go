@@ -127,8 +127,8 @@ func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Fact
 		}
 		if _, told := a.blind.LoadOrStore(pr.Ref.Repo, true); !told {
 			zerolog.Ctx(ctx).Warn().Str("login", login).Stringer("repo", pr.Ref.Repo).
-				Msg("GitHub does not show what this login may do, so that of its orders only /touchstone stop is heeded; let the agent's login push " +
-					"to the repository, since only such may see it")
+				Msg("GitHub does not show what this login may do, so of its orders only /touchstone stop is followed; give the agent's login write " +
+					"access to the repository, which it needs to see others' rights")
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (a *Agent) manual(ctx context.Context, read pull.Source, pr forge.PullReque
 	case pr.Fork && !a.Config().Merge.Forks:
 		return decide.Left{Topic: "fork", Why: "it comes from a fork, and merge.forks is off in the agent's configuration"}, nil
 	case pr.Stacked != 0:
-		return decide.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of #%d, and not one that more is merged into",
+		return decide.Left{Topic: "stacked", Why: fmt.Sprintf("its base %s is the branch of another pull request, #%d",
 			pr.Base.Name, pr.Stacked)}, nil
 	case takenOutBy != "":
 		return decide.Left{Topic: "queue", OneHead: true, Why: takenOutBy + " took it out of the merge queue"}, nil

@@ -108,7 +108,7 @@ func TestInterruptedLiftIsFinishedByTheNextLook(t *testing.T) {
 	}
 	briefing := g.Read(loopback.Judge, pr.Ref).Comments[0].Body
 	if !strings.Contains(briefing, "- quality-bar `code.txt:1` It is skipped, says @&#8203;octocat.") ||
-		!strings.Contains(briefing, "approve this very head") {
+		!strings.Contains(briefing, "approve exactly this commit") {
 		t.Errorf("the briefing is\n%s", briefing)
 	}
 	id := approve(g, pr)
@@ -138,7 +138,7 @@ func TestInterruptedLiftIsFinishedByTheNextLook(t *testing.T) {
 	if err != nil || last.State != forge.Approved || record.Lifted == nil || record.Lifted.By != loopback.Person || len(record.Holds) != 1 {
 		t.Fatalf("the last review is %+v: %v", last, err)
 	}
-	if !strings.Contains(last.Body, "`walter` approves this very head") || strings.Contains(last.Body, "@octocat") {
+	if !strings.Contains(last.Body, "`walter` approved exactly this commit") || strings.Contains(last.Body, "@octocat") {
 		t.Errorf("the approval says\n%s", last.Body)
 	}
 	if a := decided(t, g, author, pr); a.Kind != decide.Merge {

@@ -68,12 +68,12 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 	case err == nil:
 	case errors.Is(err, forge.ErrForbidden), errors.Is(err, forge.ErrNotFound):
 		if a.statuses.refuses(pr.Ref.Repo) {
-			log.Warn().Err(err).Stringer("repo", pr.Ref.Repo).Msg("this token writes no commit statuses, so that the pull requests do not show " +
-				"what the agent does; all else goes on")
+			log.Warn().Err(err).Stringer("repo", pr.Ref.Repo).Msg("this token may not write commit statuses, so pull requests do not show " +
+				"what the agent does; everything else works")
 		}
 	default:
 		a.statuses.failed(pr.Ref)
-		log.Debug().Err(err).Msg("the pull request does not show what the agent does now")
+		log.Debug().Err(err).Msg("cannot show on the pull request what the agent does now")
 	}
 }
 

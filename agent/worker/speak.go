@@ -19,7 +19,7 @@ type Approver interface {
 }
 
 // ErrMovedOn says that a pull request, when read again, no longer needs what was decided. Nothing was done.
-var ErrMovedOn = errors.New("the pull request moved on")
+var ErrMovedOn = errors.New("the pull request changed")
 
 // lift approves a head on a person's word. It removes the label first: the label is useless once the approval
 // exists, and if the approval then fails, the next look posts it.
@@ -68,11 +68,11 @@ func (a *Agent) lift(ctx context.Context, step *Step) error {
 // passed says who let a head pass, and what they let pass.
 func passed(r verdict.Record) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has looked at %s again.\n", verdict.Short(r.Head))
+	fmt.Fprintf(&b, "### Approved on a person's word\n\nNo model has reviewed %s again.\n", verdict.Short(r.Head))
 	if w := r.Lifted; w != nil && w.BrokeGlass {
-		fmt.Fprintf(&b, "\n`%s` has broken the glass: %s\n", w.By, verdict.Prose(w.Why))
+		fmt.Fprintf(&b, "\n`%s` ordered break-glass: %s\n", w.By, verdict.Prose(w.Why))
 	} else if w != nil {
-		fmt.Fprintf(&b, "\n`%s` approves this very head, which lets pass:\n", w.By)
+		fmt.Fprintf(&b, "\n`%s` approved exactly this commit, which lets pass:\n", w.By)
 	}
 	for _, h := range r.Holds {
 		b.WriteString(heldLine(h))
@@ -118,19 +118,20 @@ func remedy(step *Step) string {
 	green := strings.HasPrefix(step.Action.Reason, "it is approved and green, and waits")
 	switch {
 	case step.Action.Topic == decide.NoReviewer:
-		return "`touchstone status` on the reviewer's machine says what its agent does, if it runs. Once it does, all goes on by itself."
+		return "`touchstone status` on the reviewer's machine shows whether its agent runs and what it does. Once it runs, the review starts " +
+			"by itself."
 	case step.Action.Topic == decide.Texts:
-		return "It is reviewed again once that is done, and no session is held on its files until then. If the finding is wrong, comment " +
+		return "It is reviewed again once that is done; until then no session reviews its files. If the finding is wrong, comment " +
 			"`/touchstone dispute ID REASON`."
 	case step.Action.Topic == decide.Overtaken:
-		return "Request that reviewer's review again, or dismiss the one that asks for changes."
+		return "Request that reviewer's review again, or dismiss the review that requests changes."
 	case !strings.HasPrefix(step.Action.Reason, "it is approved"):
-		return "Push to the branch yourself, and the new head is reviewed."
+		return "Push to the branch yourself; the new head is then reviewed."
 	case step.Action.Topic == decide.FailedBefore:
-		return "Have it run on this head, after which the agent goes on, or merge it on GitHub."
+		return "Run it on this head, and the agent continues; or merge the pull request on GitHub."
 	case step.Action.Topic == decide.NoCheck:
-		return "Have one run on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can " +
-			"name the checks that count; where the repository has none, turn `merge.require_checks` off."
+		return "Run a check on this head that also runs on the base, or merge it on GitHub. `merge.checks` in `.touchstone/config.yaml` can " +
+			"name the checks that count; if the repository has no checks, turn `merge.require_checks` off."
 	case green && step.PR.Shared:
 		return "Merge it on GitHub."
 	case green:

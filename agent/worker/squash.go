@@ -103,7 +103,7 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 	}
 	records := a.approvals(pr, head)
 	if len(records) == 0 {
-		return a.revert(ctx, now, head, merge, "no approval of this head is there any more")
+		return a.revert(ctx, now, head, merge, "no approval of this head exists any more")
 	}
 	for _, record := range records {
 		if now.Base.Name != record.BaseBranch {
@@ -115,7 +115,7 @@ func (a *Agent) checkMerge(ctx context.Context, pr forge.PullRequest, head, merg
 			return fmt.Errorf("compare the merge's base with what was reviewed: %w", err)
 		}
 		if !holds {
-			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was rewritten at that moment: it does not contain %s any more, against which "+
+			return a.revert(ctx, now, head, merge, fmt.Sprintf("%s was force-pushed at that moment: it no longer contains %s, against which "+
 				"it was reviewed", now.Base.Name, verdict.Short(record.Base)))
 		}
 		same, err := a.madeAs(ctx, now, record, merge)
@@ -160,10 +160,10 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 		}
 	}
 	branch := fmt.Sprintf("revert-%d", pr.Ref.Number)
-	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Look at that commit "+
-		"now. To take it back:\n\n"+
+	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Check that commit "+
+		"now. To revert it:\n\n"+
 		"```\ngit fetch origin %[4]s\ngit switch -c %[5]s FETCH_HEAD\ngit revert --no-edit %[2]s\ngit push origin %[5]s\n```\n\nThen open a "+
-		"pull request of `%[5]s`; GitHub's button *Revert* does the same. Take the label `%[6]s` off when that is settled.\n\n<!-- "+
+		"pull request of `%[5]s`; GitHub's button *Revert* does the same. Remove the label `%[6]s` when that is settled.\n\n<!-- "+
 		"touchstone:escalation v1 %[7]s -->\n%[8]s",
 		verdict.Short(head), merge, verdict.Prose(why), pr.Base.Name, branch, a.Config().Labels.NeedsHuman, pr.Head.SHA, mark)
 	if _, err := a.Caller.Comment(ctx, pr.Ref, body); err != nil {
@@ -190,7 +190,7 @@ func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
 		return
 	}
 	if err := a.checked(ctx, pr, pr.Head.SHA, pr.MergeSHA); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("whether the merge is what was approved is not known yet")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot check yet whether the merge is what was approved")
 	}
 }
 

@@ -88,7 +88,7 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 			var tip struct{ Parents []struct{ SHA string } }
 			g.Call(loopback.Root, http.MethodGet, "commits/main", nil, &tip)
 			g.Call(loopback.Root, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": tip.Parents[0].SHA, "force": true}, nil)
-		}, "main was rewritten at that moment"},
+		}, "main was force-pushed at that moment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,13 +34,13 @@ func TestAStopOutlastsWhatOthersDoToIt(t *testing.T) {
 	}{
 		"another edits it": {func(g *loopback.GitHub) {
 			edit(g, loopback.Author, said(g, loopback.Person, stop), "Looks good.")
-		}, "alice edited or deleted a comment of walter's"},
+		}, "alice edited or deleted a comment by walter that stopped"},
 		"another makes it look like an agent's": {func(g *loopback.GitHub) {
 			edit(g, loopback.Author, said(g, loopback.Person, stop), stop+"\n\n<!-- touchstone:reply v1 1 -->")
-		}, "alice edited or deleted a comment of walter's"},
+		}, "alice edited or deleted a comment by walter that stopped"},
 		"another deletes it": {func(g *loopback.GitHub) {
 			remove(g, loopback.Author, said(g, loopback.Person, stop))
-		}, "alice edited or deleted a comment of walter's"},
+		}, "alice edited or deleted a comment by walter that stopped"},
 		"another edits it, and people have the agents go on": {func(g *loopback.GitHub) {
 			edit(g, loopback.Author, said(g, loopback.Person, stop), "Looks good.")
 			comment(g, loopback.Person, "/touchstone resume")

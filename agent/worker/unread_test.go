@@ -114,7 +114,7 @@ func TestWhatIsNotReadWholeIsLeftToPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, action = look()
-	if action.Kind != decide.Wait || !strings.HasPrefix(action.Reason, "it waits for a person: look into why") || len(now.Comments) != 1 ||
+	if action.Kind != decide.Wait || !strings.HasPrefix(action.Reason, "it waits for a person: find out why") || len(now.Comments) != 1 ||
 		!strings.Contains(now.Comments[0].Body, "decide it by hand") {
 		t.Errorf("after the call it comes to %+v; comments %+v", action, now.Comments)
 	}

@@ -56,11 +56,11 @@ func (a *Agent) Unwanted(ctx context.Context, kind decide.Kind, begun, now forge
 		return is.Reason, nil
 	}
 	if kind == decide.Apply && is.Kind == kind && !slices.Equal(was.Record.Edits, is.Record.Edits) {
-		return "what its nits propose is not wanted as it was any more", nil
+		return "the suggestions of its nits have changed or are no longer wanted", nil
 	}
 	for _, id := range before.Outstanding() {
 		if kind == decide.Fix && !slices.Contains(after.Outstanding(), id) {
-			return "nobody asks for the repair of finding " + id + " any more", nil
+			return "a fix is no longer wanted for finding " + id + " any more", nil
 		}
 	}
 	return "", nil

@@ -41,9 +41,9 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 		"somebody chats":        {order(loopback.Person, "How nice."), ""},
 		"it is asked for again": {order(loopback.Person, "/touchstone fix"), ""},
 		"it is stopped":         {order(loopback.Person, "/touchstone stop"), "has stopped the agents"},
-		"it may be stopped":     {order(loopback.Person, "/touchstone stopp"), "has ordered what nobody can follow"},
+		"it may be stopped":     {order(loopback.Person, "/touchstone stopp"), "gave an order that cannot be followed"},
 		"the glass is broken":   {order(loopback.Root, "/touchstone break-glass it burns"), "a person lets it pass"},
-		"a finding is waived":   {order(loopback.Root, "/touchstone waive "+finding+" it may stay"), "names nothing that a fix could answer"},
+		"a finding is waived":   {order(loopback.Root, "/touchstone waive "+finding+" it may stay"), "names nothing that a fix could address"},
 		"a finding is disputed": {order(loopback.Person, "/touchstone dispute "+finding+" it is right"), "is disputed"},
 		"it is closed":          {change("state", "closed"), "closed"},
 		"its base is changed":   {change("base", "release"), "its base branch is release now"},
@@ -55,7 +55,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 		"its branch is proposed elsewhere too": {func(g *loopback.GitHub, _ forge.PullRequest) {
 			g.Call(loopback.Author, http.MethodPost, "pulls",
 				map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)
-		}, "its branch is that of acme/app#2 too"},
+		}, "acme/app#2 has the same branch"},
 		"a person is called": {label(config.Default().Labels.NeedsHuman), "waits for a person"},
 		"it is held":         {label(config.Default().Labels.Hold), "a label holds it"},
 	} {

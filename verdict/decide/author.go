@@ -16,7 +16,7 @@ var authorRules = append(general[:len(general):len(general)],
 	}},
 	rule{"author there", "its author has an account", func(s State) outcome {
 		return metIf(!verdict.SameLogin(s.Author, verdict.DeletedLogin), verdict.TurnPerson, func() Action {
-			return s.act(Wait, "its author's account is deleted, and no agent merges it: merge it by hand, or open another pull request of its "+
+			return s.act(Wait, "its author's account is deleted, so no agent merges it: merge it by hand, or open another pull request of its "+
 				"branch")
 		})
 	}},
@@ -68,14 +68,14 @@ var authorRules = append(general[:len(general):len(general)],
 	rule{"nits applied", "no suggestion of a nit is left to be applied", State.nitsApplied},
 	rule{"up to date", "its base asks for nothing newer", func(s State) outcome {
 		o := metIf(s.Mergeable != MergeableBehind, verdict.TurnAuthor, func() Action { return s.fix(behind) })
-		return o.because(fmt.Sprintf("it has to contain the tip of %s, and does not", s.BaseBranch))
+		return o.because(fmt.Sprintf("it must contain the tip of %s, but does not", s.BaseBranch))
 	}},
-	rule{"taken by the queue", "the merge queue has not given it back too often", func(s State) outcome {
+	rule{"taken by the queue", "the merge queue has not rejected it too often", func(s State) outcome {
 		if !s.clean() {
 			return notApplicable
 		}
 		return metIf(s.MaxAttempts <= 0 || s.Queued < s.MaxAttempts, verdict.TurnPerson, func() Action {
-			return s.escalate(fmt.Sprintf("it is approved and green, and the merge queue gave it back %s",
+			return s.escalate(fmt.Sprintf("it is approved and green, but the merge queue rejected it %s",
 				verdict.Amount(s.Queued, "time", "times")))
 		})
 	}},
@@ -83,17 +83,17 @@ var authorRules = append(general[:len(general):len(general)],
 		if len(s.Unclear) == 0 {
 			return met
 		}
-		return unmet(verdict.TurnReviewer, s.awaitAnswer()).because(s.Unclear[0].By + " has ordered what nobody can follow")
+		return unmet(verdict.TurnReviewer, s.awaitAnswer()).because(s.Unclear[0].By + " gave an order that cannot be followed")
 	}},
-	rule{"let in", "the rules of its base let it in", func(s State) outcome {
+	rule{"let in", "the rules of its base allow the merge", func(s State) outcome {
 		if s.InQueue {
 			return notApplicable
 		}
 		blocked := s.Mergeable == MergeableBlocked && !s.Queue || s.clean() && s.refused()
-		why := fmt.Sprintf("the rules of %s do not let it in: %s", s.BaseBranch, s.barring())
+		why := fmt.Sprintf("the rules of %s block the merge: %s", s.BaseBranch, s.barring())
 		return metIf(!blocked, verdict.TurnPerson, s.waitForRules).because(why)
 	}},
-	rule{"computed", "GitHub knows that it merges", func(s State) outcome {
+	rule{"computed", "GitHub says that it can be merged", func(s State) outcome {
 		known := s.clean() || s.Mergeable == MergeableDirty || s.Mergeable == MergeableBehind || s.Mergeable == MergeableBlocked
 		if !s.Open {
 			return notApplicable
@@ -131,7 +131,7 @@ func (s State) letPass() outcome {
 	switch s.stance() {
 	case waits:
 		o := unmet(verdict.TurnPerson, s.awaitReviewer("only a person may let it pass, and one is being called"))
-		return o.because(fmt.Sprintf("%.7s is held for a person, who has to approve it in a review%s", s.Head, s.holds()))
+		return o.because(fmt.Sprintf("%.7s is held: a person has to approve it in a review%s", s.Head, s.holds()))
 	case passes:
 		return unmet(verdict.TurnReviewer, s.awaitReviewer("a person lets it pass, and its reviewer is about to approve it"))
 	case unreviewed, takenBack, doubtful:
@@ -149,8 +149,8 @@ func (s State) approvedByAll() outcome {
 		return unmet(verdict.TurnReviewer, s.awaitReviewer(s.rejudged()+", and its reviewer is about to judge it again"))
 	case objects:
 		if !s.Fork && !s.Shared && s.namesNothing() {
-			return unmet(verdict.TurnPerson, s.unanswerable("the review requests changes and names nothing that a fix could answer: "+
-				"read why, and ask for another one with /touchstone review"))
+			return unmet(verdict.TurnPerson, s.unanswerable("the review requests changes but names nothing that a fix could address: "+
+				"read it for the reason, and request another one with /touchstone review"))
 		}
 		if what := s.onlyTexts(); what != "" {
 			return unmet(verdict.TurnAuthor, s.askEdit(what)).because(what)
@@ -175,9 +175,8 @@ func (s State) unopposed() outcome {
 		return unmet(verdict.TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
 	}
 	o, _ := s.uncertainObjection()
-	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, and %s requested changes of %.7s in a review that was edited "+
-		"since "+
-		"or cannot be believed, so that nothing tells whether they are still requested: dismiss that review on GitHub if they are not",
+	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, but %s requested changes of %.7s in a review that was edited "+
+		"since or is not trusted, so it is not clear whether they are still requested: if they are not, dismiss that review on GitHub",
 		o.By, o.SHA))).because(opposed(against))
 }
 
@@ -197,7 +196,7 @@ func (s State) green() outcome {
 	case s.Checks == ChecksNone:
 		return unmet(verdict.TurnCI, s.unchecked()).because(s.unheard().Why)
 	}
-	return unmet(verdict.TurnCI, s.await(rulePatience, unknown, "it is approved, and the state of its checks cannot be told")).because(unknown)
+	return unmet(verdict.TurnCI, s.await(rulePatience, unknown, "it is approved, but the state of its checks is unknown")).because(unknown)
 }
 
 // failed is about a head with a failed check.
@@ -209,7 +208,8 @@ func (s State) failed() outcome {
 		return o.because(fails)
 	case s.BaseFailed != "" && !s.Fork && !s.Shared:
 		name := verdict.Clip(s.BaseFailed, verdict.MaxReason)
-		return unmet(verdict.TurnAuthor, s.fix(fmt.Sprintf("the check %q failed here as it did on %s, which has moved on", name, s.BaseBranch)))
+		return unmet(verdict.TurnAuthor, s.fix(
+			fmt.Sprintf("the check %q failed here as it did on %s, which has changed since", name, s.BaseBranch)))
 	}
 	return unmet(verdict.TurnAuthor, s.fix(failing)).because(named(s.Failing, "failed", "failed", failing))
 }
@@ -223,7 +223,7 @@ func (s State) automatic() outcome {
 	case s.clean():
 		return s.toAuthor(s.leave("it is approved and green", s.Manual))
 	case s.Mergeable == MergeableBehind, s.Mergeable == MergeableBlocked && s.left(rulePatience) <= 0:
-		return s.toAuthor(s.leave("it is approved and green, and its base does not let it in as it is", s.Manual))
+		return s.toAuthor(s.leave("it is approved and green, but its base does not accept it as it is", s.Manual))
 	case s.Mergeable == MergeableBlocked, s.Mergeable == MergeableDirty:
 		return s.toAuthor(s.waitForAuthor(s.Manual))
 	}

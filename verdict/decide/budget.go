@@ -52,7 +52,7 @@ func (s State) allowance() (l limit) {
 	} {
 		left, least := b.bound-b.spent, min(leastUSD, b.bound)
 		if b.bound > 0 && left < least && l.short == "" {
-			l.short, l.tomorrow = fmt.Sprintf("$%.2f of the $%.2f are spent that %s may cost", b.spent, b.bound, b.of), b.daily
+			l.short, l.tomorrow = fmt.Sprintf("$%.2f of the $%.2f that %s may cost are spent", b.spent, b.bound, b.of), b.daily
 		}
 		if b.daily {
 			left -= s.Promised
@@ -66,12 +66,12 @@ func (s State) allowance() (l limit) {
 		bound, spent time.Duration
 		of           string
 	}{
-		{s.Budgets.Round.Time, 0, "of one round"},
+		{s.Budgets.Round.Time, 0, "in one round"},
 		{s.Budgets.PullRequest.Time, spent.Time, "on this pull request"},
 	} {
 		left := b.bound - b.spent
 		if b.bound > 0 && left < min(leastTime, b.bound) && l.short == "" {
-			l.short = fmt.Sprintf("%s of the %s are spent that sessions may take %s", b.spent.Round(time.Second), b.bound, b.of)
+			l.short = fmt.Sprintf("%s of the %s that sessions may take are used up %s", b.spent.Round(time.Second), b.bound, b.of)
 		}
 		if b.bound > 0 && (l.Time == 0 || left < l.Time) {
 			l.Time = left

@@ -26,11 +26,12 @@ func TestBudgetsEndInACall(t *testing.T) {
 		}, "", verdict.Allowance{USD: 1, Time: time.Minute}, false},
 		"what came to nothing": {func(s *State) { s.Budgets.PullRequest.USD, s.Wasted.USD = 5, 1 }, "", verdict.Allowance{USD: 1}, false},
 		"a pull request's": {func(s *State) { s.Budgets.PullRequest.USD = 3 },
-			"$3.00 of the $3.00 are spent that this pull request may cost", verdict.Allowance{}, false},
+			"$3.00 of the $3.00 that this pull request may cost are spent", verdict.Allowance{}, false},
 		"hardly anything left": {func(s *State) { s.Budgets.PullRequest.USD = 3.04 }, "$3.00 of the $3.04", verdict.Allowance{}, false},
-		"its time": {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s are spent",
+		"its time": {func(s *State) { s.Budgets.PullRequest.Time = 22 * time.Minute }, "21m0s of the 22m0s that sessions may take are used up " +
+			"on this pull request",
 			verdict.Allowance{}, false},
-		"a day's": {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 are spent that all pull requests",
+		"a day's": {func(s *State) { s.Budgets.Day, s.Today = 9, 9.5 }, "$9.50 of the $9.00 that all pull requests",
 			verdict.Allowance{}, true},
 		"a day's, with a rest": {func(s *State) { s.Budgets.Day, s.Today = 9, 8 }, "", verdict.Allowance{USD: 1}, false},
 		"a day's, shared":      {func(s *State) { s.Budgets.Day, s.Today, s.Promised = 9, 5, 1 }, "", verdict.Allowance{USD: 3}, false},
@@ -152,7 +153,7 @@ func undone(s *State) {
 func TestSessionsUnderWayShareTheDay(t *testing.T) {
 	s := looping(1, stubborn)
 	s.Budgets.Day, s.Today, s.Promised = 9, 5, 3.99
-	if got := Next(s); got.Kind != Wait || got.Recheck == 0 || !strings.Contains(got.Reason, "promised") {
+	if got := Next(s); got.Kind != Wait || got.Recheck == 0 || !strings.Contains(got.Reason, "reserved") {
 		t.Errorf("got %s because %q", got.Kind, got.Reason)
 	}
 	s.Promised = 3

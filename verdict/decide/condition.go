@@ -66,7 +66,7 @@ func Conditions(s State) []Condition {
 				c.Reason = o.act.Reason
 			}
 		case r.name == Merged:
-			c.Reason = "what comes before that is not so"
+			c.Reason = "an earlier condition is not met"
 		}
 		all = append(all, c)
 	}
@@ -214,7 +214,8 @@ func (s State) guarded(o outcome) (g guarded, ok bool) {
 		before("reviewable", turn, a)
 	}
 	if s.Role == Author && s.InQueue && s.Enqueued && o.act.Kind != Skip && o.act.Reason != inQueue && o.act.Reason != inQueueLong {
-		before("not in the queue", verdict.TurnAuthor, s.retry(Dequeue, "it is in the merge queue, and is to be merged no more: "+o.act.Reason))
+		before("not in the queue", verdict.TurnAuthor, s.retry(Dequeue,
+			"it is in the merge queue, but must not be merged any more: "+o.act.Reason))
 	}
 	if s.Unread != "" && slices.Contains([]Kind{Review, Lift, Fix, Apply, Merge, Tell}, o.act.Kind) {
 		before("read whole", verdict.TurnPerson, s.unreadable())
@@ -233,7 +234,7 @@ func (s State) unreadable() Action {
 	case s.NeedsHuman:
 		return s.act(Wait, "it waits for a person: "+s.Unread)
 	case !s.CalledAt.IsZero():
-		return s.act(Wait, s.Unread+", and is left to people, who were called to it")
+		return s.act(Wait, s.Unread+", and is left to people, who were called")
 	}
 	return s.escalate(s.Unread + ": decide it by hand, or open another pull request of the same branch")
 }

@@ -41,7 +41,7 @@ func TestNextActsOnTheFirstUnmetCondition(t *testing.T) {
 		if last := all[len(all)-1]; last.Name != Merged || last.State != Unmet {
 			t.Fatalf("the last condition is %+v", last)
 		}
-		if a.Kind == Merge && c.Name != Merged && a.Reason != "it is approved and green, and the merge queue may take it by now" {
+		if a.Kind == Merge && c.Name != Merged && a.Reason != "it is approved and green, and the merge queue may accept it by now" {
 			t.Fatalf("it is merged although %q is unmet: %s", c.Name, c.Reason)
 		}
 	}
@@ -65,29 +65,29 @@ func TestConditionsSayWhatIsMissing(t *testing.T) {
 		{"a person", func(s *State) { s.NeedsHuman = true }, []string{"no person called person: it waits for a person"}},
 		{"a review", func(s *State) { s.Opinions = nil }, []string{"reviewed reviewer: no review that counts approved 4f1c0de"}},
 		{"a review for this base", func(s *State) { s.Opinions[0].Rebased = true },
-			[]string{"reviewed reviewer: main was rewritten since alice approved"}},
+			[]string{"reviewed reviewer: main was force-pushed since alice approved"}},
 		{"a review for this branch", func(s *State) { s.BaseBranch = "release" },
-			[]string{"reviewed reviewer: alice approved it for main, and it is to be merged into release now"}},
+			[]string{"reviewed reviewer: alice approved it for main, but it is now to be merged into release"}},
 		{"a review of what it makes now", func(s *State) { s.Opinions[0].Outdated = true },
-			[]string{"reviewed reviewer: merging this head changes something else by now"}},
+			[]string{"reviewed reviewer: merging this head would now change something else"}},
 		{"a review that can be believed", func(s *State) { s.Opinions[0].Doubt, s.Opinions[0].Record = "its record was taken out", nil },
-			[]string{"reviewed person: the review of this head by alice does not count: its record was taken out"}},
+			[]string{"reviewed person: the review of this head by alice is ignored: its record was taken out"}},
 		{"changes, green checks and its base", func(s *State) { objects(s); s.Checks, s.Mergeable = ChecksPending, MergeableBehind }, []string{
 			"approved author: the review of 4f1c0de by alice requests changes, round 0: 1 major", "checks ci: checks are running",
-			"up to date author: it has to contain the tip of main",
+			"up to date author: it must contain the tip of main",
 		}},
 		{"a person's approval", func(s *State) {
 			objects(s)
 			s.Opinions[0].Record.Ledger, s.Opinions[0].Record.Holds = nil, []verdict.Hold{{Kind: verdict.QualityBar}, {Kind: verdict.QualityBar}}
-		}, []string{"let pass person: held for a person, who has to approve it in a review: the quality bar is lowered"}},
+		}, []string{"let pass person: is held: a person has to approve it in a review: the quality bar is lowered"}},
 		{"its author's merge", func(s *State) { s.Manual = byHandOnly },
 			[]string{"automatic author: its author has to merge it: merge.auto is off"}},
 		{"a person's word", func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", CanPush: true, At: noon})
 		}, []string{"no objection person: mona requests changes since 2026-03-01 12:00:00 UTC"}},
 		{"the rules of its base", func(s *State) { s.Mergeable, s.Conversations = MergeableBlocked, 1 },
-			[]string{"let in person: the rules of main do not let it in: a required check or review is missing, or they want conversations " +
-				"resolved, of which 1 stand open"}},
+			[]string{"let in person: the rules of main block the merge: a required check or review is missing, or the rules require " +
+				"resolved conversations, of which 1 are open"}},
 		{"too many rounds", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) },
 			[]string{"approved person: 3 rounds have not been enough"}},
 		{"a check from the base's CI", func(s *State) { s.Checks, s.Unknown = ChecksNone, "cla" },
@@ -95,7 +95,7 @@ func TestConditionsSayWhatIsMissing(t *testing.T) {
 		{"more than was read", func(s *State) { s.Unread = "it has more than 1,000 comments" },
 			[]string{"read whole person: it has more than 1,000 comments"}},
 		{"the way out of the queue", func(s *State) { s.InQueue, s.Enqueued, s.Held = true, true, true }, []string{
-			"not in the queue author: is to be merged no more: a label holds it", "not held person: a label holds it",
+			"not in the queue author: must not be merged any more: a label holds it", "not held person: a label holds it",
 			"not queued ci: it is in the merge queue",
 		}},
 	} {

@@ -82,7 +82,7 @@ func TestReviewerLiftsAHoldOnAPersonsWord(t *testing.T) {
 		{"taken back, and another one approves",
 			also(opinions(by("mona", head, "DISMISSED"), lifted(verdict.Word{By: "mona"}), by("hubot", head, "APPROVED")), called), Lift, ""},
 		{"lifted, and called again at another time", also(opinions(heldBy(), lone), func(s *State) { s.Failed, s.RetryIn = Lift, time.Minute }),
-			Wait, "next one waits"},
+			Wait, "next one is delayed"},
 		{"lifted already", opinions(heldBy(), lone, lifted(verdict.Word{By: "mona", At: lone.At})), Wait, "is reviewed"},
 
 		{"found", opinions(found(entry("0badcafe", verdict.Major))), Wait, "is reviewed"},
@@ -122,7 +122,7 @@ func TestOrdersMoveTheReviewer(t *testing.T) {
 		{"stop and resume", orders(ordered(verdict.Stop, "octocat", 1), ordered(verdict.AskReview, "mona", 2),
 			ordered(verdict.Resume, "octocat", 3)), Review, ""},
 		{"stop and review", orders(ordered(verdict.Stop, "octocat", 1), ordered(verdict.AskReview, "mona", 2)), Wait, "has stopped"},
-		{"resume what is labelled", also(orders(ordered(verdict.Resume, "mona", 1)), labelled), Release, "mona has the agents go on"},
+		{"resume what is labelled", also(orders(ordered(verdict.Resume, "mona", 1)), labelled), Release, "mona told the agents to continue"},
 		{"review what is labelled", also(orders(ordered(verdict.AskReview, "mona", 1)), labelled), Release, ""},
 		{"labelled since", also(orders(ordered(verdict.Resume, "mona", -1)), labelled), Wait, "waits for a person"},
 		{"labelled at an unknown time", also(orders(ordered(verdict.Resume, "mona", 1)), func(s *State) { s.NeedsHuman = true }), Wait,

@@ -95,7 +95,7 @@ func (s State) unanswerable(why string) Action {
 		ok = ok && s.Opinions[i].precedes(ordered)
 	}
 	if ok {
-		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to begin")
+		return s.awaitReviewer(ordered.By + " asks for a review, and its reviewer is about to start")
 	}
 	return s.escalate(why)
 }
@@ -114,12 +114,12 @@ func (s State) doubt() string {
 	for _, i := range s.Counting() {
 		switch o := s.Opinions[i]; {
 		case o.Doubt != "":
-			return "the review of this head by " + o.By + " does not count: " + o.Doubt
+			return "the review of this head by " + o.By + " is ignored: " + o.Doubt
 		case o.Edited:
-			return "the review of this head by " + o.By + " does not count: it was edited"
+			return "the review of this head by " + o.By + " is ignored: it was edited"
 		}
 	}
-	return "the review of this head does not agree with itself"
+	return "the review of this head contradicts itself"
 }
 
 // namesNothing reports whether a session would have nothing to work on: no finding, no hold, no failed check
@@ -147,7 +147,7 @@ func (s State) approvalRecord() *verdict.Record {
 // awaitAnswer waits until somebody whose order cannot be followed was told how to write it: the order may
 // have been meant to stop the agents.
 func (s State) awaitAnswer() Action {
-	ordered := s.Unclear[0].By + " has ordered what nobody can follow"
+	ordered := s.Unclear[0].By + " gave an order that cannot be followed"
 	return s.await(rulePatience, ordered+", and is about to be told", ordered+", and nobody has told them")
 }
 
@@ -160,7 +160,7 @@ const (
 )
 
 // sharedBranch is why a branch, and its merge, are left to people.
-const sharedBranch = "its branch is one that others build on"
+const sharedBranch = "other branches are built on its branch"
 
 // fix makes the author's agent work on the branch, with four exceptions: the branch is left to people,
 // somebody's order waits for an answer, a person is working on the branch, or more fixes would not help.
@@ -171,8 +171,8 @@ func (s State) fix(reason string) Action {
 	case s.Shared:
 		return s.leaveBranch(reason, sharedBranch)
 	case s.SameBranch != "":
-		return s.escalate(fmt.Sprintf("%s, and its branch is that of %s too, into which a fix would bring this one's base: close one of them "+
-			"or give it a branch of its own, or mend it by hand", reason, s.SameBranch))
+		return s.escalate(fmt.Sprintf("%s, and %s has the same branch, so a fix would merge this one's base into both: close one of them, "+
+			"give it its own branch, or make the fix by hand", reason, s.SameBranch))
 	}
 	if len(s.Unclear) > 0 {
 		return s.awaitAnswer()
@@ -180,7 +180,7 @@ func (s State) fix(reason string) Action {
 	if by, until := s.pushed(); until.After(s.Now) {
 		wait := min(until.Sub(s.Now), s.Pause)
 		return Action{Kind: Wait, SHA: s.Head, Recheck: wait, Noted: true,
-			Reason: fmt.Sprintf("%s pushed to the branch, and the agent makes way until %s", by, until.UTC().Format("15:04:05 UTC"))}
+			Reason: fmt.Sprintf("%s pushed to the branch, and the agent leaves it alone until %s", by, until.UTC().Format("15:04:05 UTC"))}
 	}
 	return s.spend(Fix, reason, s.rounds(s.trusts))
 }
@@ -190,7 +190,7 @@ func (s State) fix(reason string) Action {
 func (s State) waitForPerson() Action {
 	c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix)
 	if ok && !s.LabelledAt.IsZero() && !c.At.Before(s.LabelledAt) && s.ofThisBase(c.At) {
-		return s.retry(Release, c.By+" has the agents go on")
+		return s.retry(Release, c.By+" told the agents to continue")
 	}
 	if s.Rested {
 		return s.retry(Release, "the day whose budget was spent is over")
@@ -213,7 +213,7 @@ func (s State) stopped() string {
 	case !ok || c.Verb != verdict.Stop:
 		return ""
 	case c.Removed != "":
-		return fmt.Sprintf("%s edited or deleted a comment of %s's that stopped the agents, or may have; /touchstone resume has them go on",
+		return fmt.Sprintf("%s edited or deleted a comment by %s that stopped the agents, or may have; /touchstone resume lets them continue",
 			c.Removed, c.By)
 	}
 	return c.By + " has stopped the agents here"
@@ -254,9 +254,9 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 	over, tomorrow := s.over(k, rounds, allowed)
 	switch {
 	case s.Permanent && s.Failed == k && s.Attempts > 0:
-		return s.escalate(reason + ", and trying again would end the same way")
+		return s.escalate(reason + ", and trying again would fail in the same way")
 	case s.MaxAttempts > 0 && s.Attempts >= s.MaxAttempts:
-		return s.escalate(fmt.Sprintf("%s, and %s on this head came to nothing", reason, verdict.Amount(s.Attempts, "attempt", "attempts")))
+		return s.escalate(fmt.Sprintf("%s, and %s on this head failed", reason, verdict.Amount(s.Attempts, "attempt", "attempts")))
 	case (over != "" || k == Fix && s.BaseFailed != "") && s.needsNoModel(k) && (s.Failed != k || s.Attempts == 0):
 		a := s.retry(k, reason)
 		a.Allowance.NoModel = true
@@ -267,7 +267,7 @@ func (s State) spend(k Kind, reason string, rounds int) Action {
 		return a
 	case allowed.promised:
 		return Action{Kind: Wait, SHA: s.Head, Recheck: promisePause,
-			Reason: reason + ", and what is left of the day's budget is promised to sessions under way"}
+			Reason: reason + ", and the rest of the day's budget is reserved for running sessions"}
 	}
 	a := s.retry(k, reason)
 	a.Allowance, a.Daily = allowed.Allowance, allowed.daily
@@ -281,7 +281,7 @@ func (s State) leaveToAnother(a Action) (wait Action, left bool) {
 	if a.Kind != Review && a.Kind != Fix || lease <= 0 {
 		return a, false
 	}
-	return Action{Kind: Wait, SHA: s.Head, Reason: a.Reason + ", and another machine of " + s.Self + " is at it", Recheck: lease}, true
+	return Action{Kind: Wait, SHA: s.Head, Reason: a.Reason + ", and another machine of " + s.Self + " is working on it", Recheck: lease}, true
 }
 
 // over says, as a sentence fragment, why no more sessions are started. tomorrow says that the next day brings
@@ -323,7 +323,7 @@ func (s State) escalate(reason string) Action { return s.retry(Escalate, reason)
 // retry is act, except that the action that failed last must wait before it is tried again.
 func (s State) retry(k Kind, reason string) Action {
 	if s.Failed == k && s.RetryIn > 0 {
-		return Action{Kind: Wait, SHA: s.Head, Reason: "the last attempt came to nothing; the next one waits", Recheck: s.RetryIn}
+		return Action{Kind: Wait, SHA: s.Head, Reason: "the last attempt failed; the next one is delayed", Recheck: s.RetryIn}
 	}
 	return s.act(k, reason)
 }

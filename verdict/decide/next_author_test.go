@@ -52,9 +52,9 @@ func TestForksAndSharedBranchesAreMergedOrLeftToTheirAuthor(t *testing.T) {
 		{"of a fork, and behind", func(s *State) { s.Fork, s.Mergeable = true, MergeableBehind }, Tell, "behind its base"},
 		{"of a fork, a check failed", func(s *State) { s.Fork, s.Checks = true, ChecksFailed }, Tell, "a check failed"},
 		{"others build on it", func(s *State) { s.Shared = true }, Tell,
-			"approved and green, and waits for its author to merge it: its branch is one"},
+			"approved and green, and waits for its author to merge it: other branches are built on its branch"},
 		{"others build on it, and objected to", func(s *State) { s.Shared, s.Opinions = true, []Opinion{vague()} }, Tell,
-			"left to its author: its branch is one"},
+			"left to its author: other branches are built on its branch"},
 		{"of a fork, with a conflict", func(s *State) { s.Fork, s.Mergeable = true, MergeableDirty }, Tell,
 			"conflicts with its base, and that is left to its author"},
 	})
@@ -74,7 +74,7 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 		{"approved by the author", func(s *State) { s.Opinions[0].By = "octocat"; s.Reviewers = []string{"octocat"} }, Wait, "not reviewed yet"},
 		{"nobody is trusted", func(s *State) { s.Reviewers = nil }, Wait, "not reviewed yet"},
 		{"dismissed", review(func(o *Opinion) { o.State = "DISMISSED" }), Wait, "was dismissed"},
-		{"record of an older head on this one", review(func(o *Opinion) { o.Record.Head = older }), Escalate, "agree with itself"},
+		{"record of an older head on this one", review(func(o *Opinion) { o.Record.Head = older }), Escalate, "contradicts itself"},
 		{"record of this head on an older one", review(func(o *Opinion) { o.SHA = older }), Wait, "not reviewed yet"},
 		{"edited", review(func(o *Opinion) { o.Edited = true }), Escalate, "edited"},
 		{"its base was rewritten", review(func(o *Opinion) { o.Rebased = true }), Wait, "not reviewed yet"},
@@ -86,27 +86,28 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))
 		}, Merge, ""},
 		{"edited and dismissed", review(func(o *Opinion) { o.Edited, o.State = true, "DISMISSED" }), Wait, "was dismissed"},
-		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "agree with itself"},
+		{"commented with an approving record", review(func(o *Opinion) { o.State = "COMMENTED" }), Escalate, "contradicts itself"},
 		{"approved with a blocking record", review(func(o *Opinion) { o.Record.Verdict = verdict.RequestChanges }), Escalate,
-			"agree with itself"},
-		{"blocked with an approving record", review(func(o *Opinion) { o.State = "CHANGES_REQUESTED" }), Escalate, "agree with itself"},
-		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "agree with itself"},
+			"contradicts itself"},
+		{"blocked with an approving record", review(func(o *Opinion) { o.State = "CHANGES_REQUESTED" }), Escalate, "contradicts itself"},
+		{"state in lower case", review(func(o *Opinion) { o.State = "approved" }), Escalate, "contradicts itself"},
 	})
 }
 
 func TestFailedActsAreRepeatedWithinBounds(t *testing.T) {
 	runNext(t, ready, []nextCase{
-		{"a merge was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Merge, time.Minute }, Wait, "next one waits"},
+		{"a merge was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Merge, time.Minute }, Wait, "next one is delayed"},
 		{"merges were refused too often", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 2, Merge, time.Minute }, Escalate, "2 attempts"},
-		{"calling a person was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 3, Escalate, time.Minute }, Wait, "next one waits"},
+		{"calling a person was refused", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 3, Escalate, time.Minute }, Wait, "next one is " +
+			"delayed"},
 		{"another act failed", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Fix, time.Minute }, Merge, ""},
 		{"attempts used up", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}; s.Attempts = 2 }, Escalate,
 			"2 attempts"},
 		{"attempt has to wait", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)}
 			s.Failed, s.RetryIn = Fix, 1
-		}, Wait, "next one waits"},
-		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = byHandOnly, Tell, time.Minute }, Wait, "next one waits"},
+		}, Wait, "next one is delayed"},
+		{"telling failed", func(s *State) { s.Manual, s.Failed, s.RetryIn = byHandOnly, Tell, time.Minute }, Wait, "next one is delayed"},
 	})
 }
 
@@ -115,7 +116,7 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 		{"changes requested", func(s *State) { s.Opinions = []Opinion{says("alice", head, verdict.RequestChanges)} }, Fix, "requests changes"},
 		{"changes requested, and an unclear order", func(s *State) {
 			s.Opinions, s.Unclear = []Opinion{says("alice", head, verdict.RequestChanges)}, []verdict.Unclear{{ID: 1, By: "mona"}}
-		}, Wait, "mona has ordered what nobody can follow, and is about"},
+		}, Wait, "mona gave an order that cannot be followed, and is about"},
 		{"and another review is ordered", func(s *State) {
 			s.Opinions, s.Orders = []Opinion{vague()}, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
 		}, Wait, "mona asks for a review"},
@@ -127,7 +128,7 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 			s.Opinions[0].Record.LastComment = 7
 		}, Escalate, "names nothing"},
 		{"changes requested without a finding", func(s *State) { s.Opinions = []Opinion{vague()} }, Escalate,
-			"names nothing that a fix could answer"},
+			"names nothing that a fix could address"},
 		{"changes requested without a finding, and a check failed", func(s *State) { s.Opinions, s.Checks = []Opinion{vague()}, ChecksFailed },
 			Fix, "requests changes"},
 		{"changes requested without a finding, and a conflict", func(s *State) { s.Opinions, s.Mergeable = []Opinion{vague()}, MergeableDirty },
@@ -200,7 +201,7 @@ func TestConflictsAndFailedChecksAreFixed(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"another pull request of the branch", func(s *State) { s.SameBranch = "acme/app#7" }, Merge, ""},
 		{"another pull request of it, and a conflict", func(s *State) { s.SameBranch, s.Mergeable = "acme/app#7", MergeableDirty }, Escalate,
-			"its branch is that of acme/app#7 too"},
+			"acme/app#7 has the same branch"},
 		{"conflict", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
 		{"conflict without auto-merge", func(s *State) { s.Mergeable = MergeableDirty; s.Manual = byHandOnly }, Fix, "conflicts"},
 		{"check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "check failed"},
@@ -219,10 +220,10 @@ func TestMergeByHandIsAskedForOnce(t *testing.T) {
 		{"merged by hand, checks running for a day",
 			func(s *State) { s.Manual, s.Checks, s.Now = byHandOnly, ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"merged by hand, behind", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBehind }, Tell,
-			"approved and green, and its base does not let it in as it is, and waits for its author"},
+			"approved and green, but its base does not accept it as it is, and waits for its author"},
 		{"merged by hand, a review is missing", func(s *State) { s.Manual, s.Mergeable = byHandOnly, MergeableBlocked }, Wait, "its author"},
 		{"and stays so", func(s *State) { s.Manual, s.Mergeable, s.Now = byHandOnly, MergeableBlocked, noon.Add(rulePatience) }, Tell,
-			"does not let it in"},
+			"does not accept it"},
 		{"merged by hand for another reason than was told", func(s *State) {
 			s.Manual, s.Notices = Left{Why: "the label says so", Topic: "label"}, []Notice{{Topic: "auto", SHA: head}}
 		}, Tell, "the label says so"},
@@ -237,7 +238,7 @@ func TestMergeQueueIsWaitedFor(t *testing.T) {
 		{"in the merge queue", func(s *State) { s.InQueue = true }, Wait, "queue"},
 		{"in the merge queue, merged by hand", func(s *State) { s.InQueue, s.Manual = true, byHandOnly }, Wait, "queue"},
 		{"put into the queue again", func(s *State) { s.Queued = 1 }, Merge, ""},
-		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "gave it back 2 times"},
+		{"given back by the queue too often", func(s *State) { s.Queued = 2 }, Escalate, "rejected it 2 times"},
 	})
 }
 
@@ -246,10 +247,10 @@ func TestRulesThatBlockTheMergeAreWaitedForAndThenTold(t *testing.T) {
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait,
 			"is missing"},
 		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate,
-			"rules do not let it in: a required check or review is missing"},
+			"rules block the merge: a required check or review is missing"},
 		{"nor does it ever, and people talk", func(s *State) {
 			s.Mergeable, s.Now, s.Conversations = MergeableBlocked, noon.Add(rulePatience), 2
-		}, Escalate, "or they want conversations resolved, of which 2 stand open"},
+		}, Escalate, "or the rules require resolved conversations, of which 2 are open"},
 		{"its last check ended just now", func(s *State) {
 			s.Mergeable, s.Now, s.ReportedAt = MergeableBlocked, noon.Add(rulePatience), noon.Add(rulePatience)
 		}, Wait, "is missing"},
@@ -284,7 +285,7 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 			s.Checks, s.Now, s.Notices = ChecksNone, noon.Add(signPatience), []Notice{{Topic: "checks", SHA: older}}
 		}, Tell, "no check has passed on it"},
 		{"a check that reported before has not begun", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience-1) }, Wait,
-			`the check "ci", which reported on an earlier head or on main, has not begun`},
+			`the check "ci", which reported on an earlier head or on main, has not started`},
 		{"nor does it ever", func(s *State) { s.Unbegun, s.Now = []string{"ci"}, noon.Add(signPatience) }, Merge, ""},
 		{"nor does it ever, and it failed before", func(s *State) {
 			s.Unbegun, s.FailedBefore, s.Now = []string{"ci"}, "ci", noon.Add(signPatience)
@@ -312,15 +313,16 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 func TestUnknownsAreWaitedForAndThenTold(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"an unclear order", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait,
-			"mona has ordered what nobody can follow, and is about"},
+			"mona gave an order that cannot be followed, and is about"},
 		{"an unclear order for hours", func(s *State) { s.Unclear, s.Now = []verdict.Unclear{{ID: 1, By: "mona"}}, noon.Add(rulePatience) },
 			Escalate, "nobody has told them"},
 		{"checks unread", func(s *State) { s.Checks = "" }, Wait, "unknown"},
-		{"checks unread for hours", func(s *State) { s.Checks, s.Now = "", noon.Add(rulePatience) }, Escalate, "cannot be told"},
+		{"checks unread for hours", func(s *State) { s.Checks, s.Now = "", noon.Add(rulePatience) }, Escalate, "the state of its checks is " +
+			"unknown"},
 		{"mergeability unknown", func(s *State) { s.Mergeable = MergeableUnknown }, Wait, "computing"},
 		{"nor does it get known", func(s *State) {
 			s.Mergeable, s.UnknownSince, s.Now = MergeableUnknown, noon, noon.Add(rulePatience)
-		}, Escalate, "GitHub has not told for hours"},
+		}, Escalate, "GitHub has not said for hours"},
 		{"unknown when the machine wakes up", func(s *State) { s.Mergeable, s.Now = MergeableUnknown, noon.Add(72*time.Hour) }, Wait,
 			"computing"},
 		{"mergeability unread", func(s *State) { s.Mergeable = "" }, Wait, "computing"},

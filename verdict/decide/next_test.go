@@ -159,7 +159,7 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		{"an unclear order, and nobody asked", func(s *State) { s.Unclear, s.Requested = []verdict.Unclear{{ID: 7}}, false }, Skip, ""},
 		{"a day's budget spent and the day over", func(s *State) { s.NeedsHuman, s.Rested = true, true }, Release, "is over"},
 		{"what failed would fail again", func(s *State) { s.Failed, s.Attempts, s.Permanent = Review, 1, true }, Escalate,
-			"trying again would end the same way"},
+			"trying again would fail in the same way"},
 		{"what failed would fail again, but is not next", func(s *State) { s.Failed, s.Attempts, s.Permanent = Lift, 1, true }, Review, ""},
 		{"one head twice is one round", func(s *State) { s.Opinions = append(rounds(2), rounds(2)...) }, Review, ""},
 		{"rounds without bound", func(s *State) { s.Opinions = rounds(3); s.MaxRounds = 0 }, Review, ""},
@@ -169,7 +169,7 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		{"one attempt failed", func(s *State) { s.Attempts = 1 }, Review, ""},
 		{"attempts used up", func(s *State) { s.Attempts = 2 }, Escalate, "2 attempts"},
 		{"attempts without bound", func(s *State) { s.Attempts = 99; s.MaxAttempts = 0 }, Review, ""},
-		{"attempt has to wait", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Review, time.Minute }, Wait, "next one waits"},
+		{"attempt has to wait", func(s *State) { s.Attempts, s.Failed, s.RetryIn = 1, Review, time.Minute }, Wait, "next one is delayed"},
 	})
 }
 

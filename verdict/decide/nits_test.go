@@ -55,7 +55,8 @@ func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 		{"a check failed", func(s *State) { s.Checks = ChecksFailed }, Fix, "a check failed"},
 		{"GitHub computes", func(s *State) { s.Mergeable = MergeableUnknown }, Wait, "computing"},
 		{"it conflicts", func(s *State) { s.Mergeable = MergeableDirty }, Fix, "conflicts"},
-		{"an order that nobody can follow", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait, "nobody can follow"},
+		{"an order that nobody can follow", func(s *State) { s.Unclear = []verdict.Unclear{{ID: 1, By: "mona"}} }, Wait, "an order that cannot " +
+			"be followed"},
 		{"a person objects", also(byPerson("mona", "CHANGES_REQUESTED")), Wait, "requests changes"},
 		{"a person stopped it", func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }, Wait, "stopped"},
 		{"held by a label", func(s *State) { s.Held = true }, Wait, "label"},

@@ -248,7 +248,7 @@ func (s State) again(o Opinion) string {
 		return ordered.By + " asks for a review"
 	case len(o.Record.Holds) > 0: // the person called for them chose to have them fixed
 	case !s.NeedsHuman && o.At.Before(s.CalledAt) && s.resumed():
-		return "a person has the agents go on"
+		return "a person told the agents to continue"
 	case o.Restated && slices.ContainsFunc(s.withOrders(*o.Record), textual):
 		return "its title or description was edited, which a finding is about"
 	}

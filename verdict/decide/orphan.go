@@ -18,7 +18,7 @@ func (s State) isOpen() outcome {
 		return met
 	case s.orphan():
 		return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("GitHub closed it because its base branch %s was deleted: "+
-			"make %s again and reopen it, or open another pull request of its branch", s.BaseBranch, s.BaseBranch)))
+			"restore %s and reopen it, or open another pull request of its branch", s.BaseBranch, s.BaseBranch)))
 	case !s.Orphaned.IsZero():
 		return unmet(verdict.TurnPerson, s.act(Done, fmt.Sprintf("GitHub closed it because its base branch %s was deleted", s.BaseBranch)))
 	}

@@ -48,9 +48,10 @@ func (s State) compute() Action {
 		waited = max(0, s.Now.Sub(s.UnknownSince))
 	}
 	if waited >= rulePatience {
-		return s.escalate("it is approved, and GitHub has not told for hours whether it merges")
+		return s.escalate("it is approved, but GitHub has not said for hours whether it can be merged")
 	}
-	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it merges", Recheck: min(max(recheck, waited/10), seldom),
+	return Action{Kind: Wait, SHA: s.Head, Reason: "GitHub is computing whether it can be merged",
+		Recheck:   min(max(recheck, waited/10), seldom),
 		Computing: true}
 }
 
@@ -97,6 +98,6 @@ func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
 // other check of its source passes.
 func (s State) awaited() Action {
 	return Action{Kind: Wait, SHA: s.Head, Recheck: s.left(signPatience),
-		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not begun on this one",
+		Reason: fmt.Sprintf("the check %q, which reported on an earlier head or on %s, has not started on this one",
 			verdict.Clip(s.Unbegun[0], verdict.MaxReason), s.BaseBranch)}
 }

@@ -28,7 +28,7 @@ func (s State) stalled() string {
 	for i, f := range fixes {
 		for _, earlier := range fixes[:i] {
 			if f.Undoes != "" && f.Undoes == earlier.Change {
-				return fmt.Sprintf("the fix of %.7s took back what that of %.7s had changed", f.Reviewed, earlier.Reviewed)
+				return fmt.Sprintf("the fix of %.7s undid what the fix of %.7s had changed", f.Reviewed, earlier.Reviewed)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (s State) stuck(fixes []verdict.Repair) string {
 			}
 		}
 		if n >= tries && e.Blocks() {
-			return fmt.Sprintf("finding %s stands although %d fixes have answered it", e.ID, n)
+			return fmt.Sprintf("finding %s is still open although %d fixes have addressed it", e.ID, n)
 		}
 	}
 	return ""
@@ -73,7 +73,7 @@ func returned(reviewed []verdict.Record) string {
 		case r.PatchID != now.PatchID:
 			other = true
 		case other:
-			return fmt.Sprintf("the change is again what it was at %.7s", r.Head)
+			return fmt.Sprintf("the change is the same again as at %.7s", r.Head)
 		}
 	}
 	return ""

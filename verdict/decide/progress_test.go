@@ -60,7 +60,7 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 	}{
 		"first review":             {0, func(*State) {}, ""},
 		"two fixes":                {2, func(*State) {}, ""},
-		"a finding outlives three": {3, func(*State) {}, "finding 0badcafe stands although 3 fixes have answered it"},
+		"a finding outlives three": {3, func(*State) {}, "finding 0badcafe is still open although 3 fixes have addressed it"},
 		"one of them disputed it": {3, func(s *State) {
 			s.retrailed(2, func(r *verdict.Repair) { r.Findings, r.Disputed = nil, []string{stubborn + " no"} })
 		}, "3 fixes"},
@@ -81,7 +81,7 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 		"a person was called":       {3, func(s *State) { s.EscalatedAt = noon.Add(3 * time.Hour) }, ""},
 		"the commits were not read": {3, func(s *State) { s.Commits = nil }, ""},
 		"a fix takes back another": {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Undoes = "change1" }) },
-			"the fix of head2 took back what that of head1 had changed"},
+			"the fix of head2 undid what the fix of head1 had changed"},
 		"a fix repeats another": {2, func(s *State) { s.retrailed(2, func(r *verdict.Repair) { r.Change = "change1" }) }, ""},
 		"an agent's clock is slow": {3, func(s *State) {
 			s.EscalatedAt = noon.Add(30 * time.Minute)
@@ -98,7 +98,7 @@ func TestFixesThatBringNothingEnd(t *testing.T) {
 			s.retrailed(1, func(r *verdict.Repair) { r.Change = "" })
 			s.retrailed(2, func(r *verdict.Repair) { r.Undoes = "" })
 		}, ""},
-		"the change is as it was":  {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch1" }, "the change is again what it was at head1"},
+		"the change is as it was":  {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch1" }, "the change is the same again as at head1"},
 		"only the base was merged": {2, func(s *State) { s.Opinions[2].Record.PatchID = "patch2" }, ""},
 		"the change has no name":   {2, func(s *State) { records(s, func(_ int, r *verdict.Record) { r.PatchID = "" }) }, ""},
 		"an edited review":         {2, func(s *State) { s.Opinions[2].Record.PatchID, s.Opinions[0].Edited = "patch1", true }, ""},

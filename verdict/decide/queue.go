@@ -32,21 +32,21 @@ func (s State) waitForRules() Action {
 	left := s.left(rulePatience)
 	switch {
 	case left <= 0:
-		return s.escalate("it is approved and green, and the base branch's rules do not let it in: " + s.barring())
+		return s.escalate("it is approved and green, but the base branch's rules block the merge: " + s.barring())
 	case s.Queue && s.RetryIn <= 0:
-		return s.act(Merge, "it is approved and green, and the merge queue may take it by now")
+		return s.act(Merge, "it is approved and green, and the merge queue may accept it by now")
 	case s.Queue:
 		left = min(left, s.RetryIn)
 	}
 	return Action{Kind: Wait, SHA: s.Head, Recheck: left,
-		Reason: "it is approved, and a check or a review is missing that the base branch asks for"}
+		Reason: "it is approved, but a check or a review is missing that the base branch requires"}
 }
 
 // barring says what the rules of the base branch may miss, as far as one can tell: GitHub does not say.
 func (s State) barring() string {
 	missing := "a required check or review is missing"
 	if s.Conversations > 0 {
-		missing += fmt.Sprintf(", or they want conversations resolved, of which %d stand open", s.Conversations)
+		missing += fmt.Sprintf(", or the rules require resolved conversations, of which %d are open", s.Conversations)
 	}
 	return missing
 }

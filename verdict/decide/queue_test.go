@@ -29,7 +29,7 @@ func TestTheMergeQueue(t *testing.T) {
 		}), Dequeue, "mona still requests changes"},
 		{"its approval is edited in the queue", enqueued(func(s *State) { s.Opinions[0].Edited = true }), Dequeue, "edited"},
 		{"taking it out of the queue failed", enqueued(func(s *State) { s.Held, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait,
-			"next one waits"},
+			"next one is delayed"},
 		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.Held = true, true }, Wait, "a label holds it"},
 		{"in the merge queue for a day", enqueued(func(s *State) { s.EnqueuedAt, s.Now = noon, noon.Add(queuePatience) }), Escalate,
 			"in the merge queue for a day"},
@@ -41,8 +41,8 @@ func TestTheMergeQueue(t *testing.T) {
 			Escalate, "for a day"},
 		{"blocked before a queue", func(s *State) { s.Queue, s.Mergeable = true, MergeableBlocked }, Merge, "approved and green"},
 		{"refused by the queue", refused(time.Minute, noon), Wait, "is missing"},
-		{"asked again after many refusals", refused(0, noon), Merge, "may take it by now"},
-		{"refused by the queue for hours", refused(0, noon.Add(rulePatience)), Escalate, "rules do not let it in"},
+		{"asked again after many refusals", refused(0, noon), Merge, "may accept it by now"},
+		{"refused by the queue for hours", refused(0, noon.Add(rulePatience)), Escalate, "rules block the merge"},
 	})
 	s := ready()
 	refused(time.Minute, noon)(&s)

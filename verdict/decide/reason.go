@@ -19,11 +19,11 @@ func (s State) noReview() string {
 		}
 		switch {
 		case o.Record.BaseBranch != s.BaseBranch:
-			return fmt.Sprintf("%s approved it for %s, and it is to be merged into %s now", o.By, o.Record.BaseBranch, s.BaseBranch)
+			return fmt.Sprintf("%s approved it for %s, but it is now to be merged into %s", o.By, o.Record.BaseBranch, s.BaseBranch)
 		case o.Rebased:
-			return fmt.Sprintf("%s was rewritten since %s approved: it does not contain %.7s any more", s.BaseBranch, o.By, o.Record.Base)
+			return fmt.Sprintf("%s was force-pushed since %s approved: it no longer contains %.7s", s.BaseBranch, o.By, o.Record.Base)
 		case o.Outdated:
-			return fmt.Sprintf("%s moved on since %s approved, and merging this head changes something else by now", s.BaseBranch, o.By)
+			return fmt.Sprintf("%s has changed since %s approved, and merging this head would now change something else", s.BaseBranch, o.By)
 		}
 	}
 	return fmt.Sprintf("no review that counts approved %.7s", s.Head)
@@ -42,7 +42,7 @@ func (s State) by(indices []int) string {
 var holdNames = map[verdict.HoldKind]string{
 	verdict.QualityBar:   "the quality bar is lowered",
 	verdict.HiddenText:   "it holds text that readers do not see",
-	verdict.Manipulation: "it tries to steer who reviews it",
+	verdict.Manipulation: "it tries to influence its reviewer",
 }
 
 // holds says, after a colon, why reviews of this head hold it for a person, or "".
@@ -87,9 +87,9 @@ func (s State) wordGone(r verdict.Record) string {
 	case w == nil:
 		return ""
 	case w.BrokeGlass:
-		return fmt.Sprintf("%s, who broke the glass for it, is not heard any more: the order is gone or edited, or not theirs to give", w.By)
+		return fmt.Sprintf("the break-glass order by %s is no longer valid: it was deleted or edited, or its author may not give it", w.By)
 	default:
-		return fmt.Sprintf("%s, who let it pass, does not approve of it with the right to push any more", w.By)
+		return fmt.Sprintf("%s, who let it pass, no longer approves it or may no longer push", w.By)
 	}
 }
 
@@ -109,7 +109,7 @@ func (s State) requested() string {
 		case why == "" && len(o.Record.Holds) > 0:
 			why = "it is held for a person"
 		case why == "":
-			why = "without a finding that stands; it says why"
+			why = "without a finding that is still open; it says why"
 		}
 		all = append(all, fmt.Sprintf("the review of %.7s by %s requests changes, round %d: %s", s.Head, o.By, o.Record.Round, why))
 	}

@@ -26,7 +26,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 	}},
 	notDraft,
 	notStopped,
-	rule{"words heeded", "no person's word waits to be carried out", func(s State) outcome {
+	rule{"words heeded", "no person's order or approval waits to be carried out", func(s State) outcome {
 		i := s.own()
 		word, lifted := s.lifted(i)
 		return metIf(!lifted, verdict.TurnReviewer, func() Action {
@@ -40,7 +40,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 		ordered, again := s.askedAgain()
 		return metIf(!again, verdict.TurnReviewer, func() Action { return s.review(ordered.By + " asks for a review") })
 	}},
-	rule{"not withdrawn", "its review was not taken back", func(s State) outcome {
+	rule{"not withdrawn", "its review was not withdrawn", func(s State) outcome {
 		i := s.own()
 		return metIf(i < 0 || s.sound(i) || s.Asked, verdict.TurnPerson, func() Action {
 			return s.act(Wait, "its review was dismissed or edited; request it again for another one")
@@ -55,7 +55,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 			return s.review("a finding was waived for another base")
 		})
 	}},
-	rule{"undisputed", "nothing calls for the review to be given anew", func(s State) outcome {
+	rule{"undisputed", "nothing requires another review", func(s State) outcome {
 		i := s.own()
 		return s.ofSound(i, func(o Opinion) bool { return o.Record.Verdict == verdict.Approve && !s.disputed(o) || s.again(o) == "" },
 			func() Action { return s.review(s.again(s.Opinions[i])) })
@@ -63,7 +63,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 	rule{"not held", "no person has to let it pass", func(s State) outcome {
 		i := s.own()
 		return s.ofSound(i, func(Opinion) bool { return !s.held(i) }, func() Action {
-			return s.escalate("only a person may let it pass: approve this very head, or have it changed" + s.holds())
+			return s.escalate("only a person may let it pass: approve exactly this head, or have it changed" + s.holds())
 		})
 	}},
 	rule{Merged, "", func(s State) outcome { return unmet(verdict.TurnAuthor, s.act(Wait, "this head is reviewed")) }},
@@ -106,9 +106,9 @@ func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	case s.NeedsHuman && s.CalledAt.IsZero():
 		return s.waitForPerson(), true
 	case s.NeedsHuman: // the person has answered, and the label would keep the author's agent away
-		return s.retry(Release, fmt.Sprintf("a person lets it pass, and it conflicts with %s, which is merged in first", s.BaseBranch)), true
+		return s.retry(Release, fmt.Sprintf("a person lets it pass, but it conflicts with %s, which is merged into it first", s.BaseBranch)), true
 	}
-	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged in", s.BaseBranch)
+	reason := fmt.Sprintf("it conflicts with %s, and is reviewed once that is merged into it", s.BaseBranch)
 	left := max(signPatience-s.Now.Sub(s.AwaitedSince), s.Fixing.Sub(s.Now))
 	switch conflict := (Left{Topic: "conflict"}); {
 	case s.AwaitedSince.IsZero():

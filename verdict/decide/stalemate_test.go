@@ -99,9 +99,9 @@ func TestAConflictIsResolvedBeforeItsReviewerSpeaks(t *testing.T) {
 	}
 	runNext(t, asks, []nextCase{
 		{"the glass is broken", glass, Wait, "once that is merged in"},
-		{"the glass is broken behind a label", labelled(glass), Release, "it conflicts with main, which is merged in first"},
-		{"a finding is waived behind a label", labelled(waived), Release, "which is merged in first"},
-		{"a hold is approved behind a label", labelled(approved), Release, "which is merged in first"},
+		{"the glass is broken behind a label", labelled(glass), Release, "it conflicts with main, which is merged into it first"},
+		{"a finding is waived behind a label", labelled(waived), Release, "which is merged into it first"},
+		{"a hold is approved behind a label", labelled(approved), Release, "which is merged into it first"},
 		{"the glass is broken, and a person put the label on", func(s *State) { labelled(glass)(s); s.CalledAt = time.Time{} }, Wait,
 			"waits for a person"},
 	})

@@ -65,7 +65,8 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"a person objects", ready, func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", Person: true, CanPush: true, At: noon})
 		}, "pending waiting for @mona: mona still requests changes"},
-		{"GitHub computes", ready, func(s *State) { s.Mergeable = MergeableUnknown }, "pending waiting: GitHub is computing whether it merges"},
+		{"GitHub computes", ready, func(s *State) { s.Mergeable = MergeableUnknown }, "pending waiting: GitHub is computing whether it can be " +
+			"merged"},
 		{"another's", ready, func(s *State) { s.Author = "mona" }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

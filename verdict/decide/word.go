@@ -218,13 +218,13 @@ func (s State) unheeded(i, seen int) string {
 	case o.State != "APPROVED" || o.SHA != s.Head:
 		return "it does not approve this head"
 	case verdict.SameLogin(o.By, s.Author):
-		return "it is of the pull request's author"
+		return "it is by the pull request's author"
 	case s.isAgent(o) || !o.Person:
-		return "it is no person's"
+		return "it is not by a person"
 	case !o.CanPush:
-		return o.By + " may not push to the repository, or might not when an agent first saw it"
+		return o.By + " may not push to the repository, or could not when an agent first saw it"
 	case !o.Independent:
-		return o.By + " wrote or pushed a part of what is to be approved"
+		return o.By + " wrote or pushed a part of what it approves"
 	case !s.ofThisBase(o.At):
 		return "it was given before the base was replaced"
 	case i <= seen:
@@ -250,11 +250,11 @@ func (s State) unheededOrder(c verdict.Command, i int) string {
 	case !s.ofThisBase(c.At):
 		return "it was given before the base was replaced"
 	case c.Verb == verdict.Waive:
-		return "it was given before the latest review of this head, which did not take it: give it again"
+		return "it was given before the latest review of this head, which did not accept it: give it again"
 	case !s.ofThisHead(c.At):
 		return "it may have been given for another head"
 	case !s.answers(c, i):
-		return "it was given before the review of this head was there: give it again"
+		return "it was given before the review of this head existed: give it again"
 	}
 	return ""
 }

@@ -84,8 +84,8 @@ func TestWordsThatDoNotCountAreNamed(t *testing.T) {
 	}
 	want := []string{
 		"mona approval: it was given before the review that holds the change for a person",
-		"mona waive: it was given before the latest review of this head, which did not take it: give it again",
-		"hubot approval: hubot wrote or pushed a part of what is to be approved",
+		"mona waive: it was given before the latest review of this head, which did not accept it: give it again",
+		"hubot approval: hubot wrote or pushed a part of what it approves",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

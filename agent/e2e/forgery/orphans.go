@@ -10,7 +10,7 @@ import (
 )
 
 // orphaned is what a person is told about a pull request that lost the base branch sandbox.
-const orphaned = "make sandbox again and reopen it"
+const orphaned = "restore sandbox and reopen it"
 
 // deleteBranch deletes a branch like git and the API.
 func (s *scene) deleteBranch(login, name string) error {

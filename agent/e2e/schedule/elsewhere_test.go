@@ -75,7 +75,7 @@ func TestStackedPullRequests(t *testing.T) {
 		s.must(s.push(s.ctx, arena.Author, "above", map[string]string{"above.md": "above\n"}))
 		s.opens("above", branch)
 		above := s.ref.Number
-		waits := fmt.Sprintf("waits for its author to merge it: its base %s is the branch of #%d", branch, below)
+		waits := fmt.Sprintf("waits for its author to merge it: its base %s is the branch of another pull request, #%d", branch, below)
 		s.look(0)
 		s.said(s.look(2), "tell ")
 		s.said(s.look(2), waits)

@@ -74,7 +74,7 @@ func TestTheQueueGivesItBack(t *testing.T) {
 			s.must(stage.Sim.Settle(s.ctx))
 			report("success")
 		}
-		s.said(s.look(2), "the merge queue gave it back 2 times")
+		s.said(s.look(2), "the merge queue rejected it 2 times")
 		s.must(s.order(s.ctx, arena.Person, verdict.Resume))
 		s.ends("merged")
 	})
