@@ -197,7 +197,7 @@ func (c Comment) counts(agents []string) bool {
 		text = c.Was[0]
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	marked := strings.HasPrefix(lines[len(lines)-1], "<!-- touchstone:")
+	marked := strings.HasPrefix(lines[len(lines)-1], markOpen)
 	return !c.Bot && c.CanPush && !ListsLogin(agents, c.By) && !(marked && c.ByAuthor)
 }
 

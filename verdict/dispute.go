@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-const disputesMark = "<!-- touchstone:disputes v1 "
-
 // Disputes is the comment by which an author's agent disputes findings of the review of a head, by id, each
 // with evidence, without changing anything.
 func Disputes(head string, evidence map[string]string) string {
@@ -18,7 +16,7 @@ func Disputes(head string, evidence map[string]string) string {
 	}
 	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what stands after that " +
 		"has to be repaired, or decided by a person.\n\n")
-	return b.String() + disputesMark + head + " -->"
+	return b.String() + DisputesMark(head)
 }
 
 // DisputeAnswer is the reply of the author's agent in the thread of a finding that a fix disputes.
@@ -26,7 +24,7 @@ func DisputeAnswer(evidence string) string { return "Disputed: " + evidence }
 
 // HasDisputed reports whether a text is such a comment about a head.
 func HasDisputed(body, head string) bool {
-	return strings.HasSuffix(strings.TrimSpace(body), disputesMark+head+" -->")
+	return strings.HasSuffix(strings.TrimSpace(body), DisputesMark(head))
 }
 
 // disputes are the orders in such a comment of the author's agent. They are nil for any other comment and for
@@ -34,7 +32,7 @@ func HasDisputed(body, head string) bool {
 func (c Comment) disputes() (all []Command) {
 	lines := strings.Split(strings.TrimSpace(c.Body), "\n")
 	untouched := !c.Edited && !c.InReview && len(c.Was) == 0 && c.Deleted == ""
-	if !c.ByAuthor || c.Bot || !c.CanPush || !untouched || !strings.HasPrefix(lines[len(lines)-1], disputesMark) {
+	if !c.ByAuthor || c.Bot || !c.CanPush || !untouched || !disputesMark.MatchString(lines[len(lines)-1]) {
 		return nil
 	}
 	for _, l := range lines {

@@ -106,9 +106,10 @@ func (u Usage) Minus(before Usage) Usage {
 }
 
 const (
-	unsignedOpen = "<!-- touchstone:state v1 "
-	signedOpen   = "<!-- touchstone:state v2 "
-	recordClose  = " -->"
+	recordOpen   = markOpen + "state v"
+	unsignedOpen = recordOpen + "1 "
+	signedOpen   = recordOpen + "2 "
+	recordClose  = markClose
 	// maxSeal bounds, in bytes, the closing lines of a review: less than half of
 	// the 65,536 characters that GitHub takes, so that prose has room beside them.
 	maxSeal = 30_000

@@ -106,4 +106,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // Sealing reports whether a text contains something that looks like a record, in its place or elsewhere.
-func Sealing(body string) bool { return strings.Contains(body, "<!-- touchstone:state v") }
+func Sealing(body string) bool { return strings.Contains(body, recordOpen) }
+
+// WithoutRecord returns the part of a review's body that is for people: what comes before the record.
+func WithoutRecord(body string) string {
+	text, _, _ := strings.Cut(body, recordOpen)
+	return strings.TrimSpace(text)
+}

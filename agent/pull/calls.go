@@ -1,9 +1,6 @@
 package pull
 
 import (
-	"cmp"
-	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,30 +9,16 @@ import (
 	"touchstone/verdict"
 )
 
-// calling identifies what a person was called for: a head and its base. Calls by earlier versions name
-// neither the base's commit nor its branch.
-type calling struct{ head, base, branch string }
-
-// CallMark returns the end of the comment that calls a person.
-func CallMark(pr forge.PullRequest) string {
-	return fmt.Sprintf("<!-- touchstone:escalation v2 %s %s %s -->", pr.Head.SHA, cmp.Or(pr.Base.SHA, "-"), url.QueryEscape(pr.Base.Name))
-}
-
-// callIn returns the call in a comment, if there is one.
-func callIn(body string) (c calling, ok bool) {
-	mark := escalation.FindStringSubmatch(body)
-	if mark == nil {
-		return calling{}, false
-	}
-	branch, err := url.QueryUnescape(mark[4])
-	return calling{head: cmp.Or(mark[1], mark[2]), base: mark[3], branch: branch}, err == nil
+// CallOf returns what a person is called for at the present head and base.
+func CallOf(pr forge.PullRequest) verdict.Call {
+	return verdict.Call{Head: pr.Head.SHA, Base: pr.Base.SHA, Branch: pr.Base.Name}
 }
 
 // CallBases returns the commits of the base for which people were called to the present head.
 func CallBases(pr forge.PullRequest) (bases []string) {
 	for _, c := range pr.Comments {
-		if to, ok := callIn(c.Body); ok && to.head == pr.Head.SHA && to.branch == pr.Base.Name && insider(pr, c) {
-			bases = append(bases, to.base)
+		if to, ok := verdict.CallIn(c.Body); ok && to.Head == pr.Head.SHA && to.Branch == pr.Base.Name && insider(pr, c) {
+			bases = append(bases, to.Base)
 		}
 	}
 	return bases
@@ -44,25 +27,25 @@ func CallBases(pr forge.PullRequest) (bases []string) {
 // escalatedAt returns when an agent of either side last called a person, or zero. Only calls by those who
 // belong to the repository count, because the mark resets the limit of rounds.
 func escalatedAt(pr forge.PullRequest, label string) time.Time {
-	return lastCall(pr, label, func(forge.Comment, calling) bool { return true })
+	return lastCall(pr, label, func(forge.Comment, verdict.Call) bool { return true })
 }
 
 // CalledAt is escalatedAt for the present head and base only. An edited comment does not count, because what
 // it called for is unknown; rebased are commits that the base no longer contains.
 func CalledAt(pr forge.PullRequest, label string, rebased map[string]bool) time.Time {
-	return lastCall(pr, label, func(c forge.Comment, to calling) bool {
-		sameBase := to.branch == "" || to.branch == pr.Base.Name && !rebased[to.base]
+	return lastCall(pr, label, func(c forge.Comment, to verdict.Call) bool {
+		sameBase := to.Branch == "" || to.Branch == pr.Base.Name && !rebased[to.Base]
 		later := pr.BaseReplaced.IsZero() || c.CreatedAt.After(pr.BaseReplaced)
-		return to.head == pr.Head.SHA && c.EditedAt == nil && sameBase && later
+		return to.Head == pr.Head.SHA && c.EditedAt == nil && sameBase && later
 	})
 }
 
 // lastCall returns when a person was last called in a comment that counts. A comment without the label is an
 // unfinished call: it stopped no agent, so it resets nothing.
-func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, to calling) bool) time.Time {
+func lastCall(pr forge.PullRequest, label string, counts func(c forge.Comment, to verdict.Call) bool) time.Time {
 	var at time.Time
 	for _, c := range pr.Comments {
-		to, ok := callIn(c.Body)
+		to, ok := verdict.CallIn(c.Body)
 		if ok && insider(pr, c) && counts(c, to) && c.CreatedAt.After(at) && labelledSince(pr, label, c.CreatedAt) {
 			at = c.CreatedAt
 		}
@@ -78,14 +61,14 @@ const CallTitle = "### A person is needed: "
 // or until tomorrow; empty if the call does not say it, or was edited.
 func calledFor(pr forge.PullRequest, label string) string {
 	for _, c := range slices.Backward(pr.Comments) {
-		to, called := callIn(c.Body)
-		if mark := rest.FindStringSubmatch(c.Body); mark != nil {
-			to, called = calling{head: mark[1], branch: pr.Base.Name}, true
+		to, called := verdict.CallIn(c.Body)
+		if head, _, rests := verdict.RestIn(c.Body); rests {
+			to, called = verdict.Call{Head: head, Branch: pr.Base.Name}, true
 		}
 		if !called || !insider(pr, c) || !labelledSince(pr, label, c.CreatedAt) {
 			continue
 		}
-		if to.head != pr.Head.SHA || to.branch != pr.Base.Name || !c.CreatedAt.After(pr.BaseReplaced) || c.EditedAt != nil {
+		if to.Head != pr.Head.SHA || to.Branch != pr.Base.Name || !c.CreatedAt.After(pr.BaseReplaced) || c.EditedAt != nil {
 			return ""
 		}
 		line, _, _ := strings.Cut(c.Body, "\n")
@@ -114,10 +97,10 @@ func labelledSince(pr forge.PullRequest, label string, since time.Time) bool {
 // until tomorrow or for good: the label is still missing.
 func HalfCalled(pr forge.PullRequest, label string, tomorrow bool) bool {
 	for _, c := range slices.Backward(pr.Comments) {
-		to, ok := callIn(c.Body)
-		called := ok && to.head == pr.Head.SHA && (to.branch == "" || to.branch == pr.Base.Name)
-		if mark := rest.FindStringSubmatch(c.Body); tomorrow {
-			called = mark != nil && mark[1] == pr.Head.SHA
+		to, ok := verdict.CallIn(c.Body)
+		called := ok && to.Head == pr.Head.SHA && (to.Branch == "" || to.Branch == pr.Base.Name)
+		if head, _, rests := verdict.RestIn(c.Body); tomorrow {
+			called = rests && head == pr.Head.SHA
 		}
 		if called && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			return !labelledSince(pr, label, c.CreatedAt)

@@ -6,7 +6,6 @@ package pull
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"touchstone/agent/trust"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
-	"touchstone/worktree/lazyregexp"
 )
 
 // StateOf returns everything that [decide.Next] may know about a pull request.
@@ -169,23 +167,11 @@ func mergeable(pr forge.PullRequest) decide.Mergeable {
 	return decide.MergeableUnknown
 }
 
-// The marks of agents' comments: a call of a person, for good or until the next day; a pull request that
-// waits for its author; an answer to an order.
-var (
-	escalation = lazyregexp.New(`(?m)^<!-- touchstone:escalation (?:v1 ([0-9a-f]{7,64})|v2 ([0-9a-f]{7,64}) ([0-9a-f]{7,64}` +
-		`|-) ([^ <>]+)) -->$`)
-	rest    = lazyregexp.New(`(?m)^<!-- touchstone:rest v1 ([0-9a-f]{7,64}) until ([0-9TZ:+-]{20,25}) -->$`)
-	waiting = lazyregexp.New(`(?m)^<!-- touchstone:waiting v1 ([0-9a-f]{7,64}) ([a-z-]+) -->$`)
-)
-
-// ReplyMark returns the end of an answer to an order.
-func ReplyMark(id int64) string { return fmt.Sprintf("<!-- touchstone:reply v1 %d -->", id) }
-
 // answered reports whether one of the agents has answered an order.
 func answered(pr forge.PullRequest, cfg config.Config, u verdict.Unclear) bool {
 	return slices.ContainsFunc(pr.Comments, func(c forge.Comment) bool {
 		agent := verdict.SameLogin(c.Author.Login, pr.Viewer) || verdict.ListsLogin(cfg.Reviewers, c.Author.Login)
-		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+ReplyMark(u.ID))
+		return agent && strings.HasSuffix(strings.TrimSpace(c.Body), "\n"+verdict.ReplyMark(u.ID))
 	})
 }
 
@@ -223,10 +209,9 @@ func rested(pr forge.PullRequest, label string, now time.Time) bool {
 		if !verdict.SameLogin(c.Author.Login, pr.Viewer) || c.CreatedAt.After(labelledAt) || !c.CreatedAt.After(off) {
 			continue
 		}
-		if mark := rest.FindStringSubmatch(c.Body); mark != nil {
-			until, err := time.Parse(time.RFC3339, mark[2])
-			over = err == nil && !now.Before(until)
-		} else if escalation.MatchString(c.Body) {
+		if _, until, ok := verdict.RestIn(c.Body); ok {
+			over = !now.Before(until)
+		} else if _, ok := verdict.CallIn(c.Body); ok {
 			over = false
 		}
 	}
@@ -246,8 +231,8 @@ func forced(pr forge.PullRequest) decide.Replacement {
 // edits proposed by its nits could not be applied.
 func notices(pr forge.PullRequest) (all []decide.Notice) {
 	for _, c := range pr.AllComments() {
-		if mark := waiting.FindStringSubmatch(c.Body); mark != nil && verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			all = append(all, decide.Notice{SHA: mark[1], Topic: mark[2]})
+		if head, topic, ok := verdict.WaitingIn(c.Body); ok && verdict.SameLogin(c.Author.Login, pr.Viewer) {
+			all = append(all, decide.Notice{SHA: head, Topic: topic})
 		}
 	}
 	return all
@@ -257,7 +242,7 @@ func notices(pr forge.PullRequest) (all []decide.Notice) {
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
 	for _, t := range FindingThreads(pr, cfg) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.ThreadComment) bool {
-			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !ownAnswer.MatchString(c.Body)
+			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !verdict.Answers(c.Body)
 		})
 		if joined || t.Resolved {
 			ids = append(ids, t.Finding)

@@ -148,7 +148,7 @@ func TestACallIsToOneHeadAndBase(t *testing.T) {
 		"with a branch that cannot be one": {func(_ *forge.PullRequest, c *forge.Comment) { c.Body = strings.Replace(c.Body, "feat", "%zz", 1) },
 			false},
 	} {
-		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: CallMark(now), CreatedAt: at}
+		pr, c := now, forge.Comment{Author: forge.User{Login: "judge"}, Body: CallOf(now).Mark(), CreatedAt: at}
 		tc.change(&pr, &c)
 		pr.Comments, pr.Labels = []forge.Comment{c}, []string{"needs-human"}
 		if got := !CalledAt(pr, "needs-human", map[string]bool{other: true}).IsZero(); got != tc.counts {

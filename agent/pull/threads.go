@@ -4,7 +4,6 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
-	"touchstone/worktree/lazyregexp"
 )
 
 // FindingThread is the conversation about a reviewer's finding.
@@ -26,9 +25,3 @@ func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThrea
 	}
 	return all
 }
-
-// AnswerMark ends an answer of the author's agent in the thread of a finding.
-const AnswerMark = "<!-- touchstone:answer v1 -->"
-
-// ownAnswer matches AnswerMark, and the mark of an edit that could not be applied.
-var ownAnswer = lazyregexp.New(`(?m)^<!-- touchstone:(?:answer|waiting) v1 [^<>]*-->$`)

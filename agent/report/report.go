@@ -46,8 +46,7 @@ func New(subject string, o reviewer.Outcome) Review {
 		r.First = cmp.Or(r.First, f.Path)
 		r.LeftOut = append(r.LeftOut, leftOut{f.Path, f.Reason})
 	}
-	body, _, _ := strings.Cut(o.Review.Body, "<!-- touchstone:state") // the rest is for GitHub
-	parts := []string{strings.TrimSpace(body)}
+	parts := []string{verdict.WithoutRecord(o.Review.Body)}
 	for _, c := range o.Review.Comments {
 		parts = append(parts, fmt.Sprintf("---\n`%s`\n\n%s", verdict.Place(c.Path, c.Line), c.Body))
 	}

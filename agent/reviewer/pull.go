@@ -144,7 +144,7 @@ func statements(pr forge.PullRequest, l verdict.Ledger, outside outsiders) []Pas
 	}
 	var comments []forge.Comment
 	for _, c := range pr.Comments {
-		text, own := suspect.Unmarked(c.Body)
+		text, own := verdict.Unmarked(c.Body)
 		if c.Body = withoutOrder(text, l); c.ByPerson && !own && c.Body != "" && !verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			comments = append(comments, c)
 		}
@@ -266,7 +266,7 @@ func threads(pr forge.PullRequest, outside outsiders) []Thread {
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
 			if !verdict.SameLogin(c.Author.Login, pr.Viewer) {
-				text, _ := suspect.Unmarked(c.Body)
+				text, _ := verdict.Unmarked(c.Body)
 				replies = append(replies, forge.Comment{Author: c.Author, Body: text})
 			}
 		}

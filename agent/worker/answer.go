@@ -39,7 +39,7 @@ func answersOf(out author.Outcome) map[string]string {
 	} {
 		for id, text := range words {
 			if text != "" {
-				answers[id] = lead + text + "\n\n" + pull.AnswerMark
+				answers[id] = lead + text + "\n\n" + verdict.AnswerMark
 			}
 		}
 	}
@@ -59,8 +59,8 @@ func (a *Agent) apply(ctx context.Context, step *Step) error {
 		return err
 	}
 	zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot apply the suggestions of nits; it is merged without them")
-	text := fmt.Sprintf("Not applied: %s. The pull request is merged without this suggestion.\n\n<!-- touchstone:waiting v1 %s %s -->",
-		verdict.Prose(verdict.Clip(err.Error(), verdict.MaxReason)), step.Action.SHA, decide.Unapplied)
+	text := fmt.Sprintf("Not applied: %s. The pull request is merged without this suggestion.\n\n%s",
+		verdict.Prose(verdict.Clip(err.Error(), verdict.MaxReason)), verdict.WaitingMark(step.Action.SHA, decide.Unapplied))
 	answers := map[string]string{}
 	for _, e := range step.Action.Record.Edits {
 		answers[e.Finding] = text

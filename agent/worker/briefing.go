@@ -37,12 +37,12 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	}
 	b.WriteString(open(latest, url, pr.Head.SHA))
 	label := a.Config().Labels.NeedsHuman
-	mark := pull.CallMark(pr)
+	mark := pull.CallOf(pr).Mark()
 	if action.Tomorrow {
 		until := startOfDay(a.now()).AddDate(0, 0, 1).UTC()
 		fmt.Fprintf(&b, "\nThe agents continue by themselves after %s. To let them continue now: raise `budgets.day` in the %s agent's "+
 			"configuration, then remove the label `%s` or comment `/touchstone resume`.\n", until.Format(time.RFC1123), a.Role, label)
-		mark = fmt.Sprintf("<!-- touchstone:rest v1 %s until %s -->", pr.Head.SHA, until.Format(time.RFC3339))
+		mark = verdict.RestMark(pr.Head.SHA, until)
 	} else if !pr.Open {
 		fmt.Fprintf(&b, "\n**To continue:** reopen it, then remove the label `%s` or comment `/touchstone resume`. Otherwise there is nothing "+
 			"to do: a closed pull request is never merged.\n", label)

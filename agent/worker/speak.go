@@ -104,7 +104,7 @@ func (a *Agent) postNotice(ctx context.Context, step *Step) error {
 	if step.Action.Topic == decide.Texts { // what to do comes first
 		said = strings.ToUpper(reason[:1]) + verdict.Prose(reason[1:])
 	}
-	body := fmt.Sprintf("%s. %s\n\n<!-- touchstone:waiting v1 %s %s -->", said, remedy(step), step.Action.SHA, step.Action.Topic)
+	body := fmt.Sprintf("%s. %s\n\n%s", said, remedy(step), verdict.WaitingMark(step.Action.SHA, step.Action.Topic))
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	if err == nil && (step.Action.Topic == decide.NoReviewer || step.Action.Topic == decide.Texts) {
@@ -148,7 +148,7 @@ func (a *Agent) release(ctx context.Context, step *Step) error {
 // reply says how to write an order that could not be followed.
 func (a *Agent) reply(ctx context.Context, step *Step) error {
 	u := step.Action.Unclear
-	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, pull.ReplyMark(u.ID))
+	body := fmt.Sprintf("`%s`, the agents cannot follow that order. %s\n\n%s", u.By, u.Why, verdict.ReplyMark(u.ID))
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	return err

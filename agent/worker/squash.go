@@ -153,19 +153,18 @@ func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Reco
 // revert calls people to a merge that differs from what was approved, with the commands to revert it. As in
 // any other call, the comment comes first, then the label.
 func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, why string) error {
-	mark := fmt.Sprintf("<!-- touchstone:merge v1 %s -->", merge)
+	mark := verdict.MergeMark(merge)
 	for _, c := range pr.Comments {
 		if strings.HasSuffix(c.Body, mark) && verdict.SameLogin(c.Author.Login, pr.Viewer) {
 			return nil
 		}
 	}
 	branch := fmt.Sprintf("revert-%d", pr.Ref.Number)
-	body := fmt.Sprintf("### A person is needed: the merge is not what was approved\n\n%s was merged as %s, and %s. Check that commit "+
+	body := fmt.Sprintf(pull.CallTitle+"the merge is not what was approved\n\n%s was merged as %s, and %s. Check that commit "+
 		"now. To revert it:\n\n"+
 		"```\ngit fetch origin %[4]s\ngit switch -c %[5]s FETCH_HEAD\ngit revert --no-edit %[2]s\ngit push origin %[5]s\n```\n\nThen open a "+
-		"pull request of `%[5]s`; GitHub's button *Revert* does the same. Remove the label `%[6]s` when that is settled.\n\n<!-- "+
-		"touchstone:escalation v1 %[7]s -->\n%[8]s",
-		verdict.Short(head), merge, verdict.Prose(why), pr.Base.Name, branch, a.Config().Labels.NeedsHuman, pr.Head.SHA, mark)
+		"pull request of `%[5]s`; GitHub's button *Revert* does the same. Remove the label `%[6]s` when that is settled.\n\n%[7]s\n%[8]s",
+		verdict.Short(head), merge, verdict.Prose(why), pr.Base.Name, branch, a.Config().Labels.NeedsHuman, pull.CallOf(pr).Mark(), mark)
 	if _, err := a.Caller.Comment(ctx, pr.Ref, body); err != nil {
 		return fmt.Errorf("call a person to a merge that is not what was approved (%s): %w", why, err)
 	}

@@ -63,7 +63,7 @@ const (
 // is at most one of each kind per line.
 func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	for _, t := range texts {
-		t.Text = ownMark.ReplaceAllString(t.Text, "")
+		t.Text = verdict.WithoutMarks(t.Text)
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
@@ -121,22 +121,6 @@ func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
 			before = line
 		}
 	}
-}
-
-// ownMark matches the marks with which the product recognises its own comments, each kind in exactly the form
-// that agent/worker writes. A copy of such a mark in a text is harmless.
-var ownMark = lazyregexp.New(`(?m)^<!-- touchstone:(?:escalation v1 [0-9a-f]{7,64}` +
-	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [\w.%+~-]{1,255}` +
-	`|escalation v2 [0-9a-f]{7,64} (?:[0-9a-f]{7,64}|-) [A-Za-z0-9%+_.~-]{1,400}|rest v1 [0-9a-f]{7,64} until [0-9TZ:+-]{20,25}` +
-	`|waiting v1 [0-9a-f]{7,64} [a-z-]{1,20}|reply v1 [0-9]{1,20}|disputes v1 [0-9a-f]{7,64}|answer v1) -->$`)
-
-// Unmarked returns a comment without the product's own marks. own reports whether the comment ends in such a
-// mark, so that no person wrote it.
-func Unmarked(comment string) (text string, own bool) {
-	comment = strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n"))
-	text = strings.TrimSpace(ownMark.ReplaceAllString(comment, ""))
-	last := comment[strings.LastIndexByte(comment, '\n')+1:]
-	return text, ownMark.MatchString(last)
 }
 
 func (t Text) hold(kind verdict.HoldKind, line int, detail string) verdict.Hold {
