@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
@@ -68,7 +69,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
 			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
-				p.Kind == hidden.Lookalike && t.comment(p.Line) {
+				t.character(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -205,6 +206,35 @@ func (t Text) comment(line int) bool {
 	return false
 }
 
+var (
+	// single matches a string of one character. A line of such strings alone is a part of a table, as programs
+	// generate it from Unicode's data.
+	single = lazyregexp.New(`'(?:[^'\\]|\\[^']+)'|"(?:[^"\\]|\\[^"]+)"`)
+	// glyph matches the character that a glyph of a font shows.
+	glyph = lazyregexp.New(`\bunicode="[^"]{1,8}"`)
+	// location matches a string at the end of a statement that is an address and has neither space nor brackets,
+	// so that no code can be made of it.
+	location = lazyregexp.New("[\"'`][a-z]+:/*[^\\s\"'`(){}\\[\\];]*[\"'`][),;]*$")
+)
+
+// character reports whether what is hidden in a line is a character that the line is about: an element of a table
+// of characters, the character of a glyph, or a part of an address with which tests try how it is read.
+func (t Text) character(p hidden.Passage) bool {
+	line := t.line(p.Line)
+	apart := single.ReplaceAllString(line, "")
+	named := strings.ContainsFunc(apart, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII })
+	if len(single.FindAllString(line, 2)) > 1 && !named {
+		return true
+	}
+	about := location
+	if strings.EqualFold(path.Ext(t.Path), ".svg") {
+		about = glyph
+	} else if !tests(t.Path) {
+		return false
+	}
+	return !slices.ContainsFunc(hidden.Find(about.ReplaceAllString(line, "")), func(left hidden.Passage) bool { return left.Kind == p.Kind })
+}
+
 // line returns the text's line with this number, from 1.
 func (t Text) line(number int) string {
 	lines := strings.SplitN(t.Text, "\n", number+1)
@@ -217,6 +247,7 @@ func tests(name string) bool {
 	return strings.Contains(base, "test") || strings.Contains(base, "spec") ||
 		slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
 			dir = strings.Trim(strings.ToLower(dir), "_")
+			dir = dir[strings.LastIndexByte(dir, '.')+1:] // as in Name.Tests
 			return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
 		})
 }
