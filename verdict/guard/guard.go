@@ -16,6 +16,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -95,19 +97,26 @@ func Gates(name string) bool {
 // checks reports whether a file of this name runs checks, or says what they examine: a pipeline, a build
 // file, or settings.
 func checks(name string) bool {
-	return Gates(name) || isBuild(name) || code.IsScript(name)
+	return Gates(name) || isBuild(name) || code.IsScript(name) || limited.MatchString(name)
 }
+
+// limited matches data files whose names, or folders' names, say that they hold the limits of a check.
+var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|tolerance)[^/]*(?:/[^/]*)?\.(?:json|ya?ml|toml)$`)
 
 // builds are name patterns of files that say how a project is built and tested.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
 	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl")
 
 // others are name patterns of files with the same endings that say nothing about builds and checks.
-var others = strings.Fields("*-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
+var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
 
 func isBuild(name string) bool {
 	fits := func(pattern string) bool { return tools.Fits(pattern, name) }
-	return slices.ContainsFunc(builds, fits) && !slices.ContainsFunc(others, fits)
+	return slices.ContainsFunc(builds, fits) && !isOther(name)
+}
+
+func isOther(name string) bool {
+	return slices.ContainsFunc(others, func(pattern string) bool { return tools.Fits(pattern, name) })
 }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line.
@@ -117,7 +126,7 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
 	found = append(found, examinePart("settings", tools.Compare, files)...)
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
-	found = append(found, sayings(files, found)...)
+	found = append(found, examinePart("words", func(files []File) []Finding { return sayings(files, found) }, files)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}
@@ -142,11 +151,8 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
 		}
-		if Gates(f.Path) {
+		if checks(f.Path) && !isOther(f.Path) {
 			looks = append(looks, altered)
-		}
-		if !Gates(f.Path) { // rules know the lists of the others
-			looks = append(looks, words.Listed)
 		}
 		for _, look := range looks {
 			if one, is := look(f); is {
@@ -158,14 +164,29 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	return said
 }
 
-// altered finds what a pipeline for pull requests, or a tool's part of a file, says otherwise of what is checked.
+// altered finds what a pipeline for pull requests, a tool's part of a file, or a build file says otherwise of
+// what is checked.
 func altered(f File) (Finding, bool) {
-	if ci.Is(f.Path) {
+	kind, part := Strictness, func([]string) words.Part { return words.Maybe }
+	switch {
+	case ci.Is(f.Path):
 		p, err := ci.Read(f.OldPath, f.Before)
-		gates := err == nil && (p.Called || p.Strength >= ci.Sometimes)
-		return words.Altered(f, CI, func([]string) bool { return gates })
+		gates := err == nil && (p.Called || p.Strength >= ci.Sometimes || p.Strength == ci.Elsewhere && words.Checks(path.Base(f.Path)))
+		kind, part = CI, func(keys []string) words.Part {
+			if gates && len(keys) > 0 {
+				return words.Sure
+			}
+			return words.Known
+		}
+	case Gates(f.Path):
+		part = func(keys []string) words.Part {
+			if tools.Configures(f.Path, keys) {
+				return words.Sure
+			}
+			return words.Known
+		}
 	}
-	return words.Altered(f, Strictness, func(keys []string) bool { return tools.Configures(f.Path, keys) })
+	return words.Altered(f, kind, part)
 }
 
 // spoken finds new words in a file, where words say what the file does.

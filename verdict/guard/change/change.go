@@ -4,7 +4,10 @@ package change
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Tier is the effect of a finding on a pull request.
@@ -99,4 +102,18 @@ type Finding struct {
 	// Why is a sentence for the person who decides.
 	Why string `json:"why"`
 	Place
+}
+
+// versions matches versions and hashes.
+var versions = regexp.MustCompile(`\bv?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\blatest\b|["'#,]`)
+
+// Unversioned returns a text without versions, hashes, quotes and commas. Texts that differ only in these check
+// the same.
+func Unversioned(text string) string { return strings.TrimSpace(versions.ReplaceAllString(text, "")) }
+
+// Number reads a number as settings and programs write it.
+func Number(text string) (float64, bool) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), "%")
+	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(text, "lLfFdDmM"), "_", ""), 64)
+	return n, err == nil
 }

@@ -110,6 +110,7 @@ func Compare(files []change.File) []change.Finding {
 	}
 	c.options()
 	c.cases()
+	c.commands()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}

@@ -93,6 +93,30 @@ func (r Run) looksAt() string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(r.Args), printing.MatchString), " ")
 }
 
+// commands compares the command lines of programs that are not known as checks, in pipelines without any other
+// finding: such a program is known by its name, and may now check less.
+func (c *comparison) commands() {
+	ran := func(runs []Run, r Run) bool {
+		return slices.ContainsFunc(runs, func(o Run) bool { return o.command() == r.command() })
+	}
+	for _, was := range c.before.others {
+		if was.Strength == Never || ran(c.after.others, was) || ran(c.after.runs, was) ||
+			slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == was.Path }) {
+			continue
+		}
+		i := slices.IndexFunc(c.after.others, func(is Run) bool {
+			return is.job() == was.job() && is.Args[0] == was.Args[0] && !ran(c.before.others, is)
+		})
+		if i < 0 {
+			continue
+		}
+		if is := c.after.others[i]; change.Unversioned(is.command()) != change.Unversioned(was.command()) {
+			c.add(change.Evidence, change.CI, "command-changed", fmt.Sprintf("The command line of %s is changed.", is.Args[0]),
+				change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()})
+		}
+	}
+}
+
 var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)
 
 // denies reports whether options make Rust's tools fail on warnings.

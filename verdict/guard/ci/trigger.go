@@ -15,12 +15,11 @@ var forPulls = []string{"pull_request", "pull_request_target", "merge_group"}
 func (c *comparison) triggers() {
 	for name, was := range c.before.pipelines {
 		is, there := c.after.pipelines[name]
-		checks := slices.ContainsFunc(c.before.runs, func(r Run) bool { return r.Path == name && r.Strength >= Sometimes && !r.Guessed })
-		if !there || !checks || c.after.broken[name] != nil {
+		if !there || !c.checks(name, Elsewhere) || c.after.broken[name] != nil {
 			continue
 		}
 		for _, t := range was.Triggers {
-			if slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
+			if c.checks(name, Sometimes) && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
 				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
 					continue
@@ -31,6 +30,13 @@ func (c *comparison) triggers() {
 			c.filters(name, t, is)
 		}
 	}
+}
+
+// checks reports whether a pipeline ran a check that is no weaker.
+func (c *comparison) checks(name string, than Strength) bool {
+	return slices.ContainsFunc(c.before.runs, func(r Run) bool {
+		return r.Path == name && r.Strength >= than && (!r.Guessed || than < Sometimes)
+	})
 }
 
 // covered reports whether everything that a workflow checked runs for pull requests elsewhere.
@@ -47,9 +53,8 @@ func (c *comparison) covered(name string) bool {
 
 // filters finds filters of an event that accept fewer changes.
 func (c *comparison) filters(name string, was Trigger, is Pipeline) {
-	pulls := slices.ContainsFunc(is.Triggers, func(o Trigger) bool { return slices.Contains(forPulls, o.Event) })
 	for _, now := range is.Triggers {
-		if now.Event != was.Event || was.Event == "push" && pulls || was.Event != "push" && !slices.Contains(forPulls, was.Event) {
+		if now.Event != was.Event || was.Event != "push" && was.Event != "schedule" && !slices.Contains(forPulls, was.Event) {
 			continue
 		}
 		for _, f := range append(slices.Clone(was.Filters), now.Filters...) {

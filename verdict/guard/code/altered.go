@@ -2,7 +2,6 @@ package code
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"touchstone/verdict/guard/change"
@@ -103,10 +102,7 @@ func (s *side) inCondition(i int) bool {
 
 // larger reports whether both are numbers and the second is larger.
 func larger(was, is string) bool {
-	value := func(s string) (float64, error) {
-		return strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s, "lLfFdDmM"), "_", ""), 64)
-	}
-	before, err := value(was)
-	after, wrong := value(is)
-	return err == nil && wrong == nil && after > before
+	before, number := change.Number(was)
+	after, both := change.Number(is)
+	return number && both && after > before
 }

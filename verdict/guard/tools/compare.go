@@ -7,7 +7,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"touchstone/verdict/guard/change"
@@ -435,8 +434,8 @@ func (t *Tool) plain(name string) string {
 func weaker(w Way, was, is string) bool {
 	switch w {
 	case Floor, Ceiling:
-		a, okA := number(was)
-		b, okB := number(is)
+		a, okA := change.Number(was)
+		b, okB := change.Number(is)
 		return okA && okB && (w == Floor && b < a || w == Ceiling && b > a)
 	case On:
 		return on(was) && off(is)
@@ -448,13 +447,7 @@ func weaker(w Way, was, is string) bool {
 	return false
 }
 
-// number reads a number, with or without a percent sign.
-func number(text string) (float64, bool) {
-	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
-	return n, err == nil
-}
-
-func zero(text string) bool { n, ok := number(text); return ok && n == 0 }
+func zero(text string) bool { n, ok := change.Number(text); return ok && n == 0 }
 
 func on(text string) bool {
 	return slices.Contains([]string{"true", "yes", "on", "1", "enable", "enabled", "all"}, strings.ToLower(text))

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,138 +12,144 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// Altered finds, in a document that says what is checked, the first condition, input, limit or list of what is
-// left out that is not as before, in a job, step or section that was there before. The function own reports
-// whether the values at a path of keys say what is checked. The elements of a list have the keys of the list.
-func Altered(f change.File, kind change.Kind, own func(keys []string) bool) (change.Finding, bool) {
-	before, err := doc.Parse(f.OldPath, f.Before)
-	if err != nil {
+// Altered finds what a file says otherwise than before of what is built, tested, measured or left out: the one
+// value that matters most, with how it was and is. The function part says what the values at a path of keys are;
+// lines have no keys.
+func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (change.Finding, bool) {
+	had, ok := read(f.OldPath, f.Before)
+	has, readable := read(f.Path, f.After)
+	if !ok || !readable {
 		return change.Finding{}, false
 	}
-	after, err := doc.Parse(f.Path, f.After)
-	if err != nil {
-		return change.Finding{}, false
-	}
-	had, has := leavesOf(before), leavesOf(after)
-	say := func(why string, line int, after string) (change.Finding, bool) {
-		return change.Finding{Tier: change.Evidence, Kind: kind, Rule: "words/altered", Why: why,
-			Place: change.Place{Path: f.Path, Line: line, After: after}}, true
-	}
-	for _, id := range has.order {
-		is := has.at[id]
+	var best alteration
+	n := 0
+	for _, id := range append(has.order, had.gone(has)...) {
+		is, now := has.at[id]
 		was, there := had.at[id]
-		if there && was.node.Value == is.node.Value || !there && !had.within[is.parent] || !own(is.keys) {
-			continue
+		switch {
+		case !there && !had.within[is.around]:
+			continue // in a part that is new
+		case !there:
+			was = &setting{keys: is.keys}
+		case !now && !has.within[was.around] && !slices.ContainsFunc(was.values, value.checks):
+			continue // in a part that is gone, and ran no check
+		case !now:
+			is = &setting{keys: was.keys}
 		}
-		switch what := is.what(); {
-		case what == "", what == input && is.node.Value == "true", there && what == limit && !larger(was.node.Value, is.node.Value),
-			!there && what == limit && stricter.MatchString(is.key()),
-			there && what != limit && versions.ReplaceAllString(was.node.Value, "") == versions.ReplaceAllString(is.node.Value, ""):
-		case there:
-			return say(what+" "+is.key()+" is another one than before.", is.node.Line, is.text())
-		default:
-			return say(what+" "+is.key()+" is new here.", is.node.Line, is.text())
+		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, left: len(is.values),
+			gone: without(was.values, is.values), fresh: without(is.values, was.values)}
+		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
+		if a.weigh(part(was.keys)); a.weight > 0 {
+			n++
+			if a.weight > best.weight {
+				best = a
+			}
 		}
 	}
-	for _, id := range had.order {
-		was := had.at[id]
-		if _, there := has.at[id]; !there && has.within[was.parent] && own(was.keys) && was.what() == input && was.node.Value != "false" {
-			return say(input+" "+was.node.Key+" is gone.", 0, "")
-		}
+	if n == 0 {
+		return change.Finding{}, false
 	}
-	return change.Finding{}, false
+	why, before, after := best.say()
+	if n > 1 {
+		why += fmt.Sprintf(" %d more values are other ones.", n-1)
+	}
+	return change.Finding{Tier: change.Evidence, Kind: kind, Rule: "words/altered", Why: why,
+		Place: change.Place{Path: f.Path, Line: cmp.Or(after.line, before.line), Before: before.text, After: after.text}}, true
 }
 
-// What a leaf of a document can say of what is checked.
+// Part is what a part of a file is to the checks of a project.
+type Part int
+
+// The parts.
 const (
-	condition = "The condition"
-	input     = "The input"
-	limit     = "The limit"
-	leftOut   = "What is left out by"
+	Known Part = iota // other packages compare it
+	Maybe             // it may say what is checked: limits, lists, and lines about checks count
+	Sure              // it says what is checked
 )
 
-var (
-	conditions = strings.Fields("if when condition only except unless")
-	inputs     = strings.Fields("with env environment variables inputs parameters")
-	limits     = regexp.MustCompile(`(?i)timeout|retr(?:y|ies)|rerun|attempts|tolerance|threshold`)
-	// usualConditions are conditions with which checks still run for the pull requests that are to be merged.
-	usualConditions = regexp.MustCompile(`(?i)draft|\btags?\b|refs/heads|succeeded|fail(?:ed|ure)|always\(|cancelled` +
-		`|\bfork|github\.repository`)
-	usualKeys = regexp.MustCompile(`(?i)transform|watch|cache|version$|name|latest|token|keys?$`)
-	// stricter matches limits that check more where there was none.
-	stricter = regexp.MustCompile(`(?i)timeout|threshold`)
-	// versions matches versions and hashes, which are no reason to look.
-	versions = regexp.MustCompile(`\bv?\d[\w.+-]*|\b[0-9a-f]{7,}\b`)
-)
+// value is one of a setting's values.
+type value struct {
+	text string
+	line int
+}
 
-// leaf is a scalar of a document with the keys above it.
-type leaf struct {
-	node   *doc.Node
+// checks reports whether a value is a command or a name that says that it checks something.
+func (v value) checks() bool { return checking.MatchString(v.text) }
+
+// setting is the values at one path of keys: a scalar, the elements of a list, or the lines of a text.
+type setting struct {
 	keys   []string
-	parent string
+	around string // the map that it is in
+	values []value
 }
 
-func (l leaf) text() string { return l.key() + ": " + l.node.Value }
-
-// key is the name of a leaf or, for an element of a list, of the list.
-func (l leaf) key() string { return l.keys[len(l.keys)-1] }
-
-// what says how a leaf tells what is checked, "" if it does not.
-func (l leaf) what() string {
-	last := l.key()
-	switch {
-	case l.keys[0] == "on", usualConditions.MatchString(l.node.Value), usualKeys.MatchString(last):
-	case slices.Contains(conditions, last):
-		return condition
-	case limits.MatchString(last):
-		return limit
-	case slices.ContainsFunc(l.keys, says):
-		return leftOut
-	case slices.ContainsFunc(l.keys[:len(l.keys)-1], func(key string) bool { return slices.Contains(inputs, key) }):
-		return input
-	}
-	return ""
-}
-
-type leaves struct {
-	at     map[string]leaf
+type settings struct {
+	at     map[string]*setting
 	order  []string
 	within map[string]bool // the maps that are there
+	count  map[string]int  // of values by their text
 }
 
-func leavesOf(root *doc.Node) leaves {
-	all := leaves{at: map[string]leaf{}, within: map[string]bool{}}
+// gone returns the places that are not in other settings.
+func (s settings) gone(other settings) []string {
+	return slices.DeleteFunc(slices.Clone(s.order), func(id string) bool { return other.at[id] != nil })
+}
+
+// read returns the settings of a document or, in a file without a known format, its lines.
+func read(name string, content []byte) (settings, bool) {
+	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{}}
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		if root, err = doc.Parse(name+".txt", content); err != nil {
+			return all, false
+		}
+	}
 	all.add(root, "", "", nil)
-	return all
+	return all, true
 }
 
-// add adds the leaves below a node; within is the map around it. An element of a list is known by its text, its
-// name or its place.
-func (a *leaves) add(n *doc.Node, id, within string, keys []string) {
-	switch n.Kind {
-	case doc.Scalar:
-		if _, there := a.at[id]; !there && len(keys) > 0 {
-			a.at[id] = leaf{n, keys, within}
-			a.order = append(a.order, id)
+// assigned matches a variable's value in a list.
+var assigned = regexp.MustCompile(`^([A-Za-z_]\w*)=(.*)$`)
+
+func (s *settings) add(n *doc.Node, id, around string, keys []string) {
+	if n.Kind == doc.Scalar {
+		for i, line := range strings.Split(n.Value, "\n") {
+			at, names := id, keys
+			if m := assigned.FindStringSubmatch(line); m != nil {
+				at, names, line = id+"="+m[1], append(slices.Clone(keys), m[1]), m[2]
+			}
+			if line = strings.TrimSpace(line); line != "" || i == 0 {
+				s.put(at, around, names, value{line, n.Line + i})
+			}
 		}
 		return
-	case doc.Map:
-		a.within[id], within = true, id
+	}
+	if n.Kind == doc.Map {
+		s.within[id], around = true, id
 	}
 	for i, item := range n.Items {
-		if n.Kind == doc.Map {
-			a.add(item, id+"/"+item.Key, within, append(slices.Clone(keys), item.Key))
-			continue
+		switch {
+		case n.Kind == doc.Map:
+			s.add(item, id+"/"+item.Key, around, append(slices.Clone(keys), item.Key))
+		case item.Kind == doc.Scalar:
+			s.add(item, id, around, keys)
+		default:
+			s.add(item, id+"\x00"+nameOf(item, i), around, keys)
 		}
-		a.add(item, id+"\x00"+nameOf(item, i), within, keys)
 	}
+}
+
+func (s *settings) put(id, around string, keys []string, v value) {
+	if s.at[id] == nil {
+		s.at[id] = &setting{keys: keys, around: around}
+		s.order = append(s.order, id)
+	}
+	s.at[id].values = append(s.at[id].values, v)
+	s.count[v.text]++
 }
 
 // nameOf is the name of a list's element.
 func nameOf(item *doc.Node, i int) string {
-	if item.Kind == doc.Scalar {
-		return item.Value
-	}
 	for _, key := range []string{"name", "id", "uses", "task", "run", "script"} {
 		if text, _, _ := strings.Cut(item.Text(key), "@"); text != "" {
 			return text
@@ -150,9 +158,143 @@ func nameOf(item *doc.Node, i int) string {
 	return strconv.Itoa(i)
 }
 
-// larger reports whether a limit grows, as far as both are numbers.
-func larger(was, is string) bool {
-	before, err := strconv.ParseFloat(was, 64)
-	after, wrong := strconv.ParseFloat(is, 64)
-	return err != nil || wrong != nil || after > before
+// without returns the values that are not in the other list.
+func without(list, other []value) (left []value) {
+	has := map[string]int{}
+	for _, v := range other {
+		has[v.text]++
+	}
+	for _, v := range list {
+		if has[v.text]--; has[v.text] < 0 {
+			left = append(left, v)
+		}
+	}
+	return left
+}
+
+// alteration is a setting that is not as before.
+type alteration struct {
+	name        string // its file and keys
+	keys        []string
+	gone, fresh []value
+	left        int // how many values there are now
+	weight      int // how much it matters, 0 for not at all
+}
+
+// say names the setting and what was and is.
+func (a alteration) say() (why string, before, after value) {
+	key := strings.Join(a.keys[max(0, len(a.keys)-2):], " ")
+	if key = strings.TrimSpace(key); key == "" {
+		key = "A line"
+	}
+	switch {
+	case len(a.gone) == 0:
+		return fmt.Sprintf("%s: %s is new.", key, a.fresh[0].text), before, a.fresh[0]
+	case len(a.fresh) == 0:
+		return fmt.Sprintf("%s: %s is gone.", key, a.gone[0].text), a.gone[0], after
+	}
+	return fmt.Sprintf("%s: %s → %s.", key, a.gone[0].text, a.fresh[0].text), a.gone[0], a.fresh[0]
+}
+
+// The words of keys and values that tell what matters.
+var (
+	conditions = matching(`^(?:if|when|condition|only|except|unless|rules)$`)
+	// kept matches conditions with which checks still run for the pull requests that are to be merged.
+	kept   = matching(`draft \btags?\b refs/heads succeeded fail(?:ed|ure) always\( cancelled \bfork github\.repository`)
+	limits = matching(`timeout retr(?:y|ies) rerun attempts toleran threshold limit budget baseline max_ (?:\b|_)m(?:ax|in)\b ` +
+		`(?-i:\bm(?:in|ax)[A-Z]) (?-i:[a-z]M(?:in|ax)(?:[A-Z]|\b))`)
+	floors = matching(`minimum min_ (?:\b|_)min\b cover score fail_?under at_?least (?-i:\bmin[A-Z]) (?-i:[a-z]Min(?:[A-Z]|\b))`)
+	// checking matches what lines about checks have.
+	checking = matching(`test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify \bspec`)
+	// flags matches compilers' flags with which less is checked, branch what makes a line depend on something.
+	flags  = matching(`-Wno- -fno- -wd\d`)
+	branch = matching(`^(?:else\s?)?if\b ^ifn?(?:eq|def)\b ^unless\b \|\|\strue`)
+	// stricter matches limits that check more where there was none.
+	stricter = matching(`timeout threshold`)
+	// usual matches the keys of what checks nothing, and of triggers and commands, which package ci compares.
+	usual = matching(`transform watch cache version$ name$ token keys?$ ^id$ title desc author url$ permissions concurrency dependenc ` +
+		`^requires?$ package(?:reference|version) projectreference classifiers exports features publish metadata ^main$ ^files$ ` +
+		`embedded continue-on-error allow.fail ` +
+		`^on$ ^run$ script command ^needs$ ^depends_?on$ ^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ ` +
+		`^from$ ^labels?$ indent final_newline ^type$ ^extends$ packageManager engines ^module`)
+	// setup matches steps and commands that only prepare checks, and comments.
+	setup = matching(`^# ^// checkout setup artifact actions/cache toolchain install ` +
+		`^(?:echo|cd|git|mkdir|curl|sudo|apt|brew|cp|mv|rm|export|set|fi|done|else|end|then|esac|rustup)\b`)
+)
+
+// matching returns a pattern that matches any of some patterns, in lower and upper case.
+func matching(patterns string) *regexp.Regexp {
+	return regexp.MustCompile("(?i)" + strings.Join(strings.Fields(patterns), "|"))
+}
+
+// alike reports whether two lists of values differ in versions only.
+func alike(a, b []value) bool {
+	plain := func(list []value) (all []string) {
+		for _, v := range list {
+			all = append(all, change.Unversioned(v.text))
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(plain(a), plain(b))
+}
+
+// weigh decides how much an alteration matters.
+func (a *alteration) weigh(part Part) {
+	if len(a.keys) == 0 {
+		a.weighLines(part)
+		return
+	}
+	key := a.keys[len(a.keys)-1]
+	if part == Known || slices.ContainsFunc(a.keys, usual.MatchString) {
+		return
+	}
+	if len(a.gone) == 1 && len(a.fresh) == 1 && limits.MatchString(a.name) {
+		was, number := change.Number(a.gone[0].text)
+		if is, both := change.Number(a.fresh[0].text); number && both {
+			if floors.MatchString(a.name) == (is < was) {
+				a.weight = 9
+			}
+			return
+		}
+	}
+	a.gone, a.fresh = prepares(a.gone), prepares(a.fresh)
+	left := slices.ContainsFunc(a.keys, says)
+	switch {
+	case alike(a.gone, a.fresh):
+	case left && len(a.fresh) > 0:
+		a.weight = 8
+	case left:
+	case part == Maybe:
+		if len(a.gone) > 0 && len(a.fresh) == 0 && a.left > 0 { // a list that became shorter
+			a.weight = 1
+		}
+	case slices.ContainsFunc(slices.Concat(a.gone, a.fresh), func(v value) bool { return kept.MatchString(v.text) }):
+	case len(a.fresh) > 0 && a.fresh[0].text == "true":
+	case slices.ContainsFunc(a.keys, conditions.MatchString):
+		a.weight = 7
+	case len(a.gone) > 0 && len(a.fresh) > 0:
+		a.weight = 5
+	case len(a.gone) > 0:
+		a.weight = 4
+	case limits.MatchString(key) && !stricter.MatchString(key), checking.MatchString(key):
+		a.weight = 3
+	}
+}
+
+// weighLines weighs the lines of a file in a format that is not known. Of a script whose commands other packages
+// compare, only flags count.
+func (a *alteration) weighLines(part Part) {
+	a.gone = slices.DeleteFunc(prepares(a.gone), func(v value) bool { return part == Known || !v.checks() })
+	a.fresh = slices.DeleteFunc(prepares(a.fresh), func(v value) bool {
+		return !flags.MatchString(v.text) && (part == Known || !branch.MatchString(v.text) && (len(a.gone) == 0 || !v.checks()))
+	})
+	if !alike(a.gone, a.fresh) {
+		a.weight = 2
+	}
+}
+
+// prepares removes what only prepares checks.
+func prepares(list []value) []value {
+	return slices.DeleteFunc(list, func(v value) bool { return setup.MatchString(v.text) })
 }

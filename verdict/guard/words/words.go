@@ -1,8 +1,8 @@
-// Package words examines the words of a change, where no rule knows what the change does. It finds new words
-// in a build file, in the comments of pipelines and settings, or in code shared by tests, with which people
-// exclude something or call it flaky; lists under such words that became longer; lines that became comments;
-// removed functions of scripts that were tests; and other conditions, inputs and limits in pipelines and
-// settings. Its findings are only evidence, one for each file. It does no I/O.
+// Package words examines what no rule knows: the settings, lists, limits and flags of files that say what is
+// built, tested, measured or left out, by one comparison for all formats; new words in a build file, in the
+// comments of pipelines and settings, or in code shared by tests, with which people exclude something or call it
+// flaky; lines that became comments; and removed functions of scripts that were tests. Its findings are only
+// evidence, one for each file. It does no I/O.
 package words
 
 import (
@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
-	"touchstone/verdict/guard/doc"
 )
 
 // left are parts of words which say that something is left out, or fails at times.
@@ -25,8 +24,11 @@ func says(w string) bool {
 	return slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
 }
 
-// usual matches names from libraries that contain such a part and leave nothing out.
-var usual = regexp.MustCompile(`(?i)^(?:temporary_?(?:folder|dir|file|path)\w*|\w*unsupported_?(?:error|operation|exception)\w*` +
+// Checks reports whether a name says that something is checked.
+func Checks(name string) bool { return checking.MatchString(name) }
+
+// harmless matches names from libraries that contain such a part and leave nothing out.
+var harmless = regexp.MustCompile(`(?i)^(?:temporary_?(?:folder|dir|file|path)\w*|\w*unsupported_?(?:error|operation|exception)\w*` +
 	`|(?:get|add)suppressed|retry-after)$`)
 
 // word matches a name or a word of a sentence.
@@ -41,7 +43,7 @@ func Look(f change.File, before, after string) (change.Finding, bool) {
 	words := word.FindAllString(after, -1)
 	i := slices.IndexFunc(words, func(w string) bool {
 		had[strings.ToLower(w)]--
-		return had[strings.ToLower(w)] < 0 && says(w) && !usual.MatchString(w)
+		return had[strings.ToLower(w)] < 0 && says(w) && !harmless.MatchString(w)
 	})
 	if i < 0 {
 		return change.Finding{}, false
@@ -53,48 +55,6 @@ func Look(f change.File, before, after string) (change.Finding, bool) {
 func evidence(rule, why string, f change.File, line int, after string) change.Finding {
 	return change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "words/" + rule, Why: why,
 		Place: change.Place{Path: f.Path, Line: line, After: after}}
-}
-
-// maxListed bounds a file that is read only for its lists, in bytes.
-const maxListed = 256 << 10
-
-// Listed finds a new element of a list in a YAML file whose key says that the elements are left out.
-func Listed(f change.File) (change.Finding, bool) {
-	if ext := path.Ext(f.Path); ext != ".yml" && ext != ".yaml" || max(len(f.Before), len(f.After)) > maxListed {
-		return change.Finding{}, false
-	}
-	had := map[string]int{}
-	var found *doc.Node
-	each := func(content []byte, do func(id string, item *doc.Node)) {
-		if root, err := doc.Parse(f.Path, content); err == nil && root != nil {
-			elements(root, "", do)
-		}
-	}
-	each(f.Before, func(id string, _ *doc.Node) { had[id]++ })
-	each(f.After, func(id string, item *doc.Node) {
-		if had[id]--; had[id] < 0 && found == nil {
-			found = item
-		}
-	})
-	if found == nil {
-		return change.Finding{}, false
-	}
-	return evidence("listed", found.Value+" is new in a list of what is left out.", f, found.Line, found.Value), true
-}
-
-// elements visits the elements of lists below a node whose keys say that they are left out, each with its
-// place.
-func elements(n *doc.Node, at string, do func(id string, item *doc.Node)) {
-	for _, item := range n.Items {
-		switch {
-		case n.Kind == doc.List && item.Kind == doc.Scalar && says(n.Key):
-			do(at+"\x00"+item.Value, item)
-		case n.Kind == doc.List:
-			elements(item, at, do)
-		default:
-			elements(item, at+"/"+item.Key, do)
-		}
-	}
 }
 
 // minLine is the minimum length of a commented-out line that counts, in bytes.
