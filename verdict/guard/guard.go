@@ -105,14 +105,24 @@ var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|toleran
 
 // builds are name patterns of files that say how a project is built and tested.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
-	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl")
+	"Rakefile Dockerfile mix.exs Package.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml *.yaml *.hcl " +
+	"*.neon *.neon.dist phpunit*.xml phpunit*.xml.dist")
+
+// settings are name patterns of documents that say how a project is built and tested if they are at the root, or
+// in a folder of tools.
+var settings = strings.Fields("*.json *.jsonc *.json5 *.xml *.ini *.conf *.properties *.dist")
+
+// toolFolders are the folders of tools, besides those whose names begin with a dot.
+var toolFolders = strings.Fields(". config configs tools devTools build scripts ci")
 
 // others are name patterns of files with the same endings that say nothing about builds and checks.
 var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
 
 func isBuild(name string) bool {
 	fits := func(pattern string) bool { return tools.Fits(pattern, name) }
-	return slices.ContainsFunc(builds, fits) && !isOther(name)
+	dir, _, _ := strings.Cut(path.Dir(name), "/")
+	near := strings.HasPrefix(dir, ".") || slices.Contains(toolFolders, dir)
+	return (slices.ContainsFunc(builds, fits) || near && slices.ContainsFunc(settings, fits)) && !isOther(name)
 }
 
 func isOther(name string) bool {
@@ -161,7 +171,30 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			}
 		}
 	}
-	return said
+	return fewer(said)
+}
+
+// maxSaid bounds the findings from words and values of one change. The last one says how many more files there are.
+const maxSaid = 12
+
+// fewer combines what is the same in several files, and what is too much.
+func fewer(said []Finding) (few []Finding) {
+	also := map[int]int{}
+	for _, f := range said {
+		i := slices.IndexFunc(few, func(o Finding) bool { return o.Rule == f.Rule && o.Before == f.Before && o.After == f.After })
+		switch {
+		case i < 0 && (f.Tier == Hold || len(few) < maxSaid):
+			few = append(few, f)
+			continue
+		case i < 0:
+			i = len(few) - 1
+		}
+		also[i]++
+	}
+	for i, n := range also {
+		few[i].Why += fmt.Sprintf(" %d further files have such a change.", n)
+	}
+	return few
 }
 
 // altered finds what a pipeline for pull requests, a tool's part of a file, or a build file says otherwise of
@@ -178,6 +211,8 @@ func altered(f File) (Finding, bool) {
 			}
 			return words.Known
 		}
+	case code.IsScript(f.Path):
+		kind, part = Test, func([]string) words.Part { return words.Sure }
 	case Gates(f.Path):
 		part = func(keys []string) words.Part {
 			if tools.Configures(f.Path, keys) {

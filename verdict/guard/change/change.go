@@ -105,7 +105,7 @@ type Finding struct {
 }
 
 // versions matches versions and hashes.
-var versions = regexp.MustCompile(`\bv?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\blatest\b|["'#,]`)
+var versions = regexp.MustCompile(`\b(?:v|net\w*?)?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\blatest\b|["'#,]`)
 
 // Unversioned returns a text without versions, hashes, quotes and commas. Texts that differ only in these check
 // the same.

@@ -15,11 +15,12 @@ var forPulls = []string{"pull_request", "pull_request_target", "merge_group"}
 func (c *comparison) triggers() {
 	for name, was := range c.before.pipelines {
 		is, there := c.after.pipelines[name]
-		if !there || !c.checks(name, Elsewhere) || c.after.broken[name] != nil {
+		known, maybe := c.checks(name)
+		if !there || !maybe || c.after.broken[name] != nil {
 			continue
 		}
 		for _, t := range was.Triggers {
-			if c.checks(name, Sometimes) && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
+			if known && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
 				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
 					continue
@@ -32,11 +33,15 @@ func (c *comparison) triggers() {
 	}
 }
 
-// checks reports whether a pipeline ran a check that is no weaker.
-func (c *comparison) checks(name string, than Strength) bool {
-	return slices.ContainsFunc(c.before.runs, func(r Run) bool {
-		return r.Path == name && r.Strength >= than && (!r.Guessed || than < Sometimes)
-	})
+// checks reports whether a pipeline ran a known check for pull requests, and whether it ran anything that may be
+// one.
+func (c *comparison) checks(name string) (known, maybe bool) {
+	maybe = c.before.pipelines[name].Strength >= Sometimes
+	for _, r := range c.before.runs {
+		known = known || r.Path == name && r.Strength >= Sometimes && !r.Guessed
+		maybe = maybe || r.Path == name && r.Strength == Elsewhere
+	}
+	return known, maybe
 }
 
 // covered reports whether everything that a workflow checked runs for pull requests elsewhere.

@@ -111,6 +111,10 @@ func (x *examination) take(p parsed) {
 		if now.broken && !old.broken {
 			x.unexamined(f)
 		}
+		if now.lang.rust {
+			x.compareExamples(old, now)
+			x.compareDenied(old, now)
+		}
 		if now.tests {
 			around := pair{old.around(), now.around()}
 			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)

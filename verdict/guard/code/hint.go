@@ -37,8 +37,15 @@ func (x *examination) hints() {
 		said[f.Path] = true
 	}
 	for _, u := range x.pairs.after {
-		if b := x.pairs.of[u]; b != nil && b.digest != u.digest && u.side.tests && !said[u.side.path] {
+		switch b := x.pairs.of[u]; {
+		case !u.side.tests || said[u.side.path]:
+		case b == nil && u.role == definition && u.side.other != nil:
+			x.vague = append(x.vague, u.tries()...)
+		case b != nil && b.digest != u.digest:
 			x.vague = append(x.vague, x.alters(pair{b, u})...)
+			if u.role == definition {
+				x.vague = append(x.vague, pair{b, u}.skipsOtherwise()...)
+			}
 		}
 	}
 	for _, f := range x.vague {
@@ -68,4 +75,36 @@ func (x *examination) hints() {
 			}
 		}
 	}
+}
+
+// tries returns a finding if a new function of tests has a name in it that says that it tries again.
+func (u *unit) tries() (found []change.Finding) {
+	u.own(func(i int) {
+		if name := u.side.of(i); len(found) == 0 && u.side.kindOf(i) == word && retrying.MatchString(name) {
+			found = u.side.evidence(i, "A new function that tests use has "+name+": it may try again what failed.")
+		}
+	})
+	return found
+}
+
+// skipsOtherwise returns a finding if a function skips the tests that call it on another condition.
+func (p pair) skipsOtherwise() []change.Finding {
+	had := map[string]bool{}
+	p.before.side.bodyMarks(p.before, func(e effect, cond string, _ int) { had[string(e)+cond] = true })
+	at := -1
+	p.after.side.bodyMarks(p.after, func(e effect, cond string, i int) {
+		if (e == skips || e == fails) && !had[string(e)+cond] {
+			at = i
+		}
+	})
+	if len(had) == 0 || at < 0 {
+		return nil
+	}
+	return p.after.side.evidence(at, "The function "+p.after.name+" skips tests on another condition than before.")
+}
+
+// evidence is a finding about a test file that is only evidence.
+func (s *side) evidence(i int, why string) []change.Finding {
+	return []change.Finding{{Tier: change.Evidence, Kind: change.Test, Rule: "test/setup", Why: why,
+		Place: change.Place{Path: s.path, Line: s.line(i), After: s.lineText(s.line(i))}}}
 }

@@ -135,7 +135,7 @@ func languageOf(name string) *language { return languages[strings.ToLower(path.E
 
 // testPaths match the names by which runners and people recognize test files.
 var testPaths = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest)(?:[/._-]|$)`),
+	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest|fuzz)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
 	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$`),
 }
@@ -152,10 +152,18 @@ func isTestPath(name string) bool {
 func IsTest(name string) bool { return languageOf(name) != nil && isTestPath(name) }
 
 // IsScript reports whether a file usually holds tests, or a list of tests, in a language that is not parsed
-// here.
-func IsScript(name string) bool { return scripts[strings.ToLower(path.Ext(name))] && isTestPath(name) }
+// here. What tests only read or compare with is none.
+func IsScript(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext != "" && languageOf(name) == nil && !testData[ext] && isTestPath(name)
+}
 
-var scripts = set(".tcl .pl .t .lua .jsonc .robot .feature .exp .am .in")
+// testData are the endings of what tests read or compare with, and of documents.
+var testData = set(".json .yaml .yml .toml .xml .csv .tsv .txt .text .md .mdx .rst .adoc .html .htm .css .scss .less .svg " +
+	".png .jpg .jpeg .gif .webp .ico .pdf .zip .gz .tar .bin .dat .db .snap .snapshot .golden .approved .expected .out .stdout .stderr " +
+	".diff .patch .log .lock .sum .mod .map .pem .crt .key .proto .graphql .sql .po .ttf .woff .woff2 .wasm .ipynb .ini .cfg .conf " +
+	".env .properties .resx .csproj .sln .plist .pbxproj .storyboard .xib .razor .cshtml .erb .haml .hbs .mustache .tmpl " +
+	".template .j2 .input .result .output .ref .mp3 .mp4 .wav .a .so .dll .exe .jar .class .parquet .avro .fbs .bfbs .mon")
 
 // fixture matches folders of data that tests read. The data may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)

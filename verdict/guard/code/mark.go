@@ -357,7 +357,11 @@ func (s *side) skipHelper(i int) bool {
 	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
-	rest, ok := strings.CutPrefix(strings.ToLower(t[:1])+t[1:], "skip")
+	lower := strings.ToLower(t[:1]) + t[1:]
+	rest, ok := strings.CutPrefix(lower, "skip")
+	if !ok {
+		rest, ok = strings.CutPrefix(lower, "omit")
+	}
 	statement := s.tokens[i].first || method && s.tokens[i-2].first
 	return ok && statement && (s.named(i+2, nil) == "t" ||
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))

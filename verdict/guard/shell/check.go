@@ -106,6 +106,10 @@ func (c Command) Check() (Check, bool) {
 	if slices.Contains(runners, name) {
 		return target(name, args[1:])
 	}
+	if i := slices.IndexFunc(args, func(a string) bool { return a == "--target" || a == "-t" }); name == "cmake" && i > 0 && i+1 < len(args) &&
+		(checking(args[i+1]) || strings.Contains(args[i+1], "test")) {
+		return Check{Name: "cmake " + args[i+1]}, true
+	}
 	for len(args) > 1 && slices.Contains([]string{"bash", "sh", "python", "python3", "node", "ruby", "pwsh", "tsx", "ts-node",
 		"perl"}, path.Base(args[0])) {
 		args = args[1:]

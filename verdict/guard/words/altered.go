@@ -50,10 +50,11 @@ func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (ch
 		return change.Finding{}, false
 	}
 	why, before, after := best.say()
+	tier, kind, rule := best.certain(had, has, kind)
 	if n > 1 {
 		why += fmt.Sprintf(" %d more values are other ones.", n-1)
 	}
-	return change.Finding{Tier: change.Evidence, Kind: kind, Rule: "words/altered", Why: why,
+	return change.Finding{Tier: tier, Kind: kind, Rule: "words/" + rule, Why: why,
 		Place: change.Place{Path: f.Path, Line: cmp.Or(after.line, before.line), Before: before.text, After: after.text}}, true
 }
 
@@ -97,6 +98,10 @@ func (s settings) gone(other settings) []string {
 
 // read returns the settings of a document or, in a file without a known format, its lines.
 func read(name string, content []byte) (settings, bool) {
+	name = strings.TrimSuffix(name, ".dist")
+	if base, is := strings.CutSuffix(name, ".neon"); is { // YAML's parser reads what NEON has in common with it
+		name = base + ".yml"
+	}
 	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
@@ -211,11 +216,16 @@ var (
 	branch = matching(`^(?:else\s?)?if\b ^ifn?(?:eq|def)\b ^unless\b \|\|\strue`)
 	// stricter matches limits that check more where there was none.
 	stricter = matching(`timeout threshold`)
+	// measured matches names of limits for what a benchmark uses; strict matches flags that make warnings errors.
+	measured = matching(`max_?allocs?_?(?:allowed|limit) thresholds?/.*(?:alloc|instructions|memory|bench) ` +
+		`(?:alloc|instructions|memory|bench).*thresholds?/`)
+	strict = matching(`warnings?-as-errors? -Werror\b -D\s?warnings\b /WX\b`)
 	// usual matches the keys of what checks nothing, and of triggers and commands, which package ci compares.
 	usual = matching(`transform watch cache version$ name$ token keys?$ ^id$ title desc author url$ permissions concurrency dependenc ` +
 		`^requires?$ package(?:reference|version) projectreference classifiers exports features publish metadata ^main$ ^files$ ` +
 		`embedded continue-on-error allow.fail ` +
 		`^on$ ^run$ script command ^needs$ ^depends_?on$ ^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ ` +
+		`homepage repository ^image$ credential signassembly components$ :main$ ` +
 		`^from$ ^labels?$ indent final_newline ^type$ ^extends$ packageManager engines ^module`)
 	// setup matches steps and commands that only prepare checks, and comments.
 	setup = matching(`^# ^// checkout setup artifact actions/cache toolchain install ` +
@@ -225,6 +235,28 @@ var (
 // matching returns a pattern that matches any of some patterns, in lower and upper case.
 func matching(patterns string) *regexp.Regexp {
 	return regexp.MustCompile("(?i)" + strings.Join(strings.Fields(patterns), "|"))
+}
+
+// certain is the tier of an alteration, with its kind and rule. It is certain that a limit of what a benchmark uses
+// is raised by value, and that a setting no longer makes warnings errors, if none in the file does so instead.
+func (a alteration) certain(had, has settings, kind change.Kind) (change.Tier, change.Kind, string) {
+	switch {
+	case a.weight == raised && measured.MatchString(a.name):
+		return change.Hold, change.Threshold, "limit"
+	case a.weight == lenient && has.having(strict) < had.having(strict):
+		return change.Hold, change.Strictness, "warnings-allowed"
+	}
+	return change.Evidence, kind, "altered"
+}
+
+// having returns how many values match a pattern.
+func (s settings) having(pattern *regexp.Regexp) (n int) {
+	for text, count := range s.count {
+		if pattern.MatchString(text) {
+			n += count
+		}
+	}
+	return n
 }
 
 // alike reports whether two lists of values differ in versions only.
@@ -239,6 +271,12 @@ func alike(a, b []value) bool {
 	return slices.Equal(plain(a), plain(b))
 }
 
+// The weights of alterations that may be certain.
+const (
+	raised  = 9 // a limit that is easier to meet
+	lenient = 8 // warnings are no longer errors
+)
+
 // weigh decides how much an alteration matters.
 func (a *alteration) weigh(part Part) {
 	if len(a.keys) == 0 {
@@ -252,8 +290,8 @@ func (a *alteration) weigh(part Part) {
 	if len(a.gone) == 1 && len(a.fresh) == 1 && limits.MatchString(a.name) {
 		was, number := change.Number(a.gone[0].text)
 		if is, both := change.Number(a.fresh[0].text); number && both {
-			if floors.MatchString(a.name) == (is < was) {
-				a.weight = 9
+			if is != was && floors.MatchString(a.name) == (is < was) {
+				a.weight = raised
 			}
 			return
 		}
@@ -263,7 +301,7 @@ func (a *alteration) weigh(part Part) {
 	switch {
 	case alike(a.gone, a.fresh):
 	case left && len(a.fresh) > 0:
-		a.weight = 8
+		a.weight = 6
 	case left:
 	case part == Maybe:
 		if len(a.gone) > 0 && len(a.fresh) == 0 && a.left > 0 { // a list that became shorter
@@ -271,6 +309,8 @@ func (a *alteration) weigh(part Part) {
 		}
 	case slices.ContainsFunc(slices.Concat(a.gone, a.fresh), func(v value) bool { return kept.MatchString(v.text) }):
 	case len(a.fresh) > 0 && a.fresh[0].text == "true":
+	case len(a.gone) == 1 && len(a.fresh) == 1 && strict.MatchString(a.gone[0].text) && !strict.MatchString(a.fresh[0].text):
+		a.weight = lenient
 	case slices.ContainsFunc(a.keys, conditions.MatchString):
 		a.weight = 7
 	case len(a.gone) > 0 && len(a.fresh) > 0:
@@ -283,8 +323,12 @@ func (a *alteration) weigh(part Part) {
 }
 
 // weighLines weighs the lines of a file in a format that is not known. Of a script whose commands other packages
-// compare, only flags count.
+// compare, only flags count, and of tests all lines that are gone.
 func (a *alteration) weighLines(part Part) {
+	if part == Sure && len(a.gone) > 0 && len(a.fresh) == 0 {
+		a.weight = 2
+		return
+	}
 	a.gone = slices.DeleteFunc(prepares(a.gone), func(v value) bool { return part == Known || !v.checks() })
 	a.fresh = slices.DeleteFunc(prepares(a.fresh), func(v value) bool {
 		return !flags.MatchString(v.text) && (part == Known || !branch.MatchString(v.text) && (len(a.gone) == 0 || !v.checks()))

@@ -1,8 +1,8 @@
 // Package words examines what no rule knows: the settings, lists, limits and flags of files that say what is
 // built, tested, measured or left out, by one comparison for all formats; new words in a build file, in the
 // comments of pipelines and settings, or in code shared by tests, with which people exclude something or call it
-// flaky; lines that became comments; and removed functions of scripts that were tests. Its findings are only
-// evidence, one for each file. It does no I/O.
+// flaky; lines that became comments; and removed functions of scripts that were tests. It has one finding for each
+// file, which is evidence unless a value says that a limit or a flag is weaker. It does no I/O.
 package words
 
 import (

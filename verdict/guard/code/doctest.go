@@ -1,0 +1,142 @@
+package code
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	markdown "github.com/yuin/goldmark/text"
+
+	"touchstone/verdict/guard/change"
+)
+
+// example is a block of code in the documentation of Rust code. rustdoc runs it as a test, unless its info string
+// says otherwise. See https://doc.rust-lang.org/rustdoc/write-documentation/documentation-tests.html
+type example struct {
+	code []string // its lines
+	info []string // the words of its info string
+	line int
+}
+
+// idleInfo are the words of an info string with which an example does not run, or has to fail.
+var idleInfo = set("ignore no_run should_panic compile_fail text")
+
+// idle is the first word with which an example does not run, "" if it runs.
+func (e example) idle() string {
+	for _, w := range e.info {
+		if idleInfo[w] || strings.HasPrefix(w, "ignore-") {
+			return w
+		}
+	}
+	return ""
+}
+
+// examplesOf returns the examples in a side's documentation.
+func examplesOf(s *side) (all []example) {
+	var lines []string
+	first := 0
+	flush := func() {
+		source := []byte(strings.Join(lines, "\n") + "\n")
+		for n := goldmark.DefaultParser().Parse(markdown.NewReader(source)).FirstChild(); n != nil; n = n.NextSibling() {
+			block, is := n.(*ast.FencedCodeBlock)
+			if !is || block.Lines().Len() == 0 {
+				continue
+			}
+			e := example{line: first + strings.Count(string(source[:block.Lines().At(0).Start]), "\n") - 1}
+			if block.Info != nil {
+				e.info = strings.FieldsFunc(string(block.Info.Segment.Value(source)), func(r rune) bool { return r == ',' || r == ' ' })
+			}
+			for i := range block.Lines().Len() {
+				at := block.Lines().At(i)
+				e.code = append(e.code, strings.TrimSpace(string(at.Value(source))))
+			}
+			all = append(all, e)
+		}
+		lines = nil
+	}
+	for _, n := range s.notes {
+		comment := s.text[n.from:n.to]
+		content, is := strings.CutPrefix(comment, "///")
+		if !is {
+			content, is = strings.CutPrefix(comment, "//!")
+		}
+		if len(lines) > 0 && (!is || n.line != first+len(lines)) {
+			flush()
+		}
+		if is {
+			if len(lines) == 0 {
+				first = n.line
+			}
+			lines = append(lines, strings.TrimPrefix(content, " "))
+		}
+	}
+	if len(lines) > 0 {
+		flush()
+	}
+	return all
+}
+
+// compareExamples finds examples that ran as tests, and no longer run or end early.
+func (x *examination) compareExamples(before, after *side) {
+	if !strings.Contains(after.text, "```") {
+		return
+	}
+	had := examplesOf(before)
+	for _, is := range examplesOf(after) {
+		i := slices.IndexFunc(had, func(was example) bool { return slices.Equal(was.code, is.code) })
+		idle := slices.ContainsFunc(had, func(was example) bool { return was.idle() != "" && slices.Equal(was.code, is.code) })
+		switch {
+		case i >= 0 && !idle && is.idle() != "":
+			tier := change.Evidence
+			if strings.HasPrefix(is.idle(), "ignore") {
+				tier = change.Hold
+			}
+			x.say(tier, change.Test, "test/skip", "An example that ran as a test is marked "+is.idle()+" now.", nil, after, 0, is.line)
+		case i < 0 && slices.ContainsFunc(had, func(was example) bool { return was.endsEarlier(is) }):
+			x.say(change.Evidence, change.Test, "test/returns", "An example that runs as a test ends early now.", nil, after, 0, is.line)
+		}
+	}
+}
+
+// endsEarlier reports whether an example became another one by lines that are not shown and have a return.
+func (e example) endsEarlier(is example) bool {
+	rest, returns := slices.Clone(e.code), false
+	for _, line := range is.code {
+		if i := slices.Index(rest, line); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		} else if strings.HasPrefix(line, "#") {
+			returns = returns || strings.Contains(line, "return")
+		}
+	}
+	return returns && len(rest) == 0
+}
+
+// compareDenied finds lints that an attribute of a Rust file made errors, and no attribute does now.
+func (x *examination) compareDenied(before, after *side) {
+	was, is := before.denied(), after.denied()
+	for _, lint := range slices.Sorted(maps.Keys(was)) {
+		if _, still := is[lint]; !still {
+			x.say(change.Evidence, change.Strictness, "rust/denied", "The lint "+lint+" is no longer an error by an attribute of the file.",
+				before, nil, was[lint], 0)
+			return
+		}
+	}
+}
+
+// denied returns the lints of a file's own deny and forbid attributes, with their lines.
+func (s *side) denied() map[string]int {
+	out := map[string]int{}
+	for i := range s.tokens {
+		if (s.of(i) != "deny" && s.of(i) != "forbid") || s.of(i-1) != "[" || s.of(i+1) != "(" {
+			continue
+		}
+		for n := i + 2; n < int(s.tokens[i+1].mate); n++ {
+			if s.kindOf(n) == word && s.of(n+1) != "::" {
+				out[s.of(n)] = s.line(i)
+			}
+		}
+	}
+	return out
+}
