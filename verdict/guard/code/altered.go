@@ -65,7 +65,7 @@ func (p pair) altered() (why string, line int) {
 	for n, i := range was[same:] {
 		n += same
 		more[b.normal(i)]--
-		alike = alike && b.kindOf(i) == a.kindOf(is[n]) && (b.normal(i) == a.normal(is[n]) || b.kindOf(i) == number || b.kindOf(i) == text)
+		alike = alike && n < len(is) && b.kindOf(i) == a.kindOf(is[n]) && (b.normal(i) == a.normal(is[n]) || b.kindOf(i) == number || b.kindOf(i) == text)
 	}
 	for n, j := range is[same:] {
 		n += same
@@ -79,7 +79,7 @@ func (p pair) altered() (why string, line int) {
 			return "leaves something out that it did not", a.line(j)
 		case added && p.after.role == definition && leavesEarly[now] && a.endsHere(j):
 			return "ends early or passes over something where it did not", a.line(j)
-		case !alike || now == b.normal(was[n]):
+		case !alike && n > same || n >= len(was) || now == b.normal(was[n]): // after another change, tokens have no partner
 		case a.kindOf(j) == number && larger(b.of(was[n]), now) && limits.MatchString(around()):
 			return "has a larger limit than before", a.line(j)
 		case a.kindOf(j) == number && larger(now, b.of(was[n])) && amounts.MatchString(around()):

@@ -12,10 +12,16 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
+// maxRead bounds one side of a file that is read here, in bytes. What is larger is data.
+const maxRead = 256 << 10
+
 // Altered finds what a file says otherwise than before of what is built, tested, measured or left out: the one
 // value that matters most, with how it was and is. The function part says what the values at a path of keys are;
 // lines have no keys.
 func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (change.Finding, bool) {
+	if max(len(f.Before), len(f.After)) > maxRead {
+		return change.Finding{}, false
+	}
 	had, ok := read(f.OldPath, f.Before)
 	has, readable := read(f.Path, f.After)
 	if !ok || !readable {
@@ -39,6 +45,9 @@ func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (ch
 		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, left: len(is.values),
 			gone: without(was.values, is.values), fresh: without(is.values, was.values)}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
+		if len(a.gone)+len(a.fresh) == 0 {
+			continue
+		}
 		if a.weigh(part(was.keys)); a.weight > 0 {
 			n++
 			if a.weight > best.weight {
@@ -52,7 +61,7 @@ func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (ch
 	why, before, after := best.say()
 	tier, kind, rule := best.certain(had, has, kind)
 	if n > 1 {
-		why += fmt.Sprintf(" %d more values are other ones.", n-1)
+		why += fmt.Sprintf(" %d more values differ.", n-1)
 	}
 	return change.Finding{Tier: tier, Kind: kind, Rule: "words/" + rule, Why: why,
 		Place: change.Place{Path: f.Path, Line: cmp.Or(after.line, before.line), Before: before.text, After: after.text}}, true
@@ -325,8 +334,10 @@ func (a *alteration) weigh(part Part) {
 // weighLines weighs the lines of a file in a format that is not known. Of a script whose commands other packages
 // compare, only flags count, and of tests all lines that are gone.
 func (a *alteration) weighLines(part Part) {
-	if part == Sure && len(a.gone) > 0 && len(a.fresh) == 0 {
-		a.weight = 2
+	if part == Sure {
+		if len(a.fresh) == 0 {
+			a.weight = 2
+		}
 		return
 	}
 	a.gone = slices.DeleteFunc(prepares(a.gone), func(v value) bool { return part == Known || !v.checks() })
