@@ -113,15 +113,17 @@ func (e example) endsEarlier(is example) bool {
 	return returns && len(rest) == 0
 }
 
-// compareDenied finds lints that an attribute of a Rust file made errors, and no attribute does now.
+// compareDenied finds lints that an attribute of a Rust file made errors, and no attribute does now. Files of one
+// change often lose the same ones; the first is enough.
 func (x *examination) compareDenied(before, after *side) {
 	was, is := before.denied(), after.denied()
-	for _, lint := range slices.Sorted(maps.Keys(was)) {
-		if _, still := is[lint]; !still {
-			x.say(change.Evidence, change.Strictness, "rust/denied", "The lint "+lint+" is no longer an error by an attribute of the file.",
-				before, nil, was[lint], 0)
-			return
-		}
+	lost := slices.DeleteFunc(slices.Sorted(maps.Keys(was)), func(lint string) bool { return is[lint] > 0 })
+	if len(lost) == 0 {
+		return
+	}
+	why := "Attributes of the file no longer make errors of " + strings.Join(lost, ", ") + "."
+	if !slices.ContainsFunc(x.findings, func(f change.Finding) bool { return f.Why == why }) {
+		x.say(change.Evidence, change.Strictness, "rust/denied", why, before, nil, was[lost[0]], 0)
 	}
 }
 
