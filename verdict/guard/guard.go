@@ -101,7 +101,7 @@ func checks(name string) bool {
 }
 
 // limited matches data files whose names, or folders' names, say that they hold the limits of a check.
-var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|tolerance)[^/]*(?:/[^/]*)?\.(?:json|ya?ml|toml)$`)
+var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|tolerance)[^/]*(?:/.*)?\.(?:json|ya?ml|toml)$`)
 
 // builds are name patterns of files that say how a project is built and tested.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +

@@ -111,6 +111,7 @@ func Compare(files []change.File) []change.Finding {
 	c.options()
 	c.cases()
 	c.commands()
+	c.pipelines()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}
@@ -422,6 +423,18 @@ func (c *comparison) unreplaced(was Run) change.Tier {
 		return change.Evidence
 	}
 	return c.unexplained()
+}
+
+// pipelines reports pipelines without any other finding that are gone, and ran checks after the merge or at times
+// that nothing else runs as often.
+func (c *comparison) pipelines() {
+	for _, was := range c.before.runs {
+		if _, there := c.after.pipelines[was.Path]; !there && was.Strength > Never && !was.Guessed && len(c.found) == 0 &&
+			len(runsOf(c.after.runs, was.Check)) < len(runsOf(c.before.runs, was.Check)) {
+			c.add(change.Evidence, change.CI, "pipeline-gone", fmt.Sprintf("The pipeline is gone, and %s runs less often.", was.Check),
+				change.Place{Path: was.Path, Line: was.Line, Before: was.command()})
+		}
+	}
 }
 
 // off is an input that tells a called workflow to do less: one that was true, or one that is false now.

@@ -65,7 +65,8 @@ func (p pair) altered() (why string, line int) {
 	for n, i := range was[same:] {
 		n += same
 		more[b.normal(i)]--
-		alike = alike && n < len(is) && b.kindOf(i) == a.kindOf(is[n]) && (b.normal(i) == a.normal(is[n]) || b.kindOf(i) == number || b.kindOf(i) == text)
+		alike = alike && n < len(is) && b.kindOf(i) == a.kindOf(is[n]) &&
+			(b.normal(i) == a.normal(is[n]) || b.kindOf(i) == number || b.kindOf(i) == text)
 	}
 	for n, j := range is[same:] {
 		n += same

@@ -55,7 +55,13 @@ func (x *examination) hints() {
 	}
 	for _, a := range x.after {
 		b := a.other
-		if b == nil || !a.tests || said[a.path] {
+		if !a.tests || said[a.path] {
+			continue
+		}
+		if b == nil {
+			if len(a.having(test)) == 0 { // a new file that sets up tests
+				x.findings = append(x.findings, (&unit{side: a, to: len(a.tokens)}).tries()...)
+			}
 			continue
 		}
 		say := func(rule, why string, line int) {
@@ -77,11 +83,11 @@ func (x *examination) hints() {
 	}
 }
 
-// tries returns a finding if a new function of tests has a name in it that says that it tries again.
+// tries returns a finding if new code that tests use has a name in it that says that it tries again.
 func (u *unit) tries() (found []change.Finding) {
 	u.own(func(i int) {
 		if name := u.side.of(i); len(found) == 0 && u.side.kindOf(i) == word && retrying.MatchString(name) {
-			found = u.side.evidence(i, "A new function that tests use has "+name+": it may try again what failed.")
+			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed.")
 		}
 	})
 	return found

@@ -33,8 +33,8 @@ func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (ch
 		is, now := has.at[id]
 		was, there := had.at[id]
 		switch {
-		case !there && !had.within[is.around]:
-			continue // in a part that is new
+		case !there && !had.within[is.around] && !had.within[outside(id, is.keys)]:
+			continue // in a part that is new, and does not say that something is left out
 		case !there:
 			was = &setting{keys: is.keys}
 		case !now && !has.within[was.around] && !slices.ContainsFunc(was.values, value.checks):
@@ -98,6 +98,16 @@ type settings struct {
 	order  []string
 	within map[string]bool // the maps that are there
 	count  map[string]int  // of values by their text
+}
+
+// outside is the place of the map that has a key which says that something is left out, if a setting is below such
+// a key; "-" if not.
+func outside(id string, keys []string) string {
+	if i := slices.IndexFunc(keys, says); i >= 0 {
+		place, _, _ := strings.Cut(id, "/"+keys[i])
+		return place
+	}
+	return "-"
 }
 
 // gone returns the places that are not in other settings.
@@ -219,7 +229,8 @@ var (
 		`(?-i:\bm(?:in|ax)[A-Z]) (?-i:[a-z]M(?:in|ax)(?:[A-Z]|\b))`)
 	floors = matching(`minimum min_ (?:\b|_)min\b cover score fail_?under at_?least (?-i:\bmin[A-Z]) (?-i:[a-z]Min(?:[A-Z]|\b))`)
 	// checking matches what lines about checks have.
-	checking = matching(`test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify \bspec`)
+	checking = matching(`test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify \bspec ` +
+		`upcomingfeature swiftsettings c(?:xx)?flags compile_options`)
 	// flags matches compilers' flags with which less is checked, branch what makes a line depend on something.
 	flags  = matching(`-Wno- -fno- -wd\d`)
 	branch = matching(`^(?:else\s?)?if\b ^ifn?(?:eq|def)\b ^unless\b \|\|\strue`)
