@@ -13,10 +13,10 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/learn"
+	"touchstone/agent/pull"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
-	"touchstone/agent/worker"
 	"touchstone/guidelines"
 )
 
@@ -118,7 +118,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
 		Worktrees: compose.Trees(h.Config),
 	}
-	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), worker.Round(h.Config), cli.Steps(cmd.ErrOrStderr()))
+	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), pull.BudgetsOf(h.Config).Round, cli.Steps(cmd.ErrOrStderr()))
 	return cli.Print(cmd.OutOrStdout(), format, result)
 }
 

@@ -13,9 +13,9 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/learn"
+	"touchstone/agent/pull"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/tempdir"
-	"touchstone/agent/worker"
 )
 
 // drafting holds the flags of guidelines suggest.
@@ -119,7 +119,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 // request is the request for the session: it works in an empty directory, with the model that reviews.
 func (drafting) request(e config.Engine, cfg config.Config, tempDir string) (engine.Request, error) {
 	empty := filepath.Join(tempDir, "draft")
-	allowed := worker.Round(cfg)
+	allowed := pull.BudgetsOf(cfg).Round
 	return engine.Request{
 		Dir: empty, Model: e.ModelFor(config.ReviewFull), Effort: e.EffortFor(config.ReviewFull),
 		Timeout: e.Timeout.Duration(), IdleTimeout: e.IdleTimeout.Duration(), Budget: allowed.USD, MaxTurns: e.MaxTurns,

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/forge"
 	"touchstone/agent/local"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/worker"
 	"touchstone/verdict"
@@ -99,7 +100,7 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *worker.Agent, pr for
 		return local.PrintPrompts(out, instructions, prompts)
 	case dryRun:
 		outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{
-			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: worker.Round(a.Config()),
+			DryRun: true, Progress: cli.Progress(cmd.ErrOrStderr()), Allowance: pull.BudgetsOf(a.Config()).Round,
 		})
 		if err != nil {
 			return cli.Inconclusive(err)

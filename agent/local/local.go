@@ -15,10 +15,10 @@ import (
 	"touchstone/agent/clone"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
+	"touchstone/agent/pull"
 	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
-	"touchstone/agent/worker"
 	"touchstone/verdict"
 )
 
@@ -101,7 +101,7 @@ func (l Review) examine(cmd *cobra.Command, cfg config.Config, tempDir string, s
 		return err
 	}
 	step("starting the session with " + examiner.Engine.Name())
-	x, err := prepared.Examine(ctx, cli.Progress(cmd.ErrOrStderr()), worker.Round(cfg))
+	x, err := prepared.Examine(ctx, cli.Progress(cmd.ErrOrStderr()), pull.BudgetsOf(cfg).Round)
 	if err != nil {
 		return cli.Inconclusive(err)
 	}

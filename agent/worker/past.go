@@ -6,10 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
-	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -194,6 +192,3 @@ func (h *heads) forget(ref forge.Ref) {
 	defer h.mu.Unlock()
 	delete(h.last, ref)
 }
-
-// Round is the budget of one review or one fix in the settings.
-func Round(cfg config.Config) verdict.Allowance { return pull.BudgetsOf(cfg).Round }

@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/clone"
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/worker"
@@ -143,18 +144,18 @@ const skipped = "SKIPPED"
 
 // Review has a session review the pull request, and posts nothing.
 func (w *Job) Review(cmd *cobra.Command, s *cli.Settings) error {
-	pull := w.event.PullRequest
-	if pull == nil {
+	request := w.event.PullRequest
+	if request == nil {
 		return config.Mistake{Err: errors.New("the workflow's event is about no pull request: run it on pull_request")}
 	}
-	if pull.Head.Repo == nil || !strings.EqualFold(pull.Head.Repo.FullName, w.repository) {
+	if request.Head.Repo == nil || !strings.EqualFold(request.Head.Repo.FullName, w.repository) {
 		const why = "The pull request comes from a fork, which gets no secrets: it is not reviewed here."
 		fmt.Fprintf(w.Out, "::notice title=touchstone::%s\n", why)
 		return errors.Join(w.summarize("touchstone review", why), w.output(skipped, 0))
 	}
-	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, pull.Number), decide.Reviewer,
+	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, request.Number), decide.Reviewer,
 		func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
-			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: worker.Round(a.Config())})
+			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: pull.BudgetsOf(a.Config()).Round})
 			if err != nil {
 				return cli.Inconclusive(err)
 			}
