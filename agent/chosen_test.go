@@ -31,7 +31,7 @@ func chosen(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		// What cannot be sent, the script will miss.
-		_ = json.NewEncoder(w).Encode(event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 4}, Settings: settings, By: "ops"})
+		_ = json.NewEncoder(w).Encode(event.Settings{ID: event.Cursor{Log: "q7m2x4ka", Seq: 4}, Values: settings, By: "ops"})
 	}))
 	ts.Defer(relay.Close)
 	ts.Check(worldOf(ts).config([]string{`{engine: {model: own}, relay: {url: "` + relay.URL + `"}}`}))

@@ -146,42 +146,42 @@ func controlShowCommand(relay *string) *cobra.Command {
 		Short: "Show the settings in force for all agents",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var control event.Control
-			if err := ask(cmd.Context(), http.MethodGet, *relay, "control", nil, &control); err != nil {
+			var settings event.Settings
+			if err := ask(cmd.Context(), http.MethodGet, *relay, "control", nil, &settings); err != nil {
 				return err
 			}
-			return printControl(cmd.OutOrStdout(), control)
+			return printSettings(cmd.OutOrStdout(), settings)
 		},
 	}
 }
 
 // change sends a change and prints the settings that are then in force.
 func change(cmd *cobra.Command, relay string, patch map[string]*string) error {
-	var control event.Control
-	if err := ask(cmd.Context(), http.MethodPatch, relay, "control", patch, &control); err != nil {
+	var settings event.Settings
+	if err := ask(cmd.Context(), http.MethodPatch, relay, "control", patch, &settings); err != nil {
 		return err
 	}
-	return printControl(cmd.OutOrStdout(), control)
+	return printSettings(cmd.OutOrStdout(), settings)
 }
 
-func printControl(out io.Writer, control event.Control) error {
+func printSettings(out io.Writer, settings event.Settings) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, key := range slices.Sorted(maps.Keys(control.Settings)) {
-		fmt.Fprintf(table, "%s\t%s\n", printable(key), printable(control.Settings[key]))
+	for _, key := range slices.Sorted(maps.Keys(settings.Values)) {
+		fmt.Fprintf(table, "%s\t%s\n", printable(key), printable(settings.Values[key]))
 	}
 	switch {
-	case len(control.Settings) == 0:
+	case len(settings.Values) == 0:
 		fmt.Fprintln(table, "nothing is set: each agent uses its own configuration")
 	default:
-		fmt.Fprintf(table, "since %s, by %s (%s)\n", control.At.Format(time.DateTime), whose(control), control.ID)
+		fmt.Fprintf(table, "since %s, by %s (%s)\n", settings.At.Format(time.DateTime), whose(settings), settings.ID)
 	}
 	return table.Flush()
 }
 
-// whose returns who made a control, for people.
-func whose(control event.Control) string {
-	if control.By == "" {
+// whose returns who made the settings, for people.
+func whose(settings event.Settings) string {
+	if settings.By == "" {
 		return "someone without an access token, on an older relay"
 	}
-	return printable(control.By)
+	return printable(settings.By)
 }

@@ -13,17 +13,17 @@ import (
 	"touchstone/relay/event"
 )
 
-// controls returns the models that a follower is sent, one after the other, until the test ends. The follower
+// choices returns the models that a follower is sent, one after the other, until the test ends. The follower
 // filters for events that never come.
-func controls(t *testing.T, address, token string) <-chan string {
+func choices(t *testing.T, address, token string) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	models, done := make(chan string, 100), make(chan error, 1)
 	c := &client.Client{URL: "http://" + address, Token: token, Filter: event.Filter{Repos: []string{"acme/app"}, Sources: []string{"github"}}}
 	go func() {
 		done <- c.Follow(ctx, client.Now, func(_ context.Context, m event.Message) error {
-			if m.Control != nil {
-				models <- m.Control.Settings["engine.review.model"]
+			if m.Settings != nil {
+				models <- m.Settings.Values["engine.review.model"]
 			}
 			return nil
 		})
@@ -65,13 +65,13 @@ func awaitModel(t *testing.T, who string, models <-chan string, want string) {
 
 // Each choice reaches the followers that are connected and those that connect later, although the relay is
 // killed as soon as it has acknowledged the choice.
-func TestControlSurvivesKill(t *testing.T) {
+func TestSettingsSurviveAKill(t *testing.T) {
 	t.Parallel()
 	binary := buildRelay(t)
 	store := newStore(t)
 	token := administrator(t, binary, store)
 	p := startRelay(t, binary, store, "")
-	one, two := controls(t, p.address, token), controls(t, p.address, token)
+	one, two := choices(t, p.address, token), choices(t, p.address, token)
 	for i := range 4 {
 		model := fmt.Sprint("model-", i)
 		set := exec.CommandContext(t.Context(), binary, "control", "set", "--url", "http://"+p.address, "engine.review.model="+model)
@@ -85,6 +85,6 @@ func TestControlSurvivesKill(t *testing.T) {
 		}
 		awaitModel(t, "the first follower", one, model)
 		awaitModel(t, "the second follower", two, model)
-		awaitModel(t, "who comes later", controls(t, p.address, token), model)
+		awaitModel(t, "who comes later", choices(t, p.address, token), model)
 	}
 }

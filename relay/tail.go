@@ -111,9 +111,9 @@ func (p printer) print(_ context.Context, m event.Message) error {
 		}
 		_, err = fmt.Fprintf(p.out, "%s  %s  %s  %s  %s  %s\n", e.ID, e.ReceivedAt.Format("2006-01-02T15:04:05Z"),
 			e.Name(), printable(cmp.Or(e.Action, "-")), printable(subject), printable(cmp.Or(e.Sender, "-")))
-	case m.Control != nil:
-		_, err = fmt.Fprintf(p.notes(), "-- for all agents, since %s, by %s: %s\n", m.Control.ID, whose(*m.Control),
-			inOneLine(m.Control.Settings))
+	case m.Settings != nil:
+		_, err = fmt.Fprintf(p.notes(), "-- for all agents, since %s, by %s: %s\n", m.Settings.ID, whose(*m.Settings),
+			inOneLine(m.Settings.Values))
 	case m.Gap != nil:
 		_, err = fmt.Fprintf(p.notes(), "-- events %s to %s are missing (%s)\n", m.Gap.From, m.Gap.To, printable(m.Gap.Reason))
 	case m.Reset != nil:
@@ -166,7 +166,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// notes returns where gaps, resets and controls are printed: among the events for people, but on standard
+// notes returns where gaps, resets and settings are printed: among the events for people, but on standard
 // error if a program reads the events.
 func (p printer) notes() io.Writer {
 	if p.json {

@@ -41,14 +41,14 @@ func TestTailSaysThatACertificateIsNotTrusted(t *testing.T) {
 	}
 }
 
-// Controls are printed among the events for people, and cannot control a terminal.
-func TestTailPrintsControls(t *testing.T) {
+// Settings are printed among the events for people, and cannot control a terminal.
+func TestTailPrintsSettings(t *testing.T) {
 	var out bytes.Buffer
 	p := printer{out: &out}
-	control := event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops",
-		Settings: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
-	for _, c := range []event.Control{control, {ID: control.ID, Settings: map[string]string{}}} {
-		if err := p.print(t.Context(), event.Message{Control: &c}); err != nil {
+	settings := event.Settings{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops",
+		Values: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
+	for _, c := range []event.Settings{settings, {ID: settings.ID, Values: map[string]string{}}} {
+		if err := p.print(t.Context(), event.Message{Settings: &c}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,8 +67,8 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 func (f *relayFollower) choose(ctx context.Context, m event.Message) {
 	switch {
 	case f.choices == nil:
-	case m.Control != nil:
-		f.choices.Take(ctx, *m.Control)
+	case m.Settings != nil:
+		f.choices.Take(ctx, *m.Settings)
 	case m.Reset != nil:
 		f.choices.Drop() // the settings of the new log come next
 	}

@@ -52,11 +52,11 @@ func Ask(ctx context.Context, cfg config.Config) (*Overlay, error) {
 	return o, err
 }
 
-// ask asks a relay for its control; see relay/README.md.
-func ask(ctx context.Context, relay config.Relay) (event.Control, error) {
+// ask asks a relay for its settings; see relay/README.md.
+func ask(ctx context.Context, relay config.Relay) (event.Settings, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it has not answered within %s", patience))
 	defer cancel()
-	c := event.Control{}
+	c := event.Settings{}
 	err := (&client.Client{URL: relay.URL, Token: string(relay.Token)}).Get(ctx, "control", nil, &c)
 	if refused := (*client.StatusError)(nil); errors.As(err, &refused) &&
 		(refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {

@@ -15,16 +15,16 @@ type memory struct{ path, relay string }
 
 // kept is the file's content. What another relay said does not count.
 type kept struct {
-	Relay   string        `json:"relay"`
-	Control event.Control `json:"control"`
+	Relay    string         `json:"relay"`
+	Settings event.Settings `json:"control"`
 }
 
-// keep writes down a control.
-func (m memory) keep(c event.Control) error {
+// keep writes settings down.
+func (m memory) keep(c event.Settings) error {
 	if m.path == "" {
 		return nil
 	}
-	text, err := json.Marshal(kept{Relay: m.relay, Control: c})
+	text, err := json.Marshal(kept{Relay: m.relay, Settings: c})
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(m.path), 0o700)
 	}
@@ -37,8 +37,8 @@ func (m memory) keep(c event.Control) error {
 	return nil
 }
 
-// recall gives the control that was kept, if there is one. A file that cannot be read is none.
-func (m memory) recall() (c event.Control, ok bool) {
+// recall gives the settings that were kept, if there are any. A file that cannot be read has none.
+func (m memory) recall() (c event.Settings, ok bool) {
 	if m.path == "" {
 		return c, false
 	}
@@ -47,7 +47,7 @@ func (m memory) recall() (c event.Control, ok bool) {
 	if err != nil || json.Unmarshal(text, &k) != nil || k.Relay != m.relay {
 		return c, false
 	}
-	return k.Control, !k.Control.ID.IsZero()
+	return k.Settings, !k.Settings.ID.IsZero()
 }
 
 // forget removes the file. What cannot be removed says something only while no relay does.

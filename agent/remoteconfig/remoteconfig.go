@@ -37,12 +37,12 @@ type Overlay struct {
 
 	mu  sync.Mutex
 	own string // the engine that the file names, for the log
-	now event.Control
+	now event.Settings
 }
 
-// Take replaces the choices by those of a control. What cannot be used of it is left out,
+// Take replaces the choices by a relay's settings. What cannot be used of it is left out,
 // and the log says so.
-func (o *Overlay) Take(ctx context.Context, c event.Control) {
+func (o *Overlay) Take(ctx context.Context, c event.Settings) {
 	if !o.replace(c) {
 		return // a relay says it again with each connection
 	}
@@ -60,12 +60,12 @@ func (o *Overlay) Take(ctx context.Context, c event.Control) {
 
 // Drop forgets the choices, which were those of a log that the relay no longer has.
 func (o *Overlay) Drop() {
-	o.replace(event.Control{})
+	o.replace(event.Settings{})
 	o.memory.forget()
 }
 
 // replace reports whether that is anything new.
-func (o *Overlay) replace(c event.Control) bool {
+func (o *Overlay) replace(c event.Settings) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	news := o.now.ID != c.ID
@@ -79,7 +79,7 @@ type Summary struct {
 	// Settings are in force, Problems say in a sentence each what is left out.
 	Settings map[string]string
 	Problems []string
-	// By is who chose, as event.Control has it.
+	// By is who chose, as event.Settings has it.
 	By string
 }
 
@@ -100,8 +100,8 @@ func (o *Overlay) Summary(own string) Summary {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	said := Summary{Settings: map[string]string{}, By: o.now.By}
-	for _, key := range slices.Sorted(maps.Keys(o.now.Settings)) {
-		value := o.now.Settings[key]
+	for _, key := range slices.Sorted(maps.Keys(o.now.Values)) {
+		value := o.now.Values[key]
 		if err := check(own, key, value); err != nil {
 			said.Problems = append(said.Problems, err.Error())
 		} else {

@@ -19,9 +19,9 @@ import (
 	"touchstone/relay/event"
 )
 
-// said is a control as a relay would send it.
-func said(seq int64, settings map[string]string) event.Control {
-	return event.Control{ID: event.Cursor{Log: "q7m2x4ka", Seq: seq}, Settings: settings, By: "ops"}
+// said are settings as a relay would send them.
+func said(seq int64, settings map[string]string) event.Settings {
+	return event.Settings{ID: event.Cursor{Log: "q7m2x4ka", Seq: seq}, Values: settings, By: "ops"}
 }
 
 // Every key that a relay lets through means something here, and something else than the
@@ -142,8 +142,8 @@ func TestRemoteSettingsFollowTheStream(t *testing.T) {
 	var models []string
 	err = (&client.Client{URL: relay.URL}).Follow(t.Context(), client.Now, func(ctx context.Context, m event.Message) error {
 		switch {
-		case m.Control != nil:
-			o.Take(ctx, *m.Control)
+		case m.Settings != nil:
+			o.Take(ctx, *m.Settings)
 		case m.Reset != nil:
 			o.Drop()
 		}

@@ -275,7 +275,7 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer,
 		refuse(w, r, http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log")
 		return e, false
 	}
-	if !ok || !e.IsControl() && !viewer.Scope.Match(e) {
+	if !ok || !e.IsSettings() && !viewer.Scope.Match(e) {
 		refuse(w, r, http.StatusNotFound, "event not found: retention may have removed it")
 		return e, false
 	}

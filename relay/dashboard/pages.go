@@ -311,7 +311,7 @@ func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer View
 		return
 	}
 	p := eventPage{Event: e, Size: len(e.Payload), Done: done[r.URL.Query().Get("done")]}
-	if !e.IsControl() {
+	if !e.IsSettings() {
 		p.Followers = d.config.Relay.Followers(viewer)
 		p.Redelivers = viewer.Admin && d.config.Relay.Redelivers() && d.config.Projection.FromGitHub(e.Source)
 	}

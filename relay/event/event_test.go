@@ -179,8 +179,8 @@ func TestDecodeOddities(t *testing.T) {
 		"id that is no cursor":      {"github.push", `{}`, "17", true},
 		"payload not in base64":     {"github.push", `{"id":"q7m2x4ka-1","payload_base64":"*"}`, "q7m2x4ka-1", true},
 		"gap with a bad cursor":     {GapName, `{"from":"x"}`, "q7m2x4ka-1", true},
-		"control without settings":  {ControlName, `{"id":"q7m2x4ka-1"}`, "q7m2x4ka-1", true},
-		"settings that are no text": {ControlName, `{"settings":{"a":1}}`, "q7m2x4ka-1", true},
+		"frame without settings":    {SettingsName, `{"id":"q7m2x4ka-1"}`, "q7m2x4ka-1", true},
+		"settings that are no text": {SettingsName, `{"settings":{"a":1}}`, "q7m2x4ka-1", true},
 		"data without name or id":   {"", `x`, "", true},
 	} {
 		if _, err := Decode(test.name, []byte(test.data), test.id); (err != nil) != test.fails {
@@ -193,7 +193,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("github.push", []byte(`{"id":"q7m2x4ka-1","payload":{"a":[1]}}`), "q7m2x4ka-1")
 	f.Add(GapName, []byte(`{"from":"q7m2x4ka-1","to":"q7m2x4ka-2"}`), "q7m2x4ka-2")
 	f.Add(ResetName, []byte(`{}`), "")
-	f.Add(ControlName, []byte(`{"id":"q7m2x4ka-1","settings":{"engine.off":"opus"}}`), "q7m2x4ka-2")
+	f.Add(SettingsName, []byte(`{"id":"q7m2x4ka-1","settings":{"engine.off":"opus"}}`), "q7m2x4ka-2")
 	f.Fuzz(func(t *testing.T, name string, data []byte, id string) {
 		m, err := Decode(name, data, id)
 		if err == nil && m.Event != nil && m.Event.ID != m.Cursor {

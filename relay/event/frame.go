@@ -12,8 +12,8 @@ import (
 // envelope. A reader's buffer has to be this large.
 const MaxFrameBytes = 40 << 20
 
-// Names of control frames; ControlName is another. No webhook's event can have such a name, because no source
-// is called "relay".
+// Names of control frames, which are the relay's own; SettingsName is another. No webhook's event can have such a
+// name, because no source is called "relay".
 const (
 	// GapName is the name of a Gap's frame.
 	GapName = "relay.gap"
@@ -47,26 +47,26 @@ type Reset struct {
 	Reason string `json:"reason"`
 }
 
-// Message is the content of one frame. At most one of Event, Gap, Reset and Control is set. If none is, the
+// Message is the content of one frame. At most one of Event, Gap, Reset and Settings is set. If none is, the
 // frame only moves the cursor past events that the filter left out.
 type Message struct {
 	// Cursor is the subscriber's position once it has processed the message; zero if the frame does not move
 	// it.
-	Cursor  Cursor
-	Event   *Event
-	Gap     *Gap
-	Reset   *Reset
-	Control *Control
+	Cursor   Cursor
+	Event    *Event
+	Gap      *Gap
+	Reset    *Reset
+	Settings *Settings
 }
 
 // AppendFrame appends the event's frame to dst.
 func (e Event) AppendFrame(dst []byte) ([]byte, error) {
-	if e.IsControl() {
-		control, err := e.Control()
+	if e.IsSettings() {
+		settings, err := e.Settings()
 		if err != nil {
 			return dst, err
 		}
-		return control.AppendFrame(dst, e.ID)
+		return settings.AppendFrame(dst, e.ID)
 	}
 	data, err := e.AppendJSON(nil)
 	if err != nil {
@@ -133,9 +133,9 @@ func Decode(name string, data []byte, id string) (Message, error) {
 		err = json.Unmarshal(data, &m.Gap)
 	case name == ResetName:
 		err = json.Unmarshal(data, &m.Reset)
-	case name == ControlName:
-		// A control without settings would unset all of them.
-		if err = json.Unmarshal(data, &m.Control); err == nil && m.Control != nil && m.Control.Settings == nil {
+	case name == SettingsName:
+		// A frame without settings would unset all of them.
+		if err = json.Unmarshal(data, &m.Settings); err == nil && m.Settings != nil && m.Settings.Values == nil {
 			err = errors.New("a control frame must contain its settings")
 		}
 	case bytes.HasPrefix([]byte(name), []byte("relay.")):

@@ -74,7 +74,7 @@ func (h *Hub) fill(ctx context.Context, head int64) error {
 func (h *Hub) pass(last int64) {
 	h.mu.Lock()
 	wake := h.readers.noticeUnknown(h.tail.bounds.Head + 1)
-	h.control.unsure = true
+	h.settings.unsure = true
 	h.tail.pass(last)
 	h.mu.Unlock()
 	wakeAll(wake)

@@ -47,11 +47,11 @@ type Hub struct {
 	// keeping is held while the settings are written into their note.
 	keeping sync.Mutex
 
-	mu      sync.Mutex
-	tail    tail
-	readers readers
-	held    held
-	control control
+	mu       sync.Mutex
+	tail     tail
+	readers  readers
+	held     held
+	settings settings
 
 	past    past
 	damages damages
@@ -92,7 +92,7 @@ func New(ctx context.Context, store Store, retention time.Duration) (*Hub, error
 		readers:   readers{},
 		past:      past{store: store, pieces: map[int64]piece{}},
 	}
-	if err := h.recallControl(ctx); err != nil {
+	if err := h.recallSettings(ctx); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -279,11 +279,11 @@ func (h *Hub) show(entry *Entry) []*Reader {
 	var wake []*Reader
 	if next := h.tail.bounds.Head + 1; entry.ID.Seq != next {
 		wake = h.readers.noticeUnknown(next)
-		h.control.unsure = true
+		h.settings.unsure = true
 	}
-	if entry.IsControl() {
-		newest, err := entry.Control()
-		h.control = control{newest: newest, noted: h.control.noted, unsure: err != nil} // the next Control sees the error
+	if entry.IsSettings() {
+		newest, err := entry.Settings()
+		h.settings = settings{newest: newest, noted: h.settings.noted, unsure: err != nil} // the next call of Settings sees the error
 	}
 	h.tail.push(entry)
 	return append(wake, h.readers.notice(entry.Event)...)
@@ -311,7 +311,7 @@ func (h *Hub) trimLoop(ctx context.Context) {
 
 func (h *Hub) trim(ctx context.Context) error {
 	for {
-		if err := h.keepOldControl(ctx); err != nil {
+		if err := h.keepOldSettings(ctx); err != nil {
 			return err
 		}
 		removed, err := h.store.Trim(ctx, time.Now().Add(-h.retention))

@@ -51,7 +51,7 @@ type Batch struct {
 	More bool
 }
 
-// NewReader creates a reader whose position is the event numbered after. It wants all controls, and the
+// NewReader creates a reader whose position is the event numbered after. It wants all settings, and the
 // events that pass every filter. The caller closes it.
 func (h *Hub) NewReader(after int64, filters ...event.Filter) *Reader {
 	r := &Reader{hub: h, filters: filters, wake: make(chan struct{}, 1), at: after}
@@ -180,9 +180,9 @@ func (r *Reader) wanted(entries []*Entry) []*Entry {
 	return kept
 }
 
-// wants lets controls pass any filter: they are meant for all readers.
+// wants lets settings pass any filter: they are meant for all readers.
 func (r *Reader) wants(e event.Event) bool {
-	if e.IsControl() {
+	if e.IsSettings() {
 		return true
 	}
 	for _, filter := range r.filters {
@@ -220,7 +220,7 @@ func (all readers) remove(r *Reader) {
 func (all readers) notice(e event.Event) []*Reader {
 	var wake []*Reader
 	keys := eventKeys(e)
-	if e.IsControl() {
+	if e.IsSettings() {
 		keys = slices.Collect(maps.Keys(all))
 	}
 	for _, key := range keys {

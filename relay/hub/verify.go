@@ -139,7 +139,7 @@ func intact(e event.Event) error {
 	if _, github := e.Headers["X-Github-Event"]; github && !json.Valid(e.Payload) {
 		return errors.New("its payload is not JSON, as GitHub's always is")
 	}
-	if _, err := e.Control(); e.IsControl() && err != nil {
+	if _, err := e.Settings(); e.IsSettings() && err != nil {
 		return err
 	}
 	envelope, err := e.AppendJSON(nil)

@@ -111,7 +111,7 @@ func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Gr
 	if err == nil && cursor.Log == s.hub.Bounds().Log {
 		e, ok, err = inside{s}.Event(r.Context(), cursor.Seq)
 	}
-	if err != nil || !ok || e.IsControl() || !grant.Scope().Match(e) {
+	if err != nil || !ok || e.IsSettings() || !grant.Scope().Match(e) {
 		s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "Event not found: retention may have removed it.")
 		return event.Event{}, false
 	}
@@ -130,7 +130,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request, grant *t
 	if r.PostForm.Get("act") == "unset" {
 		patch[r.PostForm.Get("key")] = nil
 	}
-	_, err := s.setControl(r.Context(), grant, patch)
+	_, err := s.setSettings(r.Context(), grant, patch)
 	switch wrong := (unsettable{}); {
 	case errors.As(err, &wrong):
 		s.page.Problem(w, r, who, http.StatusBadRequest, wrong.Error())

@@ -55,12 +55,12 @@ func TestAdministratorsAloneChangeSettingsFromThePage(t *testing.T) {
 		if response.StatusCode != try.want {
 			t.Errorf("%s: %s\n%s", name, response.Status, text)
 		}
-		if held := r.control(t, admin); len(held.Settings) != 0 {
-			t.Fatalf("after %s these settings hold: %v", name, held.Settings)
+		if held := r.settings(t, admin); len(held.Values) != 0 {
+			t.Fatalf("after %s these settings hold: %v", name, held.Values)
 		}
 	}
 	response, _ := do(t, ops, http.MethodPost, r.address+"/health/settings", set, form)
-	if held := r.control(t, admin); response.Header.Get("Location") != "/health?done=set" || held.Settings["engine.off"] != "opus" ||
+	if held := r.settings(t, admin); response.Header.Get("Location") != "/health?done=set" || held.Values["engine.off"] != "opus" ||
 		held.By != "ops" {
 		t.Errorf("an administrator: %s to %s, %+v", response.Status, response.Header.Get("Location"), held)
 	}
@@ -71,8 +71,8 @@ func TestAdministratorsAloneChangeSettingsFromThePage(t *testing.T) {
 		}
 	}
 	do(t, ops, http.MethodPost, r.address+"/health/settings", "key=engine.off&act=unset", form)
-	if held := r.control(t, admin); len(held.Settings) != 0 {
-		t.Errorf("after unsetting: %v", held.Settings)
+	if held := r.settings(t, admin); len(held.Values) != 0 {
+		t.Errorf("after unsetting: %v", held.Values)
 	}
 }
 

@@ -266,11 +266,11 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 		}
 	}
 	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
-	control, err := s.hub.Control(ctx)
+	settings, err := s.hub.Settings(ctx)
 	if err != nil {
 		return h, err
 	}
-	h.Settings, h.SettingsBy, h.SettingsAt = control.Settings, control.By, control.At
+	h.Settings, h.SettingsBy, h.SettingsAt = settings.Values, settings.By, settings.At
 	if !viewer.Admin && viewer.Token != "" {
 		h.Store = ""
 		return h, nil

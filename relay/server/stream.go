@@ -54,7 +54,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		log.Info().Str("remote", remote).Stringer("after", begin.at).Bool("gzip", compressed).Msg("subscriber connected")
 		sub := &stream{
 			server: s, reader: s.hub.NewReader(begin.at.Seq, filter, grant.Scope()), at: begin.at, told: begin.at,
-			connection: countedConnection{c, s.metrics.sent}, compressed: compressed, control: begin.control,
+			connection: countedConnection{c, s.metrics.sent}, compressed: compressed, settings: begin.settings,
 		}
 		sub.reader.Drop = func() { drop(errSlow) }
 		defer sub.reader.Close()
@@ -74,9 +74,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 
 // beginning is where a subscriber begins, and the settings to begin with.
 type beginning struct {
-	at      event.Cursor
-	reset   *event.Reset
-	control event.Control
+	at       event.Cursor
+	reset    *event.Reset
+	settings event.Settings
 }
 
 // begin returns a subscriber's beginning, or answers the request with a refusal.
@@ -99,7 +99,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 		}
 		b.at, b.reset, _ = position(after, bounds)
 	}
-	if b.control, err = s.hub.Control(r.Context()); err != nil {
+	if b.settings, err = s.hub.Settings(r.Context()); err != nil {
 		refuseReader(w, r, err)
 		return b, false
 	}
@@ -146,8 +146,8 @@ type stream struct {
 	told       event.Cursor // the last id sent to the subscriber
 	connection connection
 	compressed bool
-	sum        segment.Sum   // of the compressed bytes that were sent
-	control    event.Control // the control that was sent last, or is about to be
+	sum        segment.Sum    // of the compressed bytes that were sent
+	settings   event.Settings // those that were sent last, or are about to be
 	again      <-chan event.Event
 }
 
@@ -229,9 +229,9 @@ func (s *stream) greet(ctx context.Context, reset *event.Reset) error {
 			return err
 		}
 	}
-	if !s.control.ID.IsZero() {
+	if !s.settings.ID.IsZero() {
 		var err error
-		if frame, err = s.control.AppendFrame(frame, s.at); err != nil {
+		if frame, err = s.settings.AppendFrame(frame, s.at); err != nil {
 			return err
 		}
 	}
@@ -270,11 +270,11 @@ func (s *stream) advance(ctx context.Context) (more bool, err error) {
 		pieces = append(pieces, s.own(frame))
 	}
 	for _, entry := range batch.Entries {
-		if entry.IsControl() {
-			if entry.ID.Seq <= s.control.ID.Seq {
+		if entry.IsSettings() {
+			if entry.ID.Seq <= s.settings.ID.Seq {
 				continue // older than the settings that were sent first
 			}
-			s.control.ID = entry.ID
+			s.settings.ID = entry.ID
 		}
 		piece, err := s.event(entry)
 		if err != nil {

@@ -58,14 +58,14 @@ func run(t *testing.T, store hub.Store, retention time.Duration) (h *hub.Hub, st
 	}
 }
 
-// control tests that the settings for all agents survive reopening the log, also in a log that has lost all
+// keepsSettings tests that the settings for all agents survive reopening the log, also in a log that has lost all
 // its events.
-func control(t *testing.T, open Open) {
+func keepsSettings(t *testing.T, open Open) {
 	store := open(t, "log")
 	h, stop := run(t, store, 0)
 	want := map[string]string{"a": "1", "b": "2"}
 	for key, value := range want {
-		if _, err := h.SetControl(t.Context(), "ops", func(settings map[string]string) { settings[key] = value }); err != nil {
+		if _, err := h.ChangeSettings(t.Context(), "ops", func(settings map[string]string) { settings[key] = value }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,20 +80,20 @@ func control(t *testing.T, open Open) {
 	store = open(t, "log")
 	defer closeStore(t, store)
 	if after := settings(t, store, want); after.ID != before.ID || after.By != "ops" || !after.At.Equal(before.At) {
-		t.Errorf("the newest control was %+v and is %+v", before, after)
+		t.Errorf("the newest settings were %+v and are %+v", before, after)
 	}
 }
 
 // settings checks the settings that a relay finds when it starts with the store.
-func settings(t *testing.T, store hub.Store, want map[string]string) event.Control {
+func settings(t *testing.T, store hub.Store, want map[string]string) event.Settings {
 	t.Helper()
 	h, err := hub.New(t.Context(), store, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := h.Control(t.Context())
-	if err != nil || !maps.Equal(found.Settings, want) {
-		t.Errorf("the settings are %v, %v, want %v", found.Settings, err, want)
+	found, err := h.Settings(t.Context())
+	if err != nil || !maps.Equal(found.Values, want) {
+		t.Errorf("the settings are %v, %v, want %v", found.Values, err, want)
 	}
 	return found
 }

@@ -23,7 +23,7 @@ func RunShared(t *testing.T, open Open) {
 		{"ConcurrentAppenders", concurrentAppenders},
 		{"FollowOthers", followOthers},
 		{"TrimmedByAnother", trimmedByAnother},
-		{"ControlBySeveral", controlBySeveral},
+		{"SettingsBySeveral", settingsBySeveral},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -142,9 +142,9 @@ func trimmedByAnother(t *testing.T, open Open) {
 	}
 }
 
-// controlBySeveral tests that relays that change the settings at the same moment lose no change, and that the
+// settingsBySeveral tests that relays that change the settings at the same moment lose no change, and that the
 // readers of each relay see all changes.
-func controlBySeveral(t *testing.T, open Open) {
+func settingsBySeveral(t *testing.T, open Open) {
 	const relays, each = 3, 3
 	hubs := make([]*hub.Hub, relays)
 	for i := range hubs {
@@ -158,19 +158,19 @@ func controlBySeveral(t *testing.T, open Open) {
 	for i, h := range hubs {
 		wait.Go(func() {
 			for n := range each {
-				_, err := h.SetControl(t.Context(), "ops", func(settings map[string]string) { settings[fmt.Sprintf("%d-%d", i, n)] = "x" })
+				_, err := h.ChangeSettings(t.Context(), "ops", func(settings map[string]string) { settings[fmt.Sprintf("%d-%d", i, n)] = "x" })
 				if err != nil {
 					t.Error(err)
 				}
 			}
 		})
-		wait.Go(func() { followControls(t, h, relays*each) })
+		wait.Go(func() { followSettings(t, h, relays*each) })
 	}
 	wait.Wait()
 }
 
-// followControls reads a hub's log until a control has want settings; each control before it has one less.
-func followControls(t *testing.T, h *hub.Hub, want int) {
+// followSettings reads a hub's log until an event has want settings; each one before it has one less.
+func followSettings(t *testing.T, h *hub.Hub, want int) {
 	reader := h.NewReader(0, event.Filter{Repos: []string{"acme/app"}})
 	defer reader.Close()
 	for seen := 0; seen < want; {
@@ -181,8 +181,8 @@ func followControls(t *testing.T, h *hub.Hub, want int) {
 		}
 		for _, entry := range batch.Entries {
 			seen++
-			if c, err := entry.Control(); err != nil || len(c.Settings) != seen {
-				t.Errorf("change %d: %v, %v", seen, c.Settings, err)
+			if c, err := entry.Settings(); err != nil || len(c.Values) != seen {
+				t.Errorf("change %d: %v, %v", seen, c.Values, err)
 				return
 			}
 		}

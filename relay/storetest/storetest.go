@@ -46,7 +46,7 @@ func Run(t *testing.T, open Open) {
 		{"CancelledMidway", cancelledMidway},
 		{"Stored", stored},
 		{"Notes", notes},
-		{"Control", control},
+		{"Settings", keepsSettings},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}

@@ -54,7 +54,7 @@ var seeds = []seed{
 	{"a signed webhook is stored under a new id", "relay/source/github.go", `header.Get("X-Hub-Signature-256")), true`,
 		`header.Get("X-Hub-Signature-256")), false`},
 	{"a link that was used signs in again", "relay/server/session.go", ` || base64.RawURLEncoding.EncodeToString(data) != text`, ``},
-	{"a local program changes the agents' settings", "relay/server/server.go", "s.admins(s.changeControl)", "s.readers(s.changeControl)"},
+	{"a local program changes the agents' settings", "relay/server/server.go", "s.admins(s.patchSettings)", "s.readers(s.patchSettings)"},
 	{
 		"cached code decides another pull request's verify", "agent/engine/session/caches.go",
 		`.Cache(filepath.Base(dir)), string(use))`, `.Cache("shared"), string(use))`,

@@ -195,7 +195,7 @@ func (p *Projection) Newest(scope event.Filter) (newest int64) {
 	defer p.mu.Unlock()
 	for at, id := range p.places {
 		e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
-		if p.newest[id] > newest && (at.source == event.ControlSource || scope.Match(e)) {
+		if p.newest[id] > newest && (at.source == event.SettingsSource || scope.Match(e)) {
 			newest = p.newest[id]
 		}
 	}

@@ -39,7 +39,7 @@ func administered(t *testing.T, config server.Config, scopes ...event.Filter) (r
 }
 
 // change sends a patch of the settings, with a token if one is given.
-func (r *relay) change(t *testing.T, token, patch string) (answer, event.Control) {
+func (r *relay) change(t *testing.T, token, patch string) (answer, event.Settings) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, r.address+"/control", strings.NewReader(patch))
 	if err != nil {
@@ -50,13 +50,13 @@ func (r *relay) change(t *testing.T, token, patch string) (answer, event.Control
 	}
 	a := send(t, request)
 	if a.status != http.StatusOK {
-		return a, event.Control{}
+		return a, event.Settings{}
 	}
-	return a, r.control(t, token)
+	return a, r.settings(t, token)
 }
 
-// control requests the settings in force.
-func (r *relay) control(t *testing.T, token string) event.Control {
+// settings requests the settings in force.
+func (r *relay) settings(t *testing.T, token string) event.Settings {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
 	if err != nil {
@@ -68,21 +68,21 @@ func (r *relay) control(t *testing.T, token string) event.Control {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var control event.Control
-	if err := json.NewDecoder(response.Body).Decode(&control); err != nil || response.StatusCode != http.StatusOK {
+	var settings event.Settings
+	if err := json.NewDecoder(response.Body).Decode(&settings); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("the settings were answered %s: %v", response.Status, err)
 	}
-	return control
+	return settings
 }
 
 // must makes a change that has to succeed.
-func (r *relay) must(t *testing.T, token, patch string) event.Control {
+func (r *relay) must(t *testing.T, token, patch string) event.Settings {
 	t.Helper()
-	a, control := r.change(t, token, patch)
+	a, settings := r.change(t, token, patch)
 	if a.status != http.StatusOK {
 		t.Fatalf("the change %s: %+v", patch, a)
 	}
-	return control
+	return settings
 }
 
 // follow passes on what a subscriber gets, except moves of the cursor, until the test ends.
@@ -93,7 +93,7 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 	c := &client.Client{URL: r.address, Token: token, Filter: filter}
 	go func() {
 		done <- c.Follow(ctx, after, func(_ context.Context, m event.Message) error {
-			if m.Event != nil || m.Gap != nil || m.Reset != nil || m.Control != nil {
+			if m.Event != nil || m.Gap != nil || m.Reset != nil || m.Settings != nil {
 				messages <- m
 			}
 			return nil
@@ -110,7 +110,7 @@ func (r *relay) follow(t *testing.T, token, after string, filter event.Filter) <
 
 // A connected subscriber is sent new settings, and a later one begins with the settings in force: from any
 // cursor, with any filter, within any scope.
-func TestControlReachesEverybody(t *testing.T) {
+func TestSettingsReachAllSubscribers(t *testing.T) {
 	r, admin, texts := administered(t, server.Config{}, event.Filter{}, event.Filter{Repos: []string{"acme/*"}},
 		event.Filter{Sources: []string{"grafana"}})
 	first := r.post(t, "a", `{}`)
@@ -126,26 +126,26 @@ func TestControlReachesEverybody(t *testing.T) {
 	one := r.must(t, admin, `{"engine.review.model":"claude-sonnet-4-5","engine.off":"opus"}`)
 	r.post(t, "b", `{}`)
 	two := r.must(t, admin, `{"engine.review.model":null}`)
-	if want := map[string]string{"engine.off": "opus"}; !maps.Equal(two.Settings, want) || two.By != "ops" ||
+	if want := map[string]string{"engine.off": "opus"}; !maps.Equal(two.Values, want) || two.By != "ops" ||
 		time.Since(two.At) > time.Minute {
 		t.Errorf("after unsetting it holds %+v, want %v", two, want)
 	}
 	for i, messages := range early {
-		for _, want := range []event.Control{one, two} {
-			if m := <-messages; m.Control == nil || !reflect.DeepEqual(*m.Control, want) || m.Cursor != want.ID {
+		for _, want := range []event.Settings{one, two} {
+			if m := <-messages; m.Settings == nil || !reflect.DeepEqual(*m.Settings, want) || m.Cursor != want.ID {
 				t.Errorf("subscriber %d got %+v, want %+v", i, m, want)
 			}
 		}
 	}
 	for name, after := range map[string]string{"now": client.Now, "the first event": first, "oldest": client.Oldest,
-		"the newest control": two.ID.String(), "another log": "zzzzzzzz-5"} {
+		"the newest settings": two.ID.String(), "another log": "zzzzzzzz-5"} {
 		for _, text := range texts[1:] {
 			messages := r.follow(t, text, after, event.Filter{Types: []string{"deployment"}})
 			m := <-messages
 			if m.Reset != nil {
 				m = <-messages
 			}
-			if m.Control == nil || !reflect.DeepEqual(*m.Control, two) || name == "now" && m.Cursor.Seq != 4 ||
+			if m.Settings == nil || !reflect.DeepEqual(*m.Settings, two) || name == "now" && m.Cursor.Seq != 4 ||
 				name == "oldest" && m.Cursor.Seq != 0 {
 				t.Errorf("a subscriber after %s first gets %+v", name, m)
 			}
@@ -155,7 +155,7 @@ func TestControlReachesEverybody(t *testing.T) {
 
 // A replay leaves out settings that are older than those it began with, and nothing else; the frames are as
 // in the README.
-func TestReplayBeginsWithTheNewestControl(t *testing.T) {
+func TestReplayBeginsWithTheNewestSettings(t *testing.T) {
 	r, admin, _ := administered(t, server.Config{})
 	r.must(t, admin, `{"engine.model":"opus"}`)
 	a := r.post(t, "a", `{}`)
@@ -184,7 +184,7 @@ func TestReplayBeginsWithTheNewestControl(t *testing.T) {
 }
 
 // Settings that are not allowed are refused with a sentence, and nothing is stored.
-func TestControlRefuses(t *testing.T) {
+func TestOnlyKnownSettingsAreAccepted(t *testing.T) {
 	r, admin, texts := administered(t, server.Config{}, event.Filter{})
 	for name, test := range map[string]struct {
 		token, patch, sentence string
@@ -209,13 +209,13 @@ func TestControlRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	if control := r.control(t, texts[0]); !control.ID.IsZero() || control.Settings == nil || len(control.Settings) != 0 {
-		t.Errorf("now holds %+v", control)
+	if settings := r.settings(t, texts[0]); !settings.ID.IsZero() || settings.Values == nil || len(settings.Values) != 0 {
+		t.Errorf("now holds %+v", settings)
 	}
 }
 
 // While the store is down no setting changes, and the client is told to try again.
-func TestControlWithTheStoreDown(t *testing.T) {
+func TestSettingsAreServedWithTheStoreDown(t *testing.T) {
 	store := &brokenStore{Store: openStore(t, filepath.Join(t.TempDir(), "relay.db"))}
 	r, admin, _ := administered(t, server.Config{Store: store})
 	store.broken.Store(true)
@@ -223,7 +223,7 @@ func TestControlWithTheStoreDown(t *testing.T) {
 		t.Errorf("with the store down: %+v", a)
 	}
 	store.broken.Store(false)
-	if c := r.control(t, admin); len(c.Settings) != 0 {
+	if c := r.settings(t, admin); len(c.Values) != 0 {
 		t.Errorf("what was refused holds: %+v", c)
 	}
 	if c := r.must(t, admin, `{"engine.model":"opus"}`); c.ID.Seq != 1 {
@@ -242,7 +242,7 @@ func TestNoTokensNoAdministrators(t *testing.T) {
 	if a, _ := r.change(t, "rly_aaaaaaaa_guess", `{"engine.off":"opus"}`); a.status != http.StatusForbidden {
 		t.Errorf("a change with an invented token is answered %+v", a)
 	}
-	if c := r.control(t, ""); len(c.Settings) != 0 {
+	if c := r.settings(t, ""); len(c.Values) != 0 {
 		t.Errorf("now holds %+v", c)
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A control survives both its form in the log and its frame, wherever the frame moves the cursor.
-func TestControlFrame(t *testing.T) {
-	control := Control{
+// Settings survive both their form in the log and their frame, wherever the frame moves the cursor.
+func TestSettingsFrame(t *testing.T) {
+	settings := Settings{
 		ID: Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops", At: time.UnixMilli(1_700_000_000_123).UTC(),
-		Settings: map[string]string{"engine.review.model": "claude-sonnet-4-5", "engine.off": ""},
+		Values: map[string]string{"engine.review.model": "claude-sonnet-4-5", "engine.off": ""},
 	}
-	e, err := control.Event()
+	e, err := settings.Event()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.ID = control.ID
-	if back, err := e.Control(); err != nil || !reflect.DeepEqual(back, control) || !e.IsControl() {
+	e.ID = settings.ID
+	if back, err := e.Settings(); err != nil || !reflect.DeepEqual(back, settings) || !e.IsSettings() {
 		t.Errorf("the log gives back %+v, %v", back, err)
 	}
 	inOrder, err := e.AppendFrame(nil)
@@ -31,21 +31,21 @@ func TestControlFrame(t *testing.T) {
 	if string(inOrder) != want {
 		t.Errorf("got %q", inOrder)
 	}
-	ahead, err := control.AppendFrame(nil, Cursor{Log: "q7m2x4ka", Seq: 3})
+	ahead, err := settings.AppendFrame(nil, Cursor{Log: "q7m2x4ka", Seq: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for seq, frame := range map[int64][]byte{7: inOrder, 3: ahead} {
-		if m := readFrame(t, frame); m.Control == nil || !reflect.DeepEqual(*m.Control, control) || m.Event != nil || m.Cursor.Seq != seq {
+		if m := readFrame(t, frame); m.Settings == nil || !reflect.DeepEqual(*m.Settings, settings) || m.Event != nil || m.Cursor.Seq != seq {
 			t.Errorf("the frame at %d came back as %+v", seq, m)
 		}
 	}
 	e.Payload = []byte(`{"engine.off":7}`)
 	if _, err := e.AppendFrame(nil); err == nil {
-		t.Error("a damaged control has a frame")
+		t.Error("damaged settings have a frame")
 	}
-	if (Event{Source: "github", Type: "control"}).IsControl() {
-		t.Error("a webhook passes for a control")
+	if (Event{Source: "github", Type: "control"}).IsSettings() {
+		t.Error("a webhook passes for settings")
 	}
 }
 

@@ -24,20 +24,20 @@ const (
 	patchTimeout  = 10 * time.Second
 )
 
-// showControl answers with the settings in force for all agents. Every reader may see them: streams begin
+// showSettings answers with the settings in force for all agents. Every reader may see them: streams begin
 // with them.
-func (s *Server) showControl(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
-	control, err := s.hub.Control(r.Context())
+func (s *Server) showSettings(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
+	settings, err := s.hub.Settings(r.Context())
 	if err != nil {
 		refuseReader(w, r, err)
 		return
 	}
-	reply(w, http.StatusOK, control)
+	reply(w, http.StatusOK, settings)
 }
 
-// changeControl applies a JSON merge patch to the settings, in which null unsets a setting
+// patchSettings applies a JSON merge patch to the settings, in which null unsets a setting
 // (https://www.rfc-editor.org/rfc/rfc7396), and answers with the new settings.
-func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+func (s *Server) patchSettings(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
 	end, err := s.arrivals.begin(w, patchTimeout)
 	if err != nil {
 		s.refuseBody(w, err)
@@ -50,7 +50,7 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 			`{"engine.review.model":"claude-sonnet-4-5","engine.off":null}`)
 		return
 	}
-	control, err := s.setControl(r.Context(), grant, patch)
+	settings, err := s.setSettings(r.Context(), grant, patch)
 	switch wrong := (unsettable{}); {
 	case errors.As(err, &wrong):
 		refuse(w, http.StatusBadRequest, wrong.Error())
@@ -59,27 +59,27 @@ func (s *Server) changeControl(w http.ResponseWriter, r *http.Request, grant *to
 	case err != nil:
 		refuseForNow(w, http.StatusServiceUnavailable, "cannot store the settings")
 	default:
-		reply(w, http.StatusOK, control)
+		reply(w, http.StatusOK, settings)
 	}
 }
 
 // unsettable is the error of a change of settings that is not allowed, as a sentence.
 type unsettable struct{ error }
 
-// setControl changes the settings for all agents, and logs the outcome.
-func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[string]*string) (event.Control, error) {
+// setSettings changes the settings for all agents, and logs the outcome.
+func (s *Server) setSettings(ctx context.Context, grant *token.Grant, patch map[string]*string) (event.Settings, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	log := zerolog.Ctx(ctx)
-	present, err := s.hub.Control(ctx)
+	present, err := s.hub.Settings(ctx)
 	if err != nil {
 		log.Error().Err(err).Msg("cannot read the agents' settings")
-		return event.Control{}, err
+		return event.Settings{}, err
 	}
-	if err := checkPatch(patch, present.Settings); err != nil {
-		return event.Control{}, unsettable{err}
+	if err := checkPatch(patch, present.Values); err != nil {
+		return event.Settings{}, unsettable{err}
 	}
-	control, err := s.hub.SetControl(ctx, grant.Name, func(settings map[string]string) {
+	settings, err := s.hub.ChangeSettings(ctx, grant.Name, func(settings map[string]string) {
 		for key, value := range patch {
 			if value == nil {
 				delete(settings, key)
@@ -90,10 +90,10 @@ func (s *Server) setControl(ctx context.Context, grant *token.Grant, patch map[s
 	})
 	if err != nil {
 		log.Error().Err(err).Msg("cannot store the agents' settings")
-		return event.Control{}, err
+		return event.Settings{}, err
 	}
-	log.Info().Str("name", grant.Name).Stringer("id", control.ID).Interface("settings", control.Settings).Msg("the agents' settings changed")
-	return control, nil
+	log.Info().Str("name", grant.Name).Stringer("id", settings.ID).Interface("settings", settings.Values).Msg("the agents' settings changed")
+	return settings, nil
 }
 
 // checkPatch reports, in sentences, all that cannot be set and all that cannot be unset because it is not

@@ -16,27 +16,27 @@ import (
 )
 
 // set gives one setting a value.
-func set(t *testing.T, h *hub.Hub, key, value string) event.Control {
+func set(t *testing.T, h *hub.Hub, key, value string) event.Settings {
 	t.Helper()
-	control, err := h.SetControl(t.Context(), "ops", func(settings map[string]string) { settings[key] = value })
+	settings, err := h.ChangeSettings(t.Context(), "ops", func(settings map[string]string) { settings[key] = value })
 	if err != nil {
 		t.Error(err)
 	}
-	return control
+	return settings
 }
 
 // expect checks the settings in force.
-func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event.Control {
+func expect(t *testing.T, h *hub.Hub, when string, want map[string]string) event.Settings {
 	t.Helper()
-	control, err := h.Control(t.Context())
-	if err != nil || !maps.Equal(control.Settings, want) {
-		t.Errorf("%s: %v, %v, want %v", when, control.Settings, err, want)
+	settings, err := h.Settings(t.Context())
+	if err != nil || !maps.Equal(settings.Values, want) {
+		t.Errorf("%s: %v, %v, want %v", when, settings.Values, err, want)
 	}
-	return control
+	return settings
 }
 
-// A control wakes readers with any filter, and they get it in order with the events around it.
-func TestControlReachesEveryReader(t *testing.T) {
+// Settings wake readers with any filter, and they get them in order with the events around it.
+func TestSettingsReachEveryReader(t *testing.T) {
 	h := start(t, openStore(t), 0)
 	if c := expect(t, h, "at first", map[string]string{}); !c.ID.IsZero() {
 		t.Errorf("nothing was set by %s", c.ID)
@@ -58,7 +58,7 @@ func TestControlReachesEveryReader(t *testing.T) {
 			t.Errorf("reader %d was not woken", i)
 		}
 		batch, err := r.Next(t.Context())
-		if err != nil || len(batch.Entries) != 1 || !batch.Entries[0].IsControl() || batch.Entries[0].ID.Seq != 2 || batch.Through != 2 {
+		if err != nil || len(batch.Entries) != 1 || !batch.Entries[0].IsSettings() || batch.Entries[0].ID.Seq != 2 || batch.Through != 2 {
 			t.Errorf("reader %d got %+v, %v", i, batch, err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestControlReachesEveryReader(t *testing.T) {
 }
 
 // Changes made on several relays at the same moment all take effect, and all relays agree on the result.
-func TestControlIsChangedByMany(t *testing.T) {
+func TestConcurrentChangesOfSettingsAreKept(t *testing.T) {
 	var all []*hub.Hub
 	for _, store := range share(t, 3) {
 		all = append(all, start(t, store, 0))
@@ -99,7 +99,7 @@ var errMute = errors.New("no room for a note")
 func (mute) SetNote(context.Context, string, string) error { return errMute }
 
 // The settings survive the removal of their event, a relay that died before it wrote the note, and both.
-func TestControlOutlivesTheLog(t *testing.T) {
+func TestSettingsOutliveTheLog(t *testing.T) {
 	store := openStore(t)
 	h := start(t, mute{store}, 0)
 	set(t, h, "engine.model", "sonnet")
@@ -132,7 +132,7 @@ func TestControlOutlivesTheLog(t *testing.T) {
 }
 
 // While the note cannot be written, retention keeps the settings' event in the log.
-func TestControlStaysUntilNoted(t *testing.T) {
+func TestSettingsStayUntilNoted(t *testing.T) {
 	store := openStore(t)
 	h := start(t, mute{store}, time.Nanosecond)
 	set(t, h, "engine.model", "sonnet")
@@ -144,7 +144,7 @@ func TestControlStaysUntilNoted(t *testing.T) {
 	}
 }
 
-// A relay that could not read some events of others still learns of a control among them.
+// A relay that could not read some events of others still learns of settings among them.
 func TestSettingsAreReadBesideUnreadableEvents(t *testing.T) {
 	stores := share(t, 2)
 	stores[1].deaf = true
@@ -154,7 +154,7 @@ func TestSettingsAreReadBesideUnreadableEvents(t *testing.T) {
 	set(t, ahead, "engine.model", "sonnet")
 	blind.failing.Store(true)
 	add(t, behind, storetest.Event("a"))
-	if _, err := behind.Control(t.Context()); !errors.Is(err, errUnreadable) {
+	if _, err := behind.Settings(t.Context()); !errors.Is(err, errUnreadable) {
 		t.Errorf("while the store cannot be read: %v", err)
 	}
 	blind.failing.Store(false)
@@ -162,7 +162,7 @@ func TestSettingsAreReadBesideUnreadableEvents(t *testing.T) {
 }
 
 // An unreadable note is an error: it must not unset what was switched off.
-func TestDamagedControl(t *testing.T) {
+func TestDamagedSettingsAreRefused(t *testing.T) {
 	for _, text := range []string{"{", `{}`, `{"id":"zzzzzzzz-1","settings":{}}`} {
 		store := openStore(t)
 		if err := store.SetNote(t.Context(), "control", text); err != nil {

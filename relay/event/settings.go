@@ -13,58 +13,58 @@ import (
 )
 
 const (
-	// ControlName is the name of a Control's frame. It is also the name of the event that keeps a Control in
-	// the log; that event's payload is the settings.
-	ControlName = ControlSource + "." + controlType
-	// ControlSource is the source of that event.
-	ControlSource = "relay"
+	// SettingsName is the name of the frame of Settings. It is also the name of the event that keeps them in the
+	// log; that event's payload is the values.
+	SettingsName = SettingsSource + "." + settingsType
+	// SettingsSource is the source of that event.
+	SettingsSource = "relay"
 
-	controlType = "control"
+	settingsType = "control"
 )
 
-// Control tells every subscriber the settings that an administrator of the relay has made for all agents. It
-// names all of them: a setting that an earlier Control named and this one does not is no longer set.
-type Control struct {
+// Settings are what an administrator of the relay has set for all agents. They go to every subscriber, always all of
+// them: a setting that was among the earlier ones and is not among these is no longer set.
+type Settings struct {
 	// ID is the event that set them; zero if nothing was ever set.
 	ID Cursor `json:"id,omitzero"`
-	// Settings are the values by their keys. A relay accepts only settings that ValidateSetting accepts.
+	// Values are by the settings' keys. A relay accepts only settings that ValidateSetting accepts.
 	// Which of them an agent knows depends on its version.
-	Settings map[string]string `json:"settings"`
+	Values map[string]string `json:"settings"`
 	// By is the name of the administrator's token; empty where the relay has no tokens.
 	By string `json:"by,omitempty"`
 	// At is when they were set, in UTC, to the millisecond.
 	At time.Time `json:"at,omitzero"`
 }
 
-// Event returns the control as the log keeps it, without an ID and a delivery.
-func (c Control) Event() (Event, error) {
-	payload, err := json.Marshal(c.Settings)
+// Event returns the settings as the log keeps them, without an ID and a delivery.
+func (s Settings) Event() (Event, error) {
+	payload, err := json.Marshal(s.Values)
 	if err != nil {
 		return Event{}, fmt.Errorf("encode settings: %w", err)
 	}
-	return Event{Source: ControlSource, Type: controlType, Sender: c.By, ReceivedAt: c.At, Payload: payload}, nil
+	return Event{Source: SettingsSource, Type: settingsType, Sender: s.By, ReceivedAt: s.At, Payload: payload}, nil
 }
 
-// IsControl reports whether the event is a control rather than a webhook.
-func (e Event) IsControl() bool { return e.Source == ControlSource && e.Type == controlType }
+// IsSettings reports whether the event holds settings rather than a webhook.
+func (e Event) IsSettings() bool { return e.Source == SettingsSource && e.Type == settingsType }
 
-// Control reads an event that Control.Event made.
-func (e Event) Control() (Control, error) {
-	c := Control{ID: e.ID, By: e.Sender, At: e.ReceivedAt}
-	if err := json.Unmarshal(e.Payload, &c.Settings); err != nil || c.Settings == nil {
-		return Control{}, fmt.Errorf("event %s holds no settings", e.ID)
+// Settings reads an event that Settings.Event made.
+func (e Event) Settings() (Settings, error) {
+	s := Settings{ID: e.ID, By: e.Sender, At: e.ReceivedAt}
+	if err := json.Unmarshal(e.Payload, &s.Values); err != nil || s.Values == nil {
+		return Settings{}, fmt.Errorf("event %s holds no settings", e.ID)
 	}
-	return c, nil
+	return s, nil
 }
 
-// AppendFrame appends the control's frame to dst; it moves the cursor to at. That is the control's own
-// position in the log or, for a subscriber that begins after the control, the subscriber's position.
-func (c Control) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
-	data, err := json.Marshal(c)
+// AppendFrame appends the settings' frame to dst; it moves the cursor to at. That is the settings' own position in
+// the log or, for a subscriber that begins after them, the subscriber's position.
+func (s Settings) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
+	data, err := json.Marshal(s)
 	if err != nil {
-		return dst, fmt.Errorf("encode control: %w", err)
+		return dst, fmt.Errorf("encode settings: %w", err)
 	}
-	return appendFrame(dst, ControlName, data, at), nil
+	return appendFrame(dst, SettingsName, data, at), nil
 }
 
 // settings are the keys that administrators may set through a relay; the value says whether the setting is a
@@ -100,8 +100,7 @@ var secret = regexp.MustCompile(`(?i)(^|:)(sk-|rly_|gh[a-z]_|github_pat_|xox|aiz
 // SettingKeys returns the keys that ValidateSetting knows, sorted.
 func SettingKeys() []string { return slices.Sorted(maps.Keys(settings)) }
 
-// ValidateSetting says, in a sentence, why a setting cannot be part of a control. A list is written with
-// commas, and may be empty.
+// ValidateSetting says, in a sentence, why a setting cannot be accepted. A list is written with commas, and may be empty.
 func ValidateSetting(key, value string) error {
 	list, known := settings[key]
 	switch {
