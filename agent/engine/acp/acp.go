@@ -96,6 +96,15 @@ func (e *Engine) program() (session.Program, session.Kind, agent) {
 // Name is "acp".
 func (*Engine) Name() string { return name }
 
+// Keys are the variables that may hold the agent's login: the known agent's, and those that the configuration names.
+func (e *Engine) Keys() []string {
+	p, _, a := e.program()
+	if a.key == "" {
+		return p.Variables
+	}
+	return append([]string{a.key}, p.Variables...)
+}
+
 // Probe connects to the agent, which reports its name and version.
 func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	p, _, a := e.program()

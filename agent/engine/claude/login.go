@@ -40,6 +40,11 @@ func (l login) redact(text string) string {
 	return strings.ReplaceAll(text, l.secret, "[redacted]")
 }
 
+// Keys are the variables in which the CLI looks for its login, in its own order of preference.
+func (*Engine) Keys() []string {
+	return []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", subscriptionVariable}
+}
+
 // subscriptionVariable holds the login of a subscription.
 const subscriptionVariable = "CLAUDE_CODE_OAUTH_TOKEN"
 
@@ -55,7 +60,7 @@ const maxCredentials = 1 << 20
 // always on, use "claude setup-token".
 func (e *Engine) login(lifetime time.Duration) (login, error) {
 	lookup := session.Program(*e).Lookup
-	for _, variable := range []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", subscriptionVariable} {
+	for _, variable := range e.Keys() {
 		if secret := lookup(variable); secret != "" {
 			return login{variable: variable, secret: secret}, nil
 		}

@@ -89,14 +89,18 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 
 const sandboxTimeout = 30 * time.Second
 
+// Keys are the variables in which the engine looks for the provider's key; the first one that is set counts.
+func (*Engine) Keys() []string { return []string{"CODEX_API_KEY", "OPENAI_API_KEY"} }
+
 // provider is the address and login in the CLI's variables.
 func (e *Engine) provider() (gateway.Provider, error) {
 	lookup := session.Program(*e).Lookup
-	key := cmp.Or(lookup("CODEX_API_KEY"), lookup("OPENAI_API_KEY"))
-	if key == "" {
-		return gateway.Provider{}, kind.Failure(engine.Auth, "")
+	for _, variable := range e.Keys() {
+		if key := lookup(variable); key != "" {
+			return gateway.Provider{URL: cmp.Or(lookup("OPENAI_BASE_URL"), "https://api.openai.com/v1"), Key: key}, nil
+		}
 	}
-	return gateway.Provider{URL: cmp.Or(lookup("OPENAI_BASE_URL"), "https://api.openai.com/v1"), Key: key}, nil
+	return gateway.Provider{}, kind.Failure(engine.Auth, "")
 }
 
 // Open starts a session.

@@ -18,30 +18,28 @@ import (
 	"touchstone/agent/engine/session"
 )
 
-var kinds = map[string]func(session.Program) engine.Engine{
-	"acp":      func(p session.Program) engine.Engine { e := acp.Engine(p); return &e },
-	"claude":   func(p session.Program) engine.Engine { e := claude.Engine(p); return &e },
-	"codex":    func(p session.Program) engine.Engine { e := codex.Engine(p); return &e },
-	"opencode": func(p session.Program) engine.Engine { e := opencode.Engine(p); return &e },
+// keyed is an engine that knows in which environment variables its provider's key may be.
+type keyed interface {
+	engine.Engine
+	Keys() []string
+}
+
+var kinds = map[string]func(session.Program) keyed{
+	"acp":      func(p session.Program) keyed { e := acp.Engine(p); return &e },
+	"claude":   func(p session.Program) keyed { e := claude.Engine(p); return &e },
+	"codex":    func(p session.Program) keyed { e := codex.Engine(p); return &e },
+	"opencode": func(p session.Program) keyed { e := opencode.Engine(p); return &e },
 }
 
 // Names are the names of all engines, in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-var logins = map[string][]string{
-	"acp":      {"GEMINI_API_KEY"},
-	"claude":   {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
-	"codex":    {"CODEX_API_KEY", "OPENAI_API_KEY"},
-	"opencode": {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
-}
-
 // Logins are the environment variables in which the configured engines look for their providers' keys.
 func Logins(e config.Engine) []string {
 	var names []string
-	for _, engine := range e.Engines() {
-		names = append(names, logins[engine]...)
-		if engine == "acp" {
-			names = append(names, e.ACP.Variables...)
+	for _, name := range e.Engines() {
+		if kind, known := kinds[name]; known {
+			names = append(names, kind(session.Program{Command: e.ACP.Command, Variables: e.ACP.Variables}).Keys()...)
 		}
 	}
 	slices.Sort(names)

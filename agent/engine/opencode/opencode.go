@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
@@ -62,6 +63,16 @@ var services = map[string]service{
 
 // Name is "opencode".
 func (e *Engine) Name() string { return kind.Name }
+
+// Keys are the variables in which the engine looks for the key of a model's service.
+func (*Engine) Keys() []string {
+	var keys []string
+	for _, s := range services {
+		keys = append(keys, s.key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
 
 // Efforts are the levels that the libraries for its services pass on.
 func (*Engine) Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh"} }
