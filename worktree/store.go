@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"touchstone/worktree/githubname"
 	"touchstone/worktree/gitcmd"
 	"touchstone/worktree/layout"
 	"touchstone/worktree/lazyregexp"
@@ -96,7 +97,6 @@ type Request struct {
 type Identity struct{ Name, Email string }
 
 var (
-	repoPattern = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}$`)
 	rolePattern = lazyregexp.New(`^[a-z]{1,20}$`)
 	shaPattern  = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	refPattern  = lazyregexp.New(`^refs/[^\x00-\x20\x7f:?*\[\\^~]{1,240}$`)
@@ -144,8 +144,7 @@ func validateRef(ref string) error {
 type home struct{ layout.Home }
 
 func (s *Store) home(repo string) (home, error) {
-	_, name, _ := strings.Cut(repo, "/")
-	if !repoPattern.MatchString(repo) || name == "." || name == ".." {
+	if !githubname.IsRepository(repo) {
 		return home{}, fmt.Errorf("repository %q: must be owner/name", repo)
 	}
 	root, err := filepath.Abs(s.Root)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"touchstone/agent/compose"
-	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/skill"
 	"touchstone/worktree/githubname"
@@ -78,7 +77,7 @@ func wrong(cmd *cobra.Command, flag, value string) string {
 	case words != nil && !slices.Contains(words, value):
 		last := len(words) - 1
 		return strings.Join(words[:last], ", ") + " or " + words[last]
-	case flag == "repo" && !config.IsRepository(value):
+	case flag == "repo" && !githubname.IsRepository(value):
 		return "a repository, such as acme/app"
 	case (flag == "reviewer" || flag == "login") && !githubname.IsLogin(value):
 		return "a login as on GitHub and without an @, such as octocat"

@@ -85,7 +85,7 @@ func (c *Config) locate(base string, getenv func(string) string) {
 		&c.StateDir} {
 		*file = locate(*file, base, getenv)
 	}
-	if !guidelinesPattern.MatchString(c.Guidelines) {
+	if !inRepository(c.Guidelines) {
 		c.Guidelines = locate(c.Guidelines, base, getenv)
 	}
 	for repo, clone := range c.Worktrees.Clones {

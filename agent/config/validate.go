@@ -101,13 +101,11 @@ func private(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
-// What GitHub accepts as an owner and a repository.
 var (
-	repositoryPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}$`)
 	// keyPattern matches an Ed25519 public key.
 	keyPattern = lazyregexp.New(`^[0-9a-fA-F]{64}$`)
-	// guidelinesPattern matches a repository with an optional branch, tag or commit.
-	guidelinesPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9._-]{1,100}(@[A-Za-z0-9][A-Za-z0-9._/-]{0,199})?$`)
+	// revisionPattern matches a branch, tag or commit, after a repository and an "@".
+	revisionPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
 )
 
 // maxLabel is the maximum length of a label's name on GitHub, in characters.
@@ -117,12 +115,12 @@ const maxLabel = 50
 func (c Config) validateNames() error {
 	var errs []error
 	for _, name := range c.Repositories {
-		if !IsRepository(name) {
+		if !githubname.IsRepository(name) {
 			errs = append(errs, fmt.Errorf("repositories has %.120q, which is not a repository; write owner/name, such as acme/app", name))
 		}
 	}
 	for name := range c.Worktrees.Clones {
-		if !IsRepository(name) {
+		if !githubname.IsRepository(name) {
 			errs = append(errs, fmt.Errorf("worktrees.clones has %.120q, which is not a repository; write owner/name and the path of "+
 				"a clone, such as acme/app: ~/src/app", name))
 		}
@@ -163,9 +161,10 @@ func (c Config) validateNames() error {
 	return errors.Join(errs...)
 }
 
-// IsRepository reports whether name has the form owner/name.
-func IsRepository(name string) bool {
-	return repositoryPattern.MatchString(name) && !strings.HasSuffix(name, "/.") && !strings.HasSuffix(name, "/..")
+// inRepository reports whether a place of guidelines is a repository with an optional branch, tag or commit.
+func inRepository(place string) bool {
+	repository, revision, pinned := strings.Cut(place, "@")
+	return githubname.IsRepository(repository) && (!pinned || revisionPattern.MatchString(revision))
 }
 
 // validateLimits checks numbers and times.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"touchstone/worktree/lazyregexp"
+	"touchstone/worktree/githubname"
 )
 
 // Repo names a repository.
@@ -24,18 +24,10 @@ type Ref struct {
 // String returns owner/name#number.
 func (r Ref) String() string { return fmt.Sprintf("%s#%d", r.Repo, r.Number) }
 
-// An owner is a login: letters, digits, single inner hyphens; GitHub's managed users also have an underscore.
-// A repository name has letters, digits, '.', '_' and '-'. Both are used in URLs and in file names, so
-// nothing else is accepted.
-var (
-	ownerPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	namePattern  = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
-)
-
 // ParseRepo parses "owner/name". The error says for a person what is wrong.
 func ParseRepo(s string) (Repo, error) {
-	owner, name, ok := strings.Cut(s, "/")
-	if !ok || !ownerPattern.MatchString(owner) || !namePattern.MatchString(name) || name == "." || name == ".." {
+	owner, name, ok := githubname.Split(s)
+	if !ok {
 		return Repo{}, fmt.Errorf("%.120q is not a repository; write it as owner/name, such as acme/app", s)
 	}
 	return Repo{Owner: owner, Name: name}, nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v66/github"
+
+	"touchstone/worktree/githubname"
 )
 
 // Target is an owner of webhooks: a repository, an organisation or a GitHub App. The zero Target is none.
@@ -23,23 +25,22 @@ const (
 	app          = "app"
 )
 
-// targetName matches the names that GitHub allows for owners and repositories, and the ids of Apps.
-var targetName = regexp.MustCompile(`^(?:app:[0-9]{1,12}|[A-Za-z0-9_-]{1,64}(?:/[A-Za-z0-9_.-]{1,100})?)$`)
+var appID = regexp.MustCompile(`^[0-9]{1,12}$`)
 
 // ParseTarget reads "acme/app" (a repository), "acme" (an organisation) or "app:12345" (a GitHub App by its
 // id).
 func ParseTarget(text string) (Target, error) {
-	if !targetName.MatchString(text) {
-		return Target{}, fmt.Errorf("%q has no webhooks; write a repository such as acme/app, an organisation such as acme, or "+
-			"a GitHub App such as app:12345", text)
-	}
-	if id, ok := strings.CutPrefix(text, "app:"); ok {
+	if id, ok := strings.CutPrefix(text, "app:"); ok && appID.MatchString(id) {
 		return Target{app, id}, nil
 	}
-	if strings.Contains(text, "/") {
+	switch {
+	case githubname.IsRepository(text):
 		return Target{repository, text}, nil
+	case githubname.IsOwner(text):
+		return Target{organisation, text}, nil
 	}
-	return Target{organisation, text}, nil
+	return Target{}, fmt.Errorf("%q has no webhooks; write a repository such as acme/app, an organisation such as acme, or "+
+		"a GitHub App such as app:12345", text)
 }
 
 // String names the target for people.

@@ -118,9 +118,9 @@ func describe(e *event.Event) bool {
 		return false
 	}
 	e.JSON, e.Parsed = true, p
-	e.Action = clip(p.Action)
-	e.Repo = clip(p.Repository.FullName)
-	e.Sender = clip(p.Sender.Login)
+	e.Action = bounded(p.Action)
+	e.Repo = bounded(p.Repository.FullName)
+	e.Sender = bounded(p.Sender.Login)
 	e.Number = p.About()
 	return true
 }

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/internal/exactjson"
+	"touchstone/worktree/githubname"
 )
 
 // Grafana accepts the webhooks of Grafana Alerting's contact points
@@ -79,7 +79,7 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 	}
 	e := event.Event{
 		Source: name, Delivery: hashDelivery(name, body, at), Type: "alert",
-		Action: clip(alert.Status), Repo: repoName(alert.CommonLabels.Repository),
+		Action: bounded(alert.Status), Repo: repoName(alert.CommonLabels.Repository),
 		ReceivedAt: at.UTC().Truncate(time.Millisecond),
 		Headers: keep(header, func(name string) bool {
 			return name == "Content-Type" || name == "User-Agent" ||
@@ -107,11 +107,9 @@ func (g Grafana) Prove(e event.Event) error {
 	return g.verify(header, e.Payload, e.ReceivedAt)
 }
 
-var repoShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
-
 // repoName returns the label if it is an owner/name, otherwise the empty string.
 func repoName(label string) string {
-	if !repoShape.MatchString(label) {
+	if !githubname.IsRepository(label) {
 		return ""
 	}
 	return label

@@ -25,8 +25,8 @@ var ErrUnauthorized = errors.New("unauthorized")
 // maxNameLength bounds names that senders choose: event types, deliveries, repositories.
 const maxNameLength = 256
 
-// clip returns the empty string for a text that is too long to be a name; the payload still holds it.
-func clip(name string) string {
+// bounded returns a name, or the empty string if it is too long for one; the payload still holds it.
+func bounded(name string) string {
 	if len(name) > maxNameLength {
 		return ""
 	}

@@ -116,7 +116,7 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 		}
 	}
 	if len(named) == 0 {
-		named = s.names("Which repositories, as owner/name, with blanks between them? ", "repository", config.IsRepository)
+		named = s.names("Which repositories, as owner/name, with blanks between them? ", "repository", githubname.IsRepository)
 		if len(named) == 0 {
 			// The invitation is used up by now, so its settings are kept.
 			return errors.Join(s.Write(cfg), fmt.Errorf("no repository is named yet: write `repositories: [owner/name]` into %s, or give --repo, "+
