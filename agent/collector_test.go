@@ -21,7 +21,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"touchstone/agent/e2e/await"
+	"touchstone/worktree/await"
 )
 
 // traces is an OTLP collector (https://opentelemetry.io/docs/specs/otlp/#otlphttp).

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/agent/terminal/terminaltest"
+	"touchstone/worktree/await"
 )
 
 // newcomer is who sits at a terminal on which the program runs, on a machine with nothing but a configuration

@@ -19,9 +19,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-github/v66/github"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/worktree/await"
 )
 
 const (

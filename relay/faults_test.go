@@ -14,12 +14,12 @@ import (
 	"syscall"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/source/sourcetest"
 	"touchstone/relay/storetest/emulator"
+	"touchstone/worktree/await"
 )
 
 // status requests a path from the relay and returns its answer.

@@ -18,11 +18,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/storetest/host"
+	"touchstone/worktree/await"
 )
 
 const testSecret = "s3cret"

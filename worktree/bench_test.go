@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
+	"touchstone/worktree/await"
 )
 
 // benchFiles is how many files the repository of the benchmarks has.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
+	"touchstone/worktree/await"
 )
 
 // helperEnv carries a Store's root and a Request to a child of the test binary,

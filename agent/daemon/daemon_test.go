@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"touchstone/agent/config"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
@@ -24,6 +23,7 @@ import (
 	"touchstone/agent/worker"
 	"touchstone/guidelines"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/await"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

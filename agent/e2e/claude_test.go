@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"touchstone/agent/config"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/reading"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/await"
 )
 
 // TestClaudeClosesTheLoop runs the loop with the real claude CLI in both

@@ -21,7 +21,6 @@ import (
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -34,6 +33,7 @@ import (
 	"touchstone/relay/source"
 	access "touchstone/relay/token"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/await"
 )
 
 // The people and the programs of these tests.

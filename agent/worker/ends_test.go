@@ -12,7 +12,6 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
@@ -22,6 +21,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/await"
 )
 
 var unsafe = verdict.Finding{

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"touchstone/agent/config"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/await"
 )
 
 func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/await"
 )
 
 // TestWhatIsSaidDuringAFixIsHeard: a session takes minutes, in which people say what makes it

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/relay/recovery"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	"touchstone/relay/storetest/emulator"
+	"touchstone/worktree/await"
 )
 
 // Environment variables that make this test binary run as a relay.

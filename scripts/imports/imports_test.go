@@ -24,11 +24,13 @@ type pkg struct {
 	Dir     string
 	Imports []string
 	GoFiles []string
+	// TestImports and XTestImports are what its tests import.
+	TestImports, XTestImports []string
 }
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,GoFiles,TestImports,XTestImports", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
 	if err != nil {
@@ -43,8 +45,10 @@ func list(t *testing.T) []pkg {
 			t.Fatal(err)
 		}
 		p.Path = strings.TrimPrefix(p.Path, module)
-		for i, imported := range p.Imports {
-			p.Imports[i] = strings.TrimPrefix(imported, module)
+		for _, imports := range [][]string{p.Imports, p.TestImports, p.XTestImports} {
+			for i, imported := range imports {
+				imports[i] = strings.TrimPrefix(imported, module)
+			}
 		}
 		all = append(all, p)
 	}
@@ -62,7 +66,7 @@ func under(path string, roots ...string) bool {
 // leaf reports whether a package is one that every part may import: it imports nothing of this module
 // and knows nothing of the product.
 func leaf(path string) bool {
-	return under(path, "worktree/atomicfile", "worktree/build", "worktree/diff", "worktree/githubname",
+	return under(path, "worktree/atomicfile", "worktree/await", "worktree/build", "worktree/diff", "worktree/githubname",
 		"worktree/lazyregexp", "worktree/manual", "worktree/service", "worktree/span", "worktree/strictyaml")
 }
 
@@ -72,10 +76,14 @@ func ours(path string) bool {
 }
 
 func TestWhoMayImportWhom(t *testing.T) {
+	// simulator is what tests use as GitHub.
+	simulator := []string{"agent/githubsim"}
 	rules := []struct {
 		name    string
 		applies func(from string) bool
 		allowed func(imported string) bool
+		// forTests are the packages that tests may import as well. If it is nil, the rule is not for tests.
+		forTests []string
 	}{
 		{
 			"verdict imports nothing of this module but the leaves",
@@ -83,41 +91,49 @@ func TestWhoMayImportWhom(t *testing.T) {
 				return under(from, "verdict") && !under(from, "verdict/guard", "verdict/decide")
 			},
 			func(imported string) bool { return !ours(imported) || leaf(imported) },
+			[]string{},
 		},
 		{
 			"worktree imports only its own parts",
 			func(from string) bool { return under(from, "worktree") },
 			func(imported string) bool { return !ours(imported) || under(imported, "worktree") },
+			[]string{},
 		},
 		{
 			"the leaves import nothing of this module",
 			leaf,
 			func(imported string) bool { return !ours(imported) },
+			[]string{"worktree/await", "worktree/manual"},
 		},
 		{
 			"only worktree runs git with its settings",
 			func(from string) bool { return !under(from, "worktree") },
 			func(imported string) bool { return imported != "worktree/gitcmd" },
+			[]string{},
 		},
 		{
 			"guidelines imports only the leaves, and verdict for its names",
 			func(from string) bool { return under(from, "guidelines") },
 			func(imported string) bool { return !ours(imported) || leaf(imported) || imported == "verdict" },
+			[]string{},
 		},
 		{
 			"verdict/decide imports only verdict",
 			func(from string) bool { return from == "verdict/decide" },
 			func(imported string) bool { return !ours(imported) || imported == "verdict" },
+			[]string{},
 		},
 		{
 			"verdict/guard imports only its own parts",
 			func(from string) bool { return under(from, "verdict/guard") },
 			func(imported string) bool { return !ours(imported) || under(imported, "verdict/guard") },
+			[]string{},
 		},
 		{
 			"relay imports only relay and the leaves, and its dashboard verdict",
 			func(from string) bool { return under(from, "relay") && !under(from, "relay/dashboard") },
 			func(imported string) bool { return !ours(imported) || under(imported, "relay") || leaf(imported) },
+			simulator,
 		},
 		{
 			"relay/dashboard imports only relay and verdict",
@@ -125,11 +141,13 @@ func TestWhoMayImportWhom(t *testing.T) {
 			func(imported string) bool {
 				return !ours(imported) || under(imported, "relay") || imported == "verdict"
 			},
+			append([]string{"verdict/decide"}, simulator...),
 		},
 		{
 			"relay/event imports only the standard library",
 			func(from string) bool { return from == "relay/event" },
 			func(imported string) bool { return !strings.Contains(imported, ".") && !ours(imported) },
+			[]string{},
 		},
 		{
 			"agent sees only relay/event, relay/client and relay/appkey of the relay",
@@ -137,6 +155,7 @@ func TestWhoMayImportWhom(t *testing.T) {
 			func(imported string) bool {
 				return !under(imported, "relay") || imported == "relay/event" || imported == "relay/client" || imported == "relay/appkey"
 			},
+			[]string{},
 		},
 		{
 			"agent/pull only reads: it imports nothing that acts, remembers or runs a model",
@@ -145,11 +164,13 @@ func TestWhoMayImportWhom(t *testing.T) {
 				return !under(imported, "agent/author", "agent/daemon", "agent/engine", "agent/journal", "agent/merger", "agent/reviewer",
 					"agent/worker")
 			},
+			nil,
 		},
 		{
 			"agent/worker knows GitHub alone: it imports nothing of the relay",
 			func(from string) bool { return from == "agent/worker" },
 			func(imported string) bool { return !under(imported, "relay") },
+			nil,
 		},
 		{
 			"only what starts the loop imports agent/daemon",
@@ -157,16 +178,27 @@ func TestWhoMayImportWhom(t *testing.T) {
 				return under(from, "agent") && from != "agent" && !under(from, "agent/cli", "agent/compose", "agent/e2e")
 			},
 			func(imported string) bool { return imported != "agent/daemon" },
+			nil,
 		},
 		{
 			"no production package imports the simulator or the loop tests",
 			func(from string) bool { return ours(from) && !under(from, "agent/githubsim", "agent/e2e", "scripts") },
 			func(imported string) bool { return !under(imported, "agent/githubsim", "agent/e2e") },
+			nil,
+		},
+		{
+			"only packages for tests import what waits for them",
+			func(from string) bool {
+				return !under(from, "agent/githubsim", "agent/e2e", "agent/engine/enginetest", "scripts")
+			},
+			func(imported string) bool { return imported != "worktree/await" },
+			nil,
 		},
 		{
 			"no production package imports scripts",
 			func(from string) bool { return ours(from) && !under(from, "scripts") },
 			func(imported string) bool { return !under(imported, "scripts") },
+			[]string{},
 		},
 	}
 	only := map[string][]string{
@@ -178,12 +210,25 @@ func TestWhoMayImportWhom(t *testing.T) {
 		"modernc.org/sqlite":            {"relay/internal/sqlite", "relay/dashboard/projection"},
 	}
 	for _, p := range list(t) {
-		for _, imported := range p.Imports {
-			for _, rule := range rules {
-				if rule.applies(p.Path) && !rule.allowed(imported) {
+		for _, rule := range rules {
+			if !rule.applies(p.Path) {
+				continue
+			}
+			for _, imported := range p.Imports {
+				if !rule.allowed(imported) {
 					t.Errorf("%s imports %s, but %s", p.Path, imported, rule.name)
 				}
 			}
+			if rule.forTests == nil {
+				continue
+			}
+			for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+				if imported != p.Path && !rule.allowed(imported) && !under(imported, rule.forTests...) {
+					t.Errorf("tests of %s import %s, but %s", p.Path, imported, rule.name)
+				}
+			}
+		}
+		for _, imported := range p.Imports {
 			for dependency, users := range only {
 				if under(imported, dependency) && !under(p.Path, users...) {
 					t.Errorf("%s imports %s, which only %s may", p.Path, imported, strings.Join(users, ", "))

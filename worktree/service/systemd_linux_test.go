@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"touchstone/agent/e2e/await"
+	"touchstone/worktree/await"
 )
 
 // within says that the test is run where there may be a systemd of its own.

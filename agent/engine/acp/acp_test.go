@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/acp"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/verdict"
+	"touchstone/worktree/await"
 )
 
 // actor is an engine whose agent is the one of this test.

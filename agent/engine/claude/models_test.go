@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/await"
 )
 
 // TestRealAsksOneModel: the gateway holds a session to the models that it begins with. A small

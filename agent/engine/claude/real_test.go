@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/claude"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/await"
 )
 
 // The tests of this file run the real CLI against a scripted provider.

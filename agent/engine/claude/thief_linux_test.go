@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/await"
 )
 
 // TestRealLoginIsOutOfReach has a command of a session look for its login: a subscription's, and a

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/codex"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/await"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/await"
 )
 
 // wrapper makes a shell script that is to be run with the CLI's command line, and

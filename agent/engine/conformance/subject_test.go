@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/engines"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/session"
+	"touchstone/worktree/await"
 )
 
 // key is the login of every session, and must show up nowhere.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
+	"touchstone/worktree/await"
 )
 
 // TestRealOpenAI holds a session of several steps and turns with models that OpenAI answers by

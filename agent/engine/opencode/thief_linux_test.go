@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/opencode"
+	"touchstone/worktree/await"
 )
 
 // TestRealLoginIsOutOfReach has a command of a session look for its key, without a gateway.

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/process"
+	"touchstone/worktree/await"
 )
 
 func detach(cmd *exec.Cmd, ownSession bool) {

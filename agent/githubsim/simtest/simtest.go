@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-github/v66/github"
 
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/contract"
 	"touchstone/agent/githubsim/rest"
+	"touchstone/worktree/await"
 )
 
 // GitHub is a simulated GitHub on loopback. Its methods fail the test instead of returning an error.
