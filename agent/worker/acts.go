@@ -34,7 +34,7 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: Progress(ctx), Orders: orders, Allowance: a.allowance(step.Action)})
+	out, err := a.Reviewer.Review(ctx, step.PR, reviewer.Options{Progress: progress(ctx), Orders: orders, Allowance: a.allowance(step.Action)})
 	step.EngineStarted = out.Started
 	if errors.Is(err, worktree.ErrUnmergeable) && step.PR.Mergeable == forge.MergeableUnknown {
 		return fmt.Errorf("%w: %w", ErrMovedOn, err) // GitHub is about to find that, too
@@ -47,7 +47,7 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 }
 
 func (a *Agent) fix(ctx context.Context, step *Step) error {
-	out, err := a.Author.Fix(ctx, step.PR, a.allowance(step.Action), Progress(ctx))
+	out, err := a.Author.Fix(ctx, step.PR, a.allowance(step.Action), progress(ctx))
 	step.Head, step.CostUSD, step.EngineStarted = out.Head, out.CostUSD, out.Started
 	switch {
 	case errors.Is(err, author.ErrDisputed) && !a.disputed(step.PR):

@@ -14,10 +14,10 @@ import (
 // toolEvery is the shortest time between two logged tool calls; the others are logged at debug level.
 const toolEvery = 30 * time.Second
 
-// Progress logs a session while it runs: each dimension that it begins, a tool call if nothing was logged for
+// progress logs a session while it runs: each dimension that it begins, a tool call if nothing was logged for
 // a while, and heartbeats while it is silent. Each line has the number of tool calls, the tokens used, and
 // the time since the turn began.
-func Progress(ctx context.Context) func(engine.Progress) {
+func progress(ctx context.Context) func(engine.Progress) {
 	log := zerolog.Ctx(ctx)
 	tools, told := 0, time.Duration(0)
 	return func(p engine.Progress) {

@@ -17,7 +17,7 @@ import (
 func TestProgressIsToldNowAndThen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	tell := Progress(zerolog.New(&out).Level(zerolog.InfoLevel).WithContext(t.Context()))
+	tell := progress(zerolog.New(&out).Level(zerolog.InfoLevel).WithContext(t.Context()))
 	at := func(seconds int, kind engine.ProgressKind, text string) {
 		tell(engine.Progress{Kind: kind, Text: text, Elapsed: time.Duration(seconds) * time.Second, Silence: 30 * time.Second,
 			Used: verdict.Usage{Input: int64(seconds)}})
