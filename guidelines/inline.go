@@ -8,15 +8,22 @@ import (
 )
 
 var (
-	// testModule matches the beginning of a test module in Rust, on its own line or in the heading that git
-	// shows for a hunk; testFunction matches the attribute of a test anywhere else.
-	testModule   = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+\w*tests?\w*\s*\{|^#\[cfg\((?:all\()?test\b`)
+	testModule   = lazyregexp.New(`^(?:pub(?:\([a-z]+\))?\s+)?mod\s+(?:\w+_)?tests?(?:_\w+)?\s*\{`)
+	onlyInTests  = lazyregexp.New(`^#\[cfg\((?:all\()?test\b`)
 	testFunction = lazyregexp.New(`^\s*#\[(?:\w+::)*(?:test|rstest|test_case|bench)\b`)
 )
 
-// inlineTests reports whether the changed lines of a Rust file include lines of its tests, which are in a
-// module at its end (https://doc.rust-lang.org/book/ch11-03-test-organization.html), and whether they include
-// others.
+// BeginsTestModule reports whether a line of a Rust file begins a module of tests, by the module's name: tests
+// are in a module at the end of the file that they test
+// (https://doc.rust-lang.org/book/ch11-03-test-organization.html).
+func BeginsTestModule(line []byte) bool { return testModule.Match(line) }
+
+// beginsTests also knows the attribute in front of such a module. The line may be the heading that git shows
+// for a hunk.
+func beginsTests(line []byte) bool { return BeginsTestModule(line) || onlyInTests.Match(line) }
+
+// inlineTests reports whether the changed lines of a Rust file include lines of its tests, and whether they
+// include others. A test outside a module of tests has an attribute.
 func inlineTests(file File) (tests, others bool) {
 	others = file.Truncated
 	within := false
@@ -24,9 +31,9 @@ func inlineTests(file File) (tests, others bool) {
 		text := l.Text()
 		switch {
 		case l.Sign == '@':
-			within = testModule.Match(heading(text))
+			within = beginsTests(heading(text))
 			continue
-		case testModule.Match(text):
+		case beginsTests(text):
 			within = true
 		}
 		if l.Sign == '+' || l.Sign == '-' {

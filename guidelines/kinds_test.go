@@ -180,6 +180,8 @@ func TestInlineTestsOfRustAreTestsAndTheRestIsNone(t *testing.T) {
 		"both, in two hunks": {"@@ -1,2 +1,3 @@ fn a() {\n x\n+y\n }\n@@ -90,2 +91,3 @@ mod test {\n x\n+    y\n z\n", false, true,
 			true},
 		"both, behind the module's end": {"@@ -90,2 +90,4 @@ mod tests {\n+    y\n }\n+fn b() {}\n z\n", false, true, true},
+		"helpers of tests":              {"@@ -90,2 +90,3 @@ mod test_utils {\n x\n+    y\n z\n", false, true, false},
+		"no test by its whole name":     {"@@ -90,2 +90,3 @@ mod latest {\n x\n+    y\n z\n", false, false, true},
 		"a test outside of a module":    {"@@ -1,2 +1,3 @@\n x\n+#[tokio::test]\n z\n", false, true, false},
 		"a patch that was cut":          {"@@ -90,2 +90,3 @@ mod tests {\n x\n+    y\n z\n", true, true, true},
 	} {

@@ -7,6 +7,10 @@ import (
 )
 
 // These expressions recognise a file's kind, in lower case, by the directories around it or its whole name.
+//
+// A file of tests is here one that serves tests and does not ship: their data, their helpers and the settings
+// of their runner are among them. The guard asks for less (verdict/guard/code: a runner finds tests in it), and
+// the order of a change for something else (agent/reviewer/change: which file it is the test of).
 var (
 	testDirs = inside(
 		`tests?`, `__tests__`, `__mocks__`, `__snapshots__`, `testdata`, `test-data`, `fixtures?`, `__fixtures__`, `testfixtures`, `goldens?`,

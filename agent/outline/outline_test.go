@@ -54,6 +54,8 @@ func TestTestsWithinAFileOfRustAreFound(t *testing.T) {
 	for text, want := range map[string][2]int{
 		"fn a() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n": {4, 7},
 		"mod test {\n    fn b() {}":             {0, 2},
+		"pub mod test_utils {\n}\n":             {0, 2},
+		"mod latest {\n}\n":                     {0, 0},
 		"fn a() {\n    mod tests {\n    }\n}\n": {0, 0},
 	} {
 		if first, last := InlineTests("a.rs", lines([]byte(text))); first != want[0] || last != want[1] {

@@ -133,7 +133,8 @@ var languages = func() map[string]*language {
 // languageOf returns the language of a file by its name, or nil.
 func languageOf(name string) *language { return languages[strings.ToLower(path.Ext(name))] }
 
-// testPaths match the names by which runners and people recognize test files.
+// testPaths match the names by which runners and people recognize test files. They decide whether tests are
+// gone, so data and helpers of tests do not count. To the guidelines they do: see guidelines/names.go.
 var testPaths = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest|fuzz)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
