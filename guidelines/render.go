@@ -52,25 +52,12 @@ func (s Set) Idle(applied []Applied) []verdict.Dimension {
 	})
 }
 
-// Render returns the documents with only the given rules, as returned by For, and only the examples of such
-// rules. Two changes to which the same rules apply get the same text, byte for byte. What differs least
-// between changes comes first, so that a provider's cache also serves the next review.
-func (s Set) Render(applied []Applied) string {
-	applies := map[string]bool{}
-	for _, a := range applied {
-		applies[a.Row.ID] = true
-	}
-	return s.render(func(row Row) bool { return applies[row.ID] })
-}
-
 // RenderAll returns the documents with all rules in force. The text is the same for every change, so that a
 // provider's cache keeps it from review to review.
-func (s Set) RenderAll() string { return s.render(func(row Row) bool { return row.Severity != Off }) }
-
-func (s Set) render(shown func(Row) bool) string {
+func (s Set) RenderAll() string {
 	var texts []string
 	for _, doc := range s.Documents {
-		texts = append(texts, doc.render(shown))
+		texts = append(texts, doc.render(func(row Row) bool { return row.Severity != Off }))
 	}
 	return strings.Join(texts, "\n")
 }
@@ -89,7 +76,7 @@ func (d Document) render(shown func(Row) bool) string {
 		if d.Dimension != "" {
 			title = "[" + d.Dimension + "] " + title
 		}
-		return "# " + title + "\n\nNo rule of this document applies to this change.\n"
+		return "# " + title + "\n\nNo rule of this document is in force.\n"
 	}
 	var parts []string
 	shownUpTo := 0

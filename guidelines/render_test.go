@@ -62,13 +62,12 @@ func TestADimensionIsIdleWhereNoneOfItsRulesApplies(t *testing.T) {
 	}
 }
 
-func TestRenderShowsWhatApplies(t *testing.T) {
-	set := Set{}.Overlay(parsed(t, "payments", payments))
+func TestRenderAllShowsTheRulesInForce(t *testing.T) {
 	tests := map[string]struct {
-		change Change
-		want   string
+		off  []string
+		want string
 	}{
-		"code": {changed("a.go"), `# [Security] Payments
+		"one table is off": {[]string{"payments/P2", "payments/P3"}, `# [Security] Payments
 
 Money moves here.
 
@@ -84,7 +83,7 @@ Bad (` + "`payments/P1`" + `): no key.
 
 The end.
 `},
-		"database": {changed("db/data.csv"), `# [Security] Payments
+		"its first table is off": {[]string{"payments/P1", "payments/P2"}, `# [Security] Payments
 
 Money moves here.
 
@@ -96,12 +95,21 @@ Money moves here.
 
 The end.
 `},
-		"nothing":    {changed("logo.png"), "# [Security] Payments\n\nNo rule of this document applies to this change.\n"},
-		"everything": {changed("a.go", "a_test.go", "db/x.csv"), payments},
+		"all are off": {[]string{"payments/P1", "payments/P2", "payments/P3"},
+			"# [Security] Payments\n\nNo rule of this document is in force.\n"},
+		"none is off": {nil, payments},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := set.Render(set.For(test.change)); got != test.want {
+			set := Set{}.Overlay(parsed(t, "payments", payments))
+			if test.off != nil {
+				var rows []string
+				for _, id := range test.off {
+					rows = append(rows, "| "+id+" | off | all | Not here. |")
+				}
+				set.Documents = set.Overlay(parsed(t, "acme", amendments(rows...))).Documents[:1]
+			}
+			if got := set.RenderAll(); got != test.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
 			}
 		})
@@ -136,24 +144,6 @@ func TestForIsInReadingOrderAndSaysWhy(t *testing.T) {
 	inOrder := slices.IsSortedFunc(got, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	if !inOrder {
 		t.Errorf("out of order: %v", got)
-	}
-}
-
-// TestRenderIsStable checks what a provider's cache needs: the same rules give the same text even for other
-// files. It also checks that the text for a small change is much shorter.
-func TestRenderIsStable(t *testing.T) {
-	set := defaults(t)
-	one := set.Render(set.For(changed("store/a.go", "store/a_test.go")))
-	other := set.Render(set.For(changed("web/x_test.go", "hub/y.go", "hub/z.go")))
-	if one != other {
-		t.Error("two changes with the same rules get different texts")
-	}
-	if nothing := set.Render(set.For(Change{})); !strings.HasPrefix(nothing, set.Documents[0].Text) {
-		t.Error("a document without rules is not sent")
-	}
-	prose, all := set.Render(set.For(changed("README.md"))), whole(set)
-	if len(prose) > len(all)/2 {
-		t.Errorf("a change of prose is sent %d of %d bytes", len(prose), len(all))
 	}
 }
 
@@ -193,14 +183,14 @@ func TestAmendments(t *testing.T) {
 	if _, ok := organisation.Row("doc/D12"); ok {
 		t.Error("a rule that is off is found")
 	}
-	if slices.Contains(ids(organisation.For(changed("README.md"))), "doc/D12") || strings.Contains(whole(organisation), "doc/D12") {
+	if slices.Contains(ids(organisation.For(changed("README.md"))), "doc/D12") || strings.Contains(organisation.RenderAll(), "doc/D12") {
 		t.Error("a rule that is off is shown")
 	}
 	row, ok := organisation.Row("test/T8")
 	if !ok || row.Severity != "nit" || row.Criterion != "Tests wait for conditions." || row.Document != "test" || row.Source != "acme" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(whole(organisation), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
+	if !strings.Contains(organisation.RenderAll(), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
 		t.Error("a replaced rule does not stand where the old one stood")
 	}
 	if row, _ := repository.Row("doc/D12"); row.Severity != "nit" || row.Source != "local" {
@@ -209,12 +199,12 @@ func TestAmendments(t *testing.T) {
 	if row, ok := repository.Row("security/S99"); !ok || row.Severity != "major" {
 		t.Error("a rule is lost because the one that it amends is not there")
 	}
-	if text := whole(repository); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") ||
+	if text := repository.RenderAll(); strings.Count(text, "security/S99") != 1 || strings.Contains(text, "security/S98") ||
 		!strings.Contains(text, "| local/L1 |") {
 		t.Error("amendments of what is not there are not shown in their own document")
 	}
 	if nearest := repository.Overlay(parsed(t, "aaa",
-		amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(whole(nearest), "| Nearest. |") {
+		amendments("| test/T8 | major | tests | Nearest. |"))); !strings.Contains(nearest.RenderAll(), "| Nearest. |") {
 		t.Error("a farther layer amends again what a nearer one has amended")
 	}
 	only := base.Overlay(parsed(t, "only", amendments("| security/S98 | off | all | Dropped. |")))
@@ -239,7 +229,7 @@ func TestAmendmentsReachDocumentsOfTheSameLayer(t *testing.T) {
 	}
 }
 
-func BenchmarkRender(b *testing.B) {
+func BenchmarkFor(b *testing.B) {
 	set, err := Default()
 	if err != nil {
 		b.Fatal(err)
@@ -250,9 +240,6 @@ func BenchmarkRender(b *testing.B) {
 		change.Files = append(change.Files, File{Path: "internal/store/store.go", Patch: patch})
 	}
 	for b.Loop() {
-		set.Render(set.For(change))
+		set.For(change)
 	}
 }
-
-// whole is a set with all the rules that are not switched off.
-func whole(s Set) string { return s.render(func(row Row) bool { return row.Severity != Off }) }
