@@ -15,7 +15,6 @@ import (
 
 	"touchstone/agent/author"
 	"touchstone/agent/config"
-	"touchstone/agent/e2e/await"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -24,6 +23,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/await"
 )
 
 // authorOf is an author's agent with a model, all that it needs to fix, and a journal.
@@ -115,7 +115,7 @@ func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {
 			a.Config = config.NewLive(cfg, nil).Config
 			select {
 			case err := <-running(t, a):
-				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "make a new one and set GITHUB_TOKEN") ||
+				if !errors.Is(err, forge.ErrUnauthorized) || !strings.Contains(err.Error(), "create a new one and set GITHUB_TOKEN") ||
 					strings.Contains(err.Error(), "protection") {
 					t.Errorf("it ends in %v", err)
 				}

@@ -169,7 +169,7 @@ func (i *installations) issue(ctx context.Context, from installation, repo Repo)
 	case err != nil:
 		return token{}, time.Time{}, err
 	case got.Token == "":
-		return token{}, time.Time{}, errors.New("GitHub's answer holds no token of the installation")
+		return token{}, time.Time{}, errors.New("GitHub's answer contains no installation token")
 	}
 	until := got.ExpiresAt.Add(-renewBefore)
 	return token{text: got.Token, app: true}, until, nil
@@ -183,7 +183,7 @@ func (i *installations) absent(ctx context.Context, repo Repo) *Error {
 
 func (f installation) suspended() *Error {
 	return &Error{Message: fmt.Sprintf("the installation of the GitHub App at %s is suspended", f.Account.Login), kind: ErrForbidden,
-		Remedy: "have an owner of it end that at " + f.HTMLURL}
+		Remedy: "ask its owner to end the suspension at " + f.HTMLURL}
 }
 
 // page is where people install the App.

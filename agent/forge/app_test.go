@@ -130,7 +130,7 @@ func TestWhyAnAppCannotActIsSaid(t *testing.T) {
 	}{
 		"suspended": {
 			func(w *world, app simtest.App) error { return w.Suspend(app.Login, "acme", true) }, forge.ErrForbidden,
-			[]string{"suspended", "have an owner of it end that at", "/organizations/acme/settings/installations/"},
+			[]string{"suspended", "ask its owner to end the suspension at", "/organizations/acme/settings/installations/"},
 		},
 		"uninstalled": {
 			func(w *world, app simtest.App) error { return w.Uninstall(app.Login, "acme") }, forge.ErrNotFound,
@@ -144,7 +144,7 @@ func TestWhyAnAppCannotActIsSaid(t *testing.T) {
 		},
 		"its key was deleted": {
 			func(w *world, app simtest.App) error { w.RevokeKeys(app.Login); return nil }, forge.ErrUnauthorized,
-			[]string{"the App's private key was deleted, or is another App's", "github.app_key_file"},
+			[]string{"the App's private key was deleted, or belongs to another App", "github.app_key_file"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

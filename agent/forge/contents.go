@@ -34,9 +34,9 @@ func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]strin
 	case err != nil:
 		return nil, c.failed(op, err)
 	case file != nil:
-		return nil, &Error{Op: op, Message: "it is no directory"}
+		return nil, &Error{Op: op, Message: "it is not a directory"}
 	case len(entries) >= maxFiles:
-		return nil, &Error{Op: op, Message: "it holds more than GitHub lists"}
+		return nil, &Error{Op: op, Message: "it contains more than GitHub lists"}
 	}
 	var names []string
 	for _, entry := range entries {

@@ -124,7 +124,7 @@ func (t token) refusal(response *http.Response, body []byte, now time.Time) *Err
 
 func (e *Error) limited(wait time.Duration) *Error {
 	e.kind, e.RetryAfter = ErrRateLimited, wait
-	e.Remedy = fmt.Sprintf("try again in %s, or use a token of its own for each machine", wait.Round(time.Second))
+	e.Remedy = fmt.Sprintf("try again in %s, or use a separate token for each machine", wait.Round(time.Second))
 	return e
 }
 
@@ -176,19 +176,19 @@ func classify(status int, message string) error {
 func (t token) remedy(kind error, header http.Header) string {
 	switch {
 	case kind == ErrUnauthorized && t.own:
-		return "the App's private key was deleted, or is another App's: make a new one in the App's settings on GitHub, write it into the " +
-			"file that github.app_key_file names, and see that this machine's clock is right"
+		return "the App's private key was deleted, or belongs to another App: create a new one in the App's settings on GitHub, write it into " +
+			"the file that github.app_key_file names, and check that this machine's clock is right"
 	case kind == ErrNotFound && t.own:
-		return "check github.app_id, the number in the App's settings on GitHub, or make another App with `touchstone app create`"
+		return "check github.app_id, the number in the App's settings on GitHub, or create another App with `touchstone app create`"
 	case kind == ErrNotFound && t.app:
 		return "check the name, and that the repository is part of the GitHub App's installation"
 	case kind == ErrForbidden && t.app && header.Get("X-Accepted-GitHub-Permissions") == "":
-		return "have the GitHub App's permissions accepted where it is installed, and check that it has those that `touchstone app create` " +
+		return "accept the GitHub App's permissions where it is installed, and check that it has those that `touchstone app create` " +
 			"asks for"
 	}
 	switch kind {
 	case ErrUnauthorized:
-		return "the token is wrong, expired or revoked: make a new one and set GITHUB_TOKEN or github.token_file"
+		return "the token is wrong, expired or revoked: create a new one and set GITHUB_TOKEN or github.token_file"
 	case ErrNotFound:
 		return "check the name, and that the token was given access to this repository"
 	case ErrForbidden:
@@ -247,7 +247,7 @@ func (c *Client) failed(op string, err error) error {
 	case errors.Is(err, context.Canceled):
 		failure.Message, failure.cause = "cancelled", context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		failure.Message, failure.cause = "ran out of time", context.DeadlineExceeded
+		failure.Message, failure.cause = "timed out", context.DeadlineExceeded
 	default:
 		failure.Message = c.token.clean(err.Error())
 	}

@@ -61,10 +61,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			func(c *Client, ctx context.Context) error { _, err := c.Rules(ctx, pull.Repo); return err },
 			[]string{"acme/app asks", "read access to checks"}},
 		{answer(200, `{"data":{"repository":null}}`),
-			func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "no such"}},
+			func(c *Client, ctx context.Context) error { _, err := c.PullRequest(ctx, pull); return err }, []string{"acme/app#12", "not exist"}},
 		{answer(200, `{"data":{"repository":null}}`),
 			func(c *Client, ctx context.Context) error { _, err := c.OpenPullRequests(ctx, pull.Repo); return err },
-			[]string{"acme/app", "no such"}},
+			[]string{"acme/app", "does not exist"}},
 		{answer(200, `{"errors":[{"message":"Something went wrong"}]}`), query, []string{"Something went wrong"}},
 		{answer(200, `surprise`), query, []string{"GitHub's answer cannot be read"}},
 		{answer(200, `{"merged":false,"message":"no"}`), act, []string{"did not merge"}},
@@ -91,7 +91,7 @@ func TestAnErrorIsOneSentence(t *testing.T) {
 	}
 	limited := &Error{Op: "read acme/app#12", Status: 429, Message: "Slow down."}
 	if got, want := limited.limited(time.Minute).Error(),
-		"read acme/app#12: GitHub answered 429: Slow down; try again in 1m0s, or use a token of its own for each machine"; got != want {
+		"read acme/app#12: GitHub answered 429: Slow down; try again in 1m0s, or use a separate token for each machine"; got != want {
 		t.Errorf("it says %q; want %q", got, want)
 	}
 }

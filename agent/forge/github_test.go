@@ -340,7 +340,7 @@ func TestLoginRightsAndHeadAreRead(t *testing.T) {
 		}
 	}
 	if _, err := c.PullRequest(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) ||
-		!strings.Contains(err.Error(), "has no pull request of that number") {
+		!strings.Contains(err.Error(), "has no pull request with this number") {
 		t.Errorf("a pull request that is not there: %v", err)
 	}
 	if _, err := c.HeadSHA(t.Context(), forge.Ref{Repo: app, Number: 99}); !errors.Is(err, forge.ErrNotFound) {

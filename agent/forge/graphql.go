@@ -91,7 +91,7 @@ func (t token) denied(answer graphqlError, header http.Header, now time.Time) *E
 	case "NOT_FOUND":
 		err.kind = ErrNotFound
 		if slices.Equal(answer.Path, []any{"repository", "pullRequest"}) {
-			err.Message, err.Remedy = "the repository is there, and has no pull request of that number", "check the number"
+			err.Message, err.Remedy = "the repository exists, but has no pull request with this number", "check the number"
 			return err
 		}
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
@@ -156,7 +156,7 @@ func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, err
 		case err != nil:
 			return nil, err
 		case node.ReviewRequests.PageInfo.HasNextPage:
-			return nil, &Error{Op: op, Message: fmt.Sprintf("#%d asks more than 100 reviewers", node.Number)}
+			return nil, &Error{Op: op, Message: fmt.Sprintf("#%d requests more than 100 reviewers", node.Number)}
 		case len(all) == maxListed:
 			return nil, &Error{Op: op, Message: fmt.Sprintf("there are more than %d", maxListed)}
 		}
@@ -185,7 +185,7 @@ func readPulls[N any](ctx context.Context, c *Client, op, document string, repo 
 			case !info.HasNextPage:
 				return
 			case info.EndCursor == variables["after"]:
-				yield(none, &Error{Op: op, Message: "GitHub's pages do not end", kind: ErrUnavailable})
+				yield(none, &Error{Op: op, Message: "GitHub's list does not end", kind: ErrUnavailable})
 				return
 			default:
 				variables["after"] = info.EndCursor
@@ -218,7 +218,8 @@ func readPull[T any](ctx context.Context, c *Client, op, document string, variab
 
 // missing is the error for an answer of null.
 func (c *Client) missing() *Error {
-	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "there is no such repository or pull request, or the token cannot see it"},
+	return c.token.denied(graphqlError{Type: "NOT_FOUND", Message: "the repository or pull request does not exist, or the token cannot see " +
+		"it"},
 		nil, time.Time{})
 }
 

@@ -58,7 +58,7 @@ func (c *Client) Incidents(ctx context.Context, ref Ref) ([]Incident, error) {
 			return all, nil
 		}
 	}
-	return nil, c.failed(op, errors.New("more happened to it than this program reads: look at it by hand"))
+	return nil, c.failed(op, errors.New("more happened to it than this program reads: check it by hand"))
 }
 
 type incidentNode struct {

@@ -33,13 +33,13 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 		return "", err
 	}
 	if place.Scheme != "https" && (c.rest.BaseURL.Scheme == "https" || !loopback(place.Hostname())) {
-		return "", errors.New("GitHub names a place for it that is not encrypted")
+		return "", errors.New("GitHub gave an unencrypted address for it")
 	}
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place.String(), nil)
 	if err != nil {
-		return "", errors.New("GitHub names no place for it")
+		return "", errors.New("GitHub gave no address for it")
 	}
 	response, err := c.bare.RoundTrip(req)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("its place answered %d", response.StatusCode)
+		return "", fmt.Errorf("its address answered %d", response.StatusCode)
 	}
 	// With short lines, most of the bytes are timestamps, which are removed.
 	text, whole, err := lastBytes(response.Body, 12*limit)

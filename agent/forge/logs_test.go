@@ -21,8 +21,8 @@ func TestLogsAreFetchedWithoutTheToken(t *testing.T) {
 		"a log": {place, func(*http.Request) (*http.Response, error) {
 			return answer(200, "\uFEFF2026-01-02T03:04:05.1234567Z one\r\n2026-01-02T03:04:06.1Z two "+secret+"\n"), nil
 		}, "one\ntwo [redacted]\n"},
-		"unencrypted": {"http://logs.example.com/7", nil, "not encrypted"},
-		"this host":   {"http://127.0.0.1:1/7", nil, "not encrypted"},
+		"unencrypted": {"http://logs.example.com/7", nil, "unencrypted address"},
+		"this host":   {"http://127.0.0.1:1/7", nil, "unencrypted address"},
 		"gone":        {place, func(*http.Request) (*http.Response, error) { return answer(404, "no"), nil }, "answered 404"},
 		"elsewhere": {place, func(*http.Request) (*http.Response, error) {
 			return answer(302, "", "Location", "https://evil.example.com/"), nil

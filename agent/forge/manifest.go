@@ -92,7 +92,7 @@ func Register(ctx context.Context, cfg Config, code string) (Registered, error) 
 	}
 	err = newTransport(cfg, api).call(ctx, api, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made)
 	if errors.Is(err, ErrNotFound) {
-		return Registered{}, &Error{Op: op, Message: "GitHub knows no such code, or it was used already, or is more than an hour old",
+		return Registered{}, &Error{Op: op, Message: "GitHub does not know the code, it was already used, or it is more than an hour old",
 			Remedy: "run `touchstone app create` again", kind: ErrNotFound}
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func Register(ctx context.Context, cfg Config, code string) (Registered, error) 
 	}
 	key, err := appkey.Parse([]byte(made.PEM))
 	if err != nil || made.ID == 0 {
-		return Registered{}, &Error{Op: op, Message: "GitHub's answer holds no App", Remedy: "make a private key in the App's settings on " +
+		return Registered{}, &Error{Op: op, Message: "GitHub's answer contains no App", Remedy: "create a private key in the App's settings on " +
 			"GitHub, and set github.app_id and github.app_key_file by hand"}
 	}
 	return Registered{App: App{ID: made.ID, Key: key}, Owner: made.Owner.Login, Page: made.HTMLURL, KeyPEM: made.PEM}, nil

@@ -92,8 +92,8 @@ func (m *Merger) DeleteBranch(ctx context.Context, repo Repo, name, sha string) 
 		return err
 	}
 	if above := found.PullRequests.Nodes; len(above) > 0 {
-		return &Error{Op: op, Message: fmt.Sprintf("#%d is to be merged into it", above[0].Number),
-			Remedy: "point that at another base branch first, and delete this one by hand"}
+		return &Error{Op: op, Message: fmt.Sprintf("#%d has it as its base", above[0].Number),
+			Remedy: "change the base of that pull request first, and delete this branch by hand"}
 	}
 	const mutation = `mutation DeleteBranch($repo: ID!, $ref: GitRefname!, $sha: GitObjectID!, $none: GitObjectID!) {
 		updateRefs(input: {repositoryId: $repo, refUpdates: [{name: $ref, beforeOid: $sha, afterOid: $none}]}) { clientMutationId }

@@ -111,7 +111,7 @@ func TestDeleteBranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := merger.DeleteBranch(t.Context(), app, "topic", sha); err == nil ||
-		!strings.Contains(err.Error(), "#1 is to be merged into it; point that at another base branch first") {
+		!strings.Contains(err.Error(), "#1 has it as its base; change the base of that pull request first") {
 		t.Errorf("a branch that #%d is to be merged into: %v", above.GetNumber(), err)
 	}
 	if _, _, err := w.As(octocat).Git.GetRef(t.Context(), app.Owner, app.Name, "heads/topic"); err != nil {

@@ -45,5 +45,5 @@ func (c *Client) pushers(ctx context.Context, pr PullRequest, commits map[string
 		}
 		query.Set("after", response.After)
 	}
-	return nil, c.failed("read who pushed to "+pr.Ref.String(), unreadable("its branch has moved more often than the agents read"))
+	return nil, c.failed("read who pushed to "+pr.Ref.String(), unreadable("its branch was pushed to more often than the agents read"))
 }

@@ -46,7 +46,7 @@ func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte,
 		return nil, c.failed(op, err)
 	}
 	if file.GetType() != "file" || file.GetSize() > maxFile {
-		return nil, &Error{Op: op, Message: "it is no file, or one of more than 1 MiB", kind: ErrUnreadable}
+		return nil, &Error{Op: op, Message: "it is not a file, or it is larger than 1 MiB", kind: ErrUnreadable}
 	}
 	text, err := file.GetContent()
 	return []byte(text), c.failed(op, err)
@@ -75,7 +75,7 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 		}
 		switch listed += len(page); {
 		case listed >= maxPaths:
-			return nil, &Error{Op: op, Message: fmt.Sprintf("it changes more files than GitHub lists, which is %d", maxPaths), kind: ErrUnreadable}
+			return nil, &Error{Op: op, Message: fmt.Sprintf("it changes more files than the %d that GitHub lists", maxPaths), kind: ErrUnreadable}
 		case response.NextPage == 0:
 			return all, nil
 		}

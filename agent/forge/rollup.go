@@ -104,9 +104,9 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 		check := Check{Name: "GitHub Actions", App: Actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL, At: suite.CreatedAt}
 		switch {
 		case lower(suite.Status) != "completed":
-			check.State, check.Summary = CheckPending, "a workflow has begun, and its next job has not"
+			check.State, check.Summary = CheckPending, "a workflow has started, but its next job has not"
 		case lower(suite.Conclusion) == "action_required":
-			check.Summary = "a workflow waits for somebody to approve its run"
+			check.Summary = "a workflow waits for someone to approve its run"
 		case lower(suite.Conclusion) == "startup_failure":
 			check.Summary = "a workflow could not start: see its page"
 		default:

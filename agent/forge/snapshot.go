@@ -117,8 +117,8 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	// GitHub still answers under the old name, but its events and settings have the new one.
 	if name := data.Repository.NameWithOwner; !strings.EqualFold(name, ref.Repo.String()) {
 		return PullRequest{}, nil, &Error{
-			Message: fmt.Sprintf("the repository %s is called %s now", ref.Repo, name),
-			Remedy:  "put that name in its place in `repositories`, and start the agent again",
+			Message: fmt.Sprintf("the repository %s was renamed to %s", ref.Repo, name),
+			Remedy:  "write the new name in `repositories`, and restart the agent",
 		}
 	}
 	node := data.Repository.PullRequest

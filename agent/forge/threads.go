@@ -81,5 +81,5 @@ func (c *Client) Revisions(ctx context.Context, repo Repo, node string) ([]Revis
 			return all, nil
 		}
 	}
-	return nil, c.failed(op, errors.New("it was edited more often than this program reads: look at it by hand"))
+	return nil, c.failed(op, errors.New("it was edited more often than this program reads: check it by hand"))
 }

@@ -314,7 +314,7 @@ func TestRepositoryIsTransferred(t *testing.T) {
 		s.must(s.Sim.Transfer(old.String(), "initech", "app"))
 		_, _, err := s.machines[0].agent.Look(s.ctx, s.ref)
 		want := "the repository " + old.String() +
-			" is called initech/app now; put that name in its place in `repositories`, and start the agent again"
+			" was renamed to initech/app; write the new name in `repositories`, and restart the agent"
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v, want %q", err, want)
 		}
