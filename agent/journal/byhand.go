@@ -28,7 +28,7 @@ func byHand(dir string) string { return dir + "-by-hand.jsonl" }
 func Charge(dir string, at time.Time, usd float64) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("write down what this took, so that it counts into the day's budget: %w; make %s writable", err, filepath.Dir(dir))
+			err = fmt.Errorf("record what this cost, so that it counts towards the day's budget: %w; make %s writable", err, filepath.Dir(dir))
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

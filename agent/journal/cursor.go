@@ -25,7 +25,7 @@ func (j *Journal) Cursor() string {
 // the events since an older position again.
 func (j *Journal) SetCursor(cursor string) error {
 	if _, err := event.ParseCursor(cursor); err != nil {
-		return fmt.Errorf("remember the place in the relay's log: %w", err)
+		return fmt.Errorf("save the cursor of the relay's log: %w", err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -33,7 +33,7 @@ func (j *Journal) SetCursor(cursor string) error {
 		return nil
 	}
 	if err := atomicfile.Swap(filepath.Join(j.dir, cursorFile), []byte(cursor+"\n")); err != nil {
-		return fmt.Errorf("remember the place in the relay's log: %w", err)
+		return fmt.Errorf("save the cursor of the relay's log: %w", err)
 	}
 	j.cursor = cursor
 	return nil

@@ -115,7 +115,7 @@ func Open(dir string) (_ *Journal, err error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("another agent is at work with %s; wait for it or stop it, or give this one a state_dir of its own", dir)
+		return nil, fmt.Errorf("another agent is using %s; wait for it or stop it, or give this one its own state_dir", dir)
 	}
 	defer func() {
 		if err != nil {
@@ -147,7 +147,7 @@ func Open(dir string) (_ *Journal, err error) {
 // Begin records that an act is about to start. The entry is on disk when Begin returns.
 func (j *Journal) Begin(e Entry) (ID, error) {
 	if !e.valid() {
-		return 0, fmt.Errorf("begin an act: its pull request, commit and kind have to be 1 to %d bytes long", maxField)
+		return 0, fmt.Errorf("begin an act: its pull request, commit and kind must be 1 to %d bytes long", maxField)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,7 +171,7 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	defer j.mu.Unlock()
 	entry := find(j.entries, id)
 	if entry == nil || !entry.Ended.IsZero() {
-		return fmt.Errorf("end act %d: it is not going on", id)
+		return fmt.Errorf("end act %d: it is not under way", id)
 	}
 	ended := *entry
 	ended.Ended, ended.Outcome = j.now(), outcome
@@ -185,7 +185,7 @@ func (j *Journal) Spend(id ID, spent Spent) error {
 	defer j.mu.Unlock()
 	entry := find(j.entries, id)
 	if entry == nil || !entry.Ended.IsZero() {
-		return fmt.Errorf("note what act %d spent: it is not going on", id)
+		return fmt.Errorf("record what act %d spent: it is not under way", id)
 	}
 	if err := j.append(line{ID: id, At: j.now(), Spent: &spent}); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (e Entry) String() string {
 	case e.Outcome.OK:
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()
 	default:
-		came = "came to nothing: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
+		came = "failed: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
 	}
 	if s := e.Outcome.Spent; s.Runs > 0 {
 		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Usage.Prompt(), s.Usage.Output, s.CostUSD)

@@ -402,7 +402,7 @@ func TestString(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	e.Outcome = Outcome{Detail: "two\n lines"}
-	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: came to nothing: two lines"; got != want {
+	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: failed: two lines"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -23,7 +23,7 @@ func (j *Journal) setPassing(name string, what any) error {
 		err = atomicfile.Swap(filepath.Join(j.dir, name), content)
 	}
 	if err != nil {
-		return fmt.Errorf("write down %s: %w", name, err)
+		return fmt.Errorf("record %s: %w", name, err)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func readPassing(dir, name string, into any) error {
 func forgetPassing(dir string) error {
 	for _, name := range passing {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("forget what an earlier agent said: %w", err)
+			return fmt.Errorf("delete the temporary state of an earlier agent: %w", err)
 		}
 	}
 	return nil

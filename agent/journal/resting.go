@@ -20,9 +20,9 @@ type Rest struct {
 
 // String describes the rest on one line, for a person who reads it now.
 func (r Rest) String() string {
-	until := "tried again by the next session that wants it"
+	until := "the next session tries it again"
 	if left := time.Until(r.Until).Round(time.Second); left > 0 {
-		until = fmt.Sprintf("left alone until %s, for another %s", r.Until.Local().Format(time.TimeOnly), left)
+		until = fmt.Sprintf("not used until %s, for another %s", r.Until.Local().Format(time.TimeOnly), left)
 	}
 	return fmt.Sprintf("%s %s since %s: %s", r.Model, r.Why, r.Since.Local().Format(time.DateTime), until)
 }

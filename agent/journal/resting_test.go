@@ -49,14 +49,14 @@ func TestRestingIsSeenWhileTheAgentRuns(t *testing.T) {
 func TestRestIsASentence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := Rest{Model: "claude opus", Why: "is overloaded", Since: time.Now(), Until: time.Now().Add(2 * time.Minute)}
-		want := "claude opus is overloaded since " + r.Since.Local().Format(time.DateTime) + ": left alone until " +
+		want := "claude opus is overloaded since " + r.Since.Local().Format(time.DateTime) + ": not used until " +
 			r.Until.Local().Format(time.TimeOnly) + ", for another 1m30s"
 		time.Sleep(30 * time.Second)
 		if got := r.String(); got != want {
 			t.Errorf("%q; want %q", got, want)
 		}
 		time.Sleep(90 * time.Second)
-		if got := r.String(); !strings.HasSuffix(got, ": tried again by the next session that wants it") {
+		if got := r.String(); !strings.HasSuffix(got, ": the next session tries it again") {
 			t.Errorf("later %q", got)
 		}
 	})

@@ -24,7 +24,7 @@ func (s Standstill) IsZero() bool { return len(s.Refs) == 0 }
 
 // String describes the standstill on one line, for people.
 func (s Standstill) String() string {
-	return fmt.Sprintf("waiting since %s, and going on by itself once that is over: %s (%s)",
+	return fmt.Sprintf("waiting since %s; continues by itself once this is over: %s (%s)",
 		s.Since.Local().Format(time.DateTime), strings.Join(strings.Fields(s.Why), " "), strings.Join(s.Refs, ", "))
 }
 

@@ -127,7 +127,7 @@ func (r Replay) Write(to io.Writer) error {
 	fmt.Fprintf(w, "%d of %s replayed for $%.2f of $%.2f, recorded at $%.2f\n", r.Replayed,
 		verdict.Amount(r.Planned, "round", "rounds"), r.CostUSD, r.BudgetUSD, r.RecordedUSD)
 	if r.Same > 0 {
-		fmt.Fprintf(w, "%s judged by these very guidelines before: what differs there is the model's noise\n",
+		fmt.Fprintf(w, "%s judged by exactly these guidelines before: there, differences only show how much the model varies\n",
 			verdict.Amount(r.Same, "round was", "rounds were"))
 	}
 	if r.Gone > 0 {
@@ -138,10 +138,10 @@ func (r Replay) Write(to io.Writer) error {
 		if r.BudgetUSD-r.CostUSD < leastBudget {
 			why = ": give a larger --budget for them"
 		}
-		fmt.Fprintf(w, "%s not begun%s\n", verdict.Amount(r.Left, "round was", "rounds were"), why)
+		fmt.Fprintf(w, "%s not started%s\n", verdict.Amount(r.Left, "round was", "rounds were"), why)
 	}
 	for _, f := range r.Failed {
-		fmt.Fprintf(w, "%s round %d came to no review: %s\n", f.Pull, f.Round, terminal.Plain(f.Reason))
+		fmt.Fprintf(w, "%s round %d gave no review: %s\n", f.Pull, f.Round, terminal.Plain(f.Reason))
 	}
 	if len(r.Rules) == 0 {
 		fmt.Fprintln(w, "nothing was found, neither then nor now")

@@ -100,7 +100,7 @@ func (p Plan) String() string {
 	said := []string{
 		fmt.Sprintf("%s of %s to replay, recorded at $%.2f.",
 			verdict.Amount(len(p.Rounds), "round", "rounds"), verdict.Amount(len(pulls), "pull request", "pull requests"), cost),
-		fmt.Sprintf("The sessions may cost $%.2f together; the request that goes beyond is the last.", p.BudgetUSD),
+		fmt.Sprintf("The sessions may cost $%.2f together; the request that exceeds this is the last one.", p.BudgetUSD),
 	}
 	left := func(n int, why string) {
 		if n > 0 {

@@ -67,7 +67,7 @@ func TestRoundsWhoseCommitsAreGoneAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1 round was not replayed, since the commits are gone",
-		"round 1 came to no review: the session did not finish"} {
+		"round 1 gave no review: the session did not finish"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, text.String())
 		}
@@ -99,7 +99,7 @@ func TestPlanBelievesReviewersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	const none = "0 rounds of 0 pull requests to replay, recorded at $0.00.\n" +
-		"The sessions may cost $2.00 together; the request that goes beyond is the last."
+		"The sessions may cost $2.00 together; the request that exceeds this is the last one."
 	for _, tc := range []struct {
 		reviewers []string
 		since     time.Time

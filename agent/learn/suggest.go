@@ -63,9 +63,9 @@ func Choose(rows []audit.Row, rule string) (row audit.Row, why string) {
 	i := slices.IndexFunc(rows, func(r audit.Row) bool { return r.Rule == rule })
 	switch {
 	case i < 0:
-		return row, fmt.Sprintf("%s has no findings in this time: there is nothing to learn from.", rule)
+		return row, fmt.Sprintf("%s has no findings in this period: there is nothing to learn from.", rule)
 	case rows[i].Held+rows[i].Wrong < leastKnown:
-		return row, fmt.Sprintf("Of %s it is known only of %s whether they held; a draft takes %d. Look farther back with --since.",
+		return row, fmt.Sprintf("Of %s, only for %s is it known whether they held; a draft needs %d. Look farther back with --since.",
 			rule, verdict.Amount(rows[i].Held+rows[i].Wrong, "finding", "findings"), leastKnown)
 	case !due(rows[i]):
 		return row, fmt.Sprintf("Of the findings of %s %d held and %d were wrong: there is no reason to change it.",
@@ -207,7 +207,7 @@ func (s Suggestion) Write(to io.Writer) error {
 	case s.Written:
 		fmt.Fprintf(&b, "Written to %s; the session cost $%.2f.\n", s.File, s.CostUSD)
 	case len(s.Rejected) == 0:
-		fmt.Fprintf(&b, "Nothing is written; --write does that, and guidelines replay tries it. The session cost $%.2f.\n", s.CostUSD)
+		fmt.Fprintf(&b, "Nothing is written; add --write to write it, and guidelines replay to try it. The session cost $%.2f.\n", s.CostUSD)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

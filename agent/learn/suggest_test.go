@@ -65,7 +65,7 @@ func TestChooseTakesTheRowThatWasMostOftenWrong(t *testing.T) {
 			t.Errorf("of %q it chooses %s, %s", rule, got.Rule, why)
 		}
 	}
-	for rule, want := range map[string]string{"a/A1": "90 held and 40 were wrong", "d/D1": "only of 4 findings", "e/E1": "has no findings"} {
+	for rule, want := range map[string]string{"a/A1": "90 held and 40 were wrong", "d/D1": "only for 4 findings", "e/E1": "has no findings"} {
 		if _, why := learn.Choose(rows, rule); !strings.Contains(why, want) {
 			t.Errorf("of %s it says %q", rule, why)
 		}

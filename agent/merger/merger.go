@@ -105,7 +105,7 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 				Body: body(pr, action.Record, commits)})
 		}
 	}
-	return "", fmt.Errorf("%w: it changes at each look", ErrOvertaken)
+	return "", fmt.Errorf("%w: it changed each time it was read", ErrOvertaken)
 }
 
 // Withdraw takes a pull request out of the merge queue that it waits in. One that is not
@@ -116,7 +116,7 @@ func (m *Merger) Withdraw(ctx context.Context, pr forge.PullRequest) error {
 	case err != nil:
 		return fmt.Errorf("look at the pull request again: %w", err)
 	case !now.InQueue || now.Head.SHA != pr.Head.SHA:
-		return fmt.Errorf("%w: it is not in the merge queue any more", ErrOvertaken)
+		return fmt.Errorf("%w: it is no longer in the merge queue", ErrOvertaken)
 	}
 	return m.Act.Dequeue(ctx, now.ID)
 }

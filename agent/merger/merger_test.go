@@ -245,7 +245,7 @@ func TestTidyDeletesTheMergedBranch(t *testing.T) {
 	g.Commit("above", "More", map[string]string{"more.txt": "more\n"})
 	var above struct{ Number int }
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Above", "head": "above", "base": "topic"}, &above)
-	if err := m.Tidy(t.Context(), pr, pr.Head.SHA); err == nil || !strings.Contains(err.Error(), "is to be merged into it") {
+	if err := m.Tidy(t.Context(), pr, pr.Head.SHA); err == nil || !strings.Contains(err.Error(), "has it as its base") {
 		t.Errorf("the base of another pull request: %v", err)
 	}
 	g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above.Number), map[string]any{"state": "closed"}, nil)

@@ -24,8 +24,8 @@ const patience = 2 * time.Second
 func Of(ctx context.Context, cfg config.Config) *Overlay {
 	o, err := Ask(ctx, cfg)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the relay does not tell which models its administrators have chosen for all agents; what it " +
-			"told last holds, and else agent.yaml")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read from the relay which models its administrators chose for all agents; its last answer " +
+			"stays in force, or agent.yaml if there was none")
 	}
 	return o
 }
@@ -60,7 +60,7 @@ func ask(ctx context.Context, relay config.Relay) (event.Settings, error) {
 	err := (&client.Client{URL: relay.URL, Token: string(relay.Token)}).Get(ctx, "control", nil, &c)
 	if refused := (*client.StatusError)(nil); errors.As(err, &refused) &&
 		(refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {
-		err = errors.New("the relay does not take this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
+		err = errors.New("the relay rejects this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
 	}
 	return c, err
 }

@@ -32,7 +32,7 @@ func (m memory) keep(c event.Settings) error {
 		err = atomicfile.Write(m.path, text)
 	}
 	if err != nil {
-		return fmt.Errorf("keep what the relay said: %w", err)
+		return fmt.Errorf("save the relay's settings: %w", err)
 	}
 	return nil
 }

@@ -48,11 +48,12 @@ func (o *Overlay) Take(ctx context.Context, c event.Settings) {
 	}
 	log := zerolog.Ctx(ctx).With().Stringer("control", c.ID).Str("by", c.By).Logger()
 	if err := o.memory.keep(c); err != nil {
-		log.Warn().Err(err).Msg("what the relay's administrators have chosen is forgotten when this agent ends, until the relay says it again")
+		log.Warn().Err(err).Msg("cannot save the relay's settings for all agents; they are lost when this agent ends, until the relay sends " +
+			"them again")
 	}
 	said := o.Summary(o.own)
 	if len(said.Problems) > 0 {
-		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this one leaves out, and goes on with its " +
+		log.Warn().Strs("problems", said.Problems).Msg("the relay has settings for all agents that this agent cannot use, so it uses its " +
 			"own; correct them with touchstone-relay control, or update this agent")
 	}
 	log.Info().Interface("settings", said.Settings).Msg("the relay's settings for all agents are in force")
@@ -92,7 +93,7 @@ func (s Summary) String() string {
 	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
 		set = append(set, key+"="+s.Settings[key])
 	}
-	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "somebody without a token, on an older relay"))
+	return fmt.Sprintf("%s, by %s for all agents", strings.Join(set, " "), cmp.Or(s.By, "someone without an access token, on an older relay"))
 }
 
 // Summary gives the choices.

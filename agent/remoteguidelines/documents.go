@@ -16,7 +16,7 @@ import (
 func ReadDir(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no directory %s: name one that holds guideline documents, or go to the repository's root", dir)
+		return nil, fmt.Errorf("there is no directory %s: name one that contains guideline documents, or go to the repository's root", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the guidelines: %w", err)

@@ -85,7 +85,7 @@ func (r *repository) fresh(ctx context.Context) (map[string]string, error) {
 	}
 	texts, err := documents(ctx, r.read, r.repo, sha)
 	if err == nil && len(texts) == 0 {
-		err = fmt.Errorf("there is no document in %s", Dir)
+		err = fmt.Errorf("%s contains no document", Dir)
 	}
 	if err != nil {
 		return nil, err

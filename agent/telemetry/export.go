@@ -74,7 +74,7 @@ func complain(ctx context.Context) otel.ErrorHandlerFunc {
 		defer mu.Unlock()
 		if time.Since(last) > quiet {
 			last = time.Now()
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("traces do not reach their collector; some will be missing there, and nothing else")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot send traces to their collector; some will be missing there; nothing else is affected")
 		}
 	}
 }

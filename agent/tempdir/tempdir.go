@@ -35,8 +35,8 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	all := filepath.Join(stateDir, "tmp")
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("make a directory for what this command needs while it runs: %w; free some space there, or set state_dir to a "+
-				"directory of yours", err)
+			err = fmt.Errorf("create a temporary directory for this command: %w; free some space there, or set state_dir to a "+
+				"directory that you can write to", err)
 		}
 	}()
 	if err := os.MkdirAll(all, 0o700); err != nil {
@@ -49,7 +49,7 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	// What is left of a lock ends with the process.
 	defer func() { _ = gate.Close() }()
 	if _, err := clearLeft(all); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("what an earlier command has left behind could not be cleared away; delete it")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot delete what an earlier command left behind; delete it")
 	}
 	path, err := os.MkdirTemp(all, prefix)
 	if err != nil {
@@ -66,7 +66,7 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 func (d *Dir) Close() error {
 	// An open file could not be removed on Windows.
 	if err := errors.Join(d.lock.Close(), os.RemoveAll(d.Path)); err != nil {
-		return fmt.Errorf("clear away what this command needed: %w", err)
+		return fmt.Errorf("delete this command's temporary files: %w", err)
 	}
 	return nil
 }

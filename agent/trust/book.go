@@ -43,7 +43,7 @@ func parse(data []byte) (map[string]Reviewer, error) {
 		return nil, err
 	}
 	if _, err := strict.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something after its end")
+		return nil, errors.New("it has extra data at its end")
 	}
 	known := map[string]Reviewer{}
 	for login, e := range entries {

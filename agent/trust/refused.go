@@ -49,7 +49,7 @@ func (b *Book) Refuse(pull int64, words []string) (map[string]bool, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("note whose orders do not count: %w; make %s readable and writable", err, filepath.Dir(b.path))
+		return nil, fmt.Errorf("record whose orders are ignored: %w; make %s readable and writable", err, filepath.Dir(b.path))
 	}
 	return all, nil
 }

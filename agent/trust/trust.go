@@ -68,7 +68,7 @@ func Open(dir string) (*Book, error) {
 		b.known, err = parse(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to have their accounts and keys taken anew", err,
+		return nil, fmt.Errorf("read what is known of reviewers: %w; restore %s, or delete it to record their accounts and keys again", err,
 			b.path)
 	}
 	return b, nil
@@ -81,8 +81,8 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 	if err == nil {
 		seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 		if err != nil || len(seed) != ed25519.SeedSize {
-			return nil, fmt.Errorf("%s holds no key; restore it, or delete it to have another one made, which the authors' machines then have to "+
-				"be told of", path)
+			return nil, fmt.Errorf("%s contains no key; restore it, or delete it to have a new one created, which you then have to list on the "+
+				"authors' machines", path)
 		}
 		return ed25519.NewKeyFromSeed(seed), nil
 	}
@@ -97,7 +97,7 @@ func Key(dir string) (ed25519.PrivateKey, error) {
 		err = atomicfile.Write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make this machine's key: %w", err)
+		return nil, fmt.Errorf("create this machine's key: %w", err)
 	}
 	return key, nil
 }
@@ -127,7 +127,7 @@ func (b *Book) Account(login string, id int64) error {
 
 func taken(login string) error {
 	return fmt.Errorf("the login %s belongs to another account than this machine knows as %s: its account was renamed or deleted, and "+
-		"somebody else took the login. Make sure whose it is, then delete its entry in %s in the state directory", login, login, bookFile)
+		"someone else took the login. Check who owns it now, then delete its entry in %s in the state directory", login, login, bookFile)
 }
 
 // Hold records a reviewer's key that is certain, such as this machine's own.
@@ -181,7 +181,7 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 	}
 	if err != nil {
 		b.known[strings.ToLower(login)] = before
-		return fmt.Errorf("write down what is known of the reviewer %s: %w", login, err)
+		return fmt.Errorf("record what is known of the reviewer %s: %w", login, err)
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Se
 	listed, unsignedUntil := b.settings(login)
 	switch {
 	case known.ID != 0 && r.Author.ID != known.ID:
-		return "the login " + login + " belongs to another account than it did"
+		return "the login " + login + " now belongs to another account"
 	case !r.CanPush:
 		return login + " may not push to the repository"
 	case s.Key == nil && !unsignedUntil.IsZero():
@@ -291,11 +291,11 @@ func (b *Book) doubt(pr forge.PullRequest, r forge.SubmittedReview, s verdict.Se
 		}
 		return "its record is not signed, and unsigned_until in the agent's configuration is over"
 	case s.Key == nil && (len(listed) > 0 || known.Key != "" && r.SubmittedAt.After(known.Since)):
-		return "its record is not signed, and its reviewer's records are"
+		return "its record is not signed, but its reviewer's other records are"
 	case s.Key == nil:
 		return ""
 	case !s.SignedFor(pr.DatabaseID):
-		return "its record was changed after it was signed, or is another pull request's"
+		return "its record was changed after it was signed, or belongs to another pull request"
 	}
 	key := hex.EncodeToString(s.Key)
 	own := verdict.SameLogin(login, pr.Viewer) && known.Key == key

@@ -63,7 +63,7 @@ func TestOnlyWhatAReviewerSignedIsBelieved(t *testing.T) {
 		"the record was edited": {func(r *forge.SubmittedReview, _ *forge.PullRequest) {
 			r.Body = strings.Replace(r.Body, `"round":1`, `"round":2`, 1)
 		}, "changed after it was signed"},
-		"of another pull request": {func(_ *forge.SubmittedReview, pr *forge.PullRequest) { pr.DatabaseID++ }, "another pull request's"},
+		"of another pull request": {func(_ *forge.SubmittedReview, pr *forge.PullRequest) { pr.DatabaseID++ }, "another pull request"},
 		"signed with another key": {func(r *forge.SubmittedReview, pr *forge.PullRequest) {
 			r.Body = review(t, trust.Signer(other, *pr)).Body
 		}, "list all keys of that login under `keys`"},
@@ -198,7 +198,7 @@ func TestAKeyIsItsMachinesAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trust.Key(dir); err == nil || !strings.Contains(err.Error(), "holds no key") {
+	if _, err := trust.Key(dir); err == nil || !strings.Contains(err.Error(), "contains no key") {
 		t.Errorf("with a damaged file: %v", err)
 	}
 }

@@ -65,11 +65,11 @@ type Job struct {
 // Read reads the event that the workflow runs for.
 func (w *Job) Read() error {
 	if w.Getenv("GITHUB_ACTIONS") != "true" {
-		return errors.New("this is no job of GitHub Actions: use touchstone guard, or touchstone review")
+		return errors.New("this is not a job of GitHub Actions: use touchstone guard, or touchstone review")
 	}
 	w.repository = w.Getenv("GITHUB_REPOSITORY")
 	if name := w.Getenv("GITHUB_EVENT_NAME"); name == "pull_request_target" || name == "workflow_run" {
-		return fmt.Errorf("this workflow runs on %s, where a fork's change is given the repository's secrets: have it run on pull_request", name)
+		return fmt.Errorf("this workflow runs on %s, where a fork's change gets the repository's secrets: run it on pull_request", name)
 	}
 	file, err := os.Open(w.Getenv("GITHUB_EVENT_PATH"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (w *Job) Read() error {
 // Guard runs the guard on the commit that is checked out.
 func (w *Job) Guard(ctx context.Context) error {
 	if w.Base == "" {
-		return config.Mistake{Err: errors.New("the workflow's event names no base: run it on pull_request or merge_group, or say --base REV")}
+		return config.Mistake{Err: errors.New("the workflow's event names no base: run it on pull_request or merge_group, or give --base REV")}
 	}
 	c, err := clone.Open(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *Job) Guard(ctx context.Context) error {
 	}
 	text := "Nothing here certainly lowers the quality bar."
 	if len(holds) > 0 {
-		text = fmt.Sprintf("%s: take them back, or let a person approve them.", verdict.Amount(len(holds), "hold", "holds"))
+		text = fmt.Sprintf("%s: undo them, or have a person approve them.", verdict.Amount(len(holds), "hold", "holds"))
 	}
 	if more := len(found) - len(shown); more > 0 {
 		text += fmt.Sprintf(" %d more could lower it.", more)
@@ -214,7 +214,7 @@ func (w *Job) output(verdict string, findings int) error {
 		path = ""
 	}
 	if strings.ContainsAny(path, "\r\n") {
-		return errors.New("--sarif names a file with a line break, which an output of a step cannot hold")
+		return errors.New("--sarif names a file with a line break, which a step's output cannot contain")
 	}
 	return w.add("GITHUB_OUTPUT", fmt.Sprintf("verdict=%s\nfindings=%d\nsarif=%s\n", verdict, findings, path))
 }
