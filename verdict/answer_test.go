@@ -105,7 +105,7 @@ func TestJudgeBlocks(t *testing.T) {
 		return block(encode(t, a)) + ends
 	}
 	marker := "does not end in a verdict marker"
-	run := "does not stand below this run's own nonce"
+	run := "is not below this run's own nonce"
 	unread := "could not be read"
 	tests := []struct {
 		name, text string
@@ -144,9 +144,9 @@ func TestJudgeBlocks(t *testing.T) {
 		{"list instead of object", block("["+data+"]") + ends, unread},
 		{"findings missing", block(strings.Replace(data, `"findings"`, `"issues"`, 1)) + ends, "lists no findings"},
 		{"findings null", block(strings.Replace(data, `"findings":[]`, `"findings":null`, 1)) + ends, "lists no findings"},
-		{"findings unsaid by a duplicate", block(`{"findings":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
-		{"duplicate by case", block(`{"FINDINGS":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
-		{"duplicate by folding", block(`{"findingſ":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" stands there twice`},
+		{"findings unsaid by a duplicate", block(`{"findings":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" appears twice`},
+		{"duplicate by case", block(`{"FINDINGS":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" appears twice`},
+		{"duplicate by folding", block(`{"findingſ":[{"severity":"critical"}],`+data[1:]) + ends, `"findings" appears twice`},
 		{"duplicate inside a finding", block(strings.Replace(data, `"findings":[]`,
 			`"findings":[{"severity":"major","severity":"nit","dimension":"Test"}]`, 1)) + ends, "twice"},
 		{"nested too deep", block(strings.Repeat("[", 1<<20)) + ends, unread},

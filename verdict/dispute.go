@@ -14,8 +14,8 @@ func Disputes(head string, evidence map[string]string) string {
 	for _, id := range slices.Sorted(maps.Keys(evidence)) {
 		fmt.Fprintf(&b, "/touchstone dispute %s %s\n\n", id, squeeze(evidence[id]))
 	}
-	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what stands after that " +
-		"has to be repaired, or decided by a person.\n\n")
+	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what is still open after that " +
+		"must be fixed, or a person must decide.\n\n")
 	return b.String() + DisputesMark(head)
 }
 

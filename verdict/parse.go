@@ -22,7 +22,7 @@ func splitMarker(text, nonce string) (body string, marked Verdict, doubt string)
 		return text, "", "The session's answer does not end in a verdict marker."
 	}
 	if body, last = ending(text, nonce, last); last == "" {
-		return text, "", "The verdict marker does not stand below this run's own nonce."
+		return text, "", "The verdict marker is not below this run's own nonce."
 	}
 	return body, marked, ""
 }
@@ -97,7 +97,7 @@ func uniqueKeys(d *json.Decoder) error {
 			// ASCII letters.
 			name := strings.ToLower(strings.ToUpper(fmt.Sprint(key)))
 			if seen[name] {
-				return fmt.Errorf("the key %q stands there twice", name)
+				return fmt.Errorf("the key %q appears twice", name)
 			}
 			seen[name] = true
 			if err := uniqueKeys(d); err != nil {

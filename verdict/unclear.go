@@ -45,18 +45,18 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 		case c.Verb == Stop:
 			continue
 		case comment.InReview:
-			why = "An order counts in a comment on the conversation only, and not in a review or on a line; give it there."
+			why = "An order counts only in a comment on the conversation, not in a review or on a line; give it there."
 		case comment.Edited:
-			why = "An edited comment orders nothing, since nobody sees what it said before; give the order in a new one."
+			why = "An edited comment gives no order, since nobody sees what it said before; give the order in a new comment."
 		case !comment.may(c.Verb) && (c.Verb == Waive && comment.CanWaive || c.Verb == BreakGlass && comment.CanBreakGlass):
-			why = fmt.Sprintf("`%s` counts only of somebody who wrote and pushed no part of this pull request; ask somebody else who maintains "+
+			why = fmt.Sprintf("`%s` counts only from someone who wrote and pushed no part of this pull request; ask someone else who maintains "+
 				"the repository.", c.Verb)
 		case !comment.may(c.Verb):
-			why = fmt.Sprintf("`%s` takes more rights here than you have; ask somebody who maintains the repository.", c.Verb)
+			why = fmt.Sprintf("`%s` needs more rights here than you have; ask someone who maintains the repository.", c.Verb)
 		case comment.Refused:
 			why = "An agent read this order when you had no right to give it; give it again in a new comment."
 		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
-			why = fmt.Sprintf("No finding here has the id `%s`; the ids stand at the findings in the latest review.", c.Finding)
+			why = fmt.Sprintf("No finding here has the id `%s`; the latest review shows the id of each finding.", c.Finding)
 		default:
 			continue
 		}
@@ -76,7 +76,7 @@ func rightForm(body string) string {
 	var all []string
 	for _, f := range forms {
 		if verb == string(f.verb) {
-			return fmt.Sprintf("It is written `%s`, all of it on the first line of a comment.", f.form)
+			return fmt.Sprintf("Write `%s`, all of it on the first line of a comment.", f.form)
 		}
 		all = append(all, "`"+f.form+"`")
 	}

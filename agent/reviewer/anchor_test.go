@@ -66,7 +66,7 @@ func TestAFindingAboutRemovedLinesStandsBesideThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := out.Review.Comments
-	if len(c) != 1 || c[0].Line != 31 || c[0].Side != "RIGHT" || !strings.Contains(c[0].Body, "lines that the change takes away here") {
+	if len(c) != 1 || c[0].Line != 31 || c[0].Side != "RIGHT" || !strings.Contains(c[0].Body, "lines that the change removes here") {
 		t.Errorf("the comments are %+v, in the body %s", c, out.Review.Body)
 	}
 	if e := out.Record.Ledger; len(e) != 1 || e[0].Line != 0 {

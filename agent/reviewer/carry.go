@@ -90,8 +90,8 @@ func (p *Prepared) carry(from approval) (Outcome, error) {
 func (from approval) why(baseBranch string) string {
 	of := fmt.Sprintf("[the approval of %s](%s)", verdict.Short(from.record.Head), from.review.URL)
 	if n := len(from.edits); n > 0 {
-		return fmt.Sprintf("This head is what %s saw with the %s applied that its nits propose, byte for byte, and nothing else. The "+
-			"guidelines are the same.",
+		return fmt.Sprintf("This head is what %s reviewed, with the %s applied that its nits propose: byte for byte the same, and nothing "+
+			"else. The guidelines are the same.",
 			of, verdict.Amount(n, "suggestion", "suggestions"))
 	}
 	return fmt.Sprintf("Merging this head changes %s as %s saw it, file for file, and the guidelines are the same.", code(baseBranch), of)

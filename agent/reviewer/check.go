@@ -82,7 +82,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 		req.Budget = (allowed.USD - x.Result.CostUSD) / float64(len(due))
 	}
 	if req.Timeout <= 0 || allowed.USD > 0 && req.Budget <= 0 {
-		zerolog.Ctx(ctx).Warn().Msg("nothing is left of the review's time or budget to check its findings; they stand")
+		zerolog.Ctx(ctx).Warn().Msg("no time or budget is left to check the review's findings; they are kept")
 		return nil
 	}
 	type answer struct {
@@ -115,7 +115,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 			c, a.err = p.judgeCheck(ctx, f, a.result.Text, a.nonce)
 		}
 		if a.err != nil {
-			zerolog.Ctx(ctx).Warn().Err(a.err).Str("finding", f.ID).Msg("a finding stands that could not be checked")
+			zerolog.Ctx(ctx).Warn().Err(a.err).Str("finding", f.ID).Msg("cannot check a finding; it is kept")
 		}
 		x.Judgement.Weigh(f.ID, c)
 	}
@@ -143,7 +143,7 @@ func once(ctx context.Context, e engine.Engine, req engine.Request, prompt strin
 	}
 	result, err := session.Ask(ctx, prompt)
 	if closing := session.Close(); closing != nil {
-		zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
+		zerolog.Ctx(ctx).Warn().Err(closing).Msg("cannot clean up the session")
 	}
 	return result, err
 }

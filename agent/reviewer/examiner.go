@@ -154,6 +154,6 @@ func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, err
 func (p *Prepared) Close(ctx context.Context) {
 	if err := os.RemoveAll(p.tempDir); err != nil {
 		// A leftover directory is no reason to lose the review.
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session's files could not be removed")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot remove the session's files")
 	}
 }

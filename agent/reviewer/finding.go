@@ -108,7 +108,7 @@ func (s Subject) linesOfHead(ctx context.Context, merged map[string]diff.File) f
 	return func(f verdict.Finding) place {
 		view, err := shown()
 		if err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("findings stand in the body of the review, since their lines in the head are not known")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("findings are put into the body of the review, since their lines in the head are not known")
 			return place{name: f.Place()}
 		}
 		start := cmp.Or(f.StartLine, f.Line)
@@ -160,7 +160,7 @@ func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 		b.WriteString("\n\nThis code was there in an earlier round, which should have found it.")
 	}
 	if f.Was != "" {
-		fmt.Fprintf(&b, "\n\nThe session called it %s; a rule's severity is not lowered.", f.Was)
+		fmt.Fprintf(&b, "\n\nThe session rated it %s; a session cannot lower a rule's severity.", f.Was)
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
 	b.WriteString(labelled("Why it was lowered", f.Reach))
@@ -278,9 +278,9 @@ func (w reviewWriter) comment(f verdict.Finding, a place, head func(path string)
 	body := w.describe(f, replace)
 	switch {
 	case a.removed:
-		body += "\n\nIt is about lines that the change takes away here."
+		body += "\n\nIt is about lines that the change removes here."
 	case !a.exact:
-		body = body + "\n\nIt is about " + code(a.name) + ", where GitHub takes no comment."
+		body = body + "\n\nIt is about " + code(a.name) + ", where GitHub accepts no comment."
 	}
 	return forge.ReviewComment{Path: a.path, StartLine: a.start, Line: a.line, Side: a.side, Body: clipBlock(body, maxComment)}
 }

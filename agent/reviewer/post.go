@@ -66,7 +66,7 @@ func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, post
 	log := zerolog.Ctx(ctx)
 	after, err := r.Read.PullRequest(ctx, before.Ref)
 	if err != nil {
-		log.Warn().Err(err).Msg("whether another agent posted a review at the same time is not known")
+		log.Warn().Err(err).Msg("cannot check whether another agent posted a review at the same time")
 		return false
 	}
 	type rival struct {
@@ -96,7 +96,7 @@ func (r *Reviewer) Withdrawn(ctx context.Context, before forge.PullRequest, post
 	})
 	for _, loser := range rivals[1:] {
 		if err := r.Withdraw.DismissReview(ctx, before.Ref, loser.id, twice); err != nil {
-			log.Warn().Err(err).Int64("review", loser.id).Msg("a review that was posted twice could not be withdrawn")
+			log.Warn().Err(err).Int64("review", loser.id).Msg("cannot withdraw a review that was posted twice")
 		}
 	}
 	return rivals[0].id != posted.ID
@@ -148,7 +148,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 			f.Rule = "" // the thread begins with the rule
 			text := clipBlock(lead+"\n\n"+p.writer().argue(f, false), maxComment)
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
-				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is still there does not say how")
+				log.Warn().Err(err).Str("finding", t.Finding).Msg("cannot answer in the thread of a finding that is still there")
 			}
 		}
 		if !gone[t.Finding] || t.Resolved {
@@ -156,11 +156,11 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 		}
 		if word := wrong[t.Finding]; word != "" {
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, word+": "+why[t.Finding]); err != nil {
-				log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that was wrong does not say why")
+				log.Warn().Err(err).Str("finding", t.Finding).Msg("cannot answer in the thread of a finding that was wrong")
 			}
 		}
 		if err := r.Resolve.ResolveThread(ctx, pr.Ref.Repo, t.ID); err != nil {
-			log.Warn().Err(err).Str("finding", t.Finding).Msg("the thread of a finding that is gone stays open")
+			log.Warn().Err(err).Str("finding", t.Finding).Msg("cannot resolve the thread of a finding that is gone")
 		}
 	}
 }

@@ -121,8 +121,8 @@ func paginate(blocks []string, foot, head string) (body string, more []string) {
 }
 
 // contradict tells people who never saw such a review what the id of a finding is for.
-const contradict = "<sub>A finding that is wrong: comment `/touchstone dispute ID REASON`, and the next review judges it anew. A " +
-	"maintainer may `/touchstone waive ID REASON`.</sub>"
+const contradict = "<sub>If a finding is wrong, comment `/touchstone dispute ID REASON`, and the next review judges it again. A " +
+	"maintainer may accept a finding with `/touchstone waive ID REASON`.</sub>"
 
 // headline says the result: the verdict and counts as code words them, then the session's own summary. It
 // also counts the earlier findings that are gone and the files that were left out, which were not read.
@@ -200,8 +200,8 @@ func doubts(j verdict.Judgement) (lines []string) {
 	return lines
 }
 
-const heldHeading = "#### Only a person can let this pass\n\nCode found what follows, and no model's approval lifts it. A person with " +
-	"write access who wants it so approves this very commit.\n\n"
+const heldHeading = "#### Only a person can let this pass\n\nCode found the following, and no model can approve it. To let it pass, a " +
+	"person with write access approves exactly this commit.\n\n"
 
 // held lists what only a person can let pass.
 func held(holds []verdict.Hold) (lines []string) {
@@ -310,9 +310,9 @@ func (w reviewWriter) forOwners(j verdict.Judgement) string {
 		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), w.tripped[rule],
 			int(pastSpan.Hours()/24)))
 	}
-	return details("For the owners of the guidelines: rules that trip here again and again",
-		"Where a type, a lint rule or a CI check can hold one of them, it costs less than finding it in each review. The author of this "+
-			"change owes nothing for it.\n\n"+strings.Join(lines, "\n"))
+	return details("For the owners of the guidelines: rules that are often broken here",
+		"If a type, a lint rule or a CI check can enforce one of them, that costs less than finding it in each review. The author of this "+
+			"change need not do anything about it.\n\n"+strings.Join(lines, "\n"))
 }
 
 // details is a text that is folded until clicked.

@@ -98,7 +98,7 @@ type Outcome struct {
 
 // ErrOvertaken says that the head moved, or this login reviewed it elsewhere, before the review could be
 // posted. Then nothing was posted, or it was withdrawn.
-var ErrOvertaken = errors.New("the pull request moved on while it was reviewed")
+var ErrOvertaken = errors.New("the pull request changed while it was being reviewed")
 
 // Options vary one review.
 type Options struct {
@@ -130,7 +130,7 @@ func (r *Reviewer) Review(ctx context.Context, pr forge.PullRequest, opts Option
 	case approved != nil:
 		out, err = p.carry(*approved)
 	case opts.Allowance.NoModel:
-		err = errors.New("the approval of an earlier head cannot be carried over to this one, and no session may be begun")
+		err = errors.New("the approval of an earlier head cannot be carried over to this one, and no session may start")
 	default:
 		out, err = p.review(ctx, opts)
 	}

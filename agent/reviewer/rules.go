@@ -17,11 +17,11 @@ import (
 
 // ErrRules says that guideline documents that override the embedded ones cannot be read. A review without
 // them would apply the wrong rules.
-var ErrRules = errors.New("the guidelines are broken; mend them where they are kept")
+var ErrRules = errors.New("the guidelines are invalid; correct them where they are kept")
 
 // ErrSettings says that the repository's settings cannot be read. A review without them would approve what
 // they are meant to stop.
-var ErrSettings = errors.New("the repository's settings are broken")
+var ErrSettings = errors.New("the repository's settings are invalid")
 
 // rules are the embedded guidelines, overridden by the organisation's documents and then by the repository's
 // own. The latter are read from the base, so that no change can weaken the rules that it is judged by. Result

@@ -19,7 +19,7 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 	a := agentOf(g, decide.Reviewer, loopback.Judge)
 	comment(g, loopback.Person, "/touchstone resum")
 	comment(g, loopback.Person, "/touchstone waive "+verdict.Fingerprint(unsafe)+" ours")
-	for _, want := range []string{"The orders are `/touchstone review`", "`waive` takes more rights"} {
+	for _, want := range []string{"The orders are `/touchstone review`", "`waive` needs more rights"} {
 		action := decided(t, g, a, pr)
 		if action.Kind != decide.Reply {
 			t.Fatalf("it comes to %+v", action)
@@ -53,7 +53,7 @@ func TestOrdersInReviews(t *testing.T) {
 	}
 	review("/touchstone fix")
 	action := decided(t, g, judge, pr)
-	if action.Kind != decide.Reply || !strings.Contains(action.Unclear.Why, "in a comment on the conversation only") {
+	if action.Kind != decide.Reply || !strings.Contains(action.Unclear.Why, "only in a comment on the conversation") {
 		t.Fatalf("an order in a review comes to %+v", action)
 	}
 	if _, err := judge.Act(t.Context(), pr, action); err != nil {
