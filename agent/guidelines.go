@@ -16,7 +16,7 @@ func newGuidelines(s *cli.Settings) *cobra.Command {
 		Short: "Check guideline documents, and see which rules judge a change",
 		Long: `guidelines works on the rules that every finding of a review cites. The rules
 are rows of tables in Markdown documents, in three layers: built-in ones, those
-of an organisation, and those that a repository has in ` + guidelineDir + `
+of an organization, and those that a repository has in ` + guidelineDir + `
 on its base branch. A later layer wins: a document replaces one of the same name
 completely; a row with the id of another document's row replaces that row or,
 with the severity off, disables it.`,

@@ -37,7 +37,7 @@ its criterion.
 With --pr the change is that of a pull request. With --base it is what is
 committed on HEAD of the clone in the working directory since it branched off
 REV; nothing is sent or fetched. In both cases a repository's own documents are
-read from the base, and an organisation's from the directory or the repository
+read from the base, and an organization's from the directory or the repository
 that guidelines in the configuration names.`,
 		Example: "  touchstone guidelines show --base origin/main\n  touchstone guidelines show --pr 12 --repo acme/app",
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -169,28 +169,28 @@ func amendments(rows ...string) string {
 
 func TestAmendments(t *testing.T) {
 	base := defaults(t)
-	organisation := base.Overlay(parsed(t, "acme", amendments(
+	organization := base.Overlay(parsed(t, "acme", amendments(
 		"| doc/D12 | off | all | Our editors do it. |",
 		"| test/T8 | nit | tests | Tests wait for conditions. |",
 	)))
-	repository := organisation.Overlay(parsed(t, "local", amendments(
+	repository := organization.Overlay(parsed(t, "local", amendments(
 		"| local/L1 | minor | code | Our own. |",
 		"| doc/D12 | nit | docs | Spelling counts here. |",
 		"| security/S99 | major | all | A rule that the defaults dropped. |",
 		"| security/S98 | off | all | Dropped, too. |",
 	)))
 
-	if _, ok := organisation.Row("doc/D12"); ok {
+	if _, ok := organization.Row("doc/D12"); ok {
 		t.Error("a rule that is off is found")
 	}
-	if slices.Contains(ids(organisation.For(changed("README.md"))), "doc/D12") || strings.Contains(organisation.RenderAll(), "doc/D12") {
+	if slices.Contains(ids(organization.For(changed("README.md"))), "doc/D12") || strings.Contains(organization.RenderAll(), "doc/D12") {
 		t.Error("a rule that is off is shown")
 	}
-	row, ok := organisation.Row("test/T8")
+	row, ok := organization.Row("test/T8")
 	if !ok || row.Severity != "nit" || row.Criterion != "Tests wait for conditions." || row.Document != "test" || row.Source != "acme" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(organisation.RenderAll(), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
+	if !strings.Contains(organization.RenderAll(), "| test/T8 | nit | tests | Tests wait for conditions. |\n| test/T9 |") {
 		t.Error("a replaced rule does not stand where the old one stood")
 	}
 	if row, _ := repository.Row("doc/D12"); row.Severity != "nit" || row.Source != "local" {
@@ -214,7 +214,7 @@ func TestAmendments(t *testing.T) {
 	if row, ok := base.Row("test/T8"); !ok || row.Severity != "minor or nit" {
 		t.Error("the set that was laid over has changed")
 	}
-	versions := []string{base.Version(), organisation.Version(), repository.Version()}
+	versions := []string{base.Version(), organization.Version(), repository.Version()}
 	slices.Sort(versions)
 	if len(slices.Compact(versions)) != 3 {
 		t.Errorf("versions are the same: %v", versions)

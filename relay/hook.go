@@ -33,15 +33,15 @@ func hookInstallCommand() *cobra.Command {
 	var events []string
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Make GitHub send a repository's or organisation's events",
-		Long: `Create the webhook that sends a repository's or an organisation's events to the
+		Short: "Make GitHub send a repository's or organization's events",
+		Long: `Create the webhook that sends a repository's or an organization's events to the
 relay, and wait until GitHub's ping arrives there. The relay has to be running.
 If a webhook with the same address exists, this updates its events and its
 secret. With a secret that is not the relay's, the webhook no longer works until
 you run this again with the right one.
 
 GITHUB_TOKEN holds a token with the permission Webhooks, read and write (a
-classic token needs the scope admin:repo_hook, for an organisation
+classic token needs the scope admin:repo_hook, for an organization
 admin:org_hook). RELAY_GITHUB_SECRET holds the secret, the same as where the
 relay runs. Or --config names the relay's configuration.`,
 		Example: `  touchstone-relay hook install --repo acme/app
@@ -82,7 +82,7 @@ relay runs. Or --config names the relay's configuration.`,
 		},
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "the repository, such as acme/app")
-	cmd.Flags().StringVar(&org, "org", "", "or the organisation, such as acme: one webhook for all its repositories")
+	cmd.Flags().StringVar(&org, "org", "", "or the organization, such as acme: one webhook for all its repositories")
 	cmd.Flags().StringVar(&address, "url", "", "the address under which GitHub reaches the relay's endpoint, such as https://relay.example.com/webhooks/github")
 	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
 	cmd.Flags().StringVar(&configFile, "config", "",
@@ -118,14 +118,14 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 // webhook checks the arguments and the environment.
 func webhook(repo, org, address, secret string, events []string) (recovery.Webhook, error) {
 	if (repo == "") == (org == "") {
-		return recovery.Webhook{}, errors.New("no repository or organisation given; use --repo acme/app or --org acme")
+		return recovery.Webhook{}, errors.New("no repository or organization given; use --repo acme/app or --org acme")
 	}
 	owner, err := recovery.ParseTarget(cmp.Or(repo, org))
 	if err != nil {
 		return recovery.Webhook{}, err
 	}
 	if repo != "" && !strings.Contains(repo, "/") || org != "" && strings.Contains(org, "/") {
-		return recovery.Webhook{}, fmt.Errorf("%q is not valid: --repo takes a repository such as acme/app, --org an organisation such as acme",
+		return recovery.Webhook{}, fmt.Errorf("%q is not valid: --repo takes a repository such as acme/app, --org an organization such as acme",
 			cmp.Or(repo, org))
 	}
 	parsed, err := url.Parse(address)

@@ -101,7 +101,7 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config.TLSCert, "tls-cert", "", "encrypt connections: the certificate with its chain, a PEM file")
 	cmd.Flags().StringVar(&config.TLSKey, "tls-key", "", "the certificate's private key, a PEM file")
 	cmd.Flags().StringSliceVar(&config.Recover, "recover", nil,
-		"look after the webhooks of acme/app (a repository), acme (an organisation) or app:12345 (a GitHub App) (repeatable)")
+		"look after the webhooks of acme/app (a repository), acme (an organization) or app:12345 (a GitHub App) (repeatable)")
 	cmd.Flags().StringVar(&config.PublicURL, "public-url", "",
 		"the relay's public address, such as https://relay.example.com: invitations lead there, and only webhooks that do are "+
 			"looked after")

@@ -46,7 +46,7 @@ type Config struct {
 	UnsignedUntil Date `yaml:"unsigned_until"`
 	// Review is ReviewRequested, the default, or ReviewAll.
 	Review string `yaml:"review"`
-	// Guidelines is the place of an organisation's own guideline documents, which override the built-in ones
+	// Guidelines is the place of an organization's own guideline documents, which override the built-in ones
 	// and are overridden by a repository's: a directory, which Load makes absolute, or a repository as
 	// owner/name or owner/name@ref. None by default.
 	Guidelines string  `yaml:"guidelines"`

@@ -38,7 +38,7 @@ import (
 
 // The people and the programs of these tests.
 const (
-	owner    = "acme"   // the organisation that holds the repository
+	owner    = "acme"   // the organization that holds the repository
 	admin    = "root"   // looks and breaks things, is nobody's agent
 	author   = "alice"  // opens pull requests; the author agent acts as her
 	reviewer = "judge"  // the reviewer agent acts as it

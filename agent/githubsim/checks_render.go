@@ -13,8 +13,8 @@ func (s *Sim) renderApp(app *account) object {
 	permissions, events := map[string]string{"checks": "write", "metadata": "read"}, []string{"check_run", "check_suite"}
 	if app != nil && app.registered != nil {
 		permissions, events = app.registered.Permissions, app.registered.Events
-		if owner = s.renderUser(s.accounts[0]); app.registered.organisation != "" {
-			owner = s.renderOrganisationAsOwner(app.registered.organisation)
+		if owner = s.renderUser(s.accounts[0]); app.registered.organization != "" {
+			owner = s.renderOrganizationAsOwner(app.registered.organization)
 		}
 	}
 	return object{

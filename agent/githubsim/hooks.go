@@ -21,7 +21,7 @@ import (
 // https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
 const deliveryTimeout = 10 * time.Second
 
-// hookSet holds the webhooks of a repository, an organisation or an app.
+// hookSet holds the webhooks of a repository, an organization or an app.
 type hookSet struct {
 	kind   string // the "type" of its hooks
 	target string // the owner's kind in the header of a delivery
@@ -30,8 +30,8 @@ type hookSet struct {
 	hooks  []*hook
 }
 
-// organisation returns the hooks of an owner of repositories that is not an account.
-func (s *Sim) organisation(login string) *hookSet {
+// organization returns the hooks of an owner of repositories that is not an account.
+func (s *Sim) organization(login string) *hookSet {
 	key := strings.ToLower(login)
 	if s.orgs[key] == nil {
 		s.orgs[key] = &hookSet{kind: "Organization", target: "organization", id: s.id(), path: "/orgs/" + login + "/hooks"}
@@ -43,7 +43,7 @@ func (s *Sim) organisation(login string) *hookSet {
 func (s *Sim) listeners(r *repo) []*hook {
 	all := slices.Clone(r.hooks.hooks)
 	if s.findAccount(r.owner) == nil {
-		all = append(all, s.organisation(r.owner).hooks...)
+		all = append(all, s.organization(r.owner).hooks...)
 	}
 	for _, a := range s.accounts {
 		if a.hooks != nil && r.permission(a) != "none" {
@@ -71,7 +71,7 @@ type delivery struct {
 	event, action  string
 	payload        []byte
 	redelivery     bool
-	repo           int64 // 0 for a ping of an organisation or an app
+	repo           int64 // 0 for a ping of an organization or an app
 	installation   int64 // 0 unless the hook is an app's
 	at, due        time.Time
 	took           time.Duration
@@ -104,7 +104,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 			payload["installation"] = object{"id": d.installation, "node_id": nodeID("MDIz", d.installation)}
 		}
 		if s.findAccount(r.owner) == nil {
-			payload["organization"] = s.renderOrganisation(r.owner)
+			payload["organization"] = s.renderOrganization(r.owner)
 		}
 		var err error
 		if d.payload, err = json.Marshal(payload); err != nil {
@@ -114,10 +114,10 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 	}
 }
 
-func (s *Sim) renderOrganisation(login string) object {
+func (s *Sim) renderOrganization(login string) object {
 	self := s.api("/orgs/%s", login)
 	return object{
-		"login": login, "id": s.organisation(login).id, "node_id": nodeID("O", s.organisation(login).id), "description": nil, "url": self,
+		"login": login, "id": s.organization(login).id, "node_id": nodeID("O", s.organization(login).id), "description": nil, "url": self,
 		"repos_url": self + "/repos", "events_url": self + "/events", "hooks_url": self + "/hooks", "issues_url": self + "/issues",
 		"members_url": self + "/members{/member}", "public_members_url": self + "/public_members{/member}",
 		"avatar_url": s.url + "/avatars/" + login,

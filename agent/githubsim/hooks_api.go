@@ -31,7 +31,7 @@ func (c *call) needAdmin() error {
 	return nil
 }
 
-// hookSet finds the hooks that the path names, if the caller may see them: a repository's, an organisation's
+// hookSet finds the hooks that the path names, if the caller may see them: a repository's, an organization's
 // or, for an app that signs with its own key, the app's.
 func (c *call) hookSet() (*hookSet, error) {
 	org := c.r.PathValue("org")
@@ -43,7 +43,7 @@ func (c *call) hookSet() (*hookSet, error) {
 		if !c.user.Admin || !owns || c.sim.findAccount(org) != nil {
 			return nil, errNotFound
 		}
-		return c.sim.organisation(org), nil
+		return c.sim.organization(org), nil
 	}
 	return c.user.hooks, c.asApp()
 }
@@ -106,7 +106,7 @@ func (c *call) ping(h *hook) {
 	if c.repo != nil {
 		payload["repository"], d.repo = c.sim.renderRepo(c.repo), c.repo.id
 	} else if org := c.r.PathValue("org"); org != "" {
-		payload["organization"] = c.sim.renderOrganisation(org)
+		payload["organization"] = c.sim.renderOrganization(org)
 	}
 	var err error
 	if d.payload, err = json.Marshal(payload); err != nil {

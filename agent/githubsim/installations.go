@@ -187,7 +187,7 @@ func (i *installation) selection() string {
 
 func (s *Sim) renderInstallation(at *installation) object {
 	self, by := s.api("/app/installations/%d", at.id), any(nil)
-	account, kind := s.renderOrganisationAsOwner(at.owner), "Organization"
+	account, kind := s.renderOrganizationAsOwner(at.owner), "Organization"
 	if a := s.findAccount(at.owner); a != nil {
 		account, kind = s.renderUser(a), "User"
 	}
@@ -204,6 +204,6 @@ func (s *Sim) renderInstallation(at *installation) object {
 	}
 }
 
-func (s *Sim) renderOrganisationAsOwner(login string) object {
-	return s.renderOwner(login, s.organisation(login).id, "Organization")
+func (s *Sim) renderOrganizationAsOwner(login string) object {
+	return s.renderOwner(login, s.organization(login).id, "Organization")
 }

@@ -35,7 +35,7 @@ type manifest struct {
 // registration is an app whose manifest's code is to be exchanged.
 type registration struct {
 	manifest
-	organisation string // empty if a person owns the app
+	organization string // empty if a person owns the app
 	begun        time.Time
 }
 
@@ -44,8 +44,8 @@ const codeLife = time.Hour
 
 // registerPage asks the person whether to create the app: they can change the name, and see the rest.
 var registerPage = template.Must(template.New("").Parse(`<!doctype html><title>Register new GitHub App</title>
-<h1>Register {{with .Organisation}}{{.}}'s{{else}}your{{end}} GitHub App</h1>
-<form method="post" action="/settings/apps/new/confirmed?state={{.State}}&amp;organization={{.Organisation}}">
+<h1>Register {{with .Organization}}{{.}}'s{{else}}your{{end}} GitHub App</h1>
+<form method="post" action="/settings/apps/new/confirmed?state={{.State}}&amp;organization={{.Organization}}">
 <label>GitHub App name <input name="name" value="{{.Name}}"></label>
 <input type="hidden" name="manifest" value="{{.Manifest}}">
 <ul>{{range $what, $may := .Permissions}}<li>{{$what}}: {{$may}}</li>{{end}}</ul>
@@ -75,7 +75,7 @@ func (s *Sim) pages(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organisation string) {
+func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organization string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	var m manifest
 	if err := json.Unmarshal([]byte(r.PostFormValue("manifest")), &m); err != nil || !m.valid() {
@@ -83,7 +83,7 @@ func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organisation 
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = registerPage.Execute(w, map[string]any{"Organisation": organisation, "State": r.URL.Query().Get("state"), "Name": m.Name,
+	_ = registerPage.Execute(w, map[string]any{"Organization": organization, "State": r.URL.Query().Get("state"), "Name": m.Name,
 		"Manifest": r.PostFormValue("manifest"), "Permissions": m.Permissions})
 }
 
@@ -112,7 +112,7 @@ func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code := randomHex(20)
-	s.registrations[code] = registration{manifest: m, organisation: r.URL.Query().Get("organization"), begun: s.now()}
+	s.registrations[code] = registration{manifest: m, organization: r.URL.Query().Get("organization"), begun: s.now()}
 	back, _ := url.Parse(m.RedirectURL)
 	query := back.Query()
 	query.Set("code", code)

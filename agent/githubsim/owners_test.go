@@ -43,7 +43,7 @@ func (w *world) hookSurface() {
 	}
 }
 
-// orgHookSurface does the same for the organisation's.
+// orgHookSurface does the same for the organization's.
 func (w *world) orgHookSurface() {
 	t, ctx, admin := w.t, w.t.Context(), w.As("admin")
 	hook := must(admin.Organizations.CreateHook(ctx, "acme", &github.Hook{
@@ -64,11 +64,11 @@ func (w *world) orgHookSurface() {
 	succeeds(t)(admin.Organizations.DeleteHook(ctx, "acme", hook.GetID()))
 	for _, login := range []string{reviewer, bot} {
 		if _, _, err := w.As(login).Organizations.ListHooks(ctx, "acme", nil); status(err) != http.StatusNotFound {
-			t.Errorf("the organisation's hooks as %s: %v", login, err)
+			t.Errorf("the organization's hooks as %s: %v", login, err)
 		}
 	}
 	if _, _, err := admin.Organizations.ListHooks(ctx, "none", nil); status(err) != http.StatusNotFound {
-		t.Errorf("hooks of no organisation: %v", err)
+		t.Errorf("hooks of no organization: %v", err)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestDeliveriesPageByCursor(t *testing.T) {
 	}
 }
 
-func TestTheOrganisationHearsOfItsRepositories(t *testing.T) {
+func TestTheOrganizationHearsOfItsRepositories(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	inbox := w.receive("json", func(url string) {
 		must(w.As("admin").Organizations.CreateHook(t.Context(), "acme", &github.Hook{
@@ -216,6 +216,6 @@ func TestTheOrganisationHearsOfItsRepositories(t *testing.T) {
 	}
 	var payload struct{ Organization struct{ Login string } }
 	if err := json.Unmarshal(inbox.events[1].payload, &payload); err != nil || payload.Organization.Login != "acme" {
-		t.Errorf("the payload is of the organisation %q, %v", payload.Organization.Login, err)
+		t.Errorf("the payload is of the organization %q, %v", payload.Organization.Login, err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package remoteguidelines owns where an organisation's own guideline documents come from: a
+// Package remoteguidelines owns where an organization's own guideline documents come from: a
 // directory of this machine, or a repository for all of them. Of a repository it keeps in
 // memory what it read last, and asks each time which commit that was.
 package remoteguidelines
@@ -73,7 +73,7 @@ func (r *repository) texts(ctx context.Context) (map[string]string, error) {
 	defer r.mu.Unlock()
 	texts, err := r.fresh(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the organisation's guidelines in %s at %s: %w", r.repo, r.ref, err)
+		return nil, fmt.Errorf("read the organization's guidelines in %s at %s: %w", r.repo, r.ref, err)
 	}
 	return texts, nil
 }

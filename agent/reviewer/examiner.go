@@ -26,7 +26,7 @@ import (
 type Examiner struct {
 	Engine     engine.Engine
 	Guidelines guidelines.Set
-	// Layer returns the texts of an organisation's own guideline documents, by name. They override
+	// Layer returns the texts of an organization's own guideline documents, by name. They override
 	// Guidelines, and the repository's documents override them. Nil means none.
 	Layer func(context.Context) (map[string]string, error)
 	// Settings returns the present settings of the engine: a session takes its model and time limits from

@@ -168,14 +168,14 @@ func TestRulesAreTheBases(t *testing.T) {
 	}
 }
 
-func TestAnOrganisationsRulesLieBetween(t *testing.T) {
+func TestAnOrganizationsRulesLieBetween(t *testing.T) {
 	t.Parallel()
 	const row = "| doc/D12 | nit | docs | %s |\n"
 	const table = "# Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
 	g, ref := opened(t, map[string]string{".touchstone/guidelines/ours.md": table + fmt.Sprintf(row, "The repository's word.")},
 		map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		for text, want := range map[string]bool{"The organisation's own.": true, "The organisation's word.": false,
+		for text, want := range map[string]bool{"The organization's own.": true, "The organization's word.": false,
 			"The repository's word.": true} {
 			if strings.Contains(r.Instructions+r.Prompt, text) != want {
 				t.Errorf("%q is in the prompt: %v", text, !want)
@@ -183,7 +183,7 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 		}
 		return answering()(r)
 	})
-	text := table + fmt.Sprintf(row, "The organisation's word.") + "| org/O1 | minor | all | The organisation's own. |\n"
+	text := table + fmt.Sprintf(row, "The organization's word.") + "| org/O1 | minor | all | The organization's own. |\n"
 	r.Layer = func(context.Context) (map[string]string, error) { return map[string]string{"org": text}, nil }
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestAnOrganisationsRulesLieBetween(t *testing.T) {
 	gone := errors.New("they are not to be had")
 	r.Layer = func(context.Context) (map[string]string, error) { return nil, gone }
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true}); !errors.Is(err, gone) {
-		t.Errorf("without the organisation's rules: %v", err)
+		t.Errorf("without the organization's rules: %v", err)
 	}
 }
 

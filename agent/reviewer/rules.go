@@ -23,7 +23,7 @@ var ErrRules = errors.New("the guidelines are invalid; correct them where they a
 // they are meant to stop.
 var ErrSettings = errors.New("the repository's settings are invalid")
 
-// rules are the embedded guidelines, overridden by the organisation's documents and then by the repository's
+// rules are the embedded guidelines, overridden by the organization's documents and then by the repository's
 // own. The latter are read from the base, so that no change can weaken the rules that it is judged by. Result
 // own holds their texts, by name.
 func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, own map[string]string, err error) {
@@ -35,7 +35,7 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, ow
 		}
 		layer, err := parse(texts)
 		if err != nil {
-			return set, nil, fmt.Errorf("read the organisation's guidelines: %w", err)
+			return set, nil, fmt.Errorf("read the organization's guidelines: %w", err)
 		}
 		set = set.Overlay(layer...)
 	}

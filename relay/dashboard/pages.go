@@ -470,7 +470,7 @@ func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
 		kind, name, _ := strings.Cut(hook.Target, " ")
 		for repo, at := range pings {
 			owner, _, _ := strings.Cut(repo, "/")
-			if strings.EqualFold(repo, name) || repo == "" && kind != "repository" || kind == "organisation" && strings.EqualFold(owner, name) {
+			if strings.EqualFold(repo, name) || repo == "" && kind != "repository" || kind == "organization" && strings.EqualFold(owner, name) {
 				if at.After(hook.Ping) {
 					hook.Ping = at
 				}

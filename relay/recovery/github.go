@@ -24,7 +24,7 @@ const DefaultAPI = "https://api.github.com/"
 type GitHub struct {
 	// API is the address of the REST API; empty means DefaultAPI.
 	API string
-	// Token may read deliveries of repositories and organisations and request redeliveries.
+	// Token may read deliveries of repositories and organizations and request redeliveries.
 	Token string
 	// AppKey signs requests for the GitHub App among the targets.
 	AppKey *rsa.PrivateKey
@@ -134,7 +134,7 @@ func untilReset(at time.Time) time.Duration {
 	return min(max(time.Until(at), 0)+time.Second, time.Hour)
 }
 
-// hooks lists all hooks of a repository or an organisation.
+// hooks lists all hooks of a repository or an organization.
 func (c client) hooks(ctx context.Context, t Target) ([]*github.Hook, error) {
 	var all []*github.Hook
 	for page := 1; page != 0; {
@@ -165,7 +165,7 @@ func (t Target) explain(err error) error {
 		return errors.New("GitHub rejected the access token in GITHUB_TOKEN; it may have expired: create a new one")
 	case refused(err, http.StatusForbidden, http.StatusNotFound):
 		return fmt.Errorf("GitHub denied access to the webhooks of %s, or the %s was not found; the access token needs the permission "+
-			"Webhooks, read and write (a classic one the scope admin:repo_hook, for an organisation admin:org_hook)", t, t.kind)
+			"Webhooks, read and write (a classic one the scope admin:repo_hook, for an organization admin:org_hook)", t, t.kind)
 	}
 	return fmt.Errorf("ask GitHub about the webhooks of %s: %w", t, err)
 }

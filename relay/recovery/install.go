@@ -18,7 +18,7 @@ const (
 
 // Webhook describes what GitHub sends to a relay.
 type Webhook struct {
-	// Owner is a repository or an organisation. An App's webhook is part of the App.
+	// Owner is a repository or an organization. An App's webhook is part of the App.
 	Owner Target
 	// URL is the relay's endpoint, such as https://relay.example.com/webhooks/github.
 	URL string

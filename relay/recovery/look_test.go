@@ -40,7 +40,7 @@ func TestHowFarBackToLook(t *testing.T) {
 
 func TestParseTarget(t *testing.T) {
 	for text, want := range map[string]string{
-		"acme/app": "repository acme/app", "acme": "organisation acme", "app:12": "app 12", "Acme-1/a.b_c": "repository Acme-1/a.b_c",
+		"acme/app": "repository acme/app", "acme": "organization acme", "app:12": "app 12", "Acme-1/a.b_c": "repository Acme-1/a.b_c",
 		"": "", "acme/": "", "/app": "", "a/b/c": "", "app:": "", "app:x": "", "acme app": "", "../x": "", "a?b": "", "acme/app#1": "",
 	} {
 		target, err := ParseTarget(text)

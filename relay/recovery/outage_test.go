@@ -180,7 +180,7 @@ func TestOutage(t *testing.T) {
 	w.checkRecovered(store, missed, 2)
 }
 
-// The same for an organisation's hook and relays that share a log: one recovers while the other accepts
+// The same for an organization's hook and relays that share a log: one recovers while the other accepts
 // webhooks, until the first is killed. The other one goes on, and is killed as well. They never recover at
 // the same time.
 func TestOutageOfRelaysThatShare(t *testing.T) {

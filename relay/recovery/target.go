@@ -15,19 +15,19 @@ import (
 	"touchstone/worktree/githubname"
 )
 
-// Target is an owner of webhooks: a repository, an organisation or a GitHub App. The zero Target is none.
+// Target is an owner of webhooks: a repository, an organization or a GitHub App. The zero Target is none.
 type Target struct{ kind, name string }
 
 // Kinds of targets, in words for people.
 const (
 	repository   = "repository"
-	organisation = "organisation"
+	organization = "organization"
 	app          = "app"
 )
 
 var appID = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// ParseTarget reads "acme/app" (a repository), "acme" (an organisation) or "app:12345" (a GitHub App by its
+// ParseTarget reads "acme/app" (a repository), "acme" (an organization) or "app:12345" (a GitHub App by its
 // id).
 func ParseTarget(text string) (Target, error) {
 	if id, ok := strings.CutPrefix(text, "app:"); ok && appID.MatchString(id) {
@@ -37,9 +37,9 @@ func ParseTarget(text string) (Target, error) {
 	case githubname.IsRepository(text):
 		return Target{repository, text}, nil
 	case githubname.IsOwner(text):
-		return Target{organisation, text}, nil
+		return Target{organization, text}, nil
 	}
-	return Target{}, fmt.Errorf("%q has no webhooks; write a repository such as acme/app, an organisation such as acme, or "+
+	return Target{}, fmt.Errorf("%q has no webhooks; write a repository such as acme/app, an organization such as acme, or "+
 		"a GitHub App such as app:12345", text)
 }
 

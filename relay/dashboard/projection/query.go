@@ -332,7 +332,7 @@ type SourceCount struct {
 	Last, Ping time.Time
 }
 
-// Pings returns the last pings of webhooks within a scope, by repository; pings of organisations and Apps have
+// Pings returns the last pings of webhooks within a scope, by repository; pings of organizations and Apps have
 // the empty repository.
 func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]time.Time, error) {
 	pings := map[string]time.Time{}
