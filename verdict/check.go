@@ -123,7 +123,7 @@ func (l Ledger) refute(round int, overruled []Overruling) Ledger {
 		if was := l.byID(e.ID); was != nil {
 			e.Disputes, e.Returns = was.Disputes, was.Returns
 		}
-		e.Status, e.Check, e.Refutation = Refuted, Overruled, Clip(squeeze(o.Check.Reason), MaxReason)
+		e.Status, e.Check, e.Refutation = Refuted, Overruled, Clip(OneLine(o.Check.Reason), MaxReason)
 	}
 	return next
 }

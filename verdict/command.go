@@ -129,7 +129,7 @@ func parseOrder(line string) (c Command, ok bool) {
 	if m == nil {
 		return Command{}, false
 	}
-	c = Command{Verb: Verb(strings.ToLower(m[1])), Reason: squeeze(m[2])}
+	c = Command{Verb: Verb(strings.ToLower(m[1])), Reason: OneLine(m[2])}
 	switch c.Verb {
 	case AskReview, AskFix, Stop, Resume:
 	case Dispute, Waive:

@@ -12,7 +12,7 @@ import (
 func Disputes(head string, evidence map[string]string) string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(evidence)) {
-		fmt.Fprintf(&b, "/touchstone dispute %s %s\n\n", id, squeeze(evidence[id]))
+		fmt.Fprintf(&b, "/touchstone dispute %s %s\n\n", id, OneLine(evidence[id]))
 	}
 	b.WriteString("The author's agent changed nothing for this. The reviewer judges it once more; what is still open after that " +
 		"must be fixed, or a person must decide.\n\n")

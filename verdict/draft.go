@@ -30,7 +30,7 @@ func ReadDraft(text, nonce string) (Draft, error) {
 		return Draft{}, err
 	}
 	for _, field := range []*string{&d.Severity, &d.Scope, &d.Criterion, &d.Reason} {
-		*field = squeeze(*field)
+		*field = OneLine(*field)
 	}
 	switch {
 	case d.Severity == "" || d.Scope == "" || d.Criterion == "" || d.Reason == "":

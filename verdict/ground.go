@@ -70,20 +70,20 @@ func (f Finding) repeats(g Finding) bool {
 	if f.ID != "" && f.ID == g.ID {
 		return true
 	}
-	code, other := squeeze(f.Quote), squeeze(g.Quote)
+	code, other := OneLine(f.Quote), OneLine(g.Quote)
 	if code == "" || other == "" {
-		return code == other && f.Line == g.Line && squeeze(f.Claim) == squeeze(g.Claim)
+		return code == other && f.Line == g.Line && OneLine(f.Claim) == OneLine(g.Claim)
 	}
 	if !strings.Contains(code, other) && !strings.Contains(other, code) {
 		return false
 	}
-	return f.Line == 0 && g.Line == 0 && squeeze(f.Claim) == squeeze(g.Claim) || overlap(f.first(), f.Line, g)
+	return f.Line == 0 && g.Line == 0 && OneLine(f.Claim) == OneLine(g.Claim) || overlap(f.first(), f.Line, g)
 }
 
 // absorb lets f stand for g as well, and adds g's claim.
 func (f *Finding) absorb(g Finding) {
 	f.atLeast(g.Severity)
-	if squeeze(g.Claim) != squeeze(f.Claim) {
+	if OneLine(g.Claim) != OneLine(f.Claim) {
 		f.Why = strings.TrimSpace(f.Why + "\n\nAlso: " + g.Claim)
 	}
 }
@@ -260,7 +260,7 @@ func newSource(data string) *source {
 	var text strings.Builder
 	for line := range strings.Lines(data) {
 		s.lines++
-		words := squeeze(line)
+		words := OneLine(line)
 		if words == "" {
 			continue
 		}
@@ -280,7 +280,7 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 	if s == nil {
 		return 0, 0, false
 	}
-	if from, to, ok = s.nearest(squeeze(quote), max(start, line)); ok {
+	if from, to, ok = s.nearest(OneLine(quote), max(start, line)); ok {
 		return from, to, true
 	}
 	for _, sign := range []string{"+", "-"} {
@@ -288,7 +288,7 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 		for l := range strings.Lines(quote) {
 			bare.WriteString(strings.TrimPrefix(strings.TrimSpace(l), sign) + "\n")
 		}
-		if from, to, ok = s.nearest(squeeze(bare.String()), max(start, line)); ok {
+		if from, to, ok = s.nearest(OneLine(bare.String()), max(start, line)); ok {
 			return from, to, true
 		}
 	}
@@ -297,10 +297,10 @@ func (s *source) find(quote string, start, line int) (from, to int, ok bool) {
 
 // count is how often the quote stands in the file.
 func (s *source) count(quote string) int {
-	if s == nil || squeeze(quote) == "" {
+	if s == nil || OneLine(quote) == "" {
 		return 0
 	}
-	return strings.Count(s.text, squeeze(quote))
+	return strings.Count(s.text, OneLine(quote))
 }
 
 func (s *source) nearest(quote string, line int) (from, to int, ok bool) {
@@ -329,5 +329,5 @@ func (s *source) line(at int) int {
 	return s.numbers[i]
 }
 
-// squeeze replaces every run of white space with one space.
-func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
+// OneLine replaces every run of white space with one space.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -238,7 +238,7 @@ func FuzzFind(f *testing.F) {
 		quote := strings.Join(strings.Fields(strings.ToValidUTF8(text[at:at+n], "")), "\n\t")
 		from, to, ok := s.find(quote, 0, 0)
 		if !ok {
-			if strings.Contains(s.text, squeeze(quote)) && quote != "" {
+			if strings.Contains(s.text, OneLine(quote)) && quote != "" {
 				t.Fatalf("%q is not found in %q", quote, text)
 			}
 			return
@@ -247,7 +247,7 @@ func FuzzFind(f *testing.F) {
 			t.Fatalf("it stands on lines %d to %d of %d", from, to, s.lines)
 		}
 		lines := slices.Collect(strings.Lines(text))
-		if found := squeeze(strings.Join(lines[from-1:to], "")); !strings.Contains(found, squeeze(quote)) && !strings.Contains(quote, "+") {
+		if found := OneLine(strings.Join(lines[from-1:to], "")); !strings.Contains(found, OneLine(quote)) && !strings.Contains(quote, "+") {
 			t.Fatalf("lines %d to %d of %q do not hold %q", from, to, text, quote)
 		}
 	})

@@ -91,7 +91,7 @@ func fingerprint(f Finding, n int) string {
 	if strings.TrimSpace(code) == "" {
 		code = f.Claim
 	}
-	text := f.Rule + "\x00" + f.Path + "\x00" + squeeze(code)
+	text := f.Rule + "\x00" + f.Path + "\x00" + OneLine(code)
 	if n > 1 {
 		text += "\x00" + strconv.Itoa(n)
 	}
@@ -155,8 +155,8 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 		e := next.byID(id)
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
-				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(squeeze(f.Quote), maxCode),
-				Text: f.Text, Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, Refutation: Clip(squeeze(f.Reach), MaxReason),
+				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(OneLine(f.Quote), maxCode),
+				Text: f.Text, Late: f.Late, Tolerated: f.Tolerated, Check: f.Check, Refutation: Clip(OneLine(f.Reach), MaxReason),
 				First: round, Last: round})
 			continue
 		}
@@ -167,7 +167,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 			e.Line, e.Last, e.Tolerated = f.Line, round, f.Tolerated
 			e.Path, e.Text, e.Claim = f.Path, f.Text, Clip(f.Claim, maxClaim)
 			// After a partial fix the code differs.
-			e.Code = cmp.Or(Clip(squeeze(f.Quote), maxCode), e.Code)
+			e.Code = cmp.Or(Clip(OneLine(f.Quote), maxCode), e.Code)
 		}
 		if f.Severity.Rank() < e.Severity.Rank() {
 			e.Severity = f.Severity
@@ -176,7 +176,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 			e.Severity = f.Severity
 		}
 		if f.Check != "" {
-			e.Check, e.Refutation = f.Check, Clip(squeeze(f.Reach), MaxReason)
+			e.Check, e.Refutation = f.Check, Clip(OneLine(f.Reach), MaxReason)
 		}
 		switch e.Status {
 		case Verified:
@@ -238,7 +238,7 @@ func (e Entry) about(f Finding) bool {
 	if e.ID == Fingerprint(f) {
 		return true
 	}
-	known, code := strings.TrimSuffix(e.Code, clipped), squeeze(f.Quote)
+	known, code := strings.TrimSuffix(e.Code, clipped), OneLine(f.Quote)
 	if e.Rule != f.Rule || e.Path != f.Path || known == "" || code == "" {
 		return false
 	}

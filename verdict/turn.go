@@ -85,3 +85,10 @@ func Awaited(text string) (on Party) {
 	}
 	return on
 }
+
+// The names of the agents' own commit statuses, which never count as CI: the reviewer's and the author's.
+const (
+	OwnStatuses  = "touchstone/"
+	ReviewStatus = OwnStatuses + "review"
+	FixStatus    = OwnStatuses + "fix"
+)

@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"touchstone/guidelines"
+	"touchstone/verdict"
 	"touchstone/worktree/strictyaml"
 )
 
@@ -45,7 +46,7 @@ type RepositoryReview struct {
 	// Check says which findings another session must confirm before they block: Off, CheckCritical, the
 	// default, or CheckBlocking.
 	Check string `yaml:"check"`
-	// Strategy is StrategySession, the default, in which one session covers all nine dimensions, or
+	// Strategy is StrategySession, the default, in which one session covers all dimensions, or
 	// StrategySpecialists, in which three sessions each cover a part before that.
 	Strategy string `yaml:"strategy"`
 }
@@ -166,7 +167,7 @@ func (r Repository) validate() error {
 	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.TrimSpace(name) == "" }) {
 		errs = append(errs, errors.New("merge.checks has an empty name; write the name of a check"))
 	}
-	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "touchstone/") }) {
+	if slices.ContainsFunc(r.Merge.Checks, func(name string) bool { return strings.HasPrefix(strings.ToLower(name), verdict.OwnStatuses) }) {
 		errs = append(errs, errors.New("merge.checks has a status that the agents write themselves; name only checks of CI"))
 	}
 	return errors.Join(errs...)

@@ -11,12 +11,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-github/v66/github"
+
+	"touchstone/verdict"
 )
 
 // The contexts of the agents' commit statuses: the reviewer's and the author's.
 const (
-	ReviewContext = "touchstone/review"
-	FixContext    = "touchstone/fix"
+	ReviewContext = verdict.ReviewStatus
+	FixContext    = verdict.FixStatus
 )
 
 // MaxDescription is the longest description that GitHub accepts for a commit status, in characters.

@@ -170,15 +170,13 @@ func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit
 	}
 	var trailers strings.Builder
 	for _, c := range commits {
-		said := fmt.Sprintf("Co-authored-by: %s <%s>\n", oneLine(c.Name), c.Email)
+		said := fmt.Sprintf("Co-authored-by: %s <%s>\n", verdict.OneLine(c.Name), c.Email)
 		for _, m := range coAuthor.FindAllStringSubmatch(said+c.Message, -1) {
 			if email := strings.ToLower(m[2]); !named[email] {
 				named[email] = true
-				fmt.Fprintf(&trailers, "Co-authored-by: %s <%s>\n", oneLine(m[1]), m[2])
+				fmt.Fprintf(&trailers, "Co-authored-by: %s <%s>\n", verdict.OneLine(m[1]), m[2])
 			}
 		}
 	}
 	return strings.TrimSpace(text + "\n\n" + trailers.String())
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

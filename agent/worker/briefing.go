@@ -32,7 +32,7 @@ func (a *Agent) briefing(pr forge.PullRequest, s decide.State, action decide.Act
 	if len(failed) > 0 {
 		b.WriteString("\nThe last attempts ended with:\n")
 		for _, e := range failed {
-			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, verdict.Short(e.SHA), verdict.Prose(oneLine(e.Outcome.Detail)))
+			fmt.Fprintf(&b, "- %s of %s: %s\n", e.Act, verdict.Short(e.SHA), verdict.Prose(verdict.OneLine(e.Outcome.Detail)))
 		}
 	}
 	b.WriteString(open(latest, url, pr.Head.SHA))
@@ -89,7 +89,7 @@ func leftToPerson(failed []journal.Entry, head string) string {
 		return ""
 	}
 	todo := author.LeftToPerson(failed[len(failed)-1].Outcome.Detail)
-	return verdict.Clip(verdict.Prose(oneLine(todo)), maxTodo)
+	return verdict.Clip(verdict.Prose(verdict.OneLine(todo)), maxTodo)
 }
 
 // open lists what the latest review holds for a person and what it leaves open, and says how to settle

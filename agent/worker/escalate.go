@@ -74,11 +74,11 @@ func (a *Agent) failedToCall(pr forge.PullRequest) bool {
 
 // heldLine is the list entry for a hold, openLine the one for a finding.
 func heldLine(h verdict.Hold) string {
-	return fmt.Sprintf("- %s %s %s\n", h.Kind, place(h.Path, h.Line), verdict.Prose(oneLine(h.Detail)))
+	return fmt.Sprintf("- %s %s %s\n", h.Kind, place(h.Path, h.Line), verdict.Prose(verdict.OneLine(h.Detail)))
 }
 
 func openLine(e verdict.Entry) string {
-	return fmt.Sprintf("- %s [%s] %s %s %s\n", e.ID, e.Dimension, e.Severity, place(e.Path, e.Line), verdict.Prose(oneLine(e.Claim)))
+	return fmt.Sprintf("- %s [%s] %s %s %s\n", e.ID, e.Dimension, e.Severity, place(e.Path, e.Line), verdict.Prose(verdict.OneLine(e.Claim)))
 }
 
 // place is a location as a code span that the path cannot end.
@@ -86,10 +86,8 @@ func place(path string, line int) string {
 	if path == "" {
 		return "`the whole change`"
 	}
-	return "`" + verdict.Place(strings.ReplaceAll(oneLine(path), "`", ""), line) + "`"
+	return "`" + verdict.Place(strings.ReplaceAll(verdict.OneLine(path), "`", ""), line) + "`"
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // latest is the record of the newest review that counts, or an empty one, and the review's URL.
 func (a *Agent) latest(pr forge.PullRequest) (verdict.Record, string) {

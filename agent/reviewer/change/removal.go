@@ -1,6 +1,10 @@
 package change
 
-import "strings"
+import (
+	"strings"
+
+	"touchstone/verdict"
+)
 
 // Removal finds removed lines in a diff by a quote of them, ignoring white space and signs. It returns the
 // head's line that stands for them: the line after the removed ones, or the line before if the hunk ends
@@ -17,7 +21,7 @@ func Removal(patch []byte, quote string) (line int, ok bool) {
 				gone += string(row[1:]) + "\n"
 				continue
 			}
-			if strings.Contains(squeeze(gone), wanted) {
+			if strings.Contains(verdict.OneLine(gone), wanted) {
 				return min(at, r.new+r.newLines-1), r.newLines > 0
 			}
 			if row[0] == ' ' { // lines added in between belong to the same edit
@@ -37,7 +41,5 @@ func unsigned(quote string) string {
 	for line := range strings.Lines(quote) {
 		b.WriteString(strings.TrimPrefix(strings.TrimSpace(line), "-") + "\n")
 	}
-	return squeeze(b.String())
+	return verdict.OneLine(b.String())
 }
-
-func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -41,13 +41,6 @@ type Fix struct {
 	Time    time.Duration `json:"time,omitempty"`
 }
 
-// The contexts of the agents' own statuses, which never count as CI.
-const (
-	ownContexts   = "touchstone/"
-	reviewContext = ownContexts + "review"
-	fixContext    = ownContexts + "fix"
-)
-
 const maxChecks = 300
 
 // status processes a commit status.
@@ -63,7 +56,7 @@ func (c *Commit) status(e event.Event, in parsed) {
 	case "failure", "error":
 		check.State = "failure"
 	}
-	if strings.HasPrefix(name, ownContexts) {
+	if strings.HasPrefix(name, verdict.OwnStatuses) {
 		keep(&c.Signs, name, check)
 	} else {
 		keep(&c.Checks, name, check)

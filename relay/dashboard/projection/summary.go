@@ -270,7 +270,7 @@ func (v *view) quote(s *Summary) {
 		return
 	}
 	signs := v.head().Signs
-	review, fix := signs[reviewContext], signs[fixContext]
+	review, fix := signs[verdict.ReviewStatus], signs[verdict.FixStatus]
 	heard := verdict.ListsLogin(v.reviewers, review.By) && v.heed(s, review, verdict.TurnReviewer, v.reviewers)
 	left := s.Turn == verdict.TurnAuthor || s.Turn == verdict.TurnCI
 	if verdict.SameLogin(v.Author, fix.By) && (!heard || left && !fix.At.Before(review.At)) {
