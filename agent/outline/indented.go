@@ -14,7 +14,7 @@ const (
 		`|annotation|` +
 		`companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
 	// qualifier matches what precedes a defined name: a receiver, a class.
-	qualifier = `(?:<[^>]*>\s*)?(?:self\.|[\w<>?]+\.)?`
+	qualifier = `(?:<[^>]*>\s*)?(?:[\w<>?]+(?:\.|::))*`
 )
 
 // Expressions for the beginnings of definitions, starting at the first letter of a line.
@@ -23,18 +23,25 @@ var (
 		`(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
 		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
 	implementation = lazyregexp.New(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
-	typed          = lazyregexp.New(`^(?:@\w+\s+)*((?:[\w<>\[\],.?&*:~]+\s+)+)[*&]?([A-Za-z_]\w*)\s*\([^;]*$`)
-	braced         = lazyregexp.New(`^` + modifiers +
+	// typed matches a function that begins with the type of its result, or a constructor that C++ defines
+	// outside of its class. The groups are the type to which it belongs, if named, and its name.
+	typed = lazyregexp.New(`^(?:@\w+\s+)*(?:(?:[\w<>\[\],.?&*:~]+\s+)+[*&]*(?:\w+::)*?(?:(\w+)::)?|(?:\w+::)*(\w+)::)` +
+		`(~?[A-Za-z_]\w*|operator\W{1,3})\s*(?:<[^()]*>)?\([^;]*(?:(?:\{|=>).*)?$`)
+	braced = lazyregexp.New(`^` + modifiers +
 		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
-	assigned = lazyregexp.New(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>~]|$)`)
+	assigned = lazyregexp.New(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^:=][^=]*)?=(?:[^=>~]|$)`)
 	member   = lazyregexp.New(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
+	// mentions matches a line that uses a type and defines something else, or defines it in another file.
+	mentions = lazyregexp.New(`^(?:\w+\s+)*(?:const|val|var|type)\s+\w+(?:::|<|\s*[*&]?\s+[*&]?\w)` +
+		`|^(?:\w+\s+)*object\s+\w+\s*(?:[=;(]|\{\s*get)|^(?:class|struct|enum|union)\s+[\w:]+(?:;|\s+[*&]?\w+\s*[;=\[(])`)
 	// typedField matches a field in languages that write its type first. Without a modifier it could be a
 	// statement.
 	typedField = lazyregexp.New(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
 		`|readonly|const|required)\s+)+(?:[\w<>\[\],.?*:]+\s+)+([A-Za-z_]\w*)\s*(?:[=;]|\{\s*(?:get|set|init)\b)`)
 	declared = lazyregexp.New(`^(?:attr_(?:accessor|reader|writer)|scope|has_many|has_one|belongs_to|define_method` +
 		`|class_attribute|[mc]attr_accessor|alias_method)\s+:(\w+)`)
-	example       = lazyregexp.New("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80})")
+	example = lazyregexp.New("^((?:describe|it|test|context|specify)\\b[.\\w]*\\s*\\(?\\s*[\"'`][^\"'`]{1,80}" +
+		`|(?:TEST(?:_[FP]|_CASE)?|TYPED_TEST|SCENARIO)\s*\([^)]{1,80}\))`)
 	shellFunction = lazyregexp.New(`^([\w-]+)\s*\(\)\s*\{`)
 
 	// tuple matches a parenthesised C# type before a method's name, which would make the word before it the
@@ -73,7 +80,7 @@ func words(text string) map[string]bool {
 }
 
 // examples are the words that begin an example of a behaviour in tests.
-var examples = words("describe it test context specify")
+var examples = words("describe it test context specify TEST TEST_F TEST_P TEST_CASE TYPED_TEST SCENARIO")
 
 var kinds = map[string]string{
 	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type",
@@ -146,6 +153,9 @@ func (p *indentation) line(i, depth int, text string) {
 				return
 			}
 			if closes.MatchString(text) {
+				if p.continues(top, i) {
+					return
+				}
 				p.last = i
 				p.open = p.open[:n-1]
 				p.blocks[top.block].End = i + 1
@@ -164,6 +174,22 @@ func (p *indentation) line(i, depth int, text string) {
 	b.Start, b.Body, b.End = i+1, p.head(i), i+1
 	p.blocks = append(p.blocks, b)
 	p.open = append(p.open, scope{block: len(p.blocks) - 1, indent: depth})
+}
+
+// continues reports whether a closing line ends only the head of a function, whose body begins with a brace on
+// a line of its own.
+func (p *indentation) continues(top scope, at int) bool {
+	const ahead = 5 // such as a call of the constructor of the base class
+	b := p.blocks[top.block]
+	if !b.Callable() || b.Body != at+1 {
+		return false
+	}
+	for _, line := range p.lines[at+1 : min(at+1+ahead, len(p.lines))] {
+		if text := strings.TrimSpace(line); text != "" && indent(line) <= top.indent {
+			return text == "{"
+		}
+	}
+	return false
 }
 
 // close ends the blocks that are indented more.
@@ -212,7 +238,7 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		return b, false
 	case (first == "impl" || first == "unsafe") && match(&b.Name, implementation, text):
 		b.Kind, b.In = "type", ""
-	case opening && keyword.MatchString(text):
+	case opening && keyword.MatchString(text) && !(typeFirst[p.ext] && p.ext != ".scala" && mentions.MatchString(text)):
 		m := keyword.FindStringSubmatch(text)
 		b.Kind, b.Name = kinds[m[1]], m[2]
 		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" ||
@@ -226,9 +252,14 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		b.Kind = "test"
 	case p.ext == ".rb" && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
 		b.Kind = "field"
-	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name), !b.Local && typeFirst[p.ext] &&
-		match2(&b.Name, typed, text):
+	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name):
 		b.Kind = callable
+	case !b.Local && typeFirst[p.ext] && !strings.HasPrefix(text, ":") && strings.Contains(text, "(") && typed.MatchString(text):
+		m := typed.FindStringSubmatch(text)
+		b.Kind, b.Name = callable, m[3]
+		if in := m[1] + m[2]; in != "" {
+			b.Kind, b.In = "method", in
+		}
 	case inType && typeFirst[p.ext] && match(&b.Name, typedField, text):
 		b.Kind = "field"
 	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
@@ -277,15 +308,6 @@ func match(name *string, e *lazyregexp.Regexp, text string) bool {
 	m := e.FindStringSubmatch(text)
 	if m != nil {
 		*name = m[1]
-	}
-	return m != nil
-}
-
-// match2 extracts a name from the second group.
-func match2(name *string, e *lazyregexp.Regexp, text string) bool {
-	m := e.FindStringSubmatch(text)
-	if m != nil {
-		*name = m[2]
 	}
 	return m != nil
 }
