@@ -6,147 +6,245 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
-	"touchstone/verdict"
 )
 
 const (
-	// maxDefinition bounds the lines shown of one definition, fewLines those of a definition that is only
-	// used beside changed lines or in tests, maxComment those of the comment above it, maxNear those of a
-	// function in the same file as the change, and maxCalled the number of definitions shown.
-	maxDefinition = 18
-	maxNear       = 45
-	fewLines      = 8
-	maxComment    = 6
-	maxCalled     = 30
-	// ambiguous is the maximum number of files that may define a name for it to be shown.
-	ambiguous = 6
-	// maxSeveral bounds the names that are reported to have several definitions.
+	// maxCalled bounds the definitions that are shown, deeperThan those whose own calls are looked up.
+	maxCalled  = 60
+	deeperThan = 16
+	// tries bounds the files in which the definition of one name is searched, and maxSame the definitions of
+	// one name that are shown if it is unknown which one is meant.
+	tries   = 4
+	maxSame = 3
+	// maxSeveral bounds the names that are reported to have several definitions, maxPaths the files named for
+	// each.
 	maxSeveral = 12
+	maxPaths   = 6
 )
 
-// definition is a possible definition of something that the change uses.
-type definition struct {
+// sought is a mention whose definition is searched for.
+type sought struct {
 	mention
-	entry int
-	in    string // the type to which it must belong, if known
+	in      string // the type to which the definition must belong, if known
+	at      int    // its line, if known
+	entries []int  // the files that may have it, the likeliest first
+	scores  []int
+	all     []int // all files that may have it, if it is unknown which one is meant
 }
 
-// called finds the definitions of names used in changed lines and in the lines beside them. The text before a
-// dot says which definition is meant: a package, a type, or a value whose type its file shows. If several
-// definitions of a name are equally near, it returns their places.
-func (f *finder) called() (all []Called, several []Several, err error) {
-	mentions := f.change.mentions
-	wanted := map[int][]definition{}
-	queries := make([][]word, 0, 2*len(mentions))
-	for _, m := range mentions {
-		owner := []word{hash(m.name), defined(m.in)}
-		if m.in == "" {
-			owner = nil
+// called finds the definitions of names used in changed lines and in the lines beside them, and of what the
+// found functions call. The text before a dot says which definition is meant: a package, a type, or a value
+// whose type its file shows. If several definitions of a name are equally near, it returns their places.
+func (f *finder) called() (all []Code, several []Several, err error) {
+	known := map[[2]string]bool{}
+	wanted := f.change.mentions
+	for range 2 { // what changed lines use, and what that uses
+		var found []Code
+		if found, err = f.definitions(wanted, known, &several); err != nil {
+			return nil, nil, err
 		}
-		queries = append(queries, []word{defined(m.name)}, owner)
-	}
-	holding := f.index.holding(queries)
-	for i, m := range mentions {
-		if of, known, checked := f.meant(m); known {
-			if entry, ok := f.index.at(of); ok {
-				wanted[entry] = append(wanted[entry], definition{m, entry, ""})
-			}
-			continue
-		} else if checked && m.of != "" {
-			continue // of another module
-		}
-		if entry, ok := f.within(m); ok {
-			wanted[entry] = append(wanted[entry], definition{m, entry, ""})
-			continue
-		}
-		if owner := f.nearest(m, holding[2*i+1], true); owner >= 0 {
-			wanted[owner] = append(wanted[owner], definition{m, owner, m.in})
-			continue
-		}
-		if best := f.nearest(m, f.ofPackage(m, holding[2*i]), false); best >= 0 {
-			wanted[best] = append(wanted[best], definition{m, best, ""})
-			continue
-		}
-		if m.rank >= besideLine || len(several) == maxSeveral || m.of != "" && !distinct(m.name) ||
-			slices.ContainsFunc(several, func(s Several) bool { return s.Name == m.name }) {
-			continue
-		}
-		if places := f.same(m, holding[2*i]); len(places) > 1 {
-			several = append(several, Several{Name: m.name, Paths: places[:min(3, len(places))], More: max(0, len(places)-3)})
-		}
-	}
-	reading := map[int][]int{}
-	for entry := range wanted {
-		reading[entry] = nil
-	}
-	err = f.read(reading, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
-		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
-		for _, d := range wanted[entry] {
-			if c, ok := f.definition(d, file, lines, blocks); ok &&
-				!slices.ContainsFunc(all, func(o Called) bool { return o.Path == c.Path && o.Start == c.Start }) {
+		for _, c := range found {
+			if !slices.ContainsFunc(all, c.same) {
 				all = append(all, c)
 			}
 		}
-	})
-	slices.SortStableFunc(all, func(a, b Called) int {
-		return cmp.Or(a.rank-b.rank, strings.Compare(a.Path, b.Path), a.Start-b.Start)
-	})
-	return all[:min(len(all), maxCalled)], several, err
+		slices.SortStableFunc(all, func(a, b Code) int {
+			return cmp.Or(a.rank-b.rank, a.weight()-b.weight(), strings.Compare(a.Path, b.Path), a.start()-b.start())
+		})
+		wanted = f.deeper(all)
+	}
+	return all[:min(len(all), maxCalled)], several, nil
 }
 
-// meant returns the file that defines a name used in a line of Go, according to its types; checked says that
-// the types are known.
-func (f *finder) meant(m mention) (file string, known, checked bool) {
+// weight orders what is defined: functions, types, values.
+func (c Code) weight() int {
+	switch {
+	case c.callable:
+		return 0
+	case c.block.Kind == "type":
+		return 1
+	}
+	return 2
+}
+
+// deeper returns what the most important definitions call.
+func (f *finder) deeper(all []Code) (wanted []mention) {
+	for _, c := range all[:min(len(all), deeperThan)] {
+		if c.rank > besideLine || !c.callable {
+			continue
+		}
+		lines := map[int]string{}
+		for _, l := range c.Lines {
+			lines[l.Number] = l.Text
+		}
+		for _, m := range mentions(c.Path, false, lineChanges{added: lines}) {
+			if m.called && !everyday[m.name] {
+				m.rank = deeperLine
+				wanted = append(wanted, m)
+			}
+		}
+	}
+	return wanted[:min(len(wanted), maxMentions)]
+}
+
+// definitions finds the definitions of mentions that are not known yet.
+func (f *finder) definitions(mentions []mention, known map[[2]string]bool, several *[]Several) (all []Code, err error) {
+	var wanted []sought
+	queries := make([][]word, 0, 2*len(mentions))
+	for _, m := range mentions {
+		if key := [2]string{m.of, m.name}; m.rank < deeperLine || !known[key] {
+			known[key] = true
+			wanted = append(wanted, sought{mention: m})
+			owner := []word{hash(m.name), defined(m.in)}
+			if m.in == "" {
+				owner = nil
+			}
+			queries = append(queries, []word{defined(m.name)}, owner)
+		}
+	}
+	reading := map[int][]int{} // which are searched for in a file
+	for i, holding := 0, f.index.holding(queries); i < len(wanted); i++ {
+		w := &wanted[i]
+		f.narrow(w, holding[2*i], holding[2*i+1])
+		for _, entry := range w.entries {
+			if _, ok := reading[entry]; ok || len(reading) < maxRead {
+				reading[entry] = append(reading[entry], i)
+			}
+		}
+	}
+	found := make([][]Code, len(wanted))
+	err = f.read(reading, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
+		for _, i := range reading[entry] {
+			w := &wanted[i]
+			for _, c := range f.definition(w, file, lines, blocks) {
+				c.score = w.scores[slices.Index(w.entries, entry)]
+				found[i] = append(found[i], c)
+			}
+		}
+	})
+	for i, w := range wanted {
+		slices.SortStableFunc(found[i], func(a, b Code) int { return b.score - a.score })
+		best := slices.IndexFunc(found[i], func(c Code) bool { return c.score < found[i][0].score })
+		if best < 0 {
+			best = len(found[i])
+		}
+		files := map[string]bool{}
+		for _, c := range found[i][:best] {
+			files[c.Path] = true
+		}
+		switch {
+		case len(files) > 1 && len(w.all) > tries || len(files) > maxSame || len(files) == 0 && len(w.all) > tries:
+			f.report(w, several)
+		default:
+			all = append(all, slices.DeleteFunc(found[i][:best], func(c Code) bool { return len(c.Lines) == 0 })...)
+		}
+	}
+	return all, err
+}
+
+// report records a name with several definitions, if it is worth it.
+func (f *finder) report(w sought, several *[]Several) {
+	if w.rank > addedLine || len(*several) == maxSeveral || w.of != "" && !distinct(w.name) ||
+		slices.ContainsFunc(*several, func(s Several) bool { return s.Name == w.name }) {
+		return
+	}
+	if places := f.same(w.mention, w.all); len(places) > 1 {
+		*several = append(*several, Several{Name: w.name, Paths: places[:min(maxPaths, len(places))], More: max(0, len(places)-maxPaths)})
+	}
+}
+
+// narrow finds the files that may define what is sought. defining are those that define the name,
+// owning those that have it and define the type to which it belongs.
+func (f *finder) narrow(w *sought, defining, owning []int) {
+	only := func(entry int) { w.entries, w.scores = []int{entry}, []int{0} }
+	if of, known, checked := f.meant(w.mention); known {
+		if entry, ok := f.index.at(of.Path); ok {
+			only(entry)
+			w.at = of.Line
+		}
+		return
+	} else if checked && w.of != "" {
+		return // of another module
+	}
+	if entry, ok := f.within(w.mention); ok {
+		only(entry)
+		return
+	}
+	w.in = w.mention.in
+	if w.near(f, owning); len(w.entries) > 0 {
+		return
+	}
+	w.in = ""
+	of := f.ofPackage(w.mention, defining)
+	if w.near(f, of); len(of) == len(defining) {
+		w.all = f.possible(w.mention, defining)
+	}
+	if w.of != "" && !itself(w.of) && len(w.all) > 0 && !distinct(w.name) && len(w.all) > 1 {
+		w.entries, w.scores = nil, nil // a value of unknown type
+	}
+}
+
+// possible selects the files whose definitions a line can mean.
+func (f *finder) possible(m mention, holding []int) (all []int) {
+	for _, entry := range holding {
+		p := f.index.entries[entry].Path
+		if family(p) == family(m.file) && (f.kind(p) != "test" || f.kind(m.file) == "test") {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
+
+// near records the files of the same language that a line most likely means, the nearest first.
+func (w *sought) near(f *finder, holding []int) {
+	w.entries = f.possible(w.mention, holding)
+	score := func(entry int) int {
+		p := f.index.entries[entry].Path
+		near := 2 * nearness(w.file, p)
+		if owner := cmp.Or(w.in, w.of); owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == plain(owner) {
+			near++
+		}
+		return near
+	}
+	slices.SortStableFunc(w.entries, func(a, b int) int { return score(b) - score(a) })
+	w.entries = w.entries[:min(len(w.entries), tries)]
+	for _, entry := range w.entries {
+		w.scores = append(w.scores, score(entry))
+	}
+}
+
+// meant returns the definition of a name used in a line of Go, according to its types; checked says that the
+// types are known.
+func (f *finder) meant(m mention) (of golang.Definition, known, checked bool) {
 	refs, checked := f.program.Refs(m.file)
 	for _, r := range refs {
 		if r.Name == m.name && (r.Line == m.line || m.rank == removedLine) {
-			return r.Of.Path, true, true
+			return r.Of, true, true
 		}
 	}
-	return "", false, checked && m.rank != removedLine && f.program.Modules() > 0
+	return of, false, checked && m.rank != removedLine && f.program.Modules() > 0
 }
 
-// definition returns the part of a definition to show; ok is false if the definition is missing, or shown in
-// the patches already.
-func (f *finder) definition(d definition, file string, lines []string, blocks []outline.Block) (c Called, ok bool) {
-	at := slices.IndexFunc(blocks, func(b outline.Block) bool {
-		return b.Name == d.name && !b.Local && b.Kind != "test" && b.Kind != "field" && (d.in == "" || b.In == d.in || b.Name == d.in)
-	})
-	if at < 0 {
-		return c, false
-	}
-	b := blocks[at]
-	added := f.change.added[file]
-	for line := b.Start; line <= b.End && line <= b.Start+maxDefinition; line++ {
-		if _, changed := added[line]; changed && b.Callable() {
-			return c, false // the patches show it
+// definition returns the definitions of a name in a file, overloads included. One that the patches show has no
+// lines.
+func (f *finder) definition(w *sought, file string, lines []string, blocks []outline.Block) (all []Code) {
+	for _, b := range blocks {
+		if b.Name != w.name || b.Local || b.Kind == "test" || b.Kind == "field" && w.called || w.in != "" && b.In != "" && b.In != w.in ||
+			w.at > 0 && (w.at < b.Start || b.Body < w.at) {
+			continue
 		}
+		if len(all) > 0 && all[0].block.In != b.In || len(all) == maxSame {
+			break
+		}
+		c := f.shown(file, lines, blocks, b, 0)
+		c.rank = w.rank
+		all = append(all, c)
 	}
-	start := b.Start
-	for b.Callable() && start > 1 && comment.MatchString(lines[start-2]) {
-		start--
-	}
-	if b.Start-start > maxComment {
-		start = b.Start
-	}
-	most := maxDefinition
-	switch {
-	case d.rank >= besideLine:
-		most = fewLines
-	case d.file == file && b.Callable():
-		most = maxNear
-	}
-	c = Called{Path: file, Start: start, Title: b.Title(), rank: d.rank}
-	end := min(b.End, b.Start-1+most, len(lines))
-	for _, line := range lines[start-1 : end] {
-		c.Lines = append(c.Lines, verdict.Clip(strings.TrimRight(line, "\r"), maxText))
-	}
-	if b.End > end {
-		c.Lines = append(c.Lines, "…")
-	}
-	return c, true
+	return all
 }
 
 // within returns the changed file itself, if it defines what its lines mention.
@@ -185,44 +283,13 @@ func (f *finder) ofPackage(m mention, holding []int) []int {
 // plain normalises a name across the spelling conventions of languages.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// same returns the files that can define what a file mentions: files of its language that are not tests.
-func (f *finder) same(m mention, holding []int) []string {
-	var all []string
-	for _, entry := range holding {
-		p := f.index.entries[entry].Path
-		if family(p) == family(m.file) && (f.kind(p) != "test" || f.kind(m.file) == "test") {
-			all = append(all, p)
-		}
+// same returns the paths of files, the nearest first.
+func (f *finder) same(m mention, entries []int) (all []string) {
+	for _, entry := range entries {
+		all = append(all, f.index.entries[entry].Path)
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return nearness(m.file, b) - nearness(m.file, a) })
 	return all
-}
-
-// nearest returns the file of the same language that a line most likely means; -1 if several are equally
-// near. Many other types of the same name may exist far away.
-func (f *finder) nearest(m mention, holding []int, typed bool) int {
-	best, score, tied := -1, -1, false
-	count := 0
-	for _, entry := range holding {
-		p := f.index.entries[entry].Path
-		if family(p) != family(m.file) || f.kind(p) == "test" && f.kind(m.file) != "test" {
-			continue
-		}
-		count++
-		near := 2 * nearness(m.file, p)
-		if owner := cmp.Or(m.in, m.of); owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == plain(owner) {
-			near++
-		}
-		if near == score {
-			tied = true
-		} else if near > score {
-			best, score, tied = entry, near, false
-		}
-	}
-	if tied || count > ambiguous && score < 4 && !typed && m.of == "" {
-		return -1
-	}
-	return best
 }
 
 // nearness returns how near a file is to another one, from 0 to 3.

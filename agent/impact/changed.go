@@ -22,10 +22,12 @@ type changed struct {
 	// mentions are the names that changed lines use, shapes the removed lines for which similar code is
 	// searched, and imports the lines by which the files get the used names.
 	mentions []mention
-	shapes   []Alike
-	imports  []Import
-	looked   int // how many changed lines were searched for used names
-	passed   int // how many changed files were not searched for used names
+	// used are the words of changed lines, kept those of lines that the change adds or leaves beside them.
+	used, kept map[string]bool
+	shapes     []Alike
+	imports    []Import
+	looked     int // how many changed lines were searched for used names
+	passed     int // how many changed files were not searched for used names
 	// golang are the changed Go files, to be type-checked; fields are those that changed lines of other
 	// languages read or write.
 	golang []goSide
@@ -38,8 +40,12 @@ type changed struct {
 	broken []string
 }
 
-// lineChanges are the changed lines of a file, and the lines beside them, by line number.
-type lineChanges struct{ removed, added, beside map[int]string }
+// lineChanges are the changed lines of a file, the lines beside them, and the other lines of changed functions,
+// by line number. at are the positions of the changes at the head.
+type lineChanges struct {
+	removed, added, beside, around map[int]string
+	at                             []int
+}
 
 // goSide is a changed Go file.
 type goSide struct {
@@ -51,24 +57,57 @@ type goSide struct {
 
 // changesOf reads the changed lines from a patch.
 func changesOf(patch []byte) lineChanges {
-	c := lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
+	c := emptyChanges()
+	next := 0 // line of the head
 	for l := range diff.Lines(patch) {
 		switch l.Sign {
+		case '@':
+			next = l.Hunk.NewStart
 		case '+':
 			c.added[l.New] = string(l.Text())
+			c.at, next = append(c.at, l.New), l.New+1
 		case '-':
 			c.removed[l.Old] = string(l.Text())
+			c.at = append(c.at, next)
 		case ' ':
 			c.beside[l.New] = string(l.Text())
+			next = l.New + 1
 		}
 	}
 	return c
 }
 
+func emptyChanges() lineChanges {
+	return lineChanges{removed: map[int]string{}, added: map[int]string{}, beside: map[int]string{}}
+}
+
+// widen adds the other lines of changed functions, of long ones those near a change. The patches show them,
+// too.
+func (c *lineChanges) widen(blocks []outline.Block, head string) {
+	const long, near = 90, 15
+	c.around = map[int]string{}
+	lines := strings.Split(head, "\n")
+	for _, at := range c.at {
+		b, ok := outline.Innermost(blocks, at, outline.Block.Callable)
+		if !ok {
+			continue
+		}
+		first, last := b.Start, min(b.End, len(lines))
+		if b.Lines() > long {
+			first, last = max(first, at-near), min(last, at+near)
+		}
+		for n := first; n <= last; n++ {
+			if _, added := c.added[n]; !added && c.beside[n] == "" {
+				c.around[n] = lines[n-1]
+			}
+		}
+	}
+}
+
 // apart separates the changed lines from those of tests within the file.
 func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
-	product = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
-	tests = lineChanges{map[int]string{}, map[int]string{}, map[int]string{}}
+	product, tests = emptyChanges(), emptyChanges()
+	product.at = c.at
 	for _, side := range []struct {
 		text               []byte
 		all, product, test map[int]string
@@ -89,13 +128,13 @@ func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 // understand finds the names that a change touches.
 func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{},
-		bases: map[string][]string{}}
+		bases: map[string][]string{}, used: map[string]bool{}, kept: map[string]bool{}}
 	of := map[[2]string]worktree.Sides{}
 	for _, s := range sides {
 		of[[2]string{s.OldPath, s.Path}] = s
 	}
 	var defined, gone []Name
-	strings := literals{}
+	named := literals{}
 	for _, f := range diff.Files {
 		key := [2]string{f.OldPath, f.Path}
 		switch f.Status {
@@ -114,6 +153,18 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		}
 		lines := changesOf(f.Patch)
 		c.added[f.Path] = lines.added
+		for _, side := range []map[int]string{lines.removed, lines.added, lines.beside} {
+			for at, line := range side {
+				if len(line) > maxLine {
+					continue
+				}
+				for _, name := range parts(line) {
+					c.used[name] = c.used[name] || lines.beside[at] != line
+					_, was := lines.removed[at]
+					c.kept[name] = c.kept[name] || !was || lines.removed[at] != line
+				}
+			}
+		}
 		if passed(f.Path) {
 			continue
 		}
@@ -135,7 +186,10 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		}
 		product, tests := lines.apart(s)
 		if !test {
-			strings.collect(f, product)
+			product.widen(after, string(s.After))
+		}
+		if !test {
+			named.collect(f, product)
 		}
 		c.touch(s, test, before, after, product)
 		c.use(f.Path, s.After, test, product)
@@ -149,22 +203,41 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	for _, n := range defined {
 		now[n.Kind+" "+n.In+"."+n.Name] = true
 	}
+	was := map[string]bool{}
 	for _, n := range gone {
+		was[n.Kind+" "+n.In+"."+n.Name] = true
 		if !now[n.Kind+" "+n.In+"."+n.Name] {
 			c.names = append(c.names, n)
 		}
 	}
 	for _, n := range defined {
-		if n.How != Added {
+		if n.How != Added || distinct(strings.Trim(n.Name, "_")) && kindOf(n.Path) != "test" && !was[n.Kind+" "+n.In+"."+n.Name] {
 			c.names = append(c.names, n)
 		}
 	}
-	c.names = append(c.names, strings.names()...)
+	c.names = append(c.names, named.names()...)
+	c.names = append(c.names, c.dropped()...)
 	slices.SortStableFunc(c.names, func(a, b Name) int { return int(a.How) - int(b.How) })
 	slices.SortStableFunc(c.mentions, func(a, b mention) int { return a.rank - b.rank })
 	c.mentions = c.mentions[:min(len(c.mentions), maxMentions)]
 	c.shapes = c.shapes[:min(len(c.shapes), maxShapes)]
 	return c
+}
+
+// maxDropped bounds the names that only removed lines used.
+const maxDropped = 8
+
+// dropped returns the distinct names that removed lines called and no other line of the change has: whether
+// they are used elsewhere shows whether another place of the same kind is left.
+func (c *changed) dropped() (all []Name) {
+	for _, m := range c.mentions {
+		known := func(n Name) bool { return n.Name == m.name }
+		if m.rank == removedLine && distinct(m.name) && !c.kept[m.name] && len(all) < maxDropped && !slices.ContainsFunc(c.names, known) &&
+			!slices.ContainsFunc(all, known) {
+			all = append(all, Name{Kind: "name", Name: m.name, Path: m.file, Line: m.line, first: m.line, last: m.line, How: Dropped, old: true})
+		}
+	}
+	return all
 }
 
 // basesIn returns the types mentioned in the first lines of types, such as those that they extend.

@@ -87,11 +87,32 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 		if n.How == Touched {
 			most = maxTouches
 		}
-		if more := len(n.Places) - most; more > 0 {
-			n.Places, n.More = n.Places[:most], n.More+more
+		for _, p := range n.Places[min(most, len(n.Places)):] {
+			n.also(p.Path, p.Line)
 		}
+		n.Places = n.Places[:min(most, len(n.Places))]
+		slices.SortFunc(n.Also, func(a, b Position) int { return strings.Compare(a.Path, b.Path) })
 	}
 	return names, err
+}
+
+// maxAlso bounds the files, and the lines of a file, that are named besides the places.
+const maxAlso = 12
+
+// also records a further line with the word; line is 0 for a file that was not searched.
+func (n *Name) also(file string, line int) {
+	i := slices.IndexFunc(n.Also, func(p Position) bool { return p.Path == file })
+	switch {
+	case n.How == Touched || i < 0 && len(n.Also) == maxAlso || i >= 0 && len(n.Also[i].Lines) == maxAlso:
+		n.More++
+		return
+	case i < 0:
+		i = len(n.Also)
+		n.Also = append(n.Also, Position{Path: file})
+	}
+	if line > 0 {
+		n.Also[i].Lines = append(n.Also[i].Lines, line)
+	}
 }
 
 // companions returns the words that code using a name must also contain, in most languages: the type to which
@@ -136,7 +157,10 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 	// A name that many files use, or several define, is only searched in files that mention what it belongs
 	// to.
 	vague := outlined(*n) && !distinct(n.Name)
-	many := outlined(*n) && (len(holding[0]) > common || vague || len(holding[3]) > 1)
+	defining := slices.DeleteFunc(slices.Clone(holding[3]), func(entry int) bool {
+		return family(f.index.entries[entry].Path) != family(n.Path)
+	})
+	many := outlined(*n) && (len(holding[0]) > common || vague || len(defining) > 1)
 	alone := n.hidden == "file"
 	var all []candidate
 	for _, entry := range holding[0] {
@@ -149,9 +173,10 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 		code := outline.Knows(p)
 		switch foreign := code && outlined(*n) && p != n.Path; {
 		case foreign && (alone || n.hidden == "package" && !near || family(p) != family(n.Path)):
+			n.Apart++
 			continue
 		case foreign && n.member() && many && !typed && (vague || len(holding[0]) > common/2), foreign && many && !near && !speaks:
-			n.More++
+			n.also(p, 0)
 			continue
 		}
 		rank := 0
@@ -223,7 +248,7 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	first, last := outline.InlineTests(file, lines)
 	found := 0
 	for i, line := range lines {
-		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) {
+		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) || find(line, n.Name) < 0 {
 			continue
 		}
 		kind := own
@@ -232,10 +257,13 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		}
 		p, ok := r.use(i, kind)
 		if !ok || n.listed(p) {
+			if n.How != Touched {
+				n.also(file, i+1)
+			}
 			continue
 		}
 		if found++; found > perFile && n.How != Touched {
-			n.More++
+			n.also(file, i+1)
 			continue
 		}
 		p.Text = verdict.Clip(strings.TrimSpace(line), maxText)

@@ -38,8 +38,10 @@ type Sheet struct {
 	Names []Name `json:"names"`
 	// Called are the definitions of the names that changed lines, and lines beside them, use; Several are
 	// used names with several definitions.
-	Called  []Called  `json:"called,omitempty"`
+	Called  []Code    `json:"called,omitempty"`
 	Several []Several `json:"several,omitempty"`
+	// Around are the functions around the places of Names.
+	Around []Code `json:"around,omitempty"`
 	// Alike is code elsewhere that looks like removed lines.
 	Alike []Alike `json:"alike,omitempty"`
 	// Graph holds the notes of the repository's own product graph about what the change touches.
@@ -68,6 +70,11 @@ type Name struct {
 	// Places are its uses, the most useful first; More counts the uses left out.
 	Places []Place `json:"places"`
 	More   int     `json:"more,omitempty"`
+	// Also are further lines with the word, which most likely mean something else or do the same; without line
+	// numbers for a file that was not searched. Apart counts the files in which it cannot be meant, for their
+	// language or package. If More is 0, there is no other line with the word outside of the change.
+	Also  []Position `json:"also,omitempty"`
+	Apart int        `json:"apart,omitempty"`
 
 	// Text is the line that defines a constant, a variable or a field.
 	Text string `json:"text,omitempty"`
@@ -89,15 +96,22 @@ const (
 	Signature // or a type, a constant: something on which its users rely
 	Body
 	Added
+	Dropped // a name that only removed lines used
 	Touched // an unchanged field that changed lines read or write
 )
 
-var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added", "touched"}
+var hows = [...]string{"removed", "renamed", "signature changed", "body changed", "added", "no longer used", "touched"}
 
 func (h How) String() string { return hows[h] }
 
 // MarshalText formats it as a word.
 func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// Position is some lines of a file.
+type Position struct {
+	Path  string `json:"path"`
+	Lines []int  `json:"lines,omitempty"`
+}
 
 // Place is a line that uses a name.
 type Place struct {
@@ -110,16 +124,6 @@ type Place struct {
 	Function string `json:"function,omitempty"`
 	// Text is the line.
 	Text string `json:"text"`
-
-	rank int
-}
-
-// Called is the definition of something that changed lines use.
-type Called struct {
-	Path  string   `json:"path"`
-	Start int      `json:"start"` // line of the first of Lines
-	Title string   `json:"title"`
-	Lines []string `json:"lines"`
 
 	rank int
 }
@@ -185,6 +189,9 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		return sheet, err
 	}
 	if sheet.Called, sheet.Several, err = f.called(); err != nil {
+		return sheet, err
+	}
+	if sheet.Around, err = f.around(sheet.Names, sheet.Called); err != nil {
 		return sheet, err
 	}
 	if sheet.Alike, err = f.alike(); err != nil {

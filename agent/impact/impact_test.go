@@ -207,7 +207,7 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 func told(s Sheet) []string {
 	var all []string
 	for _, c := range s.Called {
-		all = append(all, fmt.Sprintf("%s %s:%d", c.Title, c.Path, c.Start))
+		all = append(all, fmt.Sprintf("%s %s:%d", c.Title, c.Path, c.Lines[0].Number))
 	}
 	for _, n := range s.Several {
 		all = append(all, fmt.Sprintf("several %s %v", n.Name, n.Paths))
@@ -255,13 +255,16 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 				"{\n\tfmt.Println()\n\ttwo.Parse()\n}\n"},
 			[]string{"func Parse x/two/a.go:3", `import cmd/main.go:7 "acme/x/two"`},
 		},
-		"or that several define it": {
+		"of several of the name, or that there are too many": {
 			map[string]string{
 				"x/one.py": "def parse_all():\n    pass\n", "y/two.py": "def parse_all():\n    pass\n",
+				"a/m.py": "def load_all():\n    pass\n", "b/m.py": "def load_all():\n    pass\n", "c/m.py": "def load_all():\n    pass\n",
+				"d/m.py": "def load_all():\n    pass\n", "e/m.py": "def load_all():\n    pass\n",
 				"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    pass\n",
 			},
-			map[string]string{"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    parse_all()\n"},
-			[]string{"several parse_all [x/one.py y/two.py]", "import z/use.py:1 from x import ( parse_all …)"},
+			map[string]string{"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    parse_all()\n    " +
+				"load_all()\n"},
+			[]string{"func parse_all x/one.py:1", "func parse_all y/two.py:1", "several load_all [a/m.py b/m.py c/m.py d/m.py e/m.py]", "import z/use.py:1 from x import ( parse_all …)"},
 		},
 		"and where else a removed line stands": {
 			map[string]string{
@@ -284,8 +287,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 }
 
 func TestDefinitionsAreWrittenWithTheirLines(t *testing.T) {
-	s := Sheet{Called: []Called{{Path: "a/a.go", Start: 3, Title: "func Check",
-		Lines: []string{"// Check fails for none.", "func Check() {}"}}}}
+	s := Sheet{Called: []Code{{Path: "a/a.go", Title: "func Check",
+		Lines: []Line{{3, "// Check fails for none."}, {4, "func Check() {}"}}}}}
 	same := func(text string) string { return text }
 	if text := s.Text(same, same); !strings.Contains(text,
 		"func Check (a/a.go)\n     3  // Check fails for none.\n     4  func Check() {}\n") {

@@ -193,7 +193,7 @@ func binaryText(content []byte) bool {
 
 // The format of the index's file: magic, the checksum of the rest, and for each content its name, the number
 // of its words, and the words.
-const magic = "touchstone words 2\n"
+const magic = "touchstone words 3\n"
 
 func (x index) save(file string) error {
 	out := make([]byte, len(magic)+4)

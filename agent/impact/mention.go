@@ -21,7 +21,7 @@ type mention struct {
 	name   string
 	called bool
 	line   int // the line number, at the head for added lines and those beside
-	rank   int // the kind of lines: addedLine, removedLine, besideLine or testLine
+	rank   int // the kind of lines: one of the constants below
 }
 
 // The kinds of lines that mention a name, the most important first.
@@ -29,11 +29,13 @@ const (
 	addedLine = iota
 	besideLine
 	removedLine
-	testLine // a line of a test: added, removed or unchanged
+	testLine   // a line of a test: added, removed or unchanged
+	aroundLine // another line of a changed function
+	deeperLine // a line of a definition that is shown
 )
 
 // maxMentions bounds the names whose definitions are searched for.
-const maxMentions = 120
+const maxMentions = 160
 
 var (
 	// trailing matches a comment after code.
@@ -45,12 +47,14 @@ var (
 func mentions(file string, test bool, lines lineChanges) []mention {
 	var all []mention
 	seen := map[[2]string]bool{}
-	for rank, side := range []map[int]string{lines.added, lines.beside, lines.removed} {
-		if test {
-			if rank == besideLine {
-				continue
-			}
+	for rank, side := range []map[int]string{lines.added, lines.beside, lines.removed, lines.around} {
+		switch {
+		case test && (rank == besideLine || side == nil):
+			continue
+		case test:
 			rank = testLine
+		case rank > removedLine:
+			rank = aroundLine
 		}
 		for _, at := range slices.Sorted(maps.Keys(side)) {
 			for _, m := range mentioned(file, side[at]) {
@@ -86,7 +90,7 @@ func mentioned(file, line string) []mention {
 		}
 		name, before, after := line[at:end], line[:at], strings.TrimLeft(line[end:], "?!")
 		at = end
-		called := strings.HasPrefix(after, "(")
+		called := strings.HasPrefix(after, "(") || strings.HasPrefix(after, "<") && generic([]byte(after))
 		if len(name) < 3 || name[0] <= '9' || statement[name] || name == defines.Name ||
 			!called && !typeLike(name) && !constant.MatchString(name) {
 			continue
@@ -183,7 +187,7 @@ func typeOf(value, file, text string) string {
 		return ""
 	}
 	pattern := `\b` + regexp.QuoteMeta(value) +
-		`\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) +
+		`\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?\(?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) +
 		`\s+\*?(\w+)\)`
 	if implicit[path.Ext(file)] { // these languages write the type first
 		pattern += `|\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b`

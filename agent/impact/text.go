@@ -2,58 +2,157 @@ package impact
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"touchstone/verdict"
 )
 
-// maxSheet bounds a sheet's text, in bytes; definitions get a third of it.
+// maxSheet bounds a sheet's text, in bytes.
 const maxSheet = 24 << 10
+
+// intro says what a session may rely on.
+const intro = `Who uses what the change touches, at its head. Text files were searched for each name as a whole word, except those that are vendored,
+generated, minified, lock files, change logs or said here not to be searched. An entry marked complete lists every line that has the word
+outside of the change, so that no search for it can find another. A name that is put together at run time is not found by this. Code
+stands here as in the files, with its line numbers: what is shown need not be opened again.
+`
 
 // Text returns the sheet for people and sessions, at most 24 KiB. Text from the repository is passed through
 // spell, paths through path.
 func (s Sheet) Text(path, spell func(string) string) string {
 	var b strings.Builder
-	b.WriteString("Who uses what the change touches, at its head. It is a list of places to look at, found by their names: no proof that " +
-		"there are no others.\n")
+	b.WriteString(intro)
 	for _, note := range s.Unseen {
 		b.WriteString(spell(note) + "\n")
 	}
-	appendix := s.appendix(path, spell)
 	var unused []string
-	left := 0
-	heading := How(-1)
+	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {
-		if len(n.Places) == 0 {
-			if n.More == 0 && n.How != Added && n.How != Touched && kindOf(n.Path) != "test" {
+		switch {
+		case len(n.Places)+len(n.Also)+n.More+n.Apart == 0:
+			if n.How != Touched && kindOf(n.Path) != "test" {
 				unused = append(unused, spell(n.title()))
 			}
-			continue
+		case len(n.Places) > 0 || n.How < Added:
+			names.add(headings[n.How], n.text(path, spell), spell(n.title()))
 		}
-		text := n.text(path, spell)
-		if b.Len()+len(text) > maxSheet-len(appendix)-1500 {
-			left++
-			continue
-		}
-		if n.How != heading {
-			heading = n.How
-			fmt.Fprintf(&b, "\n## %s\n", headings[heading])
-		}
-		b.WriteString(text)
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%d more names are used elsewhere and left out for their number; search for those that matter.\n", left)
+	called, around := group{left: "%s left out for their length: "}, group{left: "%s left out for their length: "}
+	for _, c := range s.Called {
+		called.add("Definitions of what changed lines use", c.text(path, spell), c.where(path, spell))
+	}
+	for _, c := range s.Around {
+		around.add("Code around these places", c.text(path, spell), c.where(path, spell))
 	}
 	if len(unused) > 0 {
-		fmt.Fprintf(&b, "\n## Found nowhere else by name\n\n%s\n", verdict.Clip(strings.Join(unused, ", "), 1200))
+		fmt.Fprintf(&b, "\n## No other line of the repository has these names\n\n%s\n", verdict.Clip(strings.Join(unused, ", "), 1200))
 	}
-	return b.String() + appendix
+	appendix := s.appendix(path, spell)
+	share(maxSheet-b.Len()-len(appendix), &names, &called, &around)
+	return b.String() + names.String() + around.String() + called.String() + appendix
+}
+
+// group is a part of the sheet whose entries share what room there is, the first ones first.
+type group struct {
+	entries []entry
+	taken   int    // how many bytes the entries take
+	left    string // a sentence about the entries that are left out
+}
+
+type entry struct {
+	heading, text, name string
+	shown               bool
+}
+
+func (g *group) add(heading, text, name string) {
+	g.entries = append(g.entries, entry{heading: heading, text: text, name: name})
+}
+
+// reserve is what headings and the sentence about what is left out take of a group's room, in bytes.
+const reserve = 700
+
+// share lets groups show as many entries as fit into so many bytes: each has the same room, and what one does
+// not need is for the others.
+func share(room int, groups ...*group) {
+	room -= reserve * len(groups)
+	for n := range groups {
+		each := room / (len(groups) - n)
+		// The group that needs least comes first.
+		slices.SortStableFunc(groups[n:], func(a, b *group) int { return a.size() - b.size() })
+		room -= groups[n].take(each)
+	}
+	for _, g := range groups {
+		room -= g.take(g.taken+room) - g.taken
+	}
+}
+
+func (g *group) size() (n int) {
+	for _, e := range g.entries {
+		n += len(e.text)
+	}
+	return n
+}
+
+// take shows as many entries as fit, and returns how many bytes they have.
+func (g *group) take(room int) int {
+	g.taken = 0
+	for i := range g.entries {
+		e := &g.entries[i]
+		if e.shown = g.taken+len(e.text) <= room; e.shown {
+			g.taken += len(e.text)
+		}
+	}
+	return g.taken
+}
+
+// String returns the shown entries under their headings.
+func (g *group) String() string {
+	var b strings.Builder
+	var left []string
+	heading := ""
+	for _, e := range g.entries {
+		if !e.shown {
+			left = append(left, e.name)
+			continue
+		}
+		if e.heading != heading {
+			heading = e.heading
+			fmt.Fprintf(&b, "\n## %s\n", heading)
+		}
+		b.WriteString(e.text)
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(&b, "\n"+g.left+"%s\n", verdict.Amount(len(left), "more is", "more are"), verdict.Clip(strings.Join(left, ", "), 400))
+	}
+	return b.String()
+}
+
+// text formats a part of a file, with line numbers.
+func (c Code) text(path, spell func(string) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s (%s)\n", spell(c.Title), path(c.Path))
+	for i, l := range c.Lines {
+		if i > 0 && c.Lines[i-1].Number+1 < l.Number {
+			b.WriteString("     …\n")
+		}
+		fmt.Fprintf(&b, "%6d  %s\n", l.Number, spell(l.Text))
+	}
+	if c.Cut {
+		b.WriteString("     …\n")
+	}
+	return b.String()
+}
+
+// where says what a part of a file is and where it begins.
+func (c Code) where(path, spell func(string) string) string {
+	return fmt.Sprintf("%s (%s:%d)", spell(c.Title), path(c.Path), c.Lines[0].Number)
 }
 
 var headings = [...]string{
 	"Removed, and still referred to", "Renamed, and referred to by the old name", "Changed for those who use it",
-	"Changed within", "New names that stand elsewhere, too",
+	"Changed within", "New names that stand elsewhere, too", "No longer used here, and used elsewhere",
 	"Fields that changed lines read or write, and who else does",
 }
 
@@ -78,12 +177,28 @@ func (n Name) text(path, spell func(string) string) string {
 		b.WriteString(", now " + spell(n.To))
 	}
 	b.WriteString(")")
+	if n.More == 0 && n.How != Touched {
+		b.WriteString(" complete")
+	}
 	if n.Text != "" {
 		b.WriteString("  | " + spell(n.Text))
 	}
 	b.WriteString("\n")
 	for _, p := range n.Places {
 		b.WriteString(p.text(path, spell))
+	}
+	if len(n.Also) > 0 {
+		b.WriteString("  the word also:")
+		for _, p := range n.Also {
+			b.WriteString(" " + path(p.Path))
+			for i, line := range p.Lines {
+				b.WriteString(map[bool]string{true: ":", false: ","}[i == 0] + strconv.Itoa(line))
+			}
+		}
+		b.WriteString("\n")
+	}
+	if n.Apart > 0 {
+		fmt.Fprintf(&b, "  and in %s of another language or package\n", verdict.Amount(n.Apart, "file", "files"))
 	}
 	if n.More > 0 {
 		fmt.Fprintf(&b, "  and at %d more places or in more files that have this name\n", n.More)
@@ -100,7 +215,7 @@ func (p Place) text(path, spell func(string) string) string {
 	return line + "  | " + spell(p.Text) + "\n"
 }
 
-// appendix returns the part after the names: similar code, imports and definitions.
+// appendix returns the part after names and code: similar code, imports, and names of several definitions.
 func (s Sheet) appendix(path, spell func(string) string) string {
 	var b strings.Builder
 	for _, a := range s.Alike {
@@ -123,17 +238,6 @@ func (s Sheet) appendix(path, spell func(string) string) string {
 		fmt.Fprintf(&b, "%s:%d  %s\n", path(i.Path), i.Line, spell(i.Text))
 	}
 	text += section("Imports that changed lines use", "\n"+clipLines(b.String(), maxSheet/10))
-	b.Reset()
-	for _, c := range s.Called {
-		var one strings.Builder
-		fmt.Fprintf(&one, "\n%s (%s)\n", spell(c.Title), path(c.Path))
-		for i, line := range c.Lines {
-			fmt.Fprintf(&one, "%6d  %s\n", c.Start+i, spell(line))
-		}
-		if b.Len()+one.Len() <= maxSheet/3 {
-			b.WriteString(one.String())
-		}
-	}
 	var several strings.Builder
 	for _, n := range s.Several {
 		fmt.Fprintf(&several, "  %s:", spell(n.Name))
@@ -145,10 +249,7 @@ func (s Sheet) appendix(path, spell func(string) string) string {
 		}
 		several.WriteString("\n")
 	}
-	if len(s.Several) > 0 {
-		b.WriteString("\nDefined in several places, and not shown:\n" + clipLines(several.String(), maxSheet/8))
-	}
-	return text + section("Definitions of what changed lines use", b.String())
+	return text + section("Used, defined in several places, and not shown", "\n"+clipLines(several.String(), maxSheet/12))
 }
 
 // section returns a text under its heading; empty if the text is empty.

@@ -3,6 +3,7 @@ package impact
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // word is the hash of a word, which consists of letters, digits and underscores. Two words can have the same
@@ -36,28 +37,40 @@ func hash(text string) word {
 // defined returns the word for a definition of a name.
 func defined(name string) word { return hash(name) ^ asDefinition }
 
-// definers are the words that begin a definition.
-var definers = map[word]bool{}
+// definers are the words that begin a definition. notTypes are words that can precede a call, so they are no
+// type of a function's result. controls begin a line that ends in a brace and defines nothing.
+var definers, notTypes, controls = hashes(`def defp defmacro defmodule func fun fn function class interface struct enum union trait type typealias
+		object record protocol module mod namespace val const`),
+	hashes(`return new else await throw throws case in and or not yield assert delete goto of puts raise import when if elif unless until while do
+		print echo typeof is as where with from select lambda go defer extends implements use include require co_return co_await sizeof instanceof
+		then end begin the a an see by to`),
+	hashes(`if for while switch catch function foreach with match until unless when synchronized lock using`)
 
-func init() {
-	for _, text := range []string{"def", "defp", "func", "fun", "fn", "function", "class", "interface", "struct", "enum", "trait", "type",
-		"object", "record", "protocol", "val", "const"} {
-		definers[hash(text)] = true
+func hashes(text string) map[word]bool {
+	all := map[word]bool{}
+	for each := range strings.FieldsSeq(text) {
+		all[hash(each)] = true
 	}
+	return all
 }
 
-// wordsOf returns the words of at least two bytes in a text, sorted, each once. A word that is being defined
-// is also included as a definition.
+// wordsOf returns the words of at least two bytes in a text, sorted, each once. A word that looks like the name
+// of a definition is also included as a definition, so that a definition is hardly ever missed.
 func wordsOf(text []byte, into []word) []word {
 	into = into[:0]
-	var before word // the preceding word, if only a space separates it
-	method := false // in a line that begins with func and a receiver
+	var before word    // the preceding word, if only a space separates it
+	method := false    // in a line that begins with func and a receiver
+	parted := false    // in a name of several parts that is being defined
+	line, end := 0, -1 // where the line began, and where the preceding word ended
+	var last word
 	for i := 0; i < len(text); {
 		c := text[i]
 		if !wordByte[c] {
-			if c == '\n' {
-				before, method = 0, false
-			} else if c != ' ' {
+			switch {
+			case c == '\n':
+				before, method, parted, line, end = 0, false, false, i+1, -1
+			case parted && (c == '.' || c == ':'):
+			case c != ' ':
 				method = method && c != '{' || c == '(' && before == funcWord
 				before = 0
 				if c == ')' && method && i+1 < len(text) && text[i+1] == ' ' {
@@ -73,17 +86,74 @@ func wordsOf(text []byte, into []word) []word {
 			h = (h ^ uint32(text[i])) * hashPrime
 		}
 		if i-start < 2 {
-			before = 0
+			before, end, last = 0, i, 0
 			continue
 		}
 		into = append(into, word(h))
-		if before != 0 && definers[before] {
+		if before != 0 && definers[before] || begins(text, line, start, i, end, last, word(h)) {
 			into = append(into, word(h)^asDefinition)
 		}
-		before = word(h)
+		last, end = word(h), i
+		// The name of a module or of a class can have several parts.
+		if parted = definers[before] && i+1 < len(text) && (text[i] == '.' || text[i] == ':' && text[i+1] == ':'); !parted {
+			before = word(h)
+		}
 	}
 	slices.Sort(into)
 	return slices.Compact(into)
+}
+
+// begins reports whether a word looks like the name of a definition without a keyword: a function after the
+// type of its result, a method whose line ends in a brace, or a constant. last is the word before it in its
+// line, which ended at end.
+func begins(text []byte, line, start, stop, end int, last, name word) bool {
+	if stop == len(text) {
+		return false
+	}
+	first := end < 0
+	switch next := text[stop]; {
+	case next == '(' || next == '<' && generic(text[stop:]):
+		if first {
+			return next == '(' && start > line && !controls[name] && braced(text[stop:])
+		}
+		if text[start-1] == ':' { // a method of C++ outside of its class
+			return wordByte[text[line]]
+		}
+		typed := end
+		for typed < start && (text[typed] == '>' || text[typed] == ']' || text[typed] == '?') {
+			typed++
+		}
+		return typed < start && text[typed] == ' ' && strings.Trim(string(text[typed:start]), " *&") == "" && (typed > end || !notTypes[last])
+	case next == ' ' && stop+1 < len(text) && text[stop+1] == '=':
+		return first && start == line || upper(text[start:stop])
+	}
+	return false
+}
+
+// generic reports whether type parameters and a parenthesis follow.
+func generic(text []byte) bool {
+	text = text[:min(len(text), 60)]
+	closing := bytes.Index(text, []byte(">("))
+	return closing > 0 && !bytes.ContainsAny(text[:closing], "\n;(")
+}
+
+// braced reports whether the rest of a line ends in an opening brace.
+func braced(text []byte) bool {
+	rest := text[:min(len(text), maxLine)]
+	if at := bytes.IndexByte(rest, '\n'); at >= 0 {
+		rest = rest[:at]
+	}
+	return bytes.HasSuffix(bytes.TrimRight(rest, " \r"), []byte("{"))
+}
+
+// upper reports whether a name is written like a constant.
+func upper(name []byte) bool {
+	for _, c := range name {
+		if c >= 'a' && c <= 'z' {
+			return false
+		}
+	}
+	return true
 }
 
 var funcWord = hash("func")

@@ -71,7 +71,7 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	p.suspicions = p.scan.evidence
 	p.scan.found = slices.Concat(contradictory(s, p.criteria), stale(s, p.criteria, p.guides), unearned(p.criteria, p.guides),
 		long(s.Dir, p.criteria, p.understood.Files))
-	if p.sheet, err = writeImpact(ctx, sheet, tempDir); err != nil {
+	if p.sheet, p.quoted, err = writeImpact(ctx, sheet, tempDir); err != nil {
 		return nil, err
 	}
 	if p.tokens = p.reading(); p.tokens > window/2 {
@@ -132,22 +132,28 @@ func draw(ctx context.Context, s Subject) sheet {
 	return sheet{made, err}
 }
 
-// writeImpact writes the impact sheet next to the patches and returns its name. A review does not need a
-// sheet: if none could be made, the name is empty and the session searches by itself.
-func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, err error) {
+// writeImpact writes the impact sheet next to the patches and returns its name, and the files of which it shows
+// code. A review does not need a sheet: if none could be made, the name is empty and the session searches by
+// itself.
+func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, quoted []string, err error) {
 	if sheet.err != nil {
 		if ctx.Err() != nil {
-			return "", ctx.Err()
+			return "", nil, ctx.Err()
 		}
 		zerolog.Ctx(ctx).Warn().Err(sheet.err).Msg("the session gets no list of who uses what the change touches")
-		return "", nil
+		return "", nil, nil
 	}
 	name = filepath.Join(dir, "impact.md")
 	text := sheet.Text(change.Spell, func(text string) string { return hidden.Reveal(strings.ToValidUTF8(text, "\uFFFD")) })
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("write down who uses what the change touches: %w", err)
+		return "", nil, fmt.Errorf("write down who uses what the change touches: %w", err)
 	}
-	return name, nil
+	for _, c := range slices.Concat(sheet.Called, sheet.Around) {
+		if strings.Contains(text, "("+change.Spell(c.Path)+")\n") {
+			quoted = append(quoted, c.Path)
+		}
+	}
+	return name, quoted, nil
 }
 
 // Close removes the files that were written for the session.

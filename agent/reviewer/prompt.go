@@ -20,6 +20,7 @@ type material struct {
 	tripped    tripped
 	suspicions []verdict.Evidence // what the session must answer
 	sheet      string             // the file of the impact sheet; empty if there is none
+	quoted     []string           // the files of which the sheet shows code
 	quoter
 }
 
@@ -249,8 +250,8 @@ func (m material) changed(part int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. ", m.understood.Overview)
 	if m.sheet != "" {
-		fmt.Fprintf(&b, "The file %s lists who uses what the change touches outside of it, where else a removed line stands, and the imports "+
-			"and definitions of what its lines use. Read it first, and search only for what it lacks. ", m.sheet)
+		fmt.Fprintf(&b, "The file %s lists who uses what the change touches, with the code around, where else a removed line stands, and "+
+			"the definitions of what its lines use. Read it first, and open or search only what it lacks. ", m.sheet)
 	}
 	if n := len(m.understood.Parts); n > 1 {
 		fmt.Fprintf(&b, "It is too large for one turn and is walked in %d parts, of which this is part %d: examine these files, in the light "+

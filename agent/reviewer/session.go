@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -125,6 +127,11 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		talk.listen(answer)
 	}
 	x.Judgement = verdict.Join(answers...)
+	if p.sheet != "" && opened.one(filepath.Base(p.sheet)) {
+		for _, name := range p.quoted {
+			opened.names[path.Base(name)] = true
+		}
+	}
 	opened.own(x.Judgement.Answer.Dimensions, p.Dir, p.Diff.Files)
 	err = p.check(ctx, &x, progress, allowed)
 	return x, err

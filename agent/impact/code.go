@@ -1,0 +1,242 @@
+package impact
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"touchstone/agent/outline"
+	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
+)
+
+// Code is a part of a file at the head: a definition, or the function around a line.
+type Code struct {
+	Path  string `json:"path"`
+	Title string `json:"title"`
+	// Lines are in the order of the file; between them lines can be left out.
+	Lines []Line `json:"lines"`
+	// Cut says that lines after the last one are left out.
+	Cut bool `json:"cut,omitempty"`
+
+	rank, score int
+	callable    bool
+	block       outline.Block
+}
+
+// Line is a line of a file.
+type Line struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+}
+
+const (
+	// maxWhole is the most lines of a function or type that is shown completely. Of a longer function, its
+	// first lines are shown, or its head and nearLines on both sides of the line in question; of a longer type,
+	// its head, its members' heads and what the change mentions, at most maxSkeleton lines.
+	maxWhole    = 60
+	nearLines   = 9
+	maxSkeleton = 40
+	// maxComment bounds the lines of the comment above a definition, maxHead those of a signature.
+	maxComment = 8
+	maxHead    = 8
+)
+
+func (c Code) start() int { return c.block.Start }
+
+// same reports whether two parts show the same block.
+func (c Code) same(o Code) bool { return c.Path == o.Path && c.block.Start == o.block.Start }
+
+// shown returns the part of a block to show; if at is a line, the part around that. It has no lines if the
+// patches show the block.
+func (f *finder) shown(file string, lines []string, blocks []outline.Block, b outline.Block, at int) Code {
+	c := Code{Path: file, Title: strings.TrimSpace(b.Title()), callable: b.Callable(), block: b}
+	end := min(b.End, len(lines))
+	_, first := f.change.added[file][b.Start]
+	_, last := f.change.added[file][end]
+	if first && last {
+		return c
+	}
+	if b.Callable() || b.Kind == "test" {
+		for line := range f.change.added[file] {
+			if b.Start <= line && line <= end {
+				return c
+			}
+		}
+	}
+	add := func(first, last int) {
+		for n := max(first, 1); n <= min(last, len(lines)); n++ {
+			if k := len(c.Lines); k == 0 || c.Lines[k-1].Number < n {
+				c.Lines = append(c.Lines, Line{n, verdict.Clip(strings.TrimRight(lines[n-1], " \t\r"), maxText)})
+			}
+		}
+	}
+	start := b.Start
+	for b.Callable() && start > 1 && b.Start-start <= maxComment && comment.MatchString(lines[start-2]) {
+		start--
+	}
+	if b.Start-start > maxComment {
+		start = b.Start
+	}
+	head := min(b.Body, b.Start+maxHead-1)
+	switch {
+	case end-start < maxWhole:
+		add(start, end)
+	case b.Kind == "type" || b.Kind == "module":
+		add(start, head)
+		for n := head + 1; n <= end && len(c.Lines) < maxSkeleton; n++ {
+			if f.change.speaks(lines[n-1]) {
+				add(n, n)
+			}
+			for _, inner := range blocks {
+				if inner.Start == n && inner.In == b.Name && !inner.Local {
+					add(n, min(inner.Body, n+maxHead-1))
+				}
+			}
+		}
+	case at > 0:
+		add(start, head)
+		add(at-nearLines, min(at+nearLines, end))
+	default:
+		add(start, start+maxWhole-1)
+	}
+	c.Cut = c.Lines[len(c.Lines)-1].Number < end
+	return c
+}
+
+// speaks reports whether a line has one of the names that changed lines use, unless it is an ordinary word.
+func (c changed) speaks(line string) bool {
+	for _, name := range parts(line) {
+		if c.used[name] && distinct(name) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// maxAround bounds the functions shown around places, perPlaces the places of one name whose functions are
+	// shown.
+	maxAround = 40
+	perPlaces = 6
+)
+
+// alone are the places whose line says enough.
+var alone = set("imports comment string names document configuration CI text")
+
+// around returns the functions around the places of names, unless they are among the definitions: in turn one
+// for each name. A document's or a configuration's line stands alone.
+func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
+	type use struct{ line, rank int }
+	wanted, uses := map[int][]int{}, map[int][]use{}
+	for i := range names {
+		for k, p := range names[i].Places[:min(len(names[i].Places), perPlaces)] {
+			if entry, ok := f.index.at(p.Path); ok && outline.Knows(p.Path) && !alone[strings.TrimPrefix(p.What, "test: ")] {
+				wanted[entry] = nil
+				uses[entry] = append(uses[entry], use{p.Line, k*len(names) + i})
+			}
+		}
+	}
+	err = f.read(wanted, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
+		for _, u := range uses[entry] {
+			b, ok := outline.Innermost(blocks, u.line, func(b outline.Block) bool { return b.Callable() || b.Kind == "test" })
+			if !ok || b.Lines() < 2 {
+				b = outline.Block{Kind: "lines", Start: u.line - nearLines/2, Body: u.line - nearLines/2, End: u.line + nearLines/2}
+				b.Start, b.Body = max(1, b.Start), max(1, b.Body)
+			}
+			c := f.shown(file, lines, blocks, b, u.line)
+			c.rank = u.rank
+			if len(c.Lines) == 0 || slices.ContainsFunc(called, c.same) {
+				continue
+			}
+			if i := slices.IndexFunc(all, c.same); i < 0 {
+				all = append(all, c)
+			} else if c.rank < all[i].rank {
+				all[i] = c
+			}
+		}
+	})
+	if err == nil {
+		err = f.besides(len(names), func(c Code) {
+			if !slices.ContainsFunc(called, c.same) && !slices.ContainsFunc(all, c.same) {
+				all = append(all, c)
+			}
+		})
+	}
+	slices.SortStableFunc(all, func(a, b Code) int { return a.rank - b.rank })
+	return all[:min(len(all), maxAround)], err
+}
+
+// maxBesides bounds the methods of a changed type that are shown for the state that they share with changed
+// ones.
+const maxBesides = 12
+
+// state matches what a method says of its object's state.
+var state = lazyregexp.New(`\b(?:self|this)(?:\.|->)(\w+)\b|(@\w+)`)
+
+// besides passes on the methods of changed types that read or write most of the state of changed methods, those
+// that share most first, ranked after the functions around the first places of each name.
+func (f *finder) besides(rank int, take func(Code)) error {
+	wanted := map[int][]int{}
+	for _, file := range slices.Sorted(maps.Keys(f.change.outlines)) {
+		if entry, ok := f.index.at(file); ok && f.kind(file) != "test" && outline.Knows(file) {
+			wanted[entry] = nil
+		}
+	}
+	var all []Code
+	err := f.read(wanted, func(entry int, lines []string) {
+		file := f.index.entries[entry].Path
+		blocks := f.change.outlines[file]
+		shared := map[string]map[string]bool{} // the state that changed methods use, by type
+		uses := func(b outline.Block, take func(string)) {
+			for _, line := range lines[min(b.Start-1, len(lines)):min(b.End, len(lines))] {
+				for _, name := range parts(bare(line)) {
+					take(name)
+				}
+				for _, m := range state.FindAllStringSubmatch(line, 10) {
+					take("." + m[1] + m[2])
+				}
+			}
+		}
+		for _, b := range blocks {
+			if b.Kind != "method" || b.In == "" || len(f.shown(file, lines, blocks, b, 0).Lines) > 0 {
+				continue
+			}
+			if shared[b.In] == nil {
+				shared[b.In] = map[string]bool{}
+			}
+			uses(b, func(name string) {
+				field := func(o outline.Block) bool {
+					return o.In == b.In && o.Name == name && (o.Kind == "field" || o.Kind == "var")
+				}
+				if name[0] == '.' && !slices.ContainsFunc(blocks, func(o outline.Block) bool { return o.Callable() && o.Name == name[1:] }) ||
+					slices.ContainsFunc(blocks, field) {
+					shared[b.In][name] = true
+				}
+			})
+		}
+		for _, b := range blocks {
+			if b.Kind != "method" || len(shared[b.In]) == 0 || b.Lines() > maxWhole {
+				continue
+			}
+			same := map[string]bool{}
+			uses(b, func(name string) {
+				if shared[b.In][name] {
+					same[name] = true
+				}
+			})
+			if c := f.shown(file, lines, blocks, b, 0); 2*len(same) >= len(shared[b.In]) && len(c.Lines) > 0 {
+				c.score = len(same)
+				all = append(all, c)
+			}
+		}
+	})
+	slices.SortStableFunc(all, func(a, b Code) int { return b.score - a.score })
+	for i, c := range all[:min(len(all), maxBesides)] {
+		c.rank = rank + i
+		take(c)
+	}
+	return err
+}
