@@ -211,7 +211,7 @@ func altered(f File) (Finding, bool) {
 			}
 			return words.Known
 		}
-	case code.IsScript(f.Path):
+	case code.IsScript(f.OldPath):
 		kind, part = Test, func([]string) words.Part { return words.Sure }
 	case Gates(f.Path):
 		part = func(keys []string) words.Part {
@@ -231,7 +231,7 @@ func spoken(f File) (Finding, bool) {
 		return words.Look(f, f.OldPath, f.Path)
 	case Gates(f.Path) && !code.IsScript(f.Path):
 		return words.Look(f, words.Comments(f.Before), words.Comments(f.After))
-	case isBuild(f.Path), code.IsScript(f.Path):
+	case isBuild(f.Path), code.IsScript(f.OldPath): // not a test that is renamed so that it does not run
 		return words.Look(f, before, after)
 	}
 	return Finding{}, false
