@@ -56,7 +56,8 @@
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
-// limit of one repository's own benchmarks. 19 are now, and all of its 58 lowerings are seen. Of the 80 lowerings in sets 11 to 14 all are seen now, and 45 of
+// limit of one repository's own benchmarks. 19 are now, and all of its 58 lowerings are seen. Of the 80
+// lowerings in sets 11 to 14 all are seen now, and 45 of
 // 49 holds are held.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
