@@ -161,7 +161,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
 		}
-		if checks(f.Path) && !isOther(f.Path) {
+		if checks(f.OldPath) && checks(f.Path) && !isOther(f.Path) {
 			looks = append(looks, altered)
 		}
 		for _, look := range looks {
