@@ -10,9 +10,9 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// booby makes a checkout that tries to have its commands run and its orders heard
+// hostileCheckout makes a checkout that tries to have its commands run and its orders heard
 // by any CLI, and gives the directory where its commands would leave a trace.
-func booby(t *testing.T, dir string) (canaries string) {
+func hostileCheckout(t *testing.T, dir string) (canaries string) {
 	t.Helper()
 	canaries = t.TempDir()
 	run := func(name string) string { return "touch " + filepath.Join(canaries, name) }
@@ -102,7 +102,7 @@ func booby(t *testing.T, dir string) (canaries string) {
 func testHostile(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
 	b.program.Confine = false
-	canaries := booby(t, b.dir)
+	canaries := hostileCheckout(t, b.dir)
 	home, extra := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
 	write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")

@@ -11,7 +11,7 @@ import (
 // program is started again as their reaper, to confine them, and as one of the commands.
 func Bootstrap() {
 	process.Bootstrap()
-	playThief()
+	searchIfAsked()
 }
 
 // Main is the complete TestMain of such a package.

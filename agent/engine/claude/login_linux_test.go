@@ -19,20 +19,20 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := worktree(t, map[string]string{"a.go": "package acme\n"})
-			thief := enginetest.Thief(t, dir, secret)
+			search := enginetest.LoginSearch(t, dir, secret)
 			p := enginetest.NewProvider(t,
-				enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": thief, "description": "d"}},
+				enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": search, "description": "d"}},
 				enginetest.Turn{Text: []string{"Done."}},
 			)
 			e := realEngine(t, p)
 			e.Confine, e.Direct = true, direct
 			e.Environ = []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + p.URL, name + "=" + secret}
 			if _, err := enginetest.Run(t.Context(), e,
-				engine.Request{Role: engine.Author, Dir: dir, Allow: []string{thief}, Timeout: await.Patience, IdleTimeout: await.Patience},
+				engine.Request{Role: engine.Author, Dir: dir, Allow: []string{search}, Timeout: await.Patience, IdleTimeout: await.Patience},
 				"Go on."); err != nil {
 				t.Fatal(err)
 			}
-			enginetest.WantNoBooty(t, p)
+			enginetest.WantNothingStolen(t, p)
 		})
 	}
 }

@@ -15,9 +15,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-canary-of-the-login"
 	dir := t.TempDir()
-	thief := enginetest.Thief(t, dir, secret)
+	search := enginetest.LoginSearch(t, dir, secret)
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": thief, "yield_time_ms": 120_000}},
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": search, "yield_time_ms": 120_000}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	e := &codex.Engine{
@@ -28,5 +28,5 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		"Go on."); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.WantNoBooty(t, p)
+	enginetest.WantNothingStolen(t, p)
 }

@@ -13,30 +13,30 @@ import (
 	"touchstone/agent/engine/sandbox"
 )
 
-// thiefVariable turns the test program into a thief, started as a command of a session. Its value is the text
-// to look for, in hexadecimal so that the thief does not find itself.
-const thiefVariable = "TOUCHSTONE_TEST_THIEF"
+// searchVariable turns the test program into a search for a login, started as a command of a session. Its value is the text
+// to look for, in hexadecimal so that the search does not find itself.
+const searchVariable = "TOUCHSTONE_TEST_LOGIN_SEARCH"
 
-// playThief runs the thief, if the test program was started as one.
-func playThief() {
-	if wanted := os.Getenv(thiefVariable); wanted != "" {
-		steal(wanted)
+// searchIfAsked searches, if the test program was started for that.
+func searchIfAsked() {
+	if wanted := os.Getenv(searchVariable); wanted != "" {
+		searchFor(wanted)
 		os.Exit(0)
 	}
 }
 
-// Thief writes a program into a directory. It looks for a login in everything that it can reach of the
-// session that runs it, and for ways to make the CLI reveal the login; see WantNoBooty.
-func Thief(t testing.TB, dir, login string) (path string) {
+// LoginSearch writes a program into a directory. It looks for a login in everything that it can reach of the
+// session that runs it, and for ways to make the CLI reveal the login; see WantNothingStolen.
+func LoginSearch(t testing.TB, dir, login string) (path string) {
 	t.Helper()
-	path, program := filepath.Join(dir, "thief"), filepath.Join(dir, "thief.test")
+	path, program := filepath.Join(dir, "login-search"), filepath.Join(dir, "login-search.test")
 	// Not every session can read the directory in which the test program is.
 	content, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(program, content, 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\n%s=%x exec '%s'\n", thiefVariable, login, program), 0o700)
+		err = os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\n%s=%x exec '%s'\n", searchVariable, login, program), 0o700)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -44,25 +44,25 @@ func Thief(t testing.TB, dir, login string) (path string) {
 	return path
 }
 
-// WantNoBooty checks that a thief ran in a session with the provider and found nothing.
-func WantNoBooty(t testing.TB, p *Provider) {
+// WantNothingStolen checks that a search ran in a session with the provider and found nothing.
+func WantNothingStolen(t testing.TB, p *Provider) {
 	t.Helper()
 	var told strings.Builder
 	for _, call := range p.Calls() {
 		told.Write(call.Body)
 	}
-	if !strings.Contains(told.String(), "THE END OF THE THEFT") {
-		t.Error("the thief did not run, so that this test shows nothing")
+	if !strings.Contains(told.String(), "THE END OF THE SEARCH") {
+		t.Error("the search did not run, so that this test shows nothing")
 	}
-	for _, booty := range strings.Split(told.String(), "STOLEN: ")[1:] {
-		what, _, _ := strings.Cut(booty, `\n`)
-		t.Errorf("it stole %s", what)
+	for _, found := range strings.Split(told.String(), "FOUND: ")[1:] {
+		what, _, _ := strings.Cut(found, `\n`)
+		t.Errorf("it found %s", what)
 	}
 }
 
-// steal looks for a text in the environment and memory of all ancestor processes, and for other ways to get
+// searchFor looks for a text in the environment and memory of all ancestor processes, and for other ways to get
 // it.
-func steal(wanted string) {
+func searchFor(wanted string) {
 	text, err := hex.DecodeString(wanted)
 	if err != nil {
 		panic(err)
@@ -70,20 +70,20 @@ func steal(wanted string) {
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MESSAGING_TOKEN",
 		"TOUCHSTONE_GATEWAY_TOKEN"} {
 		if os.Getenv(name) != "" {
-			fmt.Println("STOLEN: the variable", name)
+			fmt.Println("FOUND: the variable", name)
 		}
 	}
 	for pid := os.Getppid(); pid > 1; pid = parent(pid) {
 		proc := fmt.Sprintf("/proc/%d/", pid)
 		environ, err := os.ReadFile(proc + "environ")
 		if bytes.Contains(environ, text) {
-			fmt.Println("STOLEN: from the environment of", pid)
+			fmt.Println("FOUND: from the environment of", pid)
 		}
 		if remembers(proc, text) {
-			fmt.Println("STOLEN: from the memory of", pid)
+			fmt.Println("FOUND: from the memory of", pid)
 		}
 		if err != nil && signals() && syscall.Kill(pid, 0) == nil {
-			fmt.Println("STOLEN: a signal to a process outside,", pid)
+			fmt.Println("FOUND: a signal to a process outside,", pid)
 		}
 	}
 	for _, path := range []string{
@@ -91,10 +91,10 @@ func steal(wanted string) {
 		filepath.Join(filepath.Dir(os.Getenv("CLAUDE_CONFIG_DIR")), ".bashrc"), os.Getenv("SHELL"),
 	} {
 		if filepath.IsAbs(path) && os.WriteFile(path, []byte("{}"), 0o600) == nil {
-			fmt.Println("STOLEN: a place that the CLI reads,", path)
+			fmt.Println("FOUND: a place that the CLI reads,", path)
 		}
 	}
-	fmt.Println("THE END OF THE THEFT")
+	fmt.Println("THE END OF THE SEARCH")
 }
 
 // signals reports whether the sandbox restricts signals, which it does since Linux 6.12.

@@ -16,9 +16,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 	enginetest.Confined(t)
 	const secret = "sk-canary-of-the-login"
 	dir := t.TempDir()
-	thief := enginetest.Thief(t, dir, secret)
+	search := enginetest.LoginSearch(t, dir, secret)
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "run_shell_command", Input: map[string]any{"command": thief, "description": "d"}},
+		enginetest.Turn{Tool: "run_shell_command", Input: map[string]any{"command": search, "description": "d"}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	e := &acp.Engine{
@@ -26,9 +26,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "GEMINI_API_KEY=" + secret, "GOOGLE_GEMINI_BASE_URL=" + p.URL},
 	}
 	if _, err := enginetest.Run(t.Context(), e, engine.Request{
-		Role: engine.Author, Dir: dir, Model: "gemini-2.5-pro", Allow: []string{thief}, IdleTimeout: await.Patience,
+		Role: engine.Author, Dir: dir, Model: "gemini-2.5-pro", Allow: []string{search}, IdleTimeout: await.Patience,
 	}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.WantNoBooty(t, p)
+	enginetest.WantNothingStolen(t, p)
 }

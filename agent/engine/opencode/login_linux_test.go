@@ -16,9 +16,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 	enginetest.Confined(t)
 	const secret = "sk-canary-of-the-login"
 	dir := t.TempDir()
-	thief := enginetest.Thief(t, dir, secret)
+	search := enginetest.LoginSearch(t, dir, secret)
 	p := enginetest.NewProvider(t,
-		enginetest.Turn{Tool: "bash", Input: map[string]any{"command": thief, "description": "d"}},
+		enginetest.Turn{Tool: "bash", Input: map[string]any{"command": search, "description": "d"}},
 		enginetest.Turn{Text: []string{"Done."}},
 	)
 	e := &opencode.Engine{
@@ -26,9 +26,9 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + p.URL + "/v1"},
 	}
 	if _, err := enginetest.Run(t.Context(), e, engine.Request{
-		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{thief}, IdleTimeout: await.Patience,
+		Role: engine.Author, Dir: dir, Model: "openai/scripted", Allow: []string{search}, IdleTimeout: await.Patience,
 	}, "Go on."); err != nil {
 		t.Fatal(err)
 	}
-	enginetest.WantNoBooty(t, p)
+	enginetest.WantNothingStolen(t, p)
 }
