@@ -86,7 +86,7 @@ func TestIndexNamesEveryDimensionAndPredicate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, predicate := range Predicates() {
+	for _, predicate := range predicates() {
 		line := "| `" + predicate + "` |"
 		if !strings.Contains(index, line) {
 			t.Errorf("the index does not explain %s", predicate)

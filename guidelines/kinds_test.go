@@ -270,7 +270,7 @@ func TestChangePredicates(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range Predicates() {
+	for _, word := range predicates() {
 		if _, ok := tests[word]; !ok && fileWords[word] == 0 {
 			t.Errorf("%s has no test", word)
 		}

@@ -71,15 +71,15 @@ func compileTerm(word string) (term, error) {
 		pattern, err := compilePattern(text)
 		t.pattern = pattern
 		return t, err
-	case slices.Contains(Predicates(), text):
+	case slices.Contains(predicates(), text):
 		return t, nil
 	}
 	return term{}, fmt.Errorf("%q cannot be decided: it is none of %s, and a path pattern has a / * ? or . in it",
-		text, strings.Join(Predicates(), ", "))
+		text, strings.Join(predicates(), ", "))
 }
 
-// Predicates returns the words that a scope may use, sorted.
-func Predicates() []string {
+// predicates returns the words that a scope may use, sorted.
+func predicates() []string {
 	words := slices.AppendSeq(slices.Collect(maps.Keys(fileWords)), maps.Keys(changePredicates))
 	return slices.Sorted(slices.Values(append(words, wordDocsOnly)))
 }

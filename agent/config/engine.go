@@ -121,12 +121,12 @@ type Models struct {
 	Check string `yaml:"check"`
 }
 
-// Effort is how much a model thinks, by task, as one of Efforts. An empty one, which is the default, leaves
+// Effort is how much a model thinks, by task, as one of efforts. An empty one, which is the default, leaves
 // it to the CLI.
 type Effort Models
 
-// Efforts are the levels of thinking, lowest first. Not every engine supports all of them.
-func Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max"} }
+// efforts are the levels of thinking, lowest first. Not every engine supports all of them.
+func efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max"} }
 
 // Task is a task for a model, as in Models.
 type Task string
@@ -222,7 +222,7 @@ func (e Engine) Validate() error {
 	for _, task := range Tasks() {
 		named["models."+string(task)] = []string{e.Models.of(task)}
 		if level := e.EffortFor(task); level != "" {
-			errs = append(errs, oneOf("engine.effort."+string(task), level, Efforts()...))
+			errs = append(errs, oneOf("engine.effort."+string(task), level, efforts()...))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {

@@ -240,6 +240,7 @@ func SettingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest
 	return repository, decide.Left{}, nil
 }
 
+// LeftByRepository returns why the repository's settings leave a pull request to its author, if they do.
 func LeftByRepository(ctx context.Context, read RepositoryReader, pr forge.PullRequest, repository config.Repository) (decide.Left, error) {
 	switch {
 	case !repository.Merge.Auto:

@@ -52,6 +52,7 @@ func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format st
 	return err
 }
 
+// PrintJSON writes a value as indented JSON in which <, > and & stay as they are.
 func PrintJSON(out io.Writer, value any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)

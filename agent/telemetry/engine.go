@@ -40,9 +40,9 @@ func (e Engine) Open(ctx context.Context, req engine.Request) (engine.Session, e
 type session struct {
 	engine.Session
 	engine, asked, role string
-	// turn is under way, with its span; tool, if there is one, is its present call.
-	turn context.Context
-	tool trace.Span
+	// turnCtx is the context of the turn under way, with its span; tool, if there is one, is its present call.
+	turnCtx context.Context
+	tool    trace.Span
 	// worked says that the model wrote something or called a tool in it.
 	worked bool
 	// counted is what the turns that have ended took.
@@ -52,7 +52,7 @@ type session struct {
 // Ask holds a turn and counts it, also if it fails.
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	ctx, span := tracer.Start(ctx, strings.TrimSpace("chat "+s.asked), trace.WithSpanKind(trace.SpanKindClient))
-	s.turn, s.worked = ctx, false
+	s.turnCtx, s.worked = ctx, false
 	result, err := s.Session.Ask(ctx, prompt)
 	s.toolEnded()
 	turn := journal.Spent{
@@ -92,14 +92,14 @@ func described(turn journal.Spent, role string) []attribute.KeyValue {
 // progress counts what the turn under way has taken, and makes a span of each tool call. The
 // CLIs tell when one begins; it ends, at the latest, when the next thing happens.
 func (s *session) progress(p engine.Progress) {
-	if s.turn == nil {
+	if s.turnCtx == nil {
 		return
 	}
 	switch p.Kind {
 	case engine.ProgressText, engine.ProgressTool, engine.ProgressDimension:
 		s.worked = true
 	}
-	if act, ok := s.turn.Value(actKey{}).(*Act); ok {
+	if act, ok := s.turnCtx.Value(actKey{}).(*Act); ok {
 		act.update(s, journal.Spent{
 			Runs: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
 			Engine: s.engine, Model: bounded(s.asked),
@@ -111,7 +111,7 @@ func (s *session) progress(p engine.Progress) {
 	s.toolEnded()
 	if p.Kind == engine.ProgressTool {
 		name, _, _ := strings.Cut(p.Text, " ")
-		_, s.tool = tracer.Start(s.turn, "execute_tool "+bounded(name))
+		_, s.tool = tracer.Start(s.turnCtx, "execute_tool "+bounded(name))
 	}
 }
 

@@ -29,7 +29,7 @@ func IsRepository(s string) bool {
 	return ok
 }
 
-// IsOwner reports whether a text names a user or an organisation.
+// IsOwner reports whether a text names a user or an organization.
 func IsOwner(s string) bool { return consists(s, "-_", maxLogin) && s[0] != '-' && s[0] != '_' }
 
 // IsLogin reports whether a text is the login of a user, or of an App, which ends in "[bot]".
