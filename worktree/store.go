@@ -23,8 +23,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"touchstone/worktree/githubname"
 	"touchstone/worktree/gitcmd"
+	"touchstone/worktree/githubname"
 	"touchstone/worktree/layout"
 	"touchstone/worktree/lazyregexp"
 )

@@ -11,7 +11,6 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
-	"touchstone/worktree/await"
 )
 
 // reports has CI say of a commit how a check of it stands.
