@@ -164,6 +164,12 @@ func (n Name) title() string {
 	return n.Kind + " " + n.Name
 }
 
+// complete reports whether every line that has the word is listed.
+func (n Name) complete() bool {
+	unsearched := func(p Position) bool { return len(p.Lines) == 0 }
+	return n.How != Touched && n.More == 0 && n.Apart == 0 && !slices.ContainsFunc(n.Also, unsearched)
+}
+
 func (n Name) text(path, spell func(string) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s (%s", spell(n.title()), path(n.Path))
@@ -177,7 +183,7 @@ func (n Name) text(path, spell func(string) string) string {
 		b.WriteString(", now " + spell(n.To))
 	}
 	b.WriteString(")")
-	if n.More == 0 && n.How != Touched {
+	if n.complete() {
 		b.WriteString(" complete")
 	}
 	if n.Text != "" {

@@ -13,7 +13,6 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
-	"touchstone/worktree/await"
 )
 
 // TestWhatIsSaidDuringAFixIsHeard: a session takes minutes, in which people say what makes it
