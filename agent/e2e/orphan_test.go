@@ -29,7 +29,7 @@ func TestLostBaseCallsAPerson(t *testing.T) {
 		comments, _, err := api.Issues.ListComments(w.Ctx, owner, repo.Name, ref.Number, nil)
 		w.must(err)
 		for _, c := range comments {
-			if strings.Contains(c.GetBody(), "make release and reopen it, or open another pull request of its branch") {
+			if strings.Contains(c.GetBody(), "restore release and reopen it, or open another pull request of its branch") {
 				n++
 			}
 		}

@@ -44,7 +44,8 @@ func TestTheCodeAroundUsesIsShown(t *testing.T) {
 		"c.py":        "def endless(n):\n" + long(50) + "    check_all()\n" + long(50),
 		"test_all.py": "def test_one():\n    assert check_all() == 1\n    stop()\n",
 	}, map[string]string{"a.py": "def check_all():\n    return 2\n"}), "").Text(same, same)
-	for _, want := range []string{"func caller (b.py)\n     1  def caller(n):\n     2      if n:\n     3          check_all()\n     4      return n\n",
+	for _, want := range []string{
+		"func caller (b.py)\n     1  def caller(n):\n     2      if n:\n     3          check_all()\n     4      return n\n",
 		"func test_one (test_all.py)\n     1  def test_one():\n", "func endless (c.py)\n     1  def endless(n):\n     …\n    43      step_41()\n",
 		"    52      check_all()\n", "    61      step_8()\n     …\n"} {
 		if !strings.Contains(text, want) {
@@ -78,7 +79,8 @@ func TestTheSheetSaysWhereItIsComplete(t *testing.T) {
 		before[fmt.Sprintf("m%d/u.py", i)] = "from a import everywhere_used\neverywhere_used()\n"
 	}
 	text := sheetOf(t, changing(t, before, map[string]string{
-		"a.py": "def check_all():\n    pass\n\ndef lonely_one():\n    return 2\n\ndef everywhere_used():\n    return 2\n\ndef new_helper():\n    " +
+		"a.py": "def check_all():\n    pass\n\ndef lonely_one():\n    return 2\n\ndef everywhere_used():\n    return 2\n\ndef " +
+			"new_helper():\n    " +
 			"pass\n",
 	}), "").Text(same, same)
 	for _, want := range []string{
@@ -115,7 +117,8 @@ func TestGroupsShareTheSheet(t *testing.T) {
 		t.Errorf("%d bytes, %d and %d entries", len(text), called, around)
 	}
 	s.Around = s.Around[:1]
-	if text := s.Text(same, same); len(text) > maxSheet || strings.Count(text, "func called_") < 19 || !strings.Contains(text, "func around_0") {
+	if text := s.Text(same, same); len(text) > maxSheet || strings.Count(text, "func called_") < 19 ||
+		!strings.Contains(text, "func around_0") {
 		t.Errorf("%d bytes, %d entries", len(text), strings.Count(text, "func called_"))
 	}
 }

@@ -193,7 +193,8 @@ func (r *toucher) line(at int, line string) {
 	b, _ := outline.Innermost(r.blocks, at, func(b outline.Block) bool { return b.Kind == "type" })
 	for _, m := range asked.FindAllStringSubmatchIndex(line, 10) {
 		of, name, rest := line[m[2]:m[3]], line[m[6]:m[7]], line[m[1]:]
-		if called(rest) || len(name) < 2 || name == "new" || strings.HasPrefix(name, "__") || of[0] <= '9' || typeLike(strings.TrimLeft(name, "$_")) ||
+		if called(rest) || len(name) < 2 || name == "new" || strings.HasPrefix(name, "__") || of[0] <= '9' ||
+			typeLike(strings.TrimLeft(name, "$_")) ||
 			typeLike(of) && strings.ToUpper(name) == name {
 			continue
 		}

@@ -264,7 +264,8 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 			},
 			map[string]string{"z/use.py": "from x import (\n    parse_all,\n    other,\n)\n\ndef use():\n    parse_all()\n    " +
 				"load_all()\n"},
-			[]string{"func parse_all x/one.py:1", "func parse_all y/two.py:1", "several load_all [a/m.py b/m.py c/m.py d/m.py e/m.py]", "import z/use.py:1 from x import ( parse_all …)"},
+			[]string{"func parse_all x/one.py:1", "func parse_all y/two.py:1",
+				"several load_all [a/m.py b/m.py c/m.py d/m.py e/m.py]", "import z/use.py:1 from x import ( parse_all …)"},
 		},
 		"and where else a removed line stands": {
 			map[string]string{

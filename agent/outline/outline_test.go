@@ -39,10 +39,12 @@ func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 			"1-10 module N\n3-9 type A\n5-8 method A.Run\n"},
 		{"B.cs", "class B\n{\n    public static (int, List<int>) Split(int n)\n    {\n        if (n > 1, n < 2) Go(n);\n    }\n}\n",
 			"1-7 type B\n3-6 method B.Split\n"},
-		{"C.cs", "class C\n{\n    public int Run(\n        int n\n    )\n        where T : A\n    {\n        Go(n);\n    }\n\n    public int N() => 1;\n" +
+		{"C.cs", "class C\n{\n    public int Run(\n        int n\n    )\n        where T : A\n    {\n        " +
+			"Go(n);\n    }\n\n    public int N() => 1;\n" +
 			"    private const int Most = 3;\n    public object Root => this;\n}\n",
 			"1-14 type C\n3-9 method C.Run\n11-11 method C.N\n12-12 field C.Most\n13-13 field C.Root\n"},
-		{"a.cpp", "namespace a {\n\nclass B;\n\nconst std::string name = \"b\";\n\nvoid B::Inner::Run(int n) {\n  Other(n);\n}\n\nB::B(int n)\n    : n_(n) {\n  " +
+		{"a.cpp", "namespace a {\n\nclass B;\n\nconst std::string name = \"b\";\n\nvoid B::Inner::Run(int n) {\n  " +
+			"Other(n);\n}\n\nB::B(int n)\n    : n_(n) {\n  " +
 			"Start();\n}\n\nB& B::operator=(B&& other) {\n  return *this;\n}\n\nint size() { return 1; }\n\nstruct B::Inner {\n  int n;\n};\n}\n",
 			"1-1 module a\n7-9 method Inner.Run\n11-14 method B.B\n16-18 method B.operator=\n20-20 func size\n22-24 type Inner\n"},
 		{"a_test.cc", "TEST(App, Moves) {\n  run();\n}\n", "1-3 test TEST(App, Moves)\n"},

@@ -53,7 +53,7 @@ func platform() []Case {
 				harmed: untold, told: []string{"requests changes"},
 				act: func(s *scene) error { return s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: held, repository: queued}, harmed: untold,
-				told: []string{"is held: a person has to approve it"},
+				told: []string{"held for a person"},
 				act:  func(s *scene) error { return s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold,
 				told: []string{"requests changes"},
