@@ -72,7 +72,8 @@ type Name struct {
 	More   int     `json:"more,omitempty"`
 	// Also are further lines with the word, which most likely mean something else or do the same; without line
 	// numbers for a file that was not searched. Apart counts the files in which it cannot be meant, for their
-	// language or package. If More is 0, there is no other line with the word outside of the change.
+	// language or package. If More and Apart are 0 and all of Also has line numbers, there is no other line with
+	// the word outside of the change.
 	Also  []Position `json:"also,omitempty"`
 	Apart int        `json:"apart,omitempty"`
 

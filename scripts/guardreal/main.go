@@ -57,8 +57,7 @@
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
 // limit of one repository's own benchmarks. 19 are now, and all of its 58 lowerings are seen. Of the 80
-// lowerings in sets 11 to 14 all are seen now, and 45 of
-// 49 holds are held.
+// lowerings in sets 11 to 14 all are seen now, and 45 of 49 holds are held.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
