@@ -10,7 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/worktree/await"
 )
 
 // searchVariable turns the test program into a search for a login, started as a command of a session. Its value is the text
@@ -25,9 +27,25 @@ func searchIfAsked() {
 	}
 }
 
-// LoginSearch writes a program into a directory. It looks for a login in everything that it can reach of the
-// session that runs it, and for ways to make the CLI reveal the login; see WantNothingStolen.
-func LoginSearch(t testing.TB, dir, login string) (path string) {
+// WantLoginOutOfReach has a session search for a login by a command that it runs, and checks that it finds
+// nothing. Function start makes the engine for a provider, with the login; the arguments of turn are the
+// tool and its input for a command.
+func WantLoginOutOfReach(t testing.TB, login string, r engine.Request, turn func(command string) Turn,
+	start func(*Provider) engine.Engine) {
+	t.Helper()
+	r.Role, r.IdleTimeout = engine.Author, await.Patience
+	search := loginSearch(t, r.Dir, login)
+	r.Allow = []string{search}
+	p := NewProvider(t, turn(search), Turn{Text: []string{"Done."}})
+	if _, err := Run(t.Context(), start(p), r, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	wantNothingStolen(t, p)
+}
+
+// loginSearch writes a program into a directory. It looks for a login in everything that it can reach of the
+// session that runs it, and for ways to make the CLI reveal the login; see wantNothingStolen.
+func loginSearch(t testing.TB, dir, login string) (path string) {
 	t.Helper()
 	path, program := filepath.Join(dir, "login-search"), filepath.Join(dir, "login-search.test")
 	// Not every session can read the directory in which the test program is.
@@ -44,8 +62,8 @@ func LoginSearch(t testing.TB, dir, login string) (path string) {
 	return path
 }
 
-// WantNothingStolen checks that a search ran in a session with the provider and found nothing.
-func WantNothingStolen(t testing.TB, p *Provider) {
+// wantNothingStolen checks that a search ran in a session with the provider and found nothing.
+func wantNothingStolen(t testing.TB, p *Provider) {
 	t.Helper()
 	var told strings.Builder
 	for _, call := range p.Calls() {
