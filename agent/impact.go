@@ -39,8 +39,8 @@ setting, a route, a file) it lists the places outside the change that use it:
 callers, overrides, tests, documents, configuration, CI. For what is removed or
 renamed it lists what still refers to it, and for fields that the changed lines
 read or write, who else does. Below it shows the functions around these places
-and the definitions of what the changed lines use, and lists code that is written
-like a removed line, and imports. A review's session is given the same list.
+and the definitions of what the changed lines use, and lists imports and code
+that is written like a removed line. A review's session is given the same list.
 
 In Go, the types in the repository's own sources determine which field or method
 a name means. Everything else is found by name, in the working tree with
