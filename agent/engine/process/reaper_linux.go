@@ -71,6 +71,8 @@ type reaper struct {
 	group *cgroup
 	// child is the child that was started; all other processes descend from it.
 	child int
+	// ended says that the child has ended.
+	ended bool
 	// say writes a line to the supervisor.
 	say func(line any)
 	// stop is closed when all processes must end, and gone when they have ended.
@@ -235,9 +237,15 @@ func (g *reaper) stopped() bool {
 	}
 }
 
-// collect waits for the children that have ended, and reports whether there are others.
+// batch is the largest number of ended children that collect waits for at once while the child runs: the
+// descendants of a child that starts them fast enough could end faster than that, and it would not return.
+const batch = 64
+
+// collect waits for the children that have ended, and reports whether there are others. When the child has
+// ended, whose status is the only one to report, the kernel is told to keep no others for this process: they
+// would fill the list of children (proc_tid_children(5)), and reading a long list takes seconds.
 func (g *reaper) collect() bool {
-	for {
+	for n := 0; n < batch || g.ended; n++ {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		switch {
@@ -247,6 +255,8 @@ func (g *reaper) collect() bool {
 		case pid == 0:
 			return true
 		case pid == g.child:
+			g.ended = true
+			signal.Ignore(syscall.SIGCHLD)
 			how := describe(status)
 			if why := g.why(); why != "" {
 				how += ", since " + why
@@ -255,6 +265,7 @@ func (g *reaper) collect() bool {
 			g.killAll()
 		}
 	}
+	return true
 }
 
 // killChildren kills this process's children, and reports whether it found one that was not there the last
@@ -263,12 +274,32 @@ func (g *reaper) collect() bool {
 func (g *reaper) killChildren() bool {
 	killed, more := make(map[int]bool), false
 	for _, pid := range children() {
-		send(pid, syscall.SIGKILL)
+		g.kill(pid)
 		killed[pid] = true
 		more = more || !g.killed[pid]
 	}
 	g.killed = killed
 	return more
+}
+
+// kill kills a child. Once the child that was started has ended, nothing waits for the others, so the number
+// may be another process's by now: a descriptor keeps the process while its parent is looked at. Before
+// Linux 5.3 there are no such descriptors, and the look has to do.
+func (g *reaper) kill(pid int) {
+	if !g.ended {
+		send(pid, syscall.SIGKILL)
+		return
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	switch mine := parentOf(fmt.Sprintf("/proc/%d", pid)) == os.Getpid(); {
+	case mine && err == nil:
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	case mine:
+		send(pid, syscall.SIGKILL)
+	}
 }
 
 // children finds children of this process. It reads the lists of two threads first: the one that started the
@@ -304,13 +335,19 @@ func listed(parts ...string) []int {
 
 // childrenOf scans all processes for those with the given parent.
 func childrenOf(parent int) []int {
-	of := []byte(strconv.Itoa(parent))
-	return processes(func(dir string) bool {
-		stat, err := os.ReadFile(dir + "/stat")
-		// The process name before that may contain anything (proc_pid_stat(5)).
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		return err == nil && len(fields) > 1 && bytes.Equal(fields[1], of)
-	})
+	return processes(func(dir string) bool { return parentOf(dir) == parent })
+}
+
+// parentOf is the parent of the process that a directory of /proc is about; 0 if it is gone.
+func parentOf(dir string) int {
+	stat, _ := os.ReadFile(dir + "/stat")
+	// The process name before that may contain anything (proc_pid_stat(5)).
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(string(fields[1]))
+	return pid
 }
 
 // describe says how a process ended, in the words of os.ProcessState.
