@@ -101,7 +101,7 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	before := submodules(entries)
 	for path := range before {
 		if exists(filepath.Join(t.git.Tree, filepath.FromSlash(path), ".git")) {
-			return fmt.Errorf("%q is a submodule that somebody checked out: submodules cannot be changed here", path)
+			return fmt.Errorf("%q is a submodule that was checked out: submodules cannot be changed here", path)
 		}
 	}
 	if err := t.git.Run(ctx, gitcmd.Command{Env: env, Args: []string{"add", "--all", "--", "."}}); err != nil {

@@ -46,7 +46,7 @@ func (s *Store) fill(ctx context.Context, fresh repo, name string, remote Remote
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrHeadMoved) || errors.Is(err, ErrUnavailable) {
 			return err
 		}
-		zerolog.Ctx(ctx).Warn().Err(err).Str("clone", clone).Msg("the clone cannot be borrowed from, so the repository is downloaded")
+		zerolog.Ctx(ctx).Warn().Err(err).Str("clone", clone).Msg("cannot use the objects of the local clone, so the repository is downloaded")
 	}
 	if s.Partial != PartialOn {
 		err := s.fetchWhole(ctx, fresh, remote, refspecs)

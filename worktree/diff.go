@@ -37,7 +37,7 @@ func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB diff.Diff
 	}
 	out, err := t.mirror.Output(ctx, "merge-base", a, b)
 	if err != nil {
-		return ofA, ofB, fmt.Errorf("find where %.12s and %.12s parted: %w", a, b, err)
+		return ofA, ofB, fmt.Errorf("find the merge base of %.12s and %.12s: %w", a, b, err)
 	}
 	base := strings.TrimSpace(string(out))
 	if ofA, err = t.diff(ctx, base, a); err == nil {

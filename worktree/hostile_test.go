@@ -229,7 +229,7 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	if _, err := tree.Commit(ctx, "edit", me); err != nil {
 		t.Error(err)
 	}
-	if err := push(t, tree, "scratch", ""); err != nil && !strings.Contains(err.Error(), "exists already") {
+	if err := push(t, tree, "scratch", ""); err != nil && !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "left.txt"), "over\n")

@@ -264,7 +264,7 @@ func TestPushRefusedByRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := push(t, tree, "topic", req.Head)
-	if err == nil || !strings.Contains(err.Error(), "is the branch protected") {
+	if err == nil || !strings.Contains(err.Error(), "check the protection of the branch") {
 		t.Errorf("error is %v", err)
 	}
 	t.Log(err)

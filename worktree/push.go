@@ -70,9 +70,9 @@ func (t *Tree) mayReplace(ctx context.Context, at, expectedOld, sha string) erro
 	case at == "":
 		return fmt.Errorf("%w: the branch was deleted", ErrRejected)
 	case expectedOld == "":
-		return fmt.Errorf("%w: the branch exists already, at %.12s", ErrRejected, at)
+		return fmt.Errorf("%w: the branch already exists, at %.12s", ErrRejected, at)
 	case at != expectedOld:
-		return fmt.Errorf("%w: the branch is at %.12s now, expected was %.12s", ErrRejected, at, expectedOld)
+		return fmt.Errorf("%w: the branch is now at %.12s, but was expected at %.12s", ErrRejected, at, expectedOld)
 	}
 	contains, err := t.mirror.contains(ctx, sha, at)
 	if err == nil && !contains {
@@ -94,7 +94,8 @@ func explainRejection(out string, err error) error {
 				return fmt.Errorf("%w: %s", ErrRejected, reason)
 			}
 		}
-		return errors.Join(fmt.Errorf("the remote refused: %s (is the branch protected, or may the token not push?)", reason), err)
+		return errors.Join(fmt.Errorf("the remote refused: %s; check the protection of the branch and the token's permission to "+
+			"push", reason), err)
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func (t *Tree) readFile(ctx context.Context, rev, name string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	if entry.Mode != filemode.Regular && entry.Mode != filemode.Executable && entry.Mode != filemode.Deprecated {
-		return nil, fmt.Errorf("read %q at %.12s: it is no regular file: %w", name, rev, fs.ErrInvalid)
+		return nil, fmt.Errorf("read %q at %.12s: it is not a regular file: %w", name, rev, fs.ErrInvalid)
 	}
 	blob, err := t.blob(ctx, r, entry.Hash)
 	if err != nil {

@@ -16,7 +16,7 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 	}
 	s, ok := conflicts[path]
 	if !ok {
-		return fmt.Errorf("take the base's %q: it is in no conflict", path)
+		return fmt.Errorf("take the base's %q: it has no conflict", path)
 	}
 	args := [][]string{{"rm", "--quiet", "--force", "--", path}}
 	if s[3].sha != "" {

@@ -192,7 +192,7 @@ func (t *Tree) quit(ctx context.Context) error {
 // empty sets aside the work that exists only in this tree.
 func (t *Tree) empty(ctx context.Context) error {
 	if !t.sound() {
-		return fmt.Errorf("worktree %s is not one git can read", t.id)
+		return fmt.Errorf("git cannot read the worktree %s", t.id)
 	}
 	at, err := t.Head(ctx)
 	if err != nil {

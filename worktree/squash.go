@@ -64,7 +64,7 @@ func (r repo) squashFrom(ctx context.Context, met meeting, base, head string) (s
 // merge bases of a merge.
 func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) error {
 	if len(bases) > maxMergeBases || depth == 0 {
-		return fmt.Errorf("%w: their histories cross too often; rebase the branch, or merge the base into it once more", ErrUnmergeable)
+		return fmt.Errorf("%w: they have too many merge bases; rebase the branch, or merge the base into it once more", ErrUnmergeable)
 	}
 	merged := bases[0]
 	for _, next := range bases[1:] {
@@ -77,7 +77,7 @@ func (r repo) checkVirtualBase(ctx context.Context, bases []string, depth int) e
 			tree, err = r.mergeTree(ctx, merged, next)
 		}
 		if errors.Is(err, ErrUnmergeable) {
-			return fmt.Errorf("%w: their histories meet in %s, which conflict with each other; rebase the branch, or merge the base into it once "+
+			return fmt.Errorf("%w: their merge bases %s conflict with each other; rebase the branch, or merge the base into it once "+
 				"more",
 				ErrUnmergeable, shortAll(bases))
 		}

@@ -194,7 +194,7 @@ func TestNoTreeWhereAMergeIsNotPlain(t *testing.T) {
 			h.merge("main", "was", map[string]string{"b.txt": "both\n", "topic.txt": "hello\n"})
 			h.on("topic", func() { h.write("a.txt", "topic\n") })
 			return h.pushed()
-		}, "which conflict with each other"},
+		}, "conflict with each other"},
 		"no common history": {func(h history) Request {
 			h.git("checkout", "-q", "--orphan", "other")
 			h.commit()

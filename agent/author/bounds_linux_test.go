@@ -17,8 +17,8 @@ func TestAVerifyCommandThatTakesTooMuchFailsAlone(t *testing.T) {
 	t.Parallel()
 	for why, command := range map[string]string{
 		// It fills its block once, and then waits for who does not read.
-		"more memory than the 0.2 GB":              `dd if=/dev/zero bs=300M count=1 | sleep 3600`,
-		"more processes and threads than the 200 ": `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`,
+		"used more than their limit of 0.2 GB of memory":    `dd if=/dev/zero bs=300M count=1 | sleep 3600`,
+		"exceeded their limit of 200 processes and threads": `f() { [ $1 = 0 ] && exec sleep 3600; f $(($1-1)) & f $(($1-1)) & wait; }; f 8`,
 	} {
 		g := loopback.New(t, map[string]string{".touchstone/config.yaml": "verify:\n  command: [sh, -c, '" +
 			strings.ReplaceAll(command, "'", "''") + "']\n"})

@@ -94,7 +94,7 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	var stopped *engine.Error
 	switch {
 	case errors.As(err, &stopped) && (stopped.Class == engine.Timeout || stopped.Class == engine.Idle):
-		f.what = fmt.Sprintf("%s was not done after %s and was stopped", command, timeout)
+		f.what = fmt.Sprintf("%s did not finish within %s and was stopped", command, timeout)
 		return f
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", command, err)
@@ -147,7 +147,7 @@ func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error
 	if rules.Alone = a.Alone; a.Alone {
 		if err := sandbox.Network(); err != nil {
 			return nil, engine.Errorf(engine.Invalid,
-				"author.network is gateway, which cannot be held here: %v; set it to full, or run the agent on Linux 6.7 or newer", err)
+				"author.network is gateway, which cannot be enforced here: %v; set it to full, or run the agent on Linux 6.7 or newer", err)
 		}
 	}
 	return &rules, nil

@@ -222,7 +222,7 @@ func TestFixStopsAVerifyCommandThatHangs(t *testing.T) {
 	const hangs = "verify:\n  command: [sh, -c, 'test ! -e code.txt || { echo still at it; sleep 1000; }']\n  timeout: 1s\n"
 	g := loopback.New(t, map[string]string{".touchstone/config.yaml": hangs})
 	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
-	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "was not done after 1s")
+	rejected(t, g, map[string]string{"code.txt": "safe()\n"}, author.ErrUnverified, "did not finish within 1s")
 }
 
 // TestFixPushesNothingThatTheVerifyCommandCommits checks that only the verified commit is pushed, even if no

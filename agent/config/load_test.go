@@ -120,9 +120,9 @@ func TestLoadRefuses(t *testing.T) {
 		"an entry with a colon": {"engine:\n  off:\n    - codex: gpt\n", `line 3:12: an entry with a colon must be quoted`},
 		"a word for a list":     {"repositories: acme/app\n", "line 1:15: repositories: it takes a list, such as [a, b]"},
 		"no words in a list":    {"repositories: [{a: b}]\n", "line 1:16: it takes a text"},
-		"a comma in a fraction": {"budgets: {round: 5,5}\n", "line 1:20: a key is a word; a fraction has a point"},
-		"a number for a key":    {"budgets:\n  5:\n", "line 2:3: a key is a word"},
-		"an octal number":       {"budgets:\n  round: 010\n", "line 2:10: a number that begins with a zero"},
+		"a comma in a fraction": {"budgets: {round: 5,5}\n", "line 1:20: a key must be a word; write a fraction with a point"},
+		"a number for a key":    {"budgets:\n  5:\n", "line 2:3: a key must be a word"},
+		"an octal number":       {"budgets:\n  round: 010\n", "line 2:10: a number with a leading zero"},
 		"what is not YAML":      {"engine: [\n", "line 1:9: engine: sequence end token"},
 		"one mistake, once":     {"budgets: {day: lots}\n", ": line 1:16: day: it takes a number; correct the file"},
 		"each mistake": {

@@ -142,11 +142,11 @@ func (r Request) Bounded() (Request, error) {
 	case r.Role != Reviewer && r.Role != Author:
 		return r, fmt.Errorf("role %q is neither %s nor %s", r.Role, Reviewer, Author)
 	case r.Role == Reviewer && len(r.Allow) > 0:
-		return r, fmt.Errorf("a reviewer has no shell to allow commands in")
+		return r, fmt.Errorf("a reviewer's session has no shell, so no commands can be allowed")
 	case r.Dir == "":
 		return r, fmt.Errorf("a session needs a directory to work in")
 	case r.Timeout < 0 || r.IdleTimeout < 0 || r.ToolTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
-		return r, fmt.Errorf("a session's bounds cannot be negative")
+		return r, fmt.Errorf("a session's limits cannot be negative")
 	}
 	if r.Timeout == 0 {
 		r.Timeout = DefaultTimeout
@@ -166,7 +166,7 @@ func CheckPrompt(prompt string) error {
 	case strings.TrimSpace(prompt) == "":
 		return fmt.Errorf("a turn needs a prompt")
 	case len(prompt) > MaxPrompt:
-		return fmt.Errorf("the prompt is %d bytes long; the model takes %d", len(prompt), MaxPrompt)
+		return fmt.Errorf("the prompt is %d bytes long; the model takes at most %d", len(prompt), MaxPrompt)
 	}
 	return nil
 }

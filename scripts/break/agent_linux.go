@@ -297,7 +297,7 @@ func closed(ctx context.Context, bin string) (string, error) {
 		return "", err
 	}
 	// If the user may not create namespaces, the verify command is not started at all.
-	if err := m.fix(ctx, 1); err != nil && !strings.Contains(err.Error(), "cannot be started in a network of its own") {
+	if err := m.fix(ctx, 1); err != nil && !strings.Contains(err.Error(), "cannot be started in its own network namespace") {
 		return "", err
 	}
 	if err := datagrams.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
@@ -330,7 +330,7 @@ func bomb(ctx context.Context, bin string) (string, error) {
 	switch err := m.fix(ctx, 1); {
 	case err == nil:
 		return "it went on to its end, and the fix was pushed", nil
-	case !strings.Contains(err.Error(), "than the 200 that they may be"):
+	case !strings.Contains(err.Error(), "their limit of 200 processes"):
 		return "", err
 	}
 	return "", nil

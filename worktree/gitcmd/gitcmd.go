@@ -164,7 +164,7 @@ func (r Repo) Run(ctx context.Context, c Command) error {
 		return failed
 	}
 	if _, gone := os.Lstat(cmd.Dir); err != nil && gone != nil {
-		return fmt.Errorf("run git %s: the directory %s is gone; what needs it is made anew at the next attempt", c.Args[0], cmd.Dir)
+		return fmt.Errorf("run git %s: the directory %s is gone; it is created again at the next attempt", c.Args[0], cmd.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("run git %s: %w", c.Args[0], err)

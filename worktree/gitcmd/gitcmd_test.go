@@ -50,7 +50,7 @@ func TestGitMustBeThereAndRecent(t *testing.T) {
 	for i, c := range []struct{ prints, says string }{
 		{"git version 2.37.9", "git is 2.37: install 2.38 or newer"},
 		{"git version 1.99", "install 2.38 or newer"},
-		{"hello", "which is not a version"},
+		{"hello", "which cannot be read"},
 		{"git version 2.38.0.windows.1", ""},
 		{"git version 2.50.1 (Apple Git-155)", ""},
 		{"git version 3.0.0", ""},

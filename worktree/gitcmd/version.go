@@ -28,7 +28,7 @@ func Check(ctx context.Context, bin string) error {
 	}
 	var major, minor int
 	if _, err := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("git says it is %q, which is not a version: install git 2.38 or newer", strings.TrimSpace(string(out)))
+		return fmt.Errorf("git's version is %q, which cannot be read: install git 2.38 or newer", strings.TrimSpace(string(out)))
 	}
 	if major < 2 || major == 2 && minor < 38 {
 		return fmt.Errorf("git is %d.%d: install 2.38 or newer", major, minor)

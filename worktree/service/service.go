@@ -137,7 +137,7 @@ func (s Service) check() error {
 	values := map[string]string{"program's path": s.Program, "command line": strings.Join(s.Arguments, " "), "PATH": s.Path}
 	for what, value := range values {
 		if strings.ContainsAny(value, "\n\r\x00") {
-			return fmt.Errorf("the %s has a line break in it, which no service can be given", what)
+			return fmt.Errorf("the %s contains a line break, which no service's settings can contain", what)
 		}
 	}
 	return nil

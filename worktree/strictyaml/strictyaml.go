@@ -64,7 +64,7 @@ func Decode(content []byte, settings any) error {
 		}
 		return Node(documents[0].Body, settings)
 	}
-	return errors.New("there are several documents, of which all but one would be left out; remove the lines that are only ---")
+	return errors.New("there are several documents, but only one would be read; remove the lines that are only ---")
 }
 
 // Node is Decode for a part of a file. A type that reads its own settings calls it.
@@ -180,11 +180,11 @@ func (p *plain) Visit(node ast.Node) ast.Visitor {
 	switch node := node.(type) {
 	case *ast.MappingValueNode:
 		if _, text := node.Key.(*ast.StringNode); !text {
-			p.refuse(node.Key, "a key is a word; a fraction has a point, and a name that looks like a number stands in quotes")
+			p.refuse(node.Key, "a key must be a word; write a fraction with a point, and put a name that looks like a number in quotes")
 		}
 	case *ast.IntegerNode:
 		if written := node.GetToken().Value; octal.MatchString(written) {
-			p.refuse(node, "a number that begins with a zero would be read as another one; leave the zero out")
+			p.refuse(node, "a number with a leading zero would be read as a different number; remove the zero")
 		}
 	}
 	return p

@@ -131,10 +131,11 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	}
 	switch {
 	case a.key == "":
-		version.Direct = "nothing is known of this agent's provider; a session's cost is known only if the agent tells it, and not bounded"
+		version.Direct = "the provider of this agent is not known; a session's cost is known only if the agent reports it, and budgets do not " +
+			"limit it"
 		return version, nil
 	case p.Direct:
-		version.Direct = "engine.gateway is off, so that the key is in every session"
+		version.Direct = "engine.gateway is off, so every session has the key"
 	}
 	version.Provider = cmp.Or(p.Lookup(a.address), a.url)
 	return version, nil
@@ -147,7 +148,7 @@ const probeTimeout = 2 * time.Minute
 // Open starts a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	if _, _, a := e.program(); a.key != "" && req.Model == "" {
-		return nil, engine.Errorf(engine.Invalid, "the agent asks several models where none is named, and a session keeps to one; set "+
+		return nil, engine.Errorf(engine.Invalid, "the agent uses several models if none is named, but a session must use one; set "+
 			"engine.model")
 	}
 	c, err := e.open(ctx, req)

@@ -121,7 +121,7 @@ func (t *turn) send(m message) error {
 		_, err = t.input.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return engine.Errorf(engine.BadOutput, "the agent could not be answered: %v", err)
+		return engine.Errorf(engine.BadOutput, "cannot answer the agent: %v", err)
 	}
 	return nil
 }
@@ -158,10 +158,10 @@ func (t *turn) line(line []byte) error {
 func (t *turn) initialized(result json.RawMessage) error {
 	var said acp.InitializeResponse
 	if err := json.Unmarshal(result, &said); err != nil {
-		return engine.Errorf(engine.BadOutput, "the agent answers initialize with what the protocol does not know: %v", err)
+		return engine.Errorf(engine.BadOutput, "the agent's answer to initialize does not follow the protocol: %v", err)
 	}
 	if said.ProtocolVersion != acp.ProtocolVersionNumber {
-		return engine.Errorf(engine.Invalid, "the agent speaks version %d of the Agent Client Protocol, and this program version %d; update the "+
+		return engine.Errorf(engine.Invalid, "the agent speaks version %d of the Agent Client Protocol, but this program version %d; update the "+
 			"older one", said.ProtocolVersion, acp.ProtocolVersionNumber)
 	}
 	if info := said.AgentInfo; info != nil {
@@ -181,13 +181,13 @@ func (t *turn) initialized(result json.RawMessage) error {
 func (t *turn) opened(result json.RawMessage) error {
 	var said acp.NewSessionResponse
 	if err := json.Unmarshal(result, &said); err != nil {
-		return engine.Errorf(engine.BadOutput, "the agent begins a session with what the protocol does not know: %v", err)
+		return engine.Errorf(engine.BadOutput, "the agent's answer to the start of a session does not follow the protocol: %v", err)
 	}
 	t.id = string(said.SessionId)
 	model := t.conversation.Request.Model
 	switch {
 	case t.id == "":
-		return engine.Errorf(engine.BadOutput, "the agent has begun a session without a name")
+		return engine.Errorf(engine.BadOutput, "the agent started a session without an id")
 	case model == "" || said.Models != nil && string(said.Models.CurrentModelId) == model:
 		return t.ready(nil)
 	case said.Models == nil:
@@ -214,7 +214,7 @@ func (t *turn) ready(json.RawMessage) error {
 func (t *turn) ended(result json.RawMessage) error {
 	var said acp.PromptResponse
 	if err := json.Unmarshal(result, &said); err != nil {
-		return engine.Errorf(engine.BadOutput, "the agent ends a turn with what the protocol does not know: %v", err)
+		return engine.Errorf(engine.BadOutput, "the agent's answer at the end of a turn does not follow the protocol: %v", err)
 	}
 	t.stop = said.StopReason
 	if used := t.conversation.agent.used; used != nil {

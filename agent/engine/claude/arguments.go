@@ -52,7 +52,7 @@ func arguments(req engine.Request) ([]string, error) {
 		"Bash(rm *)")
 	for _, pattern := range req.Allow {
 		if pattern == "" || strings.ContainsAny(pattern, "()\n") {
-			return nil, fmt.Errorf("command pattern %q is empty or holds parentheses", pattern)
+			return nil, fmt.Errorf("command pattern %q is empty or contains parentheses", pattern)
 		}
 		args = append(args, "Bash("+pattern+")")
 	}

@@ -39,7 +39,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	case login.variable == "":
 		version.Direct = "it has no login"
 	case e.provider(login) == nil:
-		version.Direct = "its login is a subscription's, which only claude itself may show"
+		version.Direct = "its login is a subscription, which only claude itself may use"
 	}
 	return version, err
 }

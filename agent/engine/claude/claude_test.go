@@ -104,7 +104,7 @@ func TestSessionOutcomes(t *testing.T) {
 		{"a result that says too little", hello + `{"type":"result","subtype":"success"}`, "", engine.BadOutput, "update claude"},
 		{"a result of the wrong type", hello + `{"type":"result","is_error":"no","terminal_reason":"completed"}`, "", engine.BadOutput,
 			"update claude"},
-		{"silent success", completed, "", engine.BadOutput, "without a word"},
+		{"silent success", completed, "", engine.BadOutput, "without an answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -172,7 +172,7 @@ func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engin
 		return failure
 	}
 	if strings.TrimSpace(t.Text()) == "" {
-		return engine.Errorf(engine.BadOutput, "claude ended the session without a word")
+		return engine.Errorf(engine.BadOutput, "claude ended the session without an answer")
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (t *turn) stopped(err error) error {
 	}
 	return &engine.Error{
 		Class:      classOf(t.retry.Error, t.retry.ErrorStatus),
-		Message:    fmt.Sprintf("the provider kept refusing (%s), and %s", cmp.Or(t.retry.Error, "no reason given"), failure.Message),
+		Message:    fmt.Sprintf("the provider refused repeatedly (%s), and %s", cmp.Or(t.retry.Error, "no reason given"), failure.Message),
 		RetryAfter: t.retry.retryDelay(),
 	}
 }

@@ -50,7 +50,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case !t.completed:
 		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
 	case strings.TrimSpace(result.Text) == "":
-		return result, engine.Errorf(engine.BadOutput, "codex ended the session without a word")
+		return result, engine.Errorf(engine.BadOutput, "codex ended the session without an answer")
 	}
 	return result, nil
 }

@@ -50,7 +50,7 @@ func Logins(e config.Engine) []string {
 func New(name string, program session.Program) (engine.Engine, error) {
 	kind, known := kinds[name]
 	if !known {
-		return nil, fmt.Errorf("there is no engine named %q; engine.name is one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("there is no engine named %q; engine.name must be one of %s", name, strings.Join(Names(), ", "))
 	}
 	return kind(program), nil
 }
@@ -69,7 +69,7 @@ func CheckEffort(name, level string) error {
 	if level == "" || slices.Contains(levels, level) {
 		return nil
 	}
-	return fmt.Errorf("%s does not know the effort %s and is asked without any; it knows %s", name, level,
+	return fmt.Errorf("%s does not support the effort %s, so none is set; it supports %s", name, level,
 		cmp.Or(strings.Join(levels, ", "), "none"))
 }
 

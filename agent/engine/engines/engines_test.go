@@ -41,7 +41,7 @@ func TestLoginsAreThoseOfTheConfiguredEngines(t *testing.T) {
 func TestUnknownEngine(t *testing.T) {
 	t.Parallel()
 	if _, err := engines.New("parrot", session.Program{}); err == nil ||
-		!strings.Contains(err.Error(), `"parrot"; engine.name is one of acp, claude, codex, opencode`) {
+		!strings.Contains(err.Error(), `"parrot"; engine.name must be one of acp, claude, codex, opencode`) {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -133,7 +133,7 @@ func (e *Engine) alive(ctx context.Context, c Choice) {
 		if b.open {
 			again = true
 			telemetry.LeftAlone(c.Engine, c.scope(i), false)
-			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was left alone answers again")
+			zerolog.Ctx(ctx).Info().Stringer("model", c).Msg("a model that was not used for a while answers again")
 		}
 		b.open, b.trying = false, nil
 	}
@@ -180,6 +180,6 @@ func (e *Engine) settle(ctx context.Context, c Choice, s *session, err *engine.E
 		}
 		e.report()
 		zerolog.Ctx(ctx).Warn().Stringer("model", c).Bool("whole_engine", what.all).Str("class", string(err.Class)).Stringer("for", pause).
-			Msg("a model is left alone for a while, since it did not answer")
+			Msg("a model is not used for a while, because it did not answer")
 	}
 }

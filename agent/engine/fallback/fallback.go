@@ -25,7 +25,7 @@ import (
 
 // ErrResting says that no model may be asked now: each one is switched off, or did not answer and is left
 // alone for a while. Nothing was started, or what was started was switched off while it ran.
-var ErrResting = errors.New("no model may be asked now")
+var ErrResting = errors.New("no model can be used now")
 
 // Engine runs sessions with the first model of a chain that answers. All sessions share its breakers. Its
 // fields are set once.
@@ -126,7 +126,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 		if failed == nil {
 			failed = err
 		} else {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("engine", name).Msg("an engine to go on with cannot be used either")
+			zerolog.Ctx(ctx).Warn().Err(err).Str("engine", name).Msg("a fallback engine cannot be used either")
 		}
 	}
 	return engine.Version{}, failed
@@ -170,8 +170,8 @@ func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	if len(chain) == 0 {
 		return &engine.Error{
 			Class: engine.Invalid, Err: ErrResting, RetryAfter: rest,
-			Message: fmt.Sprintf("%s and all that could stand in for it are switched off; engine.off in agent.yaml or by the relay's "+
-				"administrators names too much", wanted),
+			Message: fmt.Sprintf("%s and all its fallbacks are switched off by engine.off, in agent.yaml or by the relay's "+
+				"administrators; switch one of them on", wanted),
 		}
 	}
 	e.mu.Lock()
@@ -189,6 +189,6 @@ func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	wait := max(time.Until(soonest), time.Second)
 	return &engine.Error{
 		Class: class, Err: ErrResting, RetryAfter: wait,
-		Message: fmt.Sprintf("nothing is asked for another %s of %s", wait.Round(time.Second), strings.Join(names, "; and of ")),
+		Message: fmt.Sprintf("for another %s there will be no requests to %s", wait.Round(time.Second), strings.Join(names, "; or to ")),
 	}
 }

@@ -59,7 +59,7 @@ func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 					if asked != "claude opus" || failure == nil || failure.Class != class || failure.Message != "it was "+string(class) {
 						t.Errorf("asked %s, and it ended in %+v", asked, failure)
 					}
-				} else if asked != expected || failure != nil || !strings.HasPrefix(result.Switched, "claude opus was asked for and ") ||
+				} else if asked != expected || failure != nil || !strings.HasPrefix(result.Switched, "claude opus was requested but ") ||
 					!strings.HasSuffix(result.Switched, " answered instead") {
 					t.Errorf("asked %s, and it ended in %+v, %v", asked, result, failure)
 				}
@@ -80,7 +80,7 @@ func TestCostOfAllThatWereAskedIsSummed(t *testing.T) {
 		result, failure := run(t, e, review)
 		if failure != nil || result.CostUSD != 1.25 || result.Duration != 2*time.Second || result.Retries != 2 ||
 			result.Text != "It is claude sonnet." || result.Engine != "claude" ||
-			result.Switched != "claude opus was asked for and is overloaded; claude sonnet answered instead" {
+			result.Switched != "claude opus was requested but is overloaded; claude sonnet answered instead" {
 			t.Errorf("%+v, %v", result, failure)
 		}
 		if result, _ := run(t, e, engine.Request{Role: engine.Reviewer, Dir: ".", Model: "sonnet"}); result.Switched != "" {
@@ -121,7 +121,7 @@ func TestALoginIsOfTheWholeEngine(t *testing.T) {
 			t.Errorf("it ended in %+v", failure)
 		}
 		if _, failure := run(t, e, review); !errors.Is(failure, fallback.ErrResting) || failure.RetryAfter <= 0 ||
-			!strings.Contains(failure.Message, "claude opus, which has no credit left; and of claude sonnet, which has no credit left") {
+			!strings.Contains(failure.Message, "claude opus, which has no credit left; or to claude sonnet, which has no credit left") {
 			t.Errorf("it ended in %+v", failure)
 		}
 	})

@@ -19,7 +19,7 @@ import (
 func TestSwitchedOffModelsAreNotAsked(t *testing.T) {
 	_, e := staged(func(c *config.Engine) { c.Off = []string{"opus"} })
 	if result, failure := run(t, e, review); failure != nil ||
-		result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+		result.Switched != "claude opus was requested but is switched off; claude sonnet answered instead" {
 		t.Errorf("%+v, %v", result, failure)
 	}
 	s, e := staged(func(c *config.Engine) { c.Off = []string{"claude:"} })
@@ -96,7 +96,7 @@ func TestSwitchedOffByTheProvidersName(t *testing.T) {
 			switches = step.off
 			result, failure := run(t, e, review)
 			if failure != nil || s.heard() != step.asked || s.open != 0 ||
-				len(step.off) > 0 && result.Switched != "claude opus was asked for and is switched off; claude sonnet answered instead" {
+				len(step.off) > 0 && result.Switched != "claude opus was requested but is switched off; claude sonnet answered instead" {
 				t.Errorf("%s is off: %+v, %v; %d sessions are left open", step.off, result, failure, s.open)
 			}
 		}

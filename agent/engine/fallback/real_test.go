@@ -48,11 +48,11 @@ func TestRealCLIsGoOn(t *testing.T) {
 		why      string
 	}{
 		"within the family": {enginetest.Overloaded, nil, "claude",
-			"claude opus was asked for and is overloaded; claude sonnet answered instead"},
+			"claude opus was requested but is overloaded; claude sonnet answered instead"},
 		"to another engine": {enginetest.NoCredit, []string{"sonnet", "codex:gpt-5"}, "codex",
-			"claude opus was asked for and has no credit left; codex gpt-5 answered instead"},
+			"claude opus was requested but has no credit left; codex gpt-5 answered instead"},
 		"from an unknown model": {enginetest.NoSuchModel, nil, "claude",
-			"claude opus was asked for and is not known to its provider; claude sonnet answered instead"},
+			"claude opus was requested but is not known to its provider; claude sonnet answered instead"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +106,7 @@ func TestRealNamesOfModelsAreSwitchedOff(t *testing.T) {
 				for again := range 2 {
 					before := len(provider.Calls())
 					result, err := enginetest.Run(t.Context(), e, req, "Go on.")
-					if err != nil || !strings.HasSuffix(result.Switched, " was asked for and is switched off; claude sonnet answered instead") {
+					if err != nil || !strings.HasSuffix(result.Switched, " was requested but is switched off; claude sonnet answered instead") {
 						t.Fatalf("%+v, %v", result, err)
 					}
 					// A CLI that asks directly is stopped with its first word, and asked no more.

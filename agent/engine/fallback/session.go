@@ -91,7 +91,7 @@ func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, er
 	if err != nil && errors.Is(context.Cause(ctx), errOff) {
 		err = &engine.Error{
 			Class: engine.Cancelled, Err: ErrResting,
-			Message: fmt.Sprintf("%s was switched off while it was at work; what may be asked instead is asked next", s.at),
+			Message: fmt.Sprintf("%s was switched off during its session; its fallback is used next", s.at),
 		}
 	}
 	return result, err
@@ -109,7 +109,7 @@ func (s *session) added(sum, r engine.Result) engine.Result {
 	}
 	r.Engine = cmp.Or(r.Engine, s.at.Engine)
 	if s.at != s.wanted {
-		r.Switched = fmt.Sprintf("%s was asked for and %s; %s answered instead", s.wanted, s.why, s.at)
+		r.Switched = fmt.Sprintf("%s was requested but %s; %s answered instead", s.wanted, s.why, s.at)
 	}
 	return r
 }
@@ -160,7 +160,7 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	}
 	if err := asked.Close(); err != nil {
 		// The turn goes on despite the leftovers.
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the session could not be cleared away")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot clean up the session")
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 		if err == nil {
 			if s.inner != nil || next != s.wanted {
 				zerolog.Ctx(ctx).Warn().Stringer("model", next).Str("because",
-					fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("a session goes to another model")
+					fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("the session continues with another model")
 			}
 			s.inner, s.at, s.settled = inner, next, false
 			return nil

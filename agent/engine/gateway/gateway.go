@@ -91,14 +91,14 @@ const (
 func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") {
-		return nil, errors.New("the provider's address is no web address; mend the variable that says so")
+		return nil, errors.New("the provider's address is not a URL; correct the variable that sets it")
 	}
 	// A file from another system may have other line endings.
 	if provider.Key = strings.TrimSpace(provider.Key); provider.Key == "" {
-		return nil, errors.New("a gateway without a key would be of no use")
+		return nil, errors.New("a gateway needs a key")
 	}
 	if strings.ContainsFunc(provider.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the API key holds a line break or another character that no key has; set its variable again")
+		return nil, errors.New("the API key contains a line break or another character that no key has; set its variable again")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -149,7 +149,7 @@ var logins = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"}
 func (g *Gateway) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !asksModel(r) && !asksAbout(r) {
-			http.Error(w, "this gateway is for models alone", http.StatusNotFound)
+			http.Error(w, "this gateway serves only requests to models", http.StatusNotFound)
 			return
 		}
 		for _, name := range logins {
@@ -159,7 +159,7 @@ func (g *Gateway) admit(next http.Handler) http.Handler {
 				return
 			}
 		}
-		http.Error(w, "this gateway is another session's", http.StatusUnauthorized)
+		http.Error(w, "this gateway belongs to another session", http.StatusUnauthorized)
 	})
 }
 
@@ -184,7 +184,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request, next http.Handler
 		}
 		if err != nil {
 			turn.deny(err)
-			http.Error(w, "this gateway does not pass that on: "+err.Error(), http.StatusForbidden)
+			http.Error(w, "this gateway does not forward that: "+err.Error(), http.StatusForbidden)
 			return
 		}
 		if barred := g.account.Barred(model); barred != nil {

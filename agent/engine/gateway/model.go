@@ -26,7 +26,7 @@ func (g *Gateway) foreign(model string) error {
 		g.models[model] = true
 	}
 	if !g.models[model] {
-		return fmt.Errorf("the session has begun with another model than %.80q, and keeps to it", model)
+		return fmt.Errorf("the session started with another model than %.80q and cannot change it", model)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (g *Gateway) firstAnswer() {
 // cache key if one is given.
 func modelOf(r *http.Request, key string) (string, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return "", errors.New("the request is compressed, so that its model cannot be read; have it sent as it is")
+		return "", errors.New("the request is compressed, so its model cannot be read; send it uncompressed")
 	}
 	var body bytes.Buffer
 	if r.ContentLength > 0 {
@@ -62,7 +62,7 @@ func modelOf(r *http.Request, key string) (string, error) {
 		model, ok = named(text)
 	}
 	if !ok {
-		return "", errors.New("the request does not name one model in so many letters")
+		return "", errors.New("the request does not name exactly one model")
 	}
 	if key != "" {
 		text = keyed(text, key)

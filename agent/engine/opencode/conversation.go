@@ -78,7 +78,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case t.reason != "stop":
 		return result, c.Failure(run, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
 	case strings.TrimSpace(result.Text) == "":
-		return result, engine.Errorf(engine.BadOutput, "opencode ended the session without a word")
+		return result, engine.Errorf(engine.BadOutput, "opencode ended the session without an answer")
 	}
 	return result, nil
 }

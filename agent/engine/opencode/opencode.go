@@ -110,7 +110,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	}
 	url := cmp.Or(lookup(chosen.address), chosen.url)
 	if url == "" {
-		return nil, engine.Errorf(engine.Invalid, "nothing says where a model named %s is; set %s", req.Model, chosen.address)
+		return nil, engine.Errorf(engine.Invalid, "no address is known for a model named %s; set %s", req.Model, chosen.address)
 	}
 	gated, err := session.OpenGated(ctx, session.Program(*e), kind, req,
 		&gateway.Provider{URL: url, Key: lookup(chosen.key), CacheKey: session.CacheKey(req.Instructions)})

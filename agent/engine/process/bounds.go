@@ -35,9 +35,9 @@ func (b Bounds) String() string {
 
 // tooMuchMemory and tooManyProcesses say which bound was exceeded.
 func (b Bounds) tooMuchMemory() string {
-	return fmt.Sprintf("it and what it started wanted more memory than the %.1f GB that they may have", float64(b.Memory)/1e9)
+	return fmt.Sprintf("it and the processes that it started used more than their limit of %.1f GB of memory", float64(b.Memory)/1e9)
 }
 
 func (b Bounds) tooManyProcesses() string {
-	return fmt.Sprintf("it and what it started wanted to be more processes and threads than the %d that they may be", b.Processes)
+	return fmt.Sprintf("it and the processes that it started exceeded their limit of %d processes and threads", b.Processes)
 }

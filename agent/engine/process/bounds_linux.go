@@ -29,7 +29,7 @@ func Holder() (string, error) {
 	}
 	dir, err := delegated()
 	if err != nil {
-		return fmt.Sprintf("by looking twice a second, since the kernel does it by control groups alone, and %v", err), nil
+		return fmt.Sprintf("by checking twice a second, since the kernel limits control groups only, and %v", err), nil
 	}
 	return "by the kernel, in control groups below " + dir, nil
 }

@@ -75,7 +75,7 @@ func moveDown(dir string) error {
 			}
 		}
 	}
-	return fmt.Errorf("%s does not become empty", dir)
+	return fmt.Errorf("%s still contains processes", dir)
 }
 
 // divides reports whether groups created below a group can have bounds, and enables that if this user may.

@@ -96,7 +96,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		return Report{}, cancelled(ctx)
 	}
 	if !bootstrapped {
-		return Report{}, engine.Errorf(engine.Invalid, "this program cannot run %s: its main does not begin with process.Bootstrap", c.Args[0])
+		return Report{}, engine.Errorf(engine.Invalid, "this program cannot run %s: its main does not call process.Bootstrap first", c.Args[0])
 	}
 	path, err := LookPath(c.Args[0])
 	if err != nil {
@@ -138,8 +138,8 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		output.closeReaders()
 		// The kernel reports a lack of namespaces with the error of a full disk (clone(2)).
 		if c.Confine != nil && c.Confine.Alone && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EPERM)) {
-			return Report{}, engine.Errorf(engine.Invalid, "%s cannot be started in a network of its own: this user may make no namespaces here; "+
-				"allow them (sysctl user.max_user_namespaces), or set author.network to full", c.Args[0])
+			return Report{}, engine.Errorf(engine.Invalid, "%s cannot be started in its own network namespace: this user may not create "+
+				"namespaces here; allow them (sysctl user.max_user_namespaces), or set author.network to full", c.Args[0])
 		}
 		return Report{}, startError(c.Args[0], err)
 	}
@@ -173,7 +173,7 @@ func startError(program string, err error) error {
 	if errors.Is(err, syscall.ENOEXEC) {
 		return &engine.Error{
 			Class: engine.Missing, Err: err,
-			Message: fmt.Sprintf("%s cannot be started: it is no program for this machine, which is %s on %s", program, runtime.GOOS,
+			Message: fmt.Sprintf("%s cannot be started: it is not a program for this machine, which is %s on %s", program, runtime.GOOS,
 				runtime.GOARCH),
 		}
 	}

@@ -141,9 +141,9 @@ func TestWhoUsesMoreThanItMayIsKilled(t *testing.T) {
 		narrow  func(*process.Bounds)
 		because string
 	}{
-		{"hoarder", func(b *process.Bounds) { b.Memory = 128 << 20 }, "more memory than the 0.1 GB that they may have"},
-		{"crowd", func(b *process.Bounds) { b.Processes = 30 }, "more processes and threads than the 30 that they may be"},
-		{"bomb", func(b *process.Bounds) { b.Processes = 60 }, "more processes and threads than the 60 that they may be"},
+		{"hoarder", func(b *process.Bounds) { b.Memory = 128 << 20 }, "used more than their limit of 0.1 GB of memory"},
+		{"crowd", func(b *process.Bounds) { b.Processes = 30 }, "exceeded their limit of 30 processes and threads"},
+		{"bomb", func(b *process.Bounds) { b.Processes = 60 }, "exceeded their limit of 60 processes and threads"},
 	} {
 		for name, confine := range map[string]*sandbox.Rules{"plain": nil, "confined": {}} {
 			t.Run(test.act+" "+name, func(t *testing.T) {
@@ -172,8 +172,8 @@ func TestTheKernelHoldsTheBounds(t *testing.T) {
 	cmd := actor("bomb", &lines)
 	cmd.Bounds = process.Bounds{Memory: 1 << 30, Processes: 60}
 	report, err := cmd.Run(t.Context())
-	if err != nil || report.Exit != "signal: killed, since it and what it started wanted to be more processes and threads than the 60 that "+
-		"they may be" {
+	if err != nil || report.Exit != "signal: killed, since it and the processes that it started exceeded their limit of 60 "+
+		"processes and threads" {
 		t.Errorf("exit = %q, %v", report.Exit, err)
 	}
 	if left, _ := filepath.Glob(parent + "/touchstone-*"); len(left) > 0 {
@@ -201,7 +201,7 @@ func TestChildWithoutNetworkReachesOnlyItself(t *testing.T) {
 		if most, err := os.ReadFile("/proc/sys/user/max_user_namespaces"); alone && os.Getuid() != 0 && err == nil && string(most) == "0\n" {
 			_, err := cmd.Run(t.Context())
 			wantClass(t, err, engine.Invalid)
-			if errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "this user may make no namespaces here") {
+			if errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "this user may not create namespaces here") {
 				t.Errorf("without namespaces: %v", err)
 			}
 			continue
@@ -307,7 +307,7 @@ func TestStoppedReaperFinishesLater(t *testing.T) {
 	}
 	report, err := cmd.Run(ctx)
 	wantClass(t, err, engine.Crash)
-	if !errors.Is(err, newer) || !strings.Contains(err.Error(), "still there") || report.Exit != "not ended" {
+	if !errors.Is(err, newer) || !strings.Contains(err.Error(), "still running") || report.Exit != "not ended" {
 		t.Errorf("exit = %q, %v; want to hear why it was stopped, and that it has not ended", report.Exit, err)
 	}
 	if err := syscall.Kill(reaper, syscall.SIGCONT); err != nil {

@@ -169,7 +169,7 @@ func TestProgramOfAnotherSystemIsReportedMissing(t *testing.T) {
 		Line: func([]byte) error { return nil }}.Run(t.Context())
 	var failure *engine.Error
 	if !errors.As(err, &failure) || failure.Class != engine.Missing ||
-		!strings.Contains(failure.Message, "is no program for this machine, which is "+runtime.GOOS) {
+		!strings.Contains(failure.Message, "is not a program for this machine, which is "+runtime.GOOS) {
 		t.Errorf("error = %v (%+v)", err, failure)
 	}
 }

@@ -45,7 +45,7 @@ func (t *tree) terminate() { send(-t.group, syscall.SIGTERM) }
 func (t *tree) kill() error {
 	send(-t.group, syscall.SIGKILL)
 	if !sweep(t.mark) {
-		return errors.New("processes that it started are still there; see with ps who they are")
+		return errors.New("processes that it started are still running; list them with ps")
 	}
 	return nil
 }

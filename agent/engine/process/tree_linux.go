@@ -66,7 +66,7 @@ func start(cmd *exec.Cmd, mark string, confine *sandbox.Rules, bounds Bounds) (*
 func (t *tree) started() error {
 	line, err := t.said.ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("hear of the session's reaper: %w", err)
+		return fmt.Errorf("wait for the session's reaper: %w", err)
 	}
 	if errno, err := strconv.Atoi(strings.TrimSpace(line)); err != nil || errno != 0 {
 		return syscall.Errno(errno)
@@ -89,10 +89,10 @@ func (t *tree) kill() error {
 		line, err := t.said.ReadString('\n')
 		switch line = strings.TrimSpace(line); {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return errors.New("processes that it started are still there and being killed; see with ps who they are")
+			return errors.New("processes that it started are still running and being killed; list them with ps")
 		case err != nil:
 			sweep(t.mark)
-			return errors.New("the reaper over the processes that it started was killed, so that some may still be there; see with ps who they are")
+			return errors.New("the reaper of the processes that it started was killed, so some may still be running; list them with ps")
 		case line == noneLeft:
 			t.gone = true
 		default:

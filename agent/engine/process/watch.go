@@ -93,7 +93,7 @@ func (w *watch) listen(ctx context.Context) error {
 		case <-idle.C:
 			bound, meanwhile := w.IdleTimeout, ""
 			if w.ToolTimeout > bound && w.Working != nil && w.Working() {
-				bound, meanwhile = w.ToolTimeout, ", while a command of its own may have run,"
+				bound, meanwhile = w.ToolTimeout, ", although one of its commands may have been running,"
 			}
 			if left := bound - time.Since(w.alive); left > 0 {
 				idle.Reset(min(left, w.IdleTimeout))
@@ -108,7 +108,7 @@ func (w *watch) listen(ctx context.Context) error {
 			}
 			return engine.Errorf(engine.Idle, "%s printed nothing for %s%s and was stopped", w.Args[0], bound, meanwhile)
 		case <-deadline.C:
-			return engine.Errorf(engine.Timeout, "%s was not done after %s and was stopped", w.Args[0], w.Timeout)
+			return engine.Errorf(engine.Timeout, "%s did not finish within %s and was stopped", w.Args[0], w.Timeout)
 		case <-ctx.Done():
 			return cancelled(ctx)
 		}

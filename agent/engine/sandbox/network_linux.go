@@ -17,7 +17,8 @@ func network() error {
 	case err != nil:
 		return err
 	case version < connectABI:
-		return fmt.Errorf("this Linux has Landlock in version %d; version %d holds connections, which Linux 6.7 has", version, connectABI)
+		return fmt.Errorf("this Linux has Landlock in version %d; limiting connections needs version %d, which Linux 6.7 "+
+			"has", version, connectABI)
 	case architectures[runtime.GOARCH] == 0:
 		return fmt.Errorf("system calls are not filtered on %s", runtime.GOARCH)
 	}

@@ -4,4 +4,4 @@ package sandbox
 
 import "errors"
 
-func network() error { return errors.New("connections are held on Linux alone") }
+func network() error { return errors.New("only Linux can limit connections") }

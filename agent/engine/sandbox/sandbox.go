@@ -83,7 +83,7 @@ func Bootstrap() {
 // confining.
 var bootstrapped bool
 
-var errNoBootstrap = errors.New("this program cannot confine others: its main does not begin with sandbox.Bootstrap")
+var errNoBootstrap = errors.New("this program cannot confine others: its main does not call sandbox.Bootstrap first")
 
 // Wrap returns the program and the arguments, including the name, to run in place of the given ones so that
 // they are confined. If nothing confines on this machine, they are unchanged.

@@ -187,7 +187,7 @@ func Enclose() error {
 		return err
 	}
 	if version < 6 {
-		return fmt.Errorf("this Linux has Landlock in version %d, which does not hold signals", version)
+		return fmt.Errorf("this Linux has Landlock in version %d, which cannot limit signals", version)
 	}
 	// Moving a file to another directory, as compilers do, needs the permission of every domain, whatever
 	// else the domain controls (https://docs.kernel.org/userspace-api/landlock.html#filesystem-flags).

@@ -2,7 +2,7 @@ package sandbox
 
 import "errors"
 
-func level() (string, error) { return "", errors.New("there is no sandbox for Windows here") }
+func level() (string, error) { return "", errors.New("there is no sandbox for Windows") }
 
 func wrap(_ Rules, path string, args []string) (string, []string, error) { return path, args, nil }
 

@@ -18,9 +18,9 @@ var sentences = map[engine.Class]string{
 	engine.Server:      "the provider failed; it usually passes within minutes",
 	engine.Network: "the provider could not be reached or the connection broke; check the network, the proxy and the provider's " +
 		"address",
-	engine.UnknownModel:    "the provider knows no such model, or not for this account; choose another one",
-	engine.ContextOverflow: "the session outgrew the model's context; give it less, or a model with more room",
-	engine.Refusal:         "the model declined to go on with this session",
+	engine.UnknownModel:    "the provider does not know this model, or this account may not use it; choose another one",
+	engine.ContextOverflow: "the session exceeded the model's context window; give it less to do, or choose a model with a larger one",
+	engine.Refusal:         "the model declined to continue with this session",
 	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
 	engine.MaxTurns:        "the session used up its turns; allow it more, or give it less to do",
 	engine.Budget:          "the session used up its budget; raise it, or give it less to do",
@@ -43,8 +43,8 @@ func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 func (k Kind) Crash(exit, detail string, begun bool) *engine.Error {
 	refused := func(words string) bool { return strings.Contains(detail, words) }
 	if !begun && slices.ContainsFunc(k.Refuses, refused) {
-		return engine.Errorf(engine.Invalid, "%s does not take a flag or a setting that it is started with (%s): its version is another than "+
-			"this program knows; update this program, or install a version of %s that it knows, %s or newer; it said: %s",
+		return engine.Errorf(engine.Invalid, "%s does not accept a flag or a setting that it is started with (%s): its version is one that "+
+			"this program does not know; update this program, or install a version of %s that it knows, %s or newer; it said: %s",
 			k.Name, exit, k.Package, k.Least, detail)
 	}
 	failure := engine.Errorf(engine.Crash, "%s ended (%s) before the session was over", k.Name, exit)

@@ -88,7 +88,7 @@ func (g *Gated) warn(ctx context.Context) {
 		WarnDirect(ctx, g.Kind)
 	}
 	if len(g.Program.prices(g.Kind)) == 0 {
-		log.Warn().Str("engine", g.Kind.Name).Msg("nobody says what this engine's models cost, so that they count as the dearest there are; " +
+		log.Warn().Str("engine", g.Kind.Name).Msg("the prices of this engine's models are not known, so they count as the most expensive ones; " +
 			"set prices in the configuration")
 	}
 }
@@ -172,7 +172,7 @@ func (g *Gated) warnEstimated(ctx context.Context) {
 	if n := g.Account.Sum().Estimated; n > 0 && !g.toldEstimated {
 		g.toldEstimated = true
 		zerolog.Ctx(ctx).Info().Str("engine", g.Kind.Name).Int("answers",
-			n).Msg("the provider's answer did not say what it used, by being cut off or as such, so that its tokens and cost are estimated")
+			n).Msg("the provider's answer did not report its usage, perhaps because it was cut off, so its tokens and cost are estimated")
 	}
 }
 

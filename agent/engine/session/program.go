@@ -162,7 +162,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	number := versionNumber.Find(printed)
 	if number == nil {
 		return engine.Version{}, engine.Errorf(engine.Missing,
-			"%s does not say its version (%s): it is not the %s CLI, or its installation is broken; %s",
+			"%s does not print its version (%s): it is not the %s CLI, or its installation is broken; %s",
 			path, report.Exit, kind.Name, kind.hint())
 	}
 	version := engine.Version{Engine: kind.Name, Path: path, Number: string(number), Priced: kind.Priced}
@@ -171,7 +171,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 			version.Number, kind.Least, kind.Package)
 	}
 	if p.Direct {
-		version.Direct = "engine.gateway is off, so that the key is in every session"
+		version.Direct = "engine.gateway is off, so every session has the key"
 	}
 	return version, nil
 }
@@ -208,7 +208,7 @@ func (k Kind) missing(err error) error {
 func (k Kind) silent(path string, err error) error {
 	var failure *engine.Error
 	if errors.As(err, &failure) && (failure.Class == engine.Idle || failure.Class == engine.Timeout) {
-		return engine.Errorf(engine.Missing, "%s does not say its version within %s: it is not the %s CLI, its installation is broken, or "+
+		return engine.Errorf(engine.Missing, "%s does not print its version within %s: it is not the %s CLI, its installation is broken, or "+
 			"this machine is very busy; %s",
 			path, probeTimeout, k.Name, k.hint())
 	}

@@ -122,10 +122,11 @@ func (b *Base) confine(cmd *process.Command) error {
 // closable says why the session cannot be limited to its gateway.
 func (b *Base) closable() error {
 	if err := sandbox.Network(); err != nil {
-		return fmt.Errorf("author.network is gateway, which cannot be held here: %w; set it to full, or run the agent on Linux 6.7 or newer", err)
+		return fmt.Errorf("author.network is gateway, which cannot be enforced here: %w; set it to full, or run the agent on Linux 6.7 or "+
+			"newer", err)
 	}
 	if len(b.connect) == 0 {
-		return errors.New("author.network is gateway, and this session asks its provider without one; give it an API key, or set " +
+		return errors.New("author.network is gateway, but this session connects to its provider without one; give it an API key, or set " +
 			"author.network to full")
 	}
 	return nil
