@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
@@ -271,10 +272,7 @@ func (a *Author) addChecks(ctx context.Context, b *brief, pr forge.PullRequest) 
 // objection is the review that requests changes of the head, with its record, chosen as in the decision to
 // fix. A review that its reviewer has replaced since does not count.
 func (a *Author) objection(pr forge.PullRequest) (forge.SubmittedReview, verdict.Record, bool) {
-	s := decide.State{Author: pr.Author.Login, Head: pr.Head.SHA, BaseBranch: pr.Base.Name, Reviewers: a.Reviewers}
-	for _, r := range pr.Reviews {
-		s.Opinions = append(s.Opinions, a.Trust.Opinion(pr, r, a.Reviewers))
-	}
+	s := pull.StateOf(pr, decide.Author, config.Config{Reviewers: a.Reviewers}, pull.Facts{Trust: a.Trust})
 	i, ok := s.Objection()
 	if !ok {
 		return forge.SubmittedReview{}, verdict.Record{}, false
