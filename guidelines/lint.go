@@ -212,7 +212,7 @@ func (l *linter) prose(doc Document) {
 			l.report(doc.Name, number, "a rule in prose cannot be cited: make it a row of a table, or say it as an explanation")
 		}
 		if isDelimiterLine(line) && likeRules(splitCells(above)) {
-			l.report(doc.Name, number-1, "this table holds no rules, though it looks like it: its header has to be | %s |",
+			l.report(doc.Name, number-1, "this table has no rules, although it looks like a table of rules: its header must be | %s |",
 				strings.Join(tableHeader, " | "))
 		}
 		for _, id := range idInProse.FindAllStringSubmatch(line, -1) {

@@ -88,7 +88,8 @@ func TestLint(t *testing.T) {
 		"explanations":      {"# Own\n\n- A mustard seed.\n- It is always closed.\n\nAlways close files is what the rule says.\n", nil},
 		"a list in a fence": {"# Own\n\n```\n- [ ] x\n```\n", nil},
 		"table with another header": {"# Own\n\n| Rule | Severity | Criterion |\n| --- | --- | --- |\n| own/O1 | minor | x |\n",
-			[]string{"3: this table holds no rules, though it looks like it: its header has to be | ID | Severity | Scope | Criterion |"}},
+			[]string{"3: this table has no rules, although it looks like a table of rules: its header must be | ID | Severity | Scope | Criterion " +
+				"|"}},
 		"table of something else": {"# Own\n\n| Level | Severity |\n| --- | --- |\n| a | b |\n", nil},
 		"cited and not there": {"# Own\n\nSee `security/S1` and `security/S77`, and `ansi/X3`.\n",
 			[]string{"3: security/S77 is cited, and there is no such row"}},

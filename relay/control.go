@@ -80,7 +80,7 @@ func controlSetCommand(relay *string) *cobra.Command {
 			for _, key := range slices.Sorted(maps.Keys(patch)) {
 				if named.MatchString(*patch[key]) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "An agent that has no engine of the name in %s=%s, or calls its models otherwise, leaves that out "+
-						"and goes on with its own; touchstone status says so there.\n", key, *patch[key])
+						"and keeps its own; touchstone status says so there.\n", key, *patch[key])
 				}
 			}
 			return nil

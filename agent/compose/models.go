@@ -63,7 +63,7 @@ func writeResting(ctx context.Context, log *journal.Journal, models []fallback.R
 		written[i] = journal.Rest(m)
 	}
 	if err := log.SetResting(written); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not tell which models are left alone")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show which models are not used for a while")
 	}
 }
 

@@ -58,7 +58,7 @@ func (t *trouble) met(ctx context.Context, err error) time.Duration {
 // over ends the series.
 func (t *trouble) over(ctx context.Context) {
 	if t.n > 0 && !t.held {
-		zerolog.Ctx(ctx).Info().Int("errors", t.n).Msg("it goes on")
+		zerolog.Ctx(ctx).Info().Int("errors", t.n).Msg("the agent works again")
 	}
 	t.n = 0
 }

@@ -216,10 +216,10 @@ func (d *Doctor) network(ctx context.Context) (string, error) {
 		}
 		return "reviewers' and authors' sessions can connect only to their gateway; verify commands have no network", nil
 	case held != nil:
-		return fmt.Sprintf("all sessions can connect to whatever this machine can: %v", held), nil
+		return fmt.Sprintf("all sessions can connect to everything that this machine can: %v", held), nil
 	}
-	return "reviewers' sessions can connect only to their gateway; authors' sessions and verify commands to whatever this machine can " +
-		"(author.network: full)", nil
+	return "reviewers' sessions can connect only to their gateway; authors' sessions and verify commands to everything that this machine " +
+		"can (author.network: full)", nil
 }
 
 // sandbox reports what confines sessions and the commands that verify a fix.

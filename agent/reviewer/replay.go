@@ -63,6 +63,6 @@ func (r *Reviewer) giveUp(ctx context.Context, pr forge.PullRequest, tree *workt
 		err = r.Worktrees.Remove(ctx, pr.Ref.Repo.String(), pr.Number, replayRole)
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot remove the worktree of a replay; it goes with those that nobody uses")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot remove the worktree of a replay; it is removed later with other unused worktrees")
 	}
 }

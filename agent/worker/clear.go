@@ -24,6 +24,6 @@ func (a *Agent) Clear(ctx context.Context) {
 			Msg("the repositories' mirrors and the worktrees in use take more than worktrees.max_gb allows; raise it, or configure fewer " +
 				"repositories here")
 	case len(done.Trees) > 0:
-		log.Info().Strs("trees", done.Trees).Int64("bytes", done.Bytes).Msg("removed worktrees that nobody used")
+		log.Info().Strs("trees", done.Trees).Int64("bytes", done.Bytes).Msg("removed unused worktrees")
 	}
 }

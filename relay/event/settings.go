@@ -52,7 +52,7 @@ func (e Event) IsSettings() bool { return e.Source == SettingsSource && e.Type =
 func (e Event) Settings() (Settings, error) {
 	s := Settings{ID: e.ID, By: e.Sender, At: e.ReceivedAt}
 	if err := json.Unmarshal(e.Payload, &s.Values); err != nil || s.Values == nil {
-		return Settings{}, fmt.Errorf("event %s holds no settings", e.ID)
+		return Settings{}, fmt.Errorf("event %s has no settings", e.ID)
 	}
 	return s, nil
 }

@@ -157,7 +157,7 @@ func untar(tarball []byte, names ...string) (map[string][]byte, error) {
 	}
 	for _, name := range names {
 		if files[name] == nil {
-			return nil, fmt.Errorf("the package holds no %s", name)
+			return nil, fmt.Errorf("the package contains no %s", name)
 		}
 	}
 	return files, nil

@@ -122,7 +122,7 @@ func (s *session) commanded() bool { return s.worked && s.req.Role == engine.Aut
 // for all.
 func (s *session) blame(failure *engine.Error) *engine.Error {
 	if s.commanded() {
-		return engine.Errorf(engine.Cancelled, "what a session's commands may have brought about counts for nobody else")
+		return engine.Errorf(engine.Cancelled, "what a session's commands may have caused does not count for other sessions")
 	}
 	return failure
 }

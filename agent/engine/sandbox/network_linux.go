@@ -138,7 +138,7 @@ func loopback() error {
 	}
 	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request); err != nil {
-		return fmt.Errorf("have a network of its own: %w", err)
+		return fmt.Errorf("create a network namespace: %w", err)
 	}
 	return nil
 }

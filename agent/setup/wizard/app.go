@@ -50,7 +50,7 @@ type App struct {
 
 // Run creates the App, connects it with the relay and waits until it is installed.
 func (a *App) Run(cmd *cobra.Command) error {
-	late := fmt.Errorf("what there is to do in the browser was not done within %s; run this again, it goes on from where it was",
+	late := fmt.Errorf("the steps in the browser were not done within %s; run this again, it continues from there",
 		time.Duration(a.Wait))
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), time.Duration(a.Wait), late)
 	defer cancel()
@@ -147,7 +147,7 @@ func (a *App) existing(ctx context.Context) (*forge.AppClient, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		a.Say("a run before has made the App %d, with which this goes on", number)
+		a.Say("an earlier run created the App %d; this run uses it", number)
 		return app, a.write(number)
 	}
 	return nil, nil

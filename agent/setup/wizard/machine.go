@@ -173,7 +173,7 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 	}}
 	found.Examine(ctx)
 	if found.Problems > 0 {
-		return fmt.Errorf("%d of %d checks found a problem; when they are mended, start with `touchstone run --mode %s`, or `touchstone "+
+		return fmt.Errorf("%d of %d checks found a problem; correct them, then start with `touchstone run --mode %s`, or `touchstone "+
 			"service install --mode %s`",
 			found.Problems, len(found.Results), role, role)
 	}
