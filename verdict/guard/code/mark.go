@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -98,14 +99,25 @@ var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_
 
 // add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
-	for _, g := range s.guards {
-		if cond == "" && g.from <= i && i < g.to {
-			cond = g.cond
-		}
-	}
 	if len(*to) < maxMarks {
 		*to = append(*to, mark{e, cond, s.line(min(i, len(s.tokens)-1))})
 	}
+}
+
+// add adds a mark at a token of a unit. An "#if" around the mark is its condition, unless it is around the whole unit:
+// then it is a mark of its own.
+func (u *unit) add(e effect, cond string, i int) {
+	u.side.add(&u.marks, e, cmp.Or(cond, u.guardOf(i)), i)
+}
+
+// guardOf is the condition of the preprocessor around a token, but not around its whole unit; "" for none.
+func (u *unit) guardOf(i int) string {
+	for _, g := range u.side.guards {
+		if g.from <= i && i < g.to && (u.from < g.from || g.to < u.to) {
+			return g.cond
+		}
+	}
+	return ""
 }
 
 // effective returns a test's marks and the marks of everything around it.
@@ -127,26 +139,26 @@ func (s *side) markUnit(u *unit) {
 	}
 	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]"} {
 		if s.lang.macros[u.word] && strings.Contains(u.name, part) {
-			s.add(&u.marks, skips, "", u.at)
+			u.add(skips, "", u.at)
 		}
 	}
 	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // a condition after the block: "end if …"
-		s.add(&u.marks, skips, s.lineOf(u.to), u.to)
+		u.add(skips, s.lineOf(u.to), u.to)
 	}
 	if u.role != test {
 		return
 	}
 	if called || s.lang.python {
 		for _, c := range s.conditionsAt(u.from, 0) {
-			s.add(&u.marks, skips, c.text, c.at)
+			u.add(skips, c.text, c.at)
 		}
 	}
 	for _, g := range s.guards {
 		if g.from <= u.from && u.to <= g.to {
-			s.add(&u.marks, skips, g.cond, g.from)
+			u.add(skips, g.cond, g.from)
 		}
 	}
-	s.bodyMarks(u, func(e effect, cond string, i int) { s.add(&u.marks, e, cond, i) })
+	s.bodyMarks(u, u.add)
 }
 
 // headMarks reads annotations, attributes and decorators.
@@ -164,31 +176,31 @@ func (s *side) headMarks(u *unit) {
 		switch {
 		case s.lang.rust && s.casesFrom(i, u.at): // it applies to one case
 		case annotations[name] == fails && first != "" && !strings.Contains(first, " = "):
-			s.add(&u.marks, fails, first, i)
+			u.add(fails, first, i)
 		case annotations[name] != "":
-			s.add(&u.marks, annotations[name], "", i)
+			u.add(annotations[name], "", i)
 		case has("SkipWhen"), has("SkipUnless"):
-			s.add(&u.marks, skips, name+" "+args, i)
+			u.add(skips, name+" "+args, i)
 		case has("Skip = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
-			s.add(&u.marks, skips, "", i)
+			u.add(skips, "", i)
 		case args == "" && strings.HasPrefix(name, "conditional"):
 		case strings.HasPrefix(name, "flaky"):
-			s.add(&u.marks, retry, name, i)
+			u.add(retry, name, i)
 		case s.lang.name == "C#" && name != "fact" && name != "theory" && (strings.HasPrefix(name, "fact") || strings.HasPrefix(name, "theory") ||
 			args != "" && (strings.HasSuffix(name, "fact") || strings.HasSuffix(name, "theory"))):
-			s.add(&u.marks, skips, name+" "+args, i)
+			u.add(skips, name+" "+args, i)
 		case name == "enumsource" && has("names ="):
-			s.add(&u.marks, skips, s.of(i)+" "+args, i) // only some of the values
+			u.add(skips, s.of(i)+" "+args, i) // only some of the values
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), name == "platform" && has("Exclude"),
 			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
-			s.add(&u.marks, skips, s.of(i)+" "+args, i)
+			u.add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
 			name == "cfg" && args != "test" && args != "not ( test )":
-			s.add(&u.marks, skips, args, i)
+			u.add(skips, args, i)
 		case s.lang.python && s.of(i-2) == "mark" && !usualMarks[name]:
-			s.add(&u.marks, tag, name, i)
+			u.add(tag, name, i)
 		}
 	}
 }
@@ -209,21 +221,21 @@ func (s *source) arguments(open int) string { return s.plain(open+1, int(s.token
 // callMarks reads the marks of a call from its name, the words after its dots, and its options.
 func (s *side) callMarks(u *unit) {
 	if e := callees[u.word]; e != "" {
-		s.add(&u.marks, e, "", u.at)
+		u.add(e, "", u.at)
 	}
 	if a := s.aliases[s.of(u.at)]; a.word != "" {
-		s.add(&u.marks, skips, a.cond, u.at)
+		u.add(skips, a.cond, u.at)
 	}
 	for _, i := range u.chain {
 		switch name := s.of(i); {
 		case chained[name] != "":
-			s.add(&u.marks, chained[name], "", i)
+			u.add(chained[name], "", i)
 		case chained[name+"?"] != "" && s.of(i+1) == "(":
 			cond := s.arguments(i + 1)
 			if name != "skipIf" {
 				cond = "! " + cond
 			}
-			s.add(&u.marks, skips, cond, i)
+			u.add(skips, cond, i)
 		}
 	}
 	for i := u.at + 1; i < min(u.body, u.at+maxHead); i++ {
@@ -253,18 +265,18 @@ func (s *side) option(u *unit, i int) {
 	}
 	switch value := s.of(i + 2); {
 	case s.shorthand(i):
-		s.add(&u.marks, e, "value of "+s.of(i), i)
+		u.add(e, "value of "+s.of(i), i)
 	case symbol && s.of(i+1) != "=>":
-		s.add(&u.marks, e, "", i)
+		u.add(e, "", i)
 	case !symbol && s.of(i+1) != ":" || value == "false" || value == "null" || value == "nil" || value == "0":
 	case value == "true" || s.kindOf(i+2) == text || s.kindOf(i+2) == number:
-		s.add(&u.marks, e, "", i)
+		u.add(e, "", i)
 	default:
 		last := i + 2
 		for last < u.to && s.of(last) != "," && s.of(last) != "}" && s.of(last) != ")" && (s.lang.layout != ends || s.of(last) != "do") {
 			last++
 		}
-		s.add(&u.marks, e, not+s.plain(i+2, last), i)
+		u.add(e, not+s.plain(i+2, last), i)
 	}
 }
 
@@ -291,12 +303,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			s.of(int(s.tokens[start-1].mate)-1) == "if" {
 			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
 		}
-		for _, g := range s.guards {
-			if cond == "" && g.from <= i && i < g.to {
-				cond = strings.TrimPrefix(g.cond, "#")
-			}
-		}
-		found(e, cond, i)
+		found(e, cmp.Or(cond, strings.TrimPrefix(u.guardOf(i), "#")), i)
 	}
 	u.own(func(i int) {
 		if s.kindOf(i) != word {
