@@ -188,6 +188,7 @@ func (s *side) lineText(line int) string {
 // generated reports whether the first lines of a file say that a program wrote it. A Go file, known by its
 // name, needs a line in the form of https://go.dev/s/generatedcode.
 func generated(name string, content []byte) bool {
+	made, closed := false, false
 	for range 20 {
 		line, rest, found := bytes.Cut(content, []byte("\n"))
 		text := strings.TrimSpace(string(line[:min(len(line), maxText)]))
@@ -199,9 +200,14 @@ func generated(name string, content []byte) bool {
 			}
 		case len(lower) == len(text): // not a comment
 		case strings.HasPrefix(lower, "@generated"), strings.HasPrefix(lower, "auto-generated>"), strings.HasPrefix(lower, "auto-generated />"),
-			strings.Contains(lower, "code generated automatically"),
-			strings.Contains(lower, "generated") && (strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")):
+			strings.Contains(lower, "code generated automatically"):
 			return true
+		default:
+			made = made || strings.Contains(lower, "generated")
+			closed = closed || strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")
+			if made && closed {
+				return true
+			}
 		}
 		if !found {
 			return false
