@@ -13,6 +13,9 @@ func (f *finder) braced(i int) *unit {
 	case f.lang.macros[w] && after == "(":
 		return f.macro(i)
 	}
+	if role := f.lang.infix[w]; role != definition {
+		return f.infix(i, role)
+	}
 	if f.lang.define[w] && before != "." && before != "::" {
 		return f.defined(i)
 	}

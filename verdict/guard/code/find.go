@@ -132,6 +132,36 @@ func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 	return f.tests && u.word != "skip" && u.word != "pending"
 }
 
+// infix reads a test or a group that is written as a sentence: "pay" should "work" taggedAs Slow in { … }.
+func (f *finder) infix(i int, role role) *unit {
+	start, open := i, i+1
+	for start > 0 && !f.tokens[start].first && f.outer[start-1] == f.outer[i] {
+		if start--; f.tokens[start].mate >= 0 {
+			start = min(start, int(f.tokens[start].mate))
+		}
+	}
+	for role == test && open < len(f.tokens) && !f.tokens[open].first && (f.kindOf(open) == word || f.of(open) == "." || f.of(open) == "(") {
+		open = max(open, int(f.tokens[open].mate)) + 1
+	}
+	if f.of(open) != "{" || f.tokens[open].mate < 0 {
+		return nil
+	}
+	u := &unit{role: role, word: f.of(i), from: start, at: -1, body: open + 1, to: int(f.tokens[open].mate) + 1}
+	for k := start; k < open; k++ {
+		switch {
+		case f.outer[k] != f.outer[i]:
+		case f.kindOf(k) == text:
+			u.name, u.at = contentOf(f.of(k)), k
+		case f.kindOf(k) == word:
+			u.chain = append(u.chain, k)
+		}
+	}
+	if u.at < 0 {
+		return nil
+	}
+	return u
+}
+
 // macro reads a test that a macro defines, as in C and C++.
 func (f *finder) macro(i int) *unit {
 	closing := int(f.tokens[i+1].mate)

@@ -44,6 +44,7 @@ type language struct {
 	calls    map[string]bool // functions that make a test when called with a title
 	groups   map[string]bool // functions that make a group of tests
 	macros   map[string]bool // macros that define a test: TEST(Suite, Name)
+	infix    map[string]role // words between the title of a test, or of a group, and its body
 }
 
 var (
@@ -111,7 +112,8 @@ var languages = func() map[string]*language {
 				"BOOST_AUTO_TEST_CASE SECTION TEST_IMPL")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
-			calls: set("test it ignore property"), groups: set("describe")},
+			calls: set("test it ignore property"), groups: set("describe"),
+			infix: map[string]role{"in": test, "ignore": test, "should": group, "must": group, "can": group, "when": group}},
 		{name: "Dart dart", line: slashes, block: "/*", nested: true, cstyle: true, dollar: true, prefixes: []string{"r"},
 			quotes: []quote{tripled.with("${"), tripled1.with("${"), double.with("${"), single.with("${")},
 			calls:  set("test testWidgets"), groups: set("group")},

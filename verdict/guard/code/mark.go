@@ -45,8 +45,9 @@ var (
 	})
 	chained = effectsOf(map[effect]string{
 		skips: "skip todo fixme ignore skipIf? runIf? if?",
-		fails: "fails failing fail",
+		fails: "fails failing fail pendingUntilFixed",
 		focus: "only",
+		tag:   "taggedAs",
 	})
 	options = effectsOf(map[effect]string{
 		skips: "skip ignore pending todo disabled",
@@ -84,13 +85,13 @@ var skipCalls = map[string]map[string]string{
 	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
 	"C":      {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
-	"Scala":  {"cancel": "", "pending": "", "assume": ""},
+	"Scala":  {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": ""},
 	"Dart":   {"markTestSkipped": "*"},
 }
 
 // failing are the calls that expect a failure, asking the calls whose argument is a condition.
 var (
-	failing = set("xfail fail XCTExpectFailure withKnownIssue")
+	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed")
 	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
 )
 
@@ -131,7 +132,7 @@ func (u *unit) effective() []mark {
 
 // markUnit reads the marks of a test or of a unit around tests.
 func (s *side) markUnit(u *unit) {
-	called := s.lang.calls[u.word] || s.lang.groups[u.word]
+	called := s.lang.calls[u.word] || s.lang.groups[u.word] || s.lang.infix[u.word] != definition
 	if called {
 		s.callMarks(u)
 	} else {
@@ -312,7 +313,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		t, args := s.of(i), i+2
 		receivers, known := names[t]
 		switch {
-		case known && s.receiver(i, receivers) && (s.of(i+1) == "(" || s.lang.ruby && s.tokens[i].first || s.lang.python):
+		case known && s.receiver(i, receivers) && (s.calls(i) || s.lang.python || s.lang.name == "Scala" && s.endsHere(i)):
 			e, cond := skips, ""
 			if around := s.conditionsAt(i, u.body); len(around) > 0 {
 				cond = around[0].text
