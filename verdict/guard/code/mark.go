@@ -165,6 +165,10 @@ func (s *side) markUnit(u *unit) {
 // headMarks reads annotations, attributes and decorators.
 func (s *side) headMarks(u *unit) {
 	for i := u.from; i < u.at; i++ {
+		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
+			s.caseMarks(u, i+1)
+			i = int(s.tokens[i+1].mate)
+		}
 		if s.tokens[i].kind != word || !s.annotation(i) || s.of(i+1) == "." || s.of(i+1) == "::" {
 			continue
 		}
@@ -204,6 +208,36 @@ func (s *side) headMarks(u *unit) {
 			u.add(tag, name, i)
 		}
 	}
+}
+
+// ofCase begins the condition of a mark on one case of a test. The case follows.
+const ofCase = "case "
+
+// caseMarks reads the marks on a case of pytest's: pytest.param(1, 2, marks=pytest.mark.skip).
+func (s *side) caseMarks(u *unit, open int) {
+	end, last := int(s.tokens[open].mate), 0
+	for i := open + 1; i < end; i++ {
+		named := s.outer[i] == int32(open) && s.of(i+1) == "=" && s.of(i-1) == ","
+		if named && last == 0 {
+			last = i - 1
+		}
+		for n := i; named && s.of(i) == "marks" && n < end; n++ {
+			if e := cmp.Or(annotations[s.of(n)], annotations[s.of(n)+"?"]); e == skips || e == fails {
+				u.add(e, ofCase+s.plain(open+1, last), n)
+			}
+		}
+	}
+}
+
+// lists reports whether a list in a test's head has a case without a mark.
+func (u *unit) lists(value string) bool {
+	var head strings.Builder
+	for i := u.from; i < u.at; i++ {
+		head.WriteString(u.side.normal(i) + " ")
+	}
+	return slices.ContainsFunc([]string{",", ")", "]"}, func(end string) bool {
+		return strings.Contains(head.String(), " "+value+" "+end+" ")
+	})
 }
 
 // casesFrom reports whether an rstest attribute that adds a case follows another attribute.

@@ -53,9 +53,9 @@ func (x *examination) compareMarks(pairs []pair) {
 		had, has := p.before.effective(), p.after.effective()
 		for _, m := range has {
 			at := place{m, p.after.side}
-			helper, _, _ := strings.Cut(m.cond, " ")
-			if m.effect == skips && p.before.side.leavers[helper] {
-				continue // it ended early before, and is reported as skipped now
+			helper, value, _ := strings.Cut(m.cond, " ")
+			if m.effect == skips && p.before.side.leavers[helper] || strings.HasPrefix(m.cond, ofCase) && !p.before.lists(value) {
+				continue // it ended early before, and is reported as skipped now; or the case is new
 			}
 			if tier := worse(had, has, m); tier != "" && !seen[at] && !(m.effect == built && x.builds[path.Dir(p.after.side.path)] == m.cond) {
 				seen[at] = true
@@ -158,7 +158,7 @@ func worse(had, has []mark, m mark) change.Tier {
 		switch {
 		case h.cond == "" || h.cond == m.cond:
 			return ""
-		case m.cond == "":
+		case m.cond == "", strings.HasPrefix(h.cond, ofCase), strings.HasPrefix(m.cond, ofCase):
 		case strings.HasPrefix(h.cond, "#if") && strings.HasPrefix(m.cond, "#if") && !widened(h.cond, m.cond):
 			return "" // only the list of platforms changed
 		case widened(h.cond, m.cond), slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond }):
