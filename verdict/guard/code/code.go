@@ -115,6 +115,7 @@ func (x *examination) take(p parsed) {
 			x.compareExamples(old, now)
 			x.compareDenied(old, now)
 		}
+		x.compareNever(old, now)
 		if now.tests {
 			around := pair{old.around(), now.around()}
 			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)

@@ -231,13 +231,8 @@ func (s *side) caseMarks(u *unit, open int) {
 
 // lists reports whether a list in a test's head has a case without a mark.
 func (u *unit) lists(value string) bool {
-	var head strings.Builder
-	for i := u.from; i < u.at; i++ {
-		head.WriteString(u.side.normal(i) + " ")
-	}
-	return slices.ContainsFunc([]string{",", ")", "]"}, func(end string) bool {
-		return strings.Contains(head.String(), " "+value+" "+end+" ")
-	})
+	head := u.side.all(guard{from: u.from, to: u.at})
+	return slices.ContainsFunc([]string{",", ")", "]"}, func(end string) bool { return strings.Contains(head, " "+value+" "+end+" ") })
 }
 
 // casesFrom reports whether an rstest attribute that adds a case follows another attribute.

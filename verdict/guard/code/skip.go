@@ -185,9 +185,13 @@ func (s *side) skipsOn(cond string) bool {
 // builds reports whether a condition checks a language version, or how the test is built: code that is not in
 // a build cannot be tested there.
 func builds(cond string) bool {
-	never := strings.HasPrefix(cond, "#if false") || strings.HasPrefix(cond, "#if 0") || strings.HasPrefix(cond, "#if ( false")
-	return strings.HasPrefix(cond, "#if") && !never || strings.HasPrefix(cond, "TestOn ") || strings.Contains(cond, "version_info <") ||
+	return strings.HasPrefix(cond, "#if") && !never(cond) || strings.HasPrefix(cond, "TestOn ") || strings.Contains(cond, "version_info <") ||
 		strings.Contains(cond, "PHP_VERSION")
+}
+
+// never reports whether a condition of the preprocessor is never true.
+func never(cond string) bool {
+	return strings.HasPrefix(cond, "#if false") || strings.HasPrefix(cond, "#if 0") || strings.HasPrefix(cond, "#if (false")
 }
 
 // widened reports whether a condition is another one with a further alternative.

@@ -205,7 +205,7 @@ type guard struct {
 	from, to int
 }
 
-// preprocessed finds each "#if" of a preprocessor.
+// preprocessed finds each "#if" and "#else" of a preprocessor.
 func (s *side) preprocessed() {
 	var open []guard
 	for _, n := range s.notes {
@@ -213,10 +213,13 @@ func (s *side) preprocessed() {
 		switch word, rest, _ := strings.Cut(content, " "); {
 		case word == "if" || word == "ifdef" || word == "ifndef":
 			open = append(open, guard{cond: "#if " + strings.TrimSpace(rest), from: n.next})
-		case word == "endif" && len(open) > 0:
+		case (word == "endif" || word == "else") && len(open) > 0:
 			g := open[len(open)-1]
 			open, g.to = open[:len(open)-1], n.next
 			s.guards = append(s.guards, g)
+			if word == "else" {
+				open = append(open, guard{cond: "#if ! " + strings.TrimPrefix(g.cond, "#if "), from: n.next})
+			}
 		}
 	}
 }

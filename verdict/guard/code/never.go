@@ -1,0 +1,81 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/words"
+)
+
+// wiring are the functions with which a build says that one task needs another.
+var wiring = set("dependsOn finalizedBy")
+
+// compareNever finds code of a test, or code that makes a check a part of the build, that ran and is under a
+// constant false now.
+func (x *examination) compareNever(before, after *side) {
+	for _, g := range after.never() {
+		now := after.all(g)
+		if now == "" || !after.holds(g) || !strings.Contains(before.all(guard{to: len(before.tokens)}), now) {
+			continue
+		}
+		if !slices.ContainsFunc(before.never(), func(old guard) bool { return strings.Contains(before.all(old), now) }) {
+			x.say(change.Hold, change.Test, "test/never-run", "This code ran, and is under a condition now that is never true.",
+				nil, after, 0, after.line(g.from))
+		}
+	}
+}
+
+// never returns the code of a side that is under a constant false.
+func (s *side) never() (out []guard) {
+	for _, g := range s.guards {
+		if never(g.cond) {
+			out = append(out, g)
+		}
+	}
+	for i, t := range s.tokens {
+		if t.kind != word || s.of(i) != "if" {
+			continue
+		}
+		n, body := i+1, i+2
+		if s.of(n) == "(" {
+			n, body = n+1, body+2
+		}
+		switch off := s.of(n) == "false" || s.of(n) == "False" || s.of(n) == "0"; {
+		case off && s.of(body) == "{" && s.tokens[body].mate > 0:
+			out = append(out, guard{from: body + 1, to: int(s.tokens[body].mate)})
+		case off && s.of(body) == ":" && s.lang.python:
+			from, to := (&finder{side: s}).suite(i)
+			out = append(out, guard{from: from, to: to})
+		}
+	}
+	return out
+}
+
+// holds reports whether code belongs to a test, but has no test within it, whose marks say that it does not run; or
+// makes a check a part of the build.
+func (s *side) holds(g guard) bool {
+	of := s.tests
+	for _, u := range s.units {
+		if in := g.from <= u.from && u.to <= g.to; in && u.role == test {
+			return false
+		} else if in {
+			of = of || strings.HasPrefix(u.name, "test")
+		}
+	}
+	wired, checked := false, false
+	for i := g.from; i < g.to && !of; i++ {
+		wired = wired || wiring[s.of(i)]
+		checked = checked || s.kindOf(i) != sign && words.Checks(s.of(i))
+	}
+	return of || wired && checked
+}
+
+// all is the text of some code, independent of its layout.
+func (s *side) all(g guard) string {
+	var b strings.Builder
+	for i := g.from; i < g.to; i++ {
+		b.WriteString(s.normal(i) + " ")
+	}
+	return b.String()
+}
