@@ -40,18 +40,39 @@ var directivesBy = func() map[string]map[byte][]directive {
 	return out
 }()
 
-// directiveOf is the longest directive that a text, in lower case, begins with.
-func directiveOf(rest string, known map[byte][]directive) (best directive, ok bool) {
+// directiveOf is the longest directive that a text, in lower case, begins with, and its length there.
+func directiveOf(rest string, known map[byte][]directive) (best directive, length int) {
 	if rest == "" {
-		return best, false
+		return best, 0
 	}
 	for _, d := range known[rest[0]] {
-		ends := len(rest) == len(d.mark) || len(rest) > len(d.mark) && !isWordByte(rest[len(d.mark)])
-		if len(d.mark) > len(best.mark) && strings.HasPrefix(rest, d.mark) && ends {
-			best, ok = d, true
+		n := d.begins(rest)
+		ends := n > 0 && (len(rest) == n || !isWordByte(rest[n]) || !isWordByte(rest[n-1]))
+		if len(d.mark) > len(best.mark) && ends {
+			best, length = d, n
 		}
 	}
-	return best, ok
+	return best, length
+}
+
+// begins is the length of a directive at the beginning of a text; 0 if it is not there. Blanks beside a sign do not
+// matter.
+func (d directive) begins(rest string) int {
+	n, free := 0, false
+	for i := 0; i < len(d.mark); i++ {
+		c := d.mark[i]
+		if free = free || c != ' ' && !isWordByte(c); free {
+			n += len(rest[n:]) - len(strings.TrimLeft(rest[n:], " "))
+		}
+		if free && c == ' ' {
+			continue
+		}
+		if n == len(rest) || rest[n] != c {
+			return 0
+		}
+		n, free = n+1, c != ' ' && !isWordByte(c)
+	}
+	return n
 }
 
 // lower converts ASCII letters to lower case and keeps all other bytes, so that positions stay the same.
@@ -158,9 +179,9 @@ func (s *side) directivesOf(n note) []suppression {
 		rest := lower(line[:min(len(line), 4*maxText)])
 		for from := 0; from < len(rest); {
 			from = len(rest) - len(strings.TrimLeft(rest[from:], "/*#!<- \t"))
-			d, ok := directiveOf(rest[from:], known)
-			if ok && (d.mark != "eslint" || strings.Contains(rest, "off") || strings.Contains(rest, ": 0")) {
-				out = append(out, s.suppressed(at, d, line[from+len(d.mark):]))
+			d, n := directiveOf(rest[from:], known)
+			if n > 0 && (d.mark != "eslint" || strings.Contains(rest, "off") || strings.Contains(rest, ": 0")) {
+				out = append(out, s.suppressed(at, d, line[from+n:]))
 			}
 			next := strings.IndexAny(rest[from:], "/#")
 			if next < 0 {
