@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -42,11 +43,12 @@ func assertion(name string) bool {
 			return true
 		}
 	}
-	return false
+	rest, ok := strings.CutPrefix(name, "expect")
+	return ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z'
 }
 
 var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTAssert", "refute", "must_", "wont_", "should", "Should",
-	"expect_", "expectThat", "verifyThat", "debug_assert"}
+	"expect_", "verifyThat", "debug_assert"}
 
 var (
 	exactAssertions = set("expect verify ASSERT CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
@@ -207,7 +209,7 @@ func (s *side) read(of claim) reading {
 	switch {
 	case strings.Contains(c.norm, "approx ("):
 		c.strength = about
-	case of.op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher
+	case of.op == "assertthat" && strings.Contains(c.norm, " , "): // with a matcher of the tests' own
 		c.strength = unknown
 	}
 	return c
@@ -216,9 +218,19 @@ func (s *side) read(of claim) reading {
 // looser reports whether more results pass an assertion than passed the one that it replaces.
 func (c reading) looser(than reading) bool {
 	return c.strength != unknown && c.strength < cmp.Or(than.strength, bounded) || c.patterns > than.patterns ||
-		c.patterns == than.patterns && c.wild > than.wild ||
+		c.patterns == than.patterns && c.wild > than.wild || c.allows(than) ||
 		c.code == than.code && (len(c.words) < len(than.words) || c.strength == about && c.number > than.number || c.shortens(than))
 }
+
+// allows reports whether an assertion says all that the other one says, and names a further result that it accepts or
+// gives its function an option that is off.
+func (c reading) allows(than reading) bool {
+	off := strings.HasSuffix(c.code, "= False ) ") && !strings.HasSuffix(than.code, "= False ) ") && c.op != "assert" && assertion(c.op)
+	return (off || accepting[c.op] && c.op == than.op) && len(c.words) > len(than.words) && share(than.words, c.words) == 1
+}
+
+// accepting are assertions that a result is one of several.
+var accepting = set("in assertin oneof tobeoneof isin anyof isanyof isoneof beoneof")
 
 // shortens reports whether an assertion looks for only a part of the text that the other one looks for.
 func (c reading) shortens(than reading) bool {
@@ -237,7 +249,10 @@ func (c reading) shortens(than reading) bool {
 }
 
 // bounds reports whether an assertion compares with a bound and not with one exact result.
-func (c reading) bounds() bool { return strings.ContainsAny(c.code, "<>") }
+func (c reading) bounds() bool { return strings.ContainsAny(c.code, "<>") || spans.MatchString(c.op) }
+
+// spans matches the names of assertions that compare with a bound.
+var spans = regexp.MustCompile(`between|within|range|atleast|atmost|less|greater`)
 
 // digits are assertions whose number is the count of significant digits: fewer digits are looser.
 var digits = set("tobecloseto assertalmostequal almostequal")
@@ -251,6 +266,9 @@ func (s *side) operation(from, to int) string {
 		if !keyword && s.outer[k] == s.outer[from] && s.kindOf(k) == word && chained && !neutral[t] {
 			op = t
 		}
+	}
+	if op == "assertthat" {
+		return cmp.Or(s.matcher(from, to), op)
 	}
 	if !truths[op] {
 		return op
@@ -271,6 +289,19 @@ func (s *side) operation(from, to int) string {
 		return "()"
 	}
 	return op
+}
+
+// matcher is the matcher that a value is given to, as in assertThat(x, is(greaterThan(3))); "" for none.
+func (s *side) matcher(from, to int) string {
+	for k := from; k < to; k++ {
+		if s.of(k) == "," && s.outer[k] >= int32(from) && s.outer[s.outer[k]] == s.outer[from] && s.of(k+2) == "(" {
+			if s.of(k+1) == "is" && s.kindOf(k+3) == word && s.of(k+4) == "(" {
+				k += 2
+			}
+			return strings.ToLower(s.of(k + 1))
+		}
+	}
+	return ""
 }
 
 // calling reports whether an expression calls a function. Such a condition says more than that a value
@@ -373,19 +404,21 @@ var strengths = func() map[string]int {
 		5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
 			"len tohavelength haslength same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
 			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
-			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert",
+			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert equalto expect_eq xctassertequal",
 		about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
 			"assert_in_delta be_within",
-		bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater",
+		bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater " +
+			"lessthan greaterthan expect_lt expect_gt assert_lt assert_gt xctassertlessthan xctassertgreaterthan",
 		2: "assertnotin assertnotregex " +
 			"isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
 			"regexp assertregex tomatch tomatchobject " +
 			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
-			"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof",
+			"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof lessthanorequalto greaterthanorequalto hasitem " +
+			"containsstring expect_le expect_ge assert_le assert_ge xctassertlessthanorequal xctassertgreaterthanorequal",
 		1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
 			"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
 			"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +
-			"isnotempty isinstance debug_assert expect assertthat " + truthNames,
+			"isnotempty isinstance debug_assert expect assertthat notnullvalue expect_ne assert_ne " + truthNames,
 	} {
 		for _, name := range strings.Fields(names) {
 			out[name] = n
