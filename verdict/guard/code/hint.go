@@ -2,6 +2,7 @@ package code
 
 import (
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/words"
@@ -85,6 +86,9 @@ func (x *examination) hints() {
 
 // tries returns a finding if new code that tests use has a name in it that says that it tries again.
 func (u *unit) tries() (found []change.Finding) {
+	if strings.HasSuffix(strings.ToLower(u.name), "timeout") {
+		return u.side.evidence(u.at, "New code that tests use sets "+u.name+": they may wait for longer.")
+	}
 	u.own(func(i int) {
 		if name := u.side.of(i); len(found) == 0 && u.side.kindOf(i) == word && retrying.MatchString(name) {
 			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed.")

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +172,7 @@ var tolerating = func() map[string]string {
 		"catches failures":     "except catch rescue recover suppress",
 		"passes over cases":    "continue next",
 		"waits or tries again": "sleep Sleep usleep sleep_ms retry Retry retries Eventually eventually waitForTimeout setTimeout",
+		"tries until it holds": "awaitAssert awaitCond assertEventually waitFor waitUntil wait_for wait_until",
 	} {
 		for _, word := range strings.Fields(words) {
 			out[word] = why
@@ -194,6 +196,9 @@ var durations = map[string]time.Duration{
 	"from_millis": time.Millisecond, "from_secs": time.Second, "ofMillis": time.Millisecond, "ofSeconds": time.Second,
 	"ofMinutes": time.Minute,
 }
+
+// waiting matches names of limits and waits that a number follows.
+var waiting = regexp.MustCompile(`(?i)(?:timeout|sleep|delay|wait)$`)
 
 // patienceOf reads such words, and limits such as "200 * time.Millisecond", "Duration.ofSeconds(2)",
 // "timeout: 5000" and "timeout=5".
@@ -223,8 +228,10 @@ func patienceOf(u *unit) patience {
 			limit(i-2, unit)
 		case name == "TimeUnit" && s.of(i-1) == ",": // await(10, TimeUnit.SECONDS)
 			limit(i-2, time.Second)
-		case strings.HasSuffix(strings.ToLower(name), "timeout") && (next == ":" || next == "=" || next == "("):
+		case waiting.MatchString(name) && (next == ":" || next == "=" || next == "("):
 			limit(i+2, time.Second)
+		case waiting.MatchString(name):
+			limit(i+1, time.Second)
 		}
 	})
 	return out
