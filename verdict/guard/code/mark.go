@@ -15,6 +15,7 @@ const (
 	focus  effect = "focus"            // the other tests do not run
 	retry  effect = "retry"            // the test may fail before it passes
 	tag    effect = "tag"              // runners can exclude the test by a name
+	either effect = "fail-or-pass"     // an expected failure may also pass
 	leaves effect = "returns"          // the test ends before it checks anything
 	built  effect = "build-constraint" // the test's file is not built on some systems, or without a tag
 )
@@ -175,6 +176,9 @@ func (s *side) headMarks(u *unit) {
 		name, args := strings.ToLower(s.of(i)), ""
 		if s.of(i+1) == "(" {
 			args, _, _ = strings.Cut(s.arguments(i+1), " , reason")
+		}
+		if annotations[name] == fails && args != "" && strings.Contains(s.arguments(i+1), "strict = False") {
+			u.add(either, "", i)
 		}
 		first, _, _ := strings.Cut(strings.TrimPrefix(args, "condition = "), " , ")
 		has := func(part string) bool { return strings.Contains(args, part) }

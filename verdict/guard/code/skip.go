@@ -15,6 +15,7 @@ var effects = map[effect]string{
 	fails:  "may fail now without being seen.",
 	focus:  "runs, and the others of its file do not.",
 	retry:  "may fail before it passes.",
+	either: "may fail or pass now, and was expected to fail.",
 	tag:    "has a mark by which runners can leave it out.",
 	leaves: "ends before it checks anything.",
 	built:  "is built for fewer systems, or only with a tag.",
@@ -139,8 +140,11 @@ func (x *examination) compareSetup() {
 // worse is the tier of a test's mark that the earlier marks do not cover; "" if they do.
 func worse(had, has []mark, m mark) change.Tier {
 	tier := change.Hold
-	if m.effect == retry && m.cond != "" || m.effect == tag {
+	if m.effect == retry && m.cond != "" || m.effect == tag || m.effect == either {
 		tier = change.Evidence
+	}
+	if m.effect == either && !slices.ContainsFunc(had, func(h mark) bool { return h.effect == fails }) {
+		return "" // that it may fail is worse
 	}
 	for _, h := range had {
 		if h.effect == skips && h.cond == "" && m.effect == fails {
