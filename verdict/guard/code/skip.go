@@ -156,6 +156,10 @@ func worse(had, has []mark, m mark) change.Tier {
 		case ended && m.cond != "":
 			tier = change.Evidence
 		}
+		kept := slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond })
+		if h.cond != "" && !kept && strings.HasPrefix(m.cond, ofCase) {
+			tier = change.Evidence // what left the case out before may be this, written differently
+		}
 		if h.effect != m.effect {
 			continue
 		}
@@ -165,7 +169,7 @@ func worse(had, has []mark, m mark) change.Tier {
 		case m.cond == "", strings.HasPrefix(h.cond, ofCase), strings.HasPrefix(m.cond, ofCase):
 		case strings.HasPrefix(h.cond, "#if") && strings.HasPrefix(m.cond, "#if") && !widened(h.cond, m.cond):
 			return "" // only the list of platforms changed
-		case widened(h.cond, m.cond), slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond }):
+		case widened(h.cond, m.cond), kept:
 		default:
 			tier = change.Evidence
 		}
