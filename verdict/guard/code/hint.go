@@ -86,7 +86,7 @@ func (x *examination) hints() {
 
 // tries returns a finding if new code that tests use has a name in it that says that it tries again.
 func (u *unit) tries() (found []change.Finding) {
-	if strings.HasSuffix(strings.ToLower(u.name), "timeout") {
+	if strings.HasSuffix(u.name, "Timeout") && containsWord(u.side, u.from, u.at, "override") {
 		return u.side.evidence(u.at, "New code that tests use sets "+u.name+": they may wait for longer.")
 	}
 	u.own(func(i int) {
