@@ -259,7 +259,22 @@ func (u *unit) inFunction() bool {
 	return false
 }
 
-// compareFocus finds new tests that keep the old ones from running.
+// callsInherited reports whether a test calls the inherited one of its name: super().test_pay().
+func (u *unit) callsInherited() (does bool) {
+	s := u.side
+	u.own(func(i int) {
+		of := i - 2
+		if s.of(of) == ")" && s.tokens[of].mate > 0 {
+			of = int(s.tokens[of].mate) - 1
+		}
+		does = does || s.of(i) == u.name && (s.of(i-1) == "." || s.of(i-1) == "::") && inherited[s.of(of)]
+	})
+	return does
+}
+
+var inherited = set("super base parent")
+
+// compareFocus finds new tests that keep the old ones, or inherited ones, from running.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {
 		if a.role != test || x.pairs.of[a] != nil || a.inFunction() {
@@ -269,6 +284,8 @@ func (x *examination) compareFocus() {
 		for _, m := range a.effective() {
 			if m.effect == focus && beside {
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
+			} else if (m.effect == skips || m.effect == fails) && a.side.other != nil && a.callsInherited() {
+				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			}
 		}
 	}
