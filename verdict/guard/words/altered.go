@@ -84,7 +84,7 @@ type value struct {
 }
 
 // checks reports whether a value is a command or a name that says that it checks something.
-func (v value) checks() bool { return checking.MatchString(v.text) }
+func (v value) checks() bool { return checking.in(v.text) }
 
 // setting is the values at one path of keys: a scalar, the elements of a list, or the lines of a text.
 type setting struct {
@@ -220,48 +220,45 @@ func (a alteration) say() (why string, before, after value) {
 	return fmt.Sprintf("%s: %s → %s.", key, a.gone[0].text, a.fresh[0].text), a.gone[0], a.fresh[0]
 }
 
-// The words of keys and values that tell what matters.
+// The words of keys and values that tell what matters. See [terms] for how they are written.
 var (
-	conditions = matching(`^(?:if|when|condition|only|except|unless|rules)$`)
-	// kept matches conditions with which checks still run for the pull requests that are to be merged.
-	kept   = matching(`draft \btags?\b refs/heads succeeded fail(?:ed|ure) always\( cancelled \bfork github\.repository`)
-	limits = matching(`timeout retr(?:y|ies) rerun attempts toleran threshold limit budget baseline max_ (?:\b|_)m(?:ax|in)\b ` +
-		`(?-i:\bm(?:in|ax)[A-Z]) (?-i:[a-z]M(?:in|ax)(?:[A-Z]|\b))`)
-	floors = matching(`minimum min_ (?:\b|_)min\b cover score fail_?under at_?least (?-i:\bmin[A-Z]) (?-i:[a-z]Min(?:[A-Z]|\b))`)
-	// checking matches what lines about checks have.
-	checking = matching(`test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify \bspec ` +
-		`upcomingfeature swiftsettings c(?:xx)?flags compile_options`)
-	// flags matches compilers' flags with which less is checked, branch what makes a line depend on something.
-	flags  = matching(`-Wno- -fno- -wd\d`)
-	branch = matching(`^(?:else\s?)?if\b ^ifn?(?:eq|def)\b ^unless\b \|\|\strue`)
-	// stricter matches limits that check more where there was none.
-	stricter = matching(`timeout threshold`)
-	// measured matches names of limits for what a benchmark uses; strict matches flags that make warnings errors.
-	measured = matching(`max_?allocs?_?(?:allowed|limit) thresholds?/.*(?:alloc|instructions|memory|bench) ` +
-		`(?:alloc|instructions|memory|bench).*thresholds?/`)
-	strict = matching(`warnings?-as-errors? -Werror\b -D\s?warnings\b /WX\b`)
-	// usual matches the keys of what checks nothing, and of triggers and commands, which package ci compares.
-	usual = matching(`transform watch cache version$ name$ token keys?$ ^id$ title desc author url$ permissions concurrency dependenc ` +
-		`^requires?$ package(?:reference|version) projectreference classifiers exports features publish metadata ^main$ ^files$ ` +
-		`embedded continue-on-error allow.fail ` +
-		`^on$ ^run$ script command ^needs$ ^depends_?on$ ^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ ` +
-		`homepage repository ^image$ credential signassembly components$ :main$ ` +
-		`^from$ ^labels?$ indent final_newline ^type$ ^extends$ packageManager engines ^module`)
-	// setup matches steps and commands that only prepare checks, and comments.
-	setup = matching(`^# ^// checkout setup artifact actions/cache toolchain install ` +
-		`^(?:echo|cd|git|mkdir|curl|sudo|apt|brew|cp|mv|rm|export|set|fi|done|else|end|then|esac|rustup)\b`)
+	conditions = termsOf("^if$ ^when$ ^condition$ ^only$ ^except$ ^unless$ ^rules$")
+	// kept are words of conditions with which checks still run for the pull requests that are to be merged.
+	kept   = termsOf("draft _tag_ _tags_ refs_heads succeeded failed failure _always_ cancelled _fork_ github_repository")
+	limits = termsOf("timeout time_out retry retries rerun attempts toleran threshold limit budget baseline _max_ _min_")
+	floors = termsOf("minimum _min_ cover score fail_under failunder at_least atleast")
+	// checking are words of lines about checks.
+	checking = termsOf("test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify _spec " +
+		"upcoming_feature swift_settings cflags cxxflags compile_options")
+	// stricter are limits that check more where there was none.
+	stricter = termsOf("timeout time_out threshold")
+	// usual are the keys of what checks nothing, and of triggers and commands, which package ci compares.
+	usual = termsOf("transform watch cache version$ name$ token key$ keys$ ^id$ title desc author url$ permissions concurrency " +
+		"dependenc ^require$ ^requires$ package_reference package_version project_reference classifiers exports features publish " +
+		"metadata ^main$ ^files$ embedded continue_on_error allow_fail ^on$ ^run$ script command ^needs$ ^depends_on$ ^dependson$ " +
+		"^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ homepage repository ^image$ credential sign_assembly components$ _main$ ^from$ ^label$ " +
+		"^labels$ indent final_newline ^type$ ^extends$ package_manager engines ^module")
+	// setup are words of steps that only prepare checks, and the beginnings of such commands.
+	setup = termsOf("checkout setup artifact actions_cache toolchain install ^echo_ ^cd_ ^git_ ^mkdir_ ^curl_ ^sudo_ ^apt_ ^brew_ " +
+		"^cp_ ^mv_ ^rm_ ^export_ ^set_ ^fi_ ^done_ ^else_ ^end_ ^then_ ^esac_ ^rustup_")
+	// used are words of limits for what a benchmark uses, most those of the limits themselves.
+	used = termsOf("alloc instructions memory bench")
+	most = termsOf("threshold max_allocs_allowed max_alloc_allowed max_allocs_limit max_alloc_limit")
 )
 
-// matching returns a pattern that matches any of some patterns, in lower and upper case.
-func matching(patterns string) *regexp.Regexp {
-	return regexp.MustCompile("(?i)" + strings.Join(strings.Fields(patterns), "|"))
-}
+var (
+	// flags matches compilers' flags with which less is checked, strict those that make warnings errors.
+	flags  = regexp.MustCompile(`-Wno-|-fno-|-wd\d`)
+	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
+	// branch matches what makes a line depend on something.
+	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\|\strue`)
+)
 
 // certain is the tier of an alteration, with its kind and rule. It is certain that a limit of what a benchmark uses
 // is raised by value, and that a setting no longer makes warnings errors, if none in the file does so instead.
 func (a alteration) certain(had, has settings, kind change.Kind) (change.Tier, change.Kind, string) {
 	switch {
-	case a.weight == raised && measured.MatchString(a.name):
+	case a.weight == raised && used.in(a.name) && most.in(a.name):
 		return change.Hold, change.Threshold, "limit"
 	case a.weight == lenient && has.having(strict) < had.having(strict):
 		return change.Hold, change.Strictness, "warnings-allowed"
@@ -304,13 +301,13 @@ func (a *alteration) weigh(part Part) {
 		return
 	}
 	key := a.keys[len(a.keys)-1]
-	if part == Known || slices.ContainsFunc(a.keys, usual.MatchString) {
+	if part == Known || slices.ContainsFunc(a.keys, usual.in) {
 		return
 	}
-	if len(a.gone) == 1 && len(a.fresh) == 1 && limits.MatchString(a.name) {
+	if len(a.gone) == 1 && len(a.fresh) == 1 && limits.in(a.name) {
 		was, number := change.Number(a.gone[0].text)
 		if is, both := change.Number(a.fresh[0].text); number && both {
-			if is != was && floors.MatchString(a.name) == (is < was) {
+			if is != was && floors.in(a.name) == (is < was) {
 				a.weight = raised
 			}
 			return
@@ -327,17 +324,17 @@ func (a *alteration) weigh(part Part) {
 		if len(a.gone) > 0 && len(a.fresh) == 0 && a.left > 0 { // a list that became shorter
 			a.weight = 1
 		}
-	case slices.ContainsFunc(slices.Concat(a.gone, a.fresh), func(v value) bool { return kept.MatchString(v.text) }):
+	case slices.ContainsFunc(slices.Concat(a.gone, a.fresh), func(v value) bool { return kept.in(v.text) }):
 	case len(a.fresh) > 0 && a.fresh[0].text == "true":
 	case len(a.gone) == 1 && len(a.fresh) == 1 && strict.MatchString(a.gone[0].text) && !strict.MatchString(a.fresh[0].text):
 		a.weight = lenient
-	case slices.ContainsFunc(a.keys, conditions.MatchString):
+	case slices.ContainsFunc(a.keys, conditions.in):
 		a.weight = 7
 	case len(a.gone) > 0 && len(a.fresh) > 0:
 		a.weight = 5
 	case len(a.gone) > 0:
 		a.weight = 4
-	case limits.MatchString(key) && !stricter.MatchString(key), checking.MatchString(key):
+	case limits.in(key) && !stricter.in(key), checking.in(key):
 		a.weight = 3
 	}
 }
@@ -362,5 +359,7 @@ func (a *alteration) weighLines(part Part) {
 
 // prepares removes what only prepares checks.
 func prepares(list []value) []value {
-	return slices.DeleteFunc(list, func(v value) bool { return setup.MatchString(v.text) })
+	return slices.DeleteFunc(list, func(v value) bool {
+		return strings.HasPrefix(v.text, "#") || strings.HasPrefix(v.text, "//") || setup.in(v.text)
+	})
 }

@@ -15,21 +15,18 @@ import (
 )
 
 // left are parts of words which say that something is left out, or fails at times.
-var left = strings.Fields("skip disabl flaky flakey flakiness xfail suppress quarantin temporar unstable intermittent unreliab " +
-	"re-enabl reenabl broken exclud ignor retry retri fixme unsupported cve-")
+var left = termsOf("skip disabl flaky flakey flakiness xfail suppress quarantin temporar unstable intermittent unreliab " +
+	"re_enabl reenabl broken exclud ignor retry retri fixme unsupported cve_")
 
 // says reports whether a word contains one of these parts.
-func says(w string) bool {
-	w = strings.ToLower(w)
-	return slices.ContainsFunc(left, func(part string) bool { return strings.Contains(w, part) })
-}
+func says(w string) bool { return left.in(w) }
 
 // Checks reports whether a name says that something is checked.
-func Checks(name string) bool { return checking.MatchString(name) }
+func Checks(name string) bool { return checking.in(name) }
 
-// harmless matches names from libraries that contain such a part and leave nothing out.
-var harmless = regexp.MustCompile(`(?i)^(?:temporary_?(?:folder|dir|file|path)\w*|\w*unsupported_?(?:error|operation|exception)\w*` +
-	`|(?:get|add)suppressed|retry-after)$`)
+// harmless are names from libraries that contain such a part and leave nothing out.
+var harmless = termsOf("^temporary_folder ^temporary_dir ^temporary_file ^temporary_path ^temporaryfolder ^temporarydir " +
+	"unsupported_error unsupported_operation unsupported_exception ^get_suppressed$ ^add_suppressed$ ^retry_after$")
 
 // word matches a name or a word of a sentence.
 var word = regexp.MustCompile(`[\w-]+`)
@@ -43,7 +40,7 @@ func Look(f change.File, before, after string) (change.Finding, bool) {
 	words := word.FindAllString(after, -1)
 	i := slices.IndexFunc(words, func(w string) bool {
 		had[strings.ToLower(w)]--
-		return had[strings.ToLower(w)] < 0 && says(w) && !harmless.MatchString(w)
+		return had[strings.ToLower(w)] < 0 && says(w) && !harmless.in(w)
 	})
 	if i < 0 {
 		return change.Finding{}, false

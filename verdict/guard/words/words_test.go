@@ -34,3 +34,15 @@ func TestCommentsAreTakenByTheirMark(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNamesAreComparedByTheirWords: a value of three keys becomes larger; only a limit counts.
+func TestNamesAreComparedByTheirWords(t *testing.T) {
+	for key, counts := range map[string]bool{"maxRetries": true, "MAX_BYTES": true, "call-timeout": true, "timeOut": true,
+		"climax": false, "size": false, "minimumSize": false} {
+		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte("b: " + key + "\n" + key + ": 1\n"), After: []byte("b: " + key + "\n" + key + ": 2\n")}
+		_, found := words.Altered(f, change.Test, func([]string) words.Part { return words.Maybe })
+		if found != counts {
+			t.Errorf("%s: %v", key, found)
+		}
+	}
+}
