@@ -87,6 +87,12 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a matrix list as include": {matrix("        v: [1, 2]\n"),
 			matrix("        include:\n          - v: 1\n          - v: 2\n"), ""},
 		"jobs folded into a matrix": {test + "  u:\n    steps:\n      - run: go test ./...\n", matrix("        v: [1, 2]\n"), ""},
+		"a job folded into a step for one object of a matrix": {
+			matrix("        v: [{n: 1}, {n: 2, x: true}]\n") + "  u:\n    steps:\n      - run: phpunit --strict\n",
+			matrix("        v: [{n: 1}, {n: 2, x: true}]\n") + "      - if: ${{ matrix.v.n == 2 && matrix.v.x && !matrix.v.y }}\n        run: phpunit --strict\n", ""},
+		"a job folded into a step with an unknown condition": {
+			test + "      - run: phpunit a\n  u:\n    steps:\n      - run: phpunit b\n",
+			test + "      - run: phpunit a\n      - if: env.x\n        run: phpunit b\n", "evidence ci/job-gone:10"},
 		"an older case less for a later one": {matrix("        v: [1.17.x, 1.18.x, 1.19.x]\n"), matrix("        v: [1.19.x, 1.20.x]\n"),
 			"evidence ci/fewer-cases:9"},
 		"a later case less for an older one": {matrix("        v: [1.18.x, 1.19.x, 1.20.x]\n"), matrix("        v: [1.17.x, 1.18.x]\n"),

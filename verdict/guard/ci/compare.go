@@ -380,7 +380,11 @@ func (c *comparison) jobs(before, after []Run) {
 			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
-			c.add(c.unreplaced(was), change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
+			tier := c.unreplaced(was)
+			if count(after, Sometimes) >= count(before, Sometimes) { // other jobs may run it in its place
+				tier = change.Evidence
+			}
+			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
 	}
 }

@@ -111,20 +111,24 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 
 // variable knows the variables that are the same for all pull requests, and those of the matrix.
 func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
+	name := n.Property
+	if object, is := n.Receiver.(*actionlint.ObjectDerefNode); is { // a member of an object of the matrix
+		n, name = object, object.Property+"."+name
+	}
 	of, ok := n.Receiver.(*actionlint.VariableNode)
 	switch {
-	case !ok && n.Property == "draft":
+	case !ok && strings.HasSuffix(name, ".draft"):
 		return text("false")
 	case !ok:
 		return value{}
-	case of.Name == "github" && n.Property == "event_name":
+	case of.Name == "github" && name == "event_name":
 		return text("pull_request")
-	case of.Name == "github" && n.Property == "ref":
+	case of.Name == "github" && name == "ref":
 		return text("refs/pull/1/merge")
-	case of.Name == "github" && n.Property == "ref_type":
+	case of.Name == "github" && name == "ref_type":
 		return text("branch")
 	case of.Name == "matrix":
-		if v, ok := cell[n.Property]; ok {
+		if v, ok := cell[name]; ok {
 			return text(v)
 		}
 		if cell[dynamic] == "" {

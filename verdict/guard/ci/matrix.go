@@ -70,11 +70,12 @@ func axes(n *doc.Node, keys ...string) []Cell {
 	return cells(matrix)
 }
 
-// set sets a value of a cell; for an object, the value includes its members with their names.
+// set sets a value of a cell; for an object, the value includes its members with their names, which are values too.
 func set(c Cell, key string, v *doc.Node) {
 	c[key] = v.Value
 	for _, item := range v.Items {
 		c[key] += " " + item.Key + "=" + item.Value
+		c[key+"."+item.Key] = item.Value
 	}
 }
 
