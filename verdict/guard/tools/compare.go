@@ -164,7 +164,7 @@ func (c *comparison) fresh(p *pair, is value) {
 			return
 		}
 	}
-	if c.moved(p, is) {
+	if c.moved(p, is) || p.before.offAbove(is.key) {
 		return
 	}
 	tier := is.tier()
@@ -180,6 +180,16 @@ func (c *comparison) fresh(p *pair, is value) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
+}
+
+// offAbove reports whether what a key belongs to was off as a whole, so that nothing in it can be milder now.
+func (p part) offAbove(key string) bool {
+	for i := range key {
+		if was, there := p.values[key[:i]]; key[i] == '/' && there && was.setting.Way == On && off(was.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // moved reports whether the same tool loses a setting with that name and value, or an element of a list,
