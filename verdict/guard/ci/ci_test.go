@@ -93,6 +93,12 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a job folded into a step with an unknown condition": {
 			test + "      - run: phpunit a\n  u:\n    steps:\n      - run: phpunit b\n",
 			test + "      - run: phpunit a\n      - if: env.x\n        run: phpunit b\n", "evidence ci/job-gone:10"},
+		"one of several tasks of sbt": {job("    steps:\n      - run: sbt ++3 \"clean; core / Test / test; mimaReportBinaryIssues\"\n"),
+			job("    steps:\n      - run: sbt ++3 \"clean; core/Test/test\"\n"), "hold ci/check-gone:6"},
+		"fewer cells of sbt's": {strings.Replace(matrix("        v: [1, 2]\n"), "go test ./...", "sbt ++${{ matrix.v }} test-js", 1),
+			strings.Replace(matrix("        v: [1]\n"), "go test ./...", "sbt ++${{ matrix.v }} test-js", 1), "hold ci/fewer-cases:9"},
+		"warnings off by a variable": {job("    steps:\n      - run: rake test\n"),
+			job("    env:\n      RUBYOPT: -W0\n    steps:\n      - run: rake test\n"), "evidence ci/context-changed:8"},
 		"an older case less for a later one": {matrix("        v: [1.17.x, 1.18.x, 1.19.x]\n"), matrix("        v: [1.19.x, 1.20.x]\n"),
 			"evidence ci/fewer-cases:9"},
 		"a later case less for an older one": {matrix("        v: [1.18.x, 1.19.x, 1.20.x]\n"), matrix("        v: [1.17.x, 1.18.x]\n"),

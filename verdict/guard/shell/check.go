@@ -26,7 +26,7 @@ var tools = map[string][]string{
 	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
 	"mix":     {"test", "credo", "dialyzer", "format --check-formatted"},
 	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
-	"sbt": {"test"}, "ctest": nil, "meson": {"test"}, "ninja": {"test"},
+	"ctest": nil, "meson": {"test"}, "ninja": {"test"},
 	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil,
 	"basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
 	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
@@ -48,12 +48,12 @@ var tools = map[string][]string{
 
 // runners are programs that run a target or script by its name.
 var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn",
-	"mvnw", "gradle", "gradlew", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
+	"mvnw", "gradle", "gradlew", "sbt", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
 
 // wrappers are programs that run the command after them, with the number of words that belong to the wrapper.
 var wrappers = map[string]int{
 	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1,
-	"corepack": 1, "stdbuf": 1, "retry": 1, "coverage run": 2,
+	"corepack": 1, "stdbuf": 1, "retry": 1, "appraisal": 2, "coverage run": 2,
 	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2,
 	"uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
 	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3,
@@ -61,6 +61,7 @@ var wrappers = map[string]int{
 }
 
 var (
+	capital    = regexp.MustCompile(`[A-Z]`)
 	assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
 )
@@ -69,7 +70,7 @@ var (
 // of those that do something else.
 var (
 	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage " +
-		"clippy audit")
+		"clippy audit mima")
 	fixWords = strings.Fields("fix watch install update clean buildonly setup deps")
 )
 
@@ -102,6 +103,9 @@ func (c Command) Check() (Check, bool) {
 	}
 	if words, known := tools[name]; known {
 		return asked(name, words, args[1:])
+	}
+	if name == "sbt" {
+		return task(args[1:])
 	}
 	if slices.Contains(runners, name) {
 		return target(name, args[1:])
@@ -183,6 +187,9 @@ func unwrap(args []string) []string {
 		if !known || n == 0 || n >= len(args) {
 			return args
 		}
+		if n > 1 && isProgram(args[1]) { // the wrapper's own word is missing
+			n = 1
+		}
 		args = args[n:]
 		if strings.HasPrefix(args[0], "-") { // the wrapper's own options, some of which take a word
 			args = args[max(0, slices.IndexFunc(args, isProgram)):]
@@ -232,6 +239,32 @@ func asked(name string, words, args []string) (Check, bool) {
 func RunsTarget(check string) bool {
 	runner, _, _ := strings.Cut(check, " ")
 	return slices.Contains(runners, runner) && runner != "mvn" && runner != "gradle"
+}
+
+// tasks returns the tasks that sbt's arguments ask for. One argument may have several, divided by semicolons.
+func tasks(args []string) (all []string) {
+	for _, arg := range args {
+		for text := range strings.SplitSeq(strings.ReplaceAll(arg, " / ", "/"), ";") {
+			words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return strings.HasPrefix(w, "++") || strings.HasPrefix(w, "-") })
+			if len(words) > 0 && words[0] != "set" && words[0] != "project" {
+				all = append(all, strings.Join(words, " "))
+			}
+		}
+	}
+	return all
+}
+
+// task returns the check that sbt's arguments ask for. A task's name may have a project and a configuration before
+// it, and is one word with capital letters within.
+func task(args []string) (Check, bool) {
+	for _, text := range tasks(args) {
+		name, _, _ := strings.Cut(text, " ")
+		name = strings.TrimLeft(name[strings.LastIndexByte(name, '/')+1:], "+")
+		if checking(capital.ReplaceAllString(name, "-$0")) && name != "ci-release" {
+			return Check{Name: "sbt " + name}, true
+		}
+	}
+	return Check{}, false
 }
 
 // phases are the targets of Maven and Gradle that test.

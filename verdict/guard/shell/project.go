@@ -220,6 +220,15 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])
 	case "tox":
 		return p.toxed(args[1:], dir)
+	case "sbt":
+		var out []Command
+		for _, text := range tasks(args[1:]) {
+			out = append(out, Command{Args: []string{"sbt", text}})
+		}
+		if len(out) < 2 {
+			return nil
+		}
+		return out
 	}
 	for len(args) > 1 && slices.Contains([]string{"bash", "sh"}, path.Base(args[0])) {
 		args = args[1:]

@@ -70,6 +70,12 @@ func TestWhetherACheckCanFailTheScript(t *testing.T) {
 		"ruff format .; ruff format --check .; ruff check .":  "ruff format, ruff check",
 		"test -z \"$(gofmt -l .)\"":                           "!gofmt",
 		"./scripts/run-tests.sh":                              "scripts/run-tests.sh",
+		"sbt ++2.13 test":                                     "sbt test",
+		"sbt -v \"core/Test/testOnly a.B\"":                   "sbt testOnly",
+		"sbt 'set x := 1' +scalafmtCheckAll":                  "sbt scalafmtCheckAll",
+		"sbt ++3 publishLocal; sbt ci-release":                "",
+		"bundle exec appraisal rails-8.0 rake all_tests":      "rake all_tests",
+		"appraisal rake spec && appraisal install":            "rake spec",
 		"docker build -t coverage . && ./coverage/upload.txt": "",
 	} {
 		commands, err := shell.Parse(script, shell.Options{Errexit: true})
