@@ -42,10 +42,20 @@ func readAzure(root *doc.Node) (Pipeline, error) {
 }
 
 func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
-	if depth > 5 {
+	if depth > 9 {
 		return
 	}
 	outer = min(outer, azureStrength(n))
+	if template := n.Text("template"); template != "" {
+		job := Job{Name: template, Line: n.Line, Strength: outer, Cells: []Cell{{}}, Calls: template, Inputs: map[string]string{}}
+		inputs(job.Inputs, "", n.Get("parameters"))
+		p.Jobs = append(p.Jobs, job)
+	}
+	for _, key := range []string{"extends", "parameters"} { // a template may be given jobs
+		if given := n.Get(key); given != nil && given.Kind == doc.Map {
+			azureJobs(p, given, outer, depth+1)
+		}
+	}
 	for _, key := range []string{"stages", "jobs"} {
 		for _, item := range n.Get(key).Members() {
 			azureJobs(p, item, outer, depth+1)
@@ -70,6 +80,18 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
 		job.Steps = append(job.Steps, azureStep(s))
 	}
 	p.Jobs = append(p.Jobs, job)
+}
+
+// inputs adds the parameters of a template, and those within them.
+func inputs(all map[string]string, prefix string, parameters *doc.Node) {
+	for _, item := range parameters.Members() {
+		if item.Kind == doc.Scalar {
+			all[prefix+item.Key] = item.Value
+		}
+		if parameters.Kind == doc.Map {
+			inputs(all, prefix+item.Key+" ", item)
+		}
+	}
 }
 
 func azureStep(s *doc.Node) Step {

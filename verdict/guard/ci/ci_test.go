@@ -99,6 +99,10 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			strings.Replace(matrix("        v: [1]\n"), "go test ./...", "sbt ++${{ matrix.v }} test-js", 1), "hold ci/fewer-cases:9"},
 		"warnings off by a variable": {job("    steps:\n      - run: rake test\n"),
 			job("    env:\n      RUBYOPT: -W0\n    steps:\n      - run: rake test\n"), "evidence ci/context-changed:8"},
+		"published without an environment": {strings.Replace(job("    environment: {name: live}\n    steps:\n      - run: ./publish\n"), "pull_request", "release", 1),
+			strings.Replace(job("    steps:\n      - run: ./publish\n"), "pull_request", "release", 1), "evidence ci/environment-gone:3"},
+		"published to another environment": {job("    environment: a\n    steps:\n      - run: ./publish\n"),
+			job("    environment: b\n    steps:\n      - run: ./publish\n"), ""},
 		"an older case less for a later one": {matrix("        v: [1.17.x, 1.18.x, 1.19.x]\n"), matrix("        v: [1.19.x, 1.20.x]\n"),
 			"evidence ci/fewer-cases:9"},
 		"a later case less for an older one": {matrix("        v: [1.18.x, 1.19.x, 1.20.x]\n"), matrix("        v: [1.17.x, 1.18.x]\n"),
@@ -184,6 +188,31 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 		if got := found(name, text, strings.ReplaceAll(text, "npm test", "npm test || true")); strings.Contains(text, "npm test") &&
 			!strings.HasPrefix(got, "hold ci/cannot-fail:") {
 			t.Errorf("%s with || true: %q", name, got)
+		}
+	}
+}
+
+func TestATemplateIsNoLongerToldToScan(t *testing.T) {
+	before := "extends:\n  template: a.yml@b\n  parameters:\n    stages:\n    - template: /c.yml\n      parameters:\n        scan:\n" +
+		"          enable: true\n        jobs:\n        - job: d\n          steps:\n          - script: dotnet test\n"
+	if got := found("azure-pipelines.yml", before, strings.Replace(before, "        scan:\n          enable: true\n", "", 1)); got !=
+		"evidence ci/input-off:5" {
+		t.Error(got)
+	}
+	if got := found("azure-pipelines.yml", before, strings.Replace(before, "dotnet test", "dotnet build", 1)); got !=
+		"hold ci/check-gone:12" {
+		t.Error(got)
+	}
+}
+
+// TestFilesThatAMatrixNamesArePartOfThePipeline: a case of the matrix is gone with its file.
+func TestFilesThatAMatrixNamesArePartOfThePipeline(t *testing.T) {
+	before := "on: pull_request\njobs:\n  t:\n    strategy:\n      matrix:\n        env: [envs/a.yml, envs/b.yml]\n    steps:\n      - run: pytest\n"
+	for gone, tier := range map[string]change.Tier{"envs/b.yml": change.Hold, "setup.py": change.Evidence} {
+		found := ci.Compare([]change.File{{OldPath: gone, Before: []byte("a: 1\n")},
+			{Path: workflow, OldPath: workflow, Before: []byte(before), After: []byte(strings.Replace(before, ", envs/b.yml", "", 1))}})
+		if len(found) != 1 || found[0].Tier != tier || found[0].Rule != "ci/fewer-cases" {
+			t.Errorf("%s: %+v", gone, found)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -101,7 +102,8 @@ func Compare(files []change.File) []change.Finding {
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
 	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
-		return !Is(f.Path) && !Is(f.OldPath) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))
+		return !Is(f.Path) && !Is(f.OldPath) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After)) &&
+			!before.names(f.OldPath) && !after.names(f.Path)
 	})
 	c.unexamined()
 	c.triggers()
@@ -121,7 +123,7 @@ func Compare(files []change.File) []change.Finding {
 type comparison struct {
 	files         []change.File
 	before, after side
-	alone         bool // only pipelines changed, so that nothing explains why they do less
+	alone         bool // only pipelines, and files that they name, changed, so that nothing explains why they do less
 	found         []change.Finding
 	seen          map[string]bool
 }
@@ -291,6 +293,18 @@ func (c *comparison) delegated(check string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// names reports whether a value of a matrix is the path of a file, which then belongs to the pipeline.
+func (s side) names(file string) bool {
+	for _, job := range s.jobs {
+		for _, cell := range job.Cells {
+			if slices.Contains(slices.Collect(maps.Values(cell)), cmp.Or(file, "-")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // actions returns the published actions and workflows that a side uses, without their versions.
@@ -469,6 +483,11 @@ func (c *comparison) cases() {
 		if input := was.off(is); input != "" && was.Calls == is.Calls {
 			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is no longer told to do %s.", is.Name,
 				input), change.Place{Path: name, Line: is.Line, After: input})
+			continue
+		}
+		if was.Environment != "" && is.Environment == "" && len(is.Cells) > 0 {
+			c.add(change.Evidence, change.CI, "environment-gone", fmt.Sprintf("The job %s no longer runs in the environment %s, which may ask "+
+				"for approval.", is.Name, was.Environment), change.Place{Path: name, Line: is.Line, Before: was.Environment, After: is.Name})
 			continue
 		}
 		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {

@@ -51,7 +51,9 @@ type Job struct {
 	Strength Strength // what its conditions allow
 	Cells    []Cell   // at least one
 	Steps    []Step
-	// Calls is the path of a pipeline that the job runs, and Inputs are that pipeline's inputs.
+	// Environment is what the job is deployed to, "" for nothing.
+	Environment string
+	// Calls is the path of a pipeline or template that the job runs, and Inputs are its inputs.
 	Calls  string
 	Inputs map[string]string
 }
