@@ -104,7 +104,8 @@ func (n *Node) Strings() []string {
 
 // formats are the parsers by file extension; the map named has parsers by whole file name.
 var formats = map[string]func([]byte) (*Node, error){
-	".yml": parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON,
+	".neon": parseNEON,
+	".yml":  parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON,
 	".json5": parseJSON,
 	".xml":   parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML,
 	".ruleset": parseXML,
@@ -128,6 +129,7 @@ var named = map[string]func([]byte) (*Node, error){
 // Parse reads a document in the format that its name implies. An empty document is an empty map. A name
 // without a known format is an error.
 func Parse(name string, content []byte) (root *Node, err error) {
+	name = strings.TrimSuffix(name, ".dist")
 	parse := named[path.Base(name)]
 	if parse == nil {
 		parse = formats[strings.ToLower(path.Ext(name))]

@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -164,4 +165,13 @@ func (y *yaml) merge(to, from *Node) {
 			to.Items = append(to.Items, item)
 		}
 	}
+}
+
+// parseNEON reads what NEON has in common with YAML; it may be indented by tabs. Of other NEON it reads lines.
+func parseNEON(content []byte) (*Node, error) {
+	root, err := parseYAML(bytes.ReplaceAll(content, []byte("\t"), []byte("    ")))
+	if err != nil {
+		return parseLines(content)
+	}
+	return root, nil
 }

@@ -471,7 +471,7 @@ func off(text string) bool {
 const other = 9
 
 var grades = [][]string{
-	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable"},
+	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable", "suppress"},
 	{"info", "hint", "suggestion", "information", "basic", "default"},
 	{"warn", "1", "warning", "standard", "on", "true"},
 	{"error", "2", "deny", "fatal", "strict", "failure", "all", "recommended"},

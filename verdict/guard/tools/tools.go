@@ -7,6 +7,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -238,7 +239,7 @@ var optionFloor = &Setting{Way: Floor}
 // list adds the elements of a list, or of a text that contains a list.
 func (p *part) list(n *doc.Node, v value) {
 	v.key = strings.TrimSuffix(v.key, "/[]")
-	add := func(text string, line int) {
+	add := func(text string, line int, scoped bool) {
 		if name, number, ok := strings.Cut(text, "fail-under="); ok && v.setting.Way == Rules {
 			floor := v
 			floor.setting, floor.key, floor.text = optionFloor, v.key+"/"+name+"fail-under", strings.Trim(number, `"'`)
@@ -247,24 +248,24 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 		if text = strings.TrimSpace(text); text != "" && (v.setting.Only == nil || v.setting.Only(text)) {
 			one := v
-			one.text, one.line = text, line
+			one.text, one.line, one.scoped = text, line, v.scoped || scoped
 			p.lists[v.key] = append(p.lists[v.key], one)
 		}
 	}
 	for _, item := range n.Items {
-		switch id := item.Text("id"); {
+		switch id := cmp.Or(item.Text("id"), item.Text("identifier"), item.Text("message")); {
 		case n.Kind != doc.List:
 		case item.Kind == doc.Scalar:
-			add(item.Value, item.Line)
+			add(item.Value, item.Line, false)
 		case id != "" && v.setting.Way == Ignored:
-			add(id, item.Line)
+			add(id, item.Line, item.Get("path") != nil || item.Get("paths") != nil)
 		}
 	}
 	if n.Kind == doc.Scalar {
 		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped // the elements may contain spaces
 		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
-			add(text, n.Line)
+			add(text, n.Line, false)
 		}
 	}
 }

@@ -117,10 +117,6 @@ func (s settings) gone(other settings) []string {
 
 // read returns the settings of a document or, in a file without a known format, its lines.
 func read(name string, content []byte) (settings, bool) {
-	name = strings.TrimSuffix(name, ".dist")
-	if base, is := strings.CutSuffix(name, ".neon"); is { // YAML's parser reads what NEON has in common with it
-		name = base + ".yml"
-	}
 	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
