@@ -172,7 +172,10 @@ func Configures(name string, keys []string) (configures bool) {
 				if !ok || !s.has(name) {
 					continue
 				}
-				if slices.ContainsFunc(t.Settings, func(s Setting) bool { return matches(strings.Split(s.Keys, "/"), rest) }) {
+				if slices.ContainsFunc(t.Settings, func(s Setting) bool {
+					pattern := strings.Split(s.Keys, "/")
+					return matches(pattern, rest) || matches(pattern, append(slices.Clip(rest), "[]")) // a list, or its elements
+				}) {
 					return false
 				}
 				configures = true
