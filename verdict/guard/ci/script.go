@@ -1,8 +1,10 @@
 package ci
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/shell"
@@ -37,6 +39,8 @@ func scripts(files []change.File) []change.Finding {
 							r.Strength = Never
 						}
 						s.runs = append(s.runs, r)
+					} else if runs, _ := (shell.Command{Args: []string{"make", target}}).Check(); runs.Name != "" && !c.Idle() {
+						s.others = append(s.others, Run{Path: f.Name(), Job: target, Strength: Always, Args: c.Args, Line: 1})
 					}
 				}
 			}
@@ -50,8 +54,33 @@ func scripts(files []change.File) []change.Finding {
 		c.check(check, runsOf(c.before.runs, check), runsOf(c.after.runs, check))
 	}
 	c.options()
+	c.recipes()
 	for i := range c.found {
 		c.found[i].Tier = change.Evidence
 	}
 	return c.found
+}
+
+// recipes finds targets without any other finding that lost commands and have no new one. By their names the targets
+// check something.
+func (c *comparison) recipes() {
+	for _, id := range slices.Sorted(maps.Keys(c.after.jobs)) {
+		of := func(runs []Run) []string {
+			var all []string
+			for _, r := range runs {
+				if r.job() == id {
+					all = append(all, r.command())
+				}
+			}
+			return all
+		}
+		before, after := of(c.before.others), of(c.after.others)
+		fresh := func(command string) bool { return !slices.Contains(before, command) }
+		gone := func(command string) bool { return !slices.Contains(after, command) }
+		name, target, _ := strings.Cut(id, "\x00")
+		if i := slices.IndexFunc(before, gone); i >= 0 && len(c.found) == 0 && !slices.ContainsFunc(after, fresh) {
+			c.add(change.Evidence, change.CI, "recipe-shorter", fmt.Sprintf("The target %s runs fewer commands than it did: %d of %d.", target,
+				len(after), len(before)), change.Place{Path: name, Line: 1, Before: before[i]})
+		}
+	}
 }
