@@ -85,7 +85,7 @@ func Loses(f Finding) bool { return code.Loses(f.Rule) }
 
 // Examines reports whether a file of this name can have a finding.
 func Examines(name string) bool {
-	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name))
+	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name))
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
@@ -163,6 +163,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		}
 		if checks(f.OldPath) && checks(f.Path) && !isOther(f.Path) {
 			looks = append(looks, altered)
+		}
+		if words.IsShell(f.Path) {
+			looks = append(looks, words.Looser)
 		}
 		for _, look := range looks {
 			if one, is := look(f); is {

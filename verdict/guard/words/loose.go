@@ -1,0 +1,74 @@
+package words
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// plainLines returns all lines without comments and spaces around them.
+func plainLines(content []byte) (all []value) {
+	for line := range strings.Lines(string(content)) {
+		text, _, _ := strings.Cut(line, "#")
+		if start, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " "); start == "rem" || strings.HasPrefix(start, "::") {
+			text = ""
+		}
+		all = append(all, value{text: strings.TrimSpace(text), line: len(all) + 1})
+	}
+	return all
+}
+
+// IsShell reports whether a file of this name is a script of a system's shell.
+func IsShell(name string) bool {
+	return slices.Contains([]string{".sh", ".bash", ".bat", ".cmd", ".ps1"}, strings.ToLower(path.Ext(name)))
+}
+
+// trusting are options and settings with which a program no longer checks what it gets or runs.
+var trusting = termsOf("^no_verify$ ^insecure$ ^skip_verify$ ^no_check_certificate$ nogpgcheck no_gpg_check allow_empty_checksum " +
+	"skip_checksum ignore_checksum ignore_checksums allow_unauthenticated")
+
+// Looser finds an option in a script that takes a check away, or a longer wait in a script of tests.
+func Looser(f change.File) (change.Finding, bool) {
+	before, after := plainLines(f.Before), plainLines(f.After)
+	had := map[string]int{}
+	for _, w := range wordsIn(before) {
+		had[w.text]++
+	}
+	for _, w := range wordsIn(after) {
+		if had[w.text]--; had[w.text] < 0 && trusting.in(w.text) {
+			return evidence("unchecked", w.text+" is new here: something may no longer be checked.", f, w.line, w.text), true
+		}
+	}
+	was, is := waits(before), waits(after)
+	for i := range is {
+		if len(was) == len(is) && Checks(path.Base(f.Path)) && seconds(is[i]) > seconds(was[i]) {
+			return evidence("waits", fmt.Sprintf("The test waits longer: sleep %s → %s.", was[i].text, is[i].text), f, is[i].line, is[i].text), true
+		}
+	}
+	return change.Finding{}, false
+}
+
+func seconds(v value) float64 { n, _ := change.Number(v.text); return n }
+
+func wordsIn(lines []value) (all []value) {
+	for _, l := range lines {
+		for _, w := range strings.Fields(l.text) {
+			all = append(all, value{w, l.line})
+		}
+	}
+	return all
+}
+
+// waits returns the arguments of the sleep commands in some lines.
+func waits(lines []value) (all []value) {
+	words := wordsIn(lines)
+	for i, w := range words {
+		if w.text == "sleep" && i+1 < len(words) {
+			all = append(all, value{strings.TrimRight(words[i+1].text, "s;"), words[i+1].line})
+		}
+	}
+	return all
+}
