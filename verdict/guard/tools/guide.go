@@ -37,8 +37,12 @@ func sentences(content []byte) []statement {
 		return nil
 	}
 	var out []statement
+	under := ""
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Kind() == ast.KindHeading {
+			under = string(n.Lines().Value(content))
+		}
 		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 ||
 			n.Kind() == table.KindTableCell {
 			return ast.WalkContinue, nil
@@ -47,7 +51,7 @@ func sentences(content []byte) []statement {
 		line := 1 + bytes.Count(content[:n.Lines().At(0).Start], []byte("\n"))
 		for _, s := range ending.Split(whole, -1) {
 			if plain := strings.Join(strings.Fields(strings.Trim(s, "*_` \n")), " "); plain != "" {
-				out = append(out, statement{plain, line + strings.Count(whole[:max(0, strings.Index(whole, s))], "\n")})
+				out = append(out, statement{plain, line + strings.Count(whole[:max(0, strings.Index(whole, s))], "\n"), under})
 			}
 		}
 		return ast.WalkContinue, nil
@@ -78,7 +82,7 @@ func sentencesIn(files []change.File) map[string]bool {
 
 // lostRules finds removed sentences that bound contributors. It holds a guide that only lost lines, and this
 // product's own rules. The reviewing session judges other changes of a guide.
-func lostRules(f change.File, kept map[string]bool) []change.Finding {
+func lostRules(f change.File, kept map[string]bool, files []change.File) []change.Finding {
 	after := sentences(f.After)
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
 		after = nil
@@ -90,7 +94,7 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."
-		if isOwn(f.Name()) || isOwn(f.OldPath) || f.After != nil && onlyShorter(f) {
+		if isOwn(f.Name()) || isOwn(f.OldPath) || f.After != nil && onlyShorter(f) && !toolGone(was.under, files) {
 			tier = change.Hold
 		}
 		if near := nearest(was.text, after); near.text != "" {
@@ -106,6 +110,15 @@ func lostRules(f change.File, kept map[string]bool) []change.Finding {
 		found = found[:1]
 	}
 	return found
+}
+
+// toolGone reports whether a heading names a tool whose configuration is deleted, such as Behat and behat.yml.
+func toolGone(heading string, files []change.File) bool {
+	names := word.FindAllString(strings.ToLower(heading), -1)
+	return slices.ContainsFunc(files, func(f change.File) bool {
+		tool, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(path.Base(f.OldPath)), "."), ".")
+		return f.Path == "" && path.Dir(f.OldPath) == "." && slices.Contains(names, strings.TrimSuffix(tool, "rc"))
+	})
 }
 
 // onlyShorter reports whether a document only lost lines, so that nothing replaces them.

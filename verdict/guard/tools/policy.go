@@ -40,11 +40,11 @@ func policies(files []change.File) []change.Finding {
 			found = append(found, ownership(f, files)...)
 		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
 			found = append(found, guidelineRows(f, files)...)
-			found = append(found, lostRules(f, kept)...)
+			found = append(found, lostRules(f, kept, files)...)
 		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
 			found = append(found, reviewSettings(f)...)
 		case isGuide(f.OldPath):
-			found = append(found, lostRules(f, kept)...)
+			found = append(found, lostRules(f, kept, files)...)
 		case path.Base(f.Path) == ".gitattributes":
 			found = append(found, hidden(f)...)
 		}
@@ -58,8 +58,9 @@ func policy(tier change.Tier, rule, why string, at change.Place) change.Finding 
 
 // statement is the meaning of a line or a value of a policy.
 type statement struct {
-	text string
-	line int
+	text  string
+	line  int
+	under string // the heading above it
 }
 
 // statements returns what a file says, independent of formatting: the values of a known format by their keys,
@@ -76,7 +77,7 @@ func statements(name string, content []byte) ([]statement, error) {
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
 			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
-				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line})
+				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line, ""})
 			}
 		})
 		return out, nil
@@ -87,7 +88,7 @@ func statements(name string, content []byte) ([]statement, error) {
 	for i, line := range strings.Split(string(content), "\n") {
 		line, _, _ = strings.Cut(line, " #")
 		if text := strings.Join(strings.Fields(line), " "); text != "" && text[0] != '#' {
-			out = append(out, statement{text, i + 1})
+			out = append(out, statement{text, i + 1, ""})
 		}
 	}
 	return out, nil
