@@ -234,13 +234,15 @@ var (
 		"metadata ^main$ ^files$ embedded continue_on_error allow_fail ^on$ ^run$ script command ^needs$ ^depends_on$ ^dependson$ " +
 		"^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ homepage repository ^image$ credential sign_assembly components$ _main$ ^from$ ^label$ " +
 		"^labels$ indent final_newline ^type$ ^extends$ package_manager engines ^module")
-	// setup are words of steps that only prepare checks, and the beginnings of such commands.
-	setup = termsOf("checkout setup artifact actions_cache toolchain install ^echo_ ^cd_ ^git_ ^mkdir_ ^curl_ ^sudo_ ^apt_ ^brew_ " +
-		"^cp_ ^mv_ ^rm_ ^export_ ^set_ ^fi_ ^done_ ^else_ ^end_ ^then_ ^esac_ ^rustup_")
+	// setup are words of steps that only prepare checks.
+	setup = termsOf("checkout setup artifact actions_cache toolchain install")
 	// used are words of limits for what a benchmark uses, most those of the limits themselves.
 	used = termsOf("alloc instructions memory bench")
 	most = termsOf("threshold max_allocs_allowed max_alloc_allowed max_allocs_limit max_alloc_limit")
 )
+
+// preparing are the first words of commands that only prepare checks.
+var preparing = strings.Fields("echo cd git mkdir curl sudo apt apt-get brew cp mv rm export set fi done else end then esac rustup")
 
 var (
 	// flags matches compilers' flags with which less is checked, strict those that make warnings errors.
@@ -356,6 +358,8 @@ func (a *alteration) weighLines(part Part) {
 // prepares removes what only prepares checks.
 func prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
-		return strings.HasPrefix(v.text, "#") || strings.HasPrefix(v.text, "//") || setup.in(v.text)
+		first, _, _ := strings.Cut(strings.ToLower(v.text), " ")
+		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
+			setup.in(v.text)
 	})
 }
