@@ -216,6 +216,7 @@ func (n *Node) open(key string, line int) *Node {
 func parseLines(content []byte) (*Node, error) {
 	root := &Node{Kind: List, Line: 1}
 	for i, line := range strings.Split(string(content), "\n") {
+		line, _, _ = strings.Cut(line, " #")
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			root.Items = append(root.Items, &Node{Value: line, Line: i + 1})
 		}

@@ -346,6 +346,7 @@ func (c *comparison) lists(p *pair) {
 	}
 	sharpened := c.adopts(p.tool)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
+		excluded := 0
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
 			if before[w][name] >= after[w][name] { // it moved from another list of the kind
@@ -367,8 +368,10 @@ func (c *comparison) lists(p *pair) {
 			case v.setting.Way == Skipped:
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case v.setting.Way == Excluded && !sharpened:
-				c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
-					v.text))
+				if excluded++; excluded == 1 || key != "[]" { // one finding for a file that is a list
+					c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
+						v.text))
+				}
 			}
 		}
 	}

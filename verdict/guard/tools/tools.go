@@ -172,10 +172,7 @@ func Configures(name string, keys []string) (configures bool) {
 				if !ok || !s.has(name) {
 					continue
 				}
-				if slices.ContainsFunc(t.Settings, func(s Setting) bool {
-					pattern := strings.Split(s.Keys, "/")
-					return matches(pattern, rest) || matches(pattern, append(slices.Clip(rest), "[]")) // a list, or its elements
-				}) {
+				if slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.knows(rest) }) {
 					return false
 				}
 				configures = true
@@ -183,6 +180,15 @@ func Configures(name string, keys []string) (configures bool) {
 		}
 	}
 	return configures
+}
+
+// knows reports whether a path of keys is that of a setting, or of what is in a list of rules.
+func (s Setting) knows(keys []string) bool {
+	pattern := strings.Split(s.Keys, "/")
+	if s.Way == Ignored && len(keys) > len(pattern) {
+		keys = keys[:len(pattern)]
+	}
+	return matches(pattern, keys) || matches(pattern, append(slices.Clip(keys), "[]"))
 }
 
 // bases are keys that name the configuration on which another one is based.
@@ -256,7 +262,7 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	for _, item := range n.Items {
-		switch id := cmp.Or(item.Text("id"), item.Text("identifier"), item.Text("message")); {
+		switch id := cmp.Or(item.Text("id"), item.Text("message"), item.Text("identifier")); {
 		case n.Kind != doc.List:
 		case item.Kind == doc.Scalar:
 			add(item.Value, item.Line, false)
@@ -265,7 +271,7 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped // the elements may contain spaces
+		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped || v.setting.Keys == "[]" // the elements may contain spaces
 		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line, false)
