@@ -345,8 +345,8 @@ func (c *comparison) lists(p *pair) {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
 	sharpened := c.adopts(p.tool)
+	var excluded []value
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
-		excluded := 0
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
 			if before[w][name] >= after[w][name] { // it moved from another list of the kind
@@ -368,12 +368,14 @@ func (c *comparison) lists(p *pair) {
 			case v.setting.Way == Skipped:
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case v.setting.Way == Excluded && !sharpened:
-				if excluded++; excluded == 1 || key != "[]" { // one finding for a file that is a list
-					c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer looked at.", key,
-						v.text))
-				}
+				excluded = append(excluded, v)
 			}
 		}
+	}
+	if len(excluded) > 0 { // one finding for all
+		v := excluded[0]
+		c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
+			v.text, len(excluded)))
 	}
 }
 

@@ -216,9 +216,11 @@ func (a alteration) say() (why string, before, after value) {
 	return fmt.Sprintf("%s: %s → %s.", key, a.gone[0].text, a.fresh[0].text), a.gone[0], a.fresh[0]
 }
 
+// conditions are keys of what a job or a step depends on.
+var conditions = strings.Fields("if when condition only except unless rules")
+
 // The words of keys and values that tell what matters. See [terms] for how they are written.
 var (
-	conditions = termsOf("^if$ ^when$ ^condition$ ^only$ ^except$ ^unless$ ^rules$")
 	// kept are words of conditions with which checks still run for the pull requests that are to be merged.
 	kept   = termsOf("draft _tag_ _tags_ refs_heads succeeded failed failure _always_ cancelled _fork_ github_repository")
 	limits = termsOf("timeout time_out retry retries rerun attempts toleran threshold limit budget baseline _max_ _min_")
@@ -326,7 +328,7 @@ func (a *alteration) weigh(part Part) {
 	case len(a.fresh) > 0 && a.fresh[0].text == "true":
 	case len(a.gone) == 1 && len(a.fresh) == 1 && strict.MatchString(a.gone[0].text) && !strict.MatchString(a.fresh[0].text):
 		a.weight = lenient
-	case slices.ContainsFunc(a.keys, conditions.in):
+	case slices.ContainsFunc(a.keys, func(key string) bool { return slices.Contains(conditions, strings.ToLower(key)) }):
 		a.weight = 7
 	case len(a.gone) > 0 && len(a.fresh) > 0:
 		a.weight = 5
