@@ -9,14 +9,21 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// plainLines returns all lines without comments and spaces around them.
-func plainLines(content []byte) (all []value) {
+// plainWords returns the words of a script without its comments. "\" says that a command goes on in the next line.
+func plainWords(content []byte) (all []value) {
+	n := 0
 	for line := range strings.Lines(string(content)) {
+		n++
 		text, _, _ := strings.Cut(line, "#")
-		if start, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), " "); start == "rem" || strings.HasPrefix(start, "::") {
-			text = ""
+		words := strings.Fields(text)
+		if len(words) == 0 || strings.EqualFold(words[0], "rem") || strings.HasPrefix(words[0], "::") {
+			continue
 		}
-		all = append(all, value{text: strings.TrimSpace(text), line: len(all) + 1})
+		for _, w := range words {
+			if w != `\` {
+				all = append(all, value{w, n})
+			}
+		}
 	}
 	return all
 }
@@ -32,12 +39,12 @@ var trusting = termsOf("^no_verify$ ^insecure$ ^skip_verify$ ^no_check_certifica
 
 // Looser finds an option in a script that takes a check away, or a longer wait in a script of tests.
 func Looser(f change.File) (change.Finding, bool) {
-	before, after := plainLines(f.Before), plainLines(f.After)
+	before, after := plainWords(f.Before), plainWords(f.After)
 	had := map[string]int{}
-	for _, w := range wordsIn(before) {
+	for _, w := range before {
 		had[w.text]++
 	}
-	for _, w := range wordsIn(after) {
+	for _, w := range after {
 		if had[w.text]--; had[w.text] < 0 && trusting.in(w.text) {
 			return evidence("unchecked", w.text+" is new here: something may no longer be checked.", f, w.line, w.text), true
 		}
@@ -53,18 +60,8 @@ func Looser(f change.File) (change.Finding, bool) {
 
 func seconds(v value) float64 { n, _ := change.Number(v.text); return n }
 
-func wordsIn(lines []value) (all []value) {
-	for _, l := range lines {
-		for _, w := range strings.Fields(l.text) {
-			all = append(all, value{w, l.line})
-		}
-	}
-	return all
-}
-
-// waits returns the arguments of the sleep commands in some lines.
-func waits(lines []value) (all []value) {
-	words := wordsIn(lines)
+// waits returns the arguments of the sleep commands among some words.
+func waits(words []value) (all []value) {
 	for i, w := range words {
 		if w.text == "sleep" && i+1 < len(words) {
 			all = append(all, value{strings.TrimRight(words[i+1].text, "s;"), words[i+1].line})
