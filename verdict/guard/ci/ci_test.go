@@ -89,7 +89,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"jobs folded into a matrix": {test + "  u:\n    steps:\n      - run: go test ./...\n", matrix("        v: [1, 2]\n"), ""},
 		"a job folded into a step for one object of a matrix": {
 			matrix("        v: [{n: 1}, {n: 2, x: true}]\n") + "  u:\n    steps:\n      - run: phpunit --strict\n",
-			matrix("        v: [{n: 1}, {n: 2, x: true}]\n") + "      - if: ${{ matrix.v.n == 2 && matrix.v.x && !matrix.v.y }}\n        run: phpunit --strict\n", ""},
+			matrix("        v: [{n: 1}, {n: 2, x: true}]\n"+
+				"") + "      - if: ${{ matrix.v.n == 2 && matrix.v.x && !matrix.v.y }}\n        run: phpunit --strict\n", ""},
 		"a job folded into a step with an unknown condition": {
 			test + "      - run: phpunit a\n  u:\n    steps:\n      - run: phpunit b\n",
 			test + "      - run: phpunit a\n      - if: env.x\n        run: phpunit b\n", "evidence ci/job-gone:10"},
@@ -99,7 +100,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			strings.Replace(matrix("        v: [1]\n"), "go test ./...", "sbt ++${{ matrix.v }} test-js", 1), "hold ci/fewer-cases:9"},
 		"warnings off by a variable": {job("    steps:\n      - run: rake test\n"),
 			job("    env:\n      RUBYOPT: -W0\n    steps:\n      - run: rake test\n"), "evidence ci/context-changed:8"},
-		"published without an environment": {strings.Replace(job("    environment: {name: live}\n    steps:\n      - run: ./publish\n"), "pull_request", "release", 1),
+		"published without an environment": {strings.Replace(job("    environment: {name: live}\n    steps:\n"+
+			"      - run: ./publish\n"), "pull_request", "release", 1),
 			strings.Replace(job("    steps:\n      - run: ./publish\n"), "pull_request", "release", 1), "evidence ci/environment-gone:3"},
 		"published to another environment": {job("    environment: a\n    steps:\n      - run: ./publish\n"),
 			job("    environment: b\n    steps:\n      - run: ./publish\n"), ""},
@@ -207,7 +209,8 @@ func TestATemplateIsNoLongerToldToScan(t *testing.T) {
 
 // TestFilesThatAMatrixNamesArePartOfThePipeline: a case of the matrix is gone with its file.
 func TestFilesThatAMatrixNamesArePartOfThePipeline(t *testing.T) {
-	before := "on: pull_request\njobs:\n  t:\n    strategy:\n      matrix:\n        env: [envs/a.yml, envs/b.yml]\n    steps:\n      - run: pytest\n"
+	before := "on: pull_request\njobs:\n  t:\n    strategy:\n      matrix:\n        env: [envs/a.yml, envs/b.yml]\n" +
+		"    steps:\n      - run: pytest\n"
 	for gone, tier := range map[string]change.Tier{"envs/b.yml": change.Hold, "setup.py": change.Evidence} {
 		found := ci.Compare([]change.File{{OldPath: gone, Before: []byte("a: 1\n")},
 			{Path: workflow, OldPath: workflow, Before: []byte(before), After: []byte(strings.Replace(before, ", envs/b.yml", "", 1))}})

@@ -39,7 +39,8 @@ func TestCommentsAreTakenByTheirMark(t *testing.T) {
 func TestNamesAreComparedByTheirWords(t *testing.T) {
 	for key, counts := range map[string]bool{"maxRetries": true, "MAX_BYTES": true, "call-timeout": true, "timeOut": true,
 		"climax": false, "size": false, "minimumSize": false} {
-		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte("b: " + key + "\n" + key + ": 1\n"), After: []byte("b: " + key + "\n" + key + ": 2\n")}
+		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte("b: x\n" + key + ": 1\n"),
+			After: []byte("b: x\n" + key + ": 2\n")}
 		_, found := words.Altered(f, change.Test, func([]string) words.Part { return words.Maybe })
 		if found != counts {
 			t.Errorf("%s: %v", key, found)
