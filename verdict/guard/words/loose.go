@@ -1,7 +1,6 @@
 package words
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -37,35 +36,16 @@ func IsShell(name string) bool {
 var trusting = termsOf("^no_verify$ ^insecure$ ^skip_verify$ ^no_check_certificate$ nogpgcheck no_gpg_check allow_empty_checksum " +
 	"skip_checksum ignore_checksum ignore_checksums allow_unauthenticated")
 
-// Looser finds an option in a script that takes a check away, or a longer wait in a script of tests.
+// Looser finds an option in a script that takes a check away.
 func Looser(f change.File) (change.Finding, bool) {
-	before, after := plainWords(f.Before), plainWords(f.After)
 	had := map[string]int{}
-	for _, w := range before {
+	for _, w := range plainWords(f.Before) {
 		had[w.text]++
 	}
-	for _, w := range after {
+	for _, w := range plainWords(f.After) {
 		if had[w.text]--; had[w.text] < 0 && trusting.in(w.text) {
 			return evidence("unchecked", w.text+" is new here: something may no longer be checked.", f, w.line, w.text), true
 		}
 	}
-	was, is := waits(before), waits(after)
-	for i := range is {
-		if len(was) == len(is) && Checks(path.Base(f.Path)) && seconds(is[i]) > seconds(was[i]) {
-			return evidence("waits", fmt.Sprintf("The test waits longer: sleep %s → %s.", was[i].text, is[i].text), f, is[i].line, is[i].text), true
-		}
-	}
 	return change.Finding{}, false
-}
-
-func seconds(v value) float64 { n, _ := change.Number(v.text); return n }
-
-// waits returns the arguments of the sleep commands among some words.
-func waits(words []value) (all []value) {
-	for i, w := range words {
-		if w.text == "sleep" && i+1 < len(words) {
-			all = append(all, value{strings.TrimRight(words[i+1].text, "s;"), words[i+1].line})
-		}
-	}
-	return all
 }
