@@ -82,6 +82,7 @@ var ordinary = map[string]string{
 	"family emoji":                     "Thanks 👨‍👩‍👧‍👦 and 👩🏽‍💻 and 🏳️‍🌈 and ❤️‍🔥 and 🤦🏼‍♂️!",
 	"keycaps and signs":                "1️⃣ first, ✅ done, ⚠️ careful, ™️, ↔️",
 	"a selector written twice":         "Made with ❤️\ufe0f by a program",
+	"forms of punctuation":             "正體字。\ufe01“\ufe01Git”\ufe01 简体字，\ufe00",
 	"Persian ending of a Latin word":   "کلاس bloc\u200cها",
 	"flags":                            "🇩🇪 \U0001F3F4" + tags("gbsct\x7f"),
 	"Arabic prose":                     "// هذه الدالة تحسب المجموع\nsum(a, b)",
