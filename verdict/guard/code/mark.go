@@ -378,17 +378,36 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 			add(skips, cond, i)
 		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
-			if i == u.body {
+			if start := u.start(); i == start {
 				add(leaves, "", i)
-			} else if around := s.conditionsAt(i, u.body); len(around) > 0 && around[0].at == u.body {
+			} else if around := s.conditionsAt(i, u.body); len(around) > 0 && around[0].at == start {
 				add(leaves, around[0].text, i)
 			}
 		}
 	})
 }
 
-// endsHere reports whether a return has no value.
+// start is the first token of a unit's statements. A function of Kotlin can be a call with a block: fun f() = g { … }.
+func (u *unit) start() int {
+	s := u.side
+	for i := u.body; s.of(u.body-1) == "=" && i < min(u.to, u.body+maxHead); i++ {
+		switch mate := int(s.tokens[i].mate); {
+		case s.of(i) == "{":
+			return i + 1
+		case s.of(i) == "(" && mate > i:
+			i = mate
+		case s.kindOf(i) != word:
+			return u.body
+		}
+	}
+	return u.body
+}
+
+// endsHere reports whether a return has no value. In Kotlin it may name what it returns from.
 func (s *side) endsHere(i int) bool {
+	if s.of(i) == "return" && s.of(i+1) == "@" && !s.tokens[i+1].first {
+		i += 2
+	}
 	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
 }
 
