@@ -114,6 +114,7 @@ func Compare(files []change.File) []change.Finding {
 	c.cases()
 	c.commands()
 	c.pipelines()
+	c.commented()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}
@@ -188,6 +189,10 @@ func runsOf(runs []Run, check string) (out []Run) {
 		}
 	}
 	return out
+}
+
+func ofJob(runs []Run, job string) []Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.job() != job })
 }
 
 func (r Run) job() string     { return r.Path + "\x00" + r.Job }
@@ -377,10 +382,7 @@ func (c *comparison) jobs(before, after []Run) {
 			continue
 		}
 		done[was.job()] = true
-		same := func(runs []Run) []Run {
-			return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.job() != was.job() })
-		}
-		had, now := same(before), same(after)
+		had, now := ofJob(before, was.job()), ofJob(after, was.job())
 		at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
 		switch best := strongest(now); {
 		case len(now) > 0 && best.Strength < was.Strength:
@@ -451,6 +453,40 @@ func (c *comparison) pipelines() {
 			len(runsOf(c.after.runs, was.Check)) < len(runsOf(c.before.runs, was.Check)) {
 			c.add(change.Evidence, change.CI, "pipeline-gone", fmt.Sprintf("The pipeline is gone, and %s runs less often.", was.Check),
 				change.Place{Path: was.Path, Line: was.Line, Before: was.command()})
+		}
+	}
+}
+
+// commented holds jobs of each pull request, and commands of their checks, that are comments of their pipeline now:
+// whatever else the change does, somebody wants them back.
+func (c *comparison) commented() {
+	for _, f := range c.files {
+		lines := func(content []byte) (all []string) {
+			for line := range strings.Lines(string(content)) {
+				if text := strings.TrimSpace(line); strings.HasPrefix(text, "#") {
+					all = append(all, strings.TrimLeft(text, "# -"))
+				}
+			}
+			return all
+		}
+		before, after := lines(f.Before), lines(f.After)
+		turned := func(text string) bool { return slices.Contains(after, text) && !slices.Contains(before, text) }
+		hold := func(what, name string, line int) {
+			c.add(change.Hold, change.CI, "commented-out", fmt.Sprintf("The %s %s is a comment now.", what, name),
+				change.Place{Path: f.Path, Line: line, Before: name})
+		}
+		for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
+			was, name := c.before.jobs[id], strings.TrimPrefix(id, f.Path+"\x00")
+			_, there := c.after.jobs[id]
+			if !there && was.Strength == Always && name != id && turned(name+":") && len(c.after.jobs) < len(c.before.jobs) {
+				hold("job", name, was.Line)
+			}
+		}
+		for _, was := range c.before.runs {
+			fewer := len(ofJob(c.after.runs, was.job())) < len(ofJob(c.before.runs, was.job())) // nothing took its place
+			if was.Path == f.Path && was.Strength == Always && !was.Guessed && turned("run: "+was.command()) && fewer {
+				hold("check", was.command(), was.Line)
+			}
 		}
 	}
 }
