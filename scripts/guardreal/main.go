@@ -28,6 +28,7 @@
 //	November 26, 19          24    4,800    41    22        12      7              0
 //	November 27, 20          24    4,800    44    31        10      3              3
 //	November 27, 21          24    4,800    21     7         6      8              0
+//	November 27, 22          24    4,800    25    16         7      2              1
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -51,10 +52,11 @@
 //	19          30    14     6
 //	20          58    28    11
 //	21         137    80    10
+//	22          73    53    11
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 21. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 22. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -64,7 +66,13 @@
 // For set 21 titles and bodies were searched more widely: 118 of its 137 lowerings are minor. Of its 19 holds, 5
 // were held at first; the person who labelled what is held takes 14 of the 19 for due, 3 for contested and 2 for
 // evidence. One more of its changes than in the table carries a program checked in by mistake, and 19 carry other
-// binary files, all of which are held and counted apart.
+// binary files, all of which are held and counted apart. Since then five changes labelled FALSE are no longer
+// held and seven that the sets before did not hold are, all TRUE in the view of those who made the rules; 94 to
+// 110 of its lowerings are seen.
+//
+// Set 22 was run once, with the rules as set 21 left them. It is the first set on which the held changes meet
+// both goals: 64 % TRUE, 92 % TRUE or ARGUABLE. 8 of its 17 holds are held, 14 to 16 of which are due in the
+// view of the person who labelled them.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12

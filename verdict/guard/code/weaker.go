@@ -230,6 +230,8 @@ func patienceOf(u *unit) patience {
 			limit(i-2, time.Second)
 		case waiting.MatchString(name) && (next == ":" || next == "=" || next == "("):
 			limit(i+2, time.Second)
+		case waiting.MatchString(name) && next == `\`: // a shell's command goes on in the next line
+			limit(i+2, time.Second)
 		case waiting.MatchString(name):
 			limit(i+1, time.Second)
 		}
