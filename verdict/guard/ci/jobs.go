@@ -1,0 +1,110 @@
+package ci
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// pipelines reports pipelines without any other finding that are gone, and ran checks after the merge or at times
+// that nothing else runs as often.
+func (c *comparison) pipelines() {
+	for _, was := range c.before.runs {
+		if _, there := c.after.pipelines[was.Path]; !there && was.Strength > Never && !was.Guessed && len(c.found) == 0 &&
+			len(runsOf(c.after.runs, was.Check)) < len(runsOf(c.before.runs, was.Check)) {
+			c.add(change.Evidence, change.CI, "pipeline-gone", fmt.Sprintf("The pipeline is gone, and %s runs less often.", was.Check),
+				change.Place{Path: was.Path, Line: was.Line, Before: was.command()})
+		}
+	}
+}
+
+// commented holds jobs that ran for each pull request, and commands of their checks, that are comments of their
+// pipeline now. Nothing else in the change explains that.
+func (c *comparison) commented() {
+	for _, f := range c.files {
+		lines := func(content []byte) (all []string) {
+			for line := range strings.Lines(string(content)) {
+				if text := strings.TrimSpace(line); strings.HasPrefix(text, "#") {
+					all = append(all, strings.TrimLeft(text, "# -"))
+				}
+			}
+			return all
+		}
+		before, after := lines(f.Before), lines(f.After)
+		turned := func(text string) bool { return slices.Contains(after, text) && !slices.Contains(before, text) }
+		hold := func(what, name string, line int) {
+			c.add(change.Hold, change.CI, "commented-out", fmt.Sprintf("The %s %s is a comment now.", what, name),
+				change.Place{Path: f.Path, Line: line, Before: name})
+		}
+		for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
+			was, name := c.before.jobs[id], strings.TrimPrefix(id, f.Path+"\x00")
+			_, there := c.after.jobs[id]
+			if !there && was.Strength == Always && name != id && turned(name+":") && len(c.after.jobs) < len(c.before.jobs) {
+				hold("job", name, was.Line)
+			}
+		}
+		for _, was := range c.before.runs {
+			fewer := len(ofJob(c.after.runs, was.job())) < len(ofJob(c.before.runs, was.job())) // nothing took its place
+			if was.Path == f.Path && was.Strength == Always && !was.Guessed && turned("run: "+was.command()) && fewer {
+				hold("check", was.command(), was.Line)
+			}
+		}
+	}
+}
+
+// off is an input that tells a called workflow to do less: one that was true, or one that is false now.
+func (j Job) off(now Job) string {
+	told := slices.Concat(slices.Sorted(maps.Keys(j.Inputs)), slices.Sorted(maps.Keys(now.Inputs)))
+	i := slices.IndexFunc(told, func(input string) bool {
+		was, is := j.Inputs[input], now.Inputs[input]
+		return was != is && (was == "true" || is == "false")
+	})
+	if i < 0 {
+		return ""
+	}
+	return told[i]
+}
+
+// cases reports jobs that run for fewer cases of their matrix, or not at all, if no finding above covers
+// their checks. Such a job may run a check that is not known here.
+func (c *comparison) cases() {
+	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
+		was, is := c.before.jobs[id], c.after.jobs[id]
+		name, _, _ := strings.Cut(id, "\x00")
+		if len(is.Cells) == 0 && was.Strength >= Sometimes && isTest(strings.ToLower(was.Name)) && len(c.found) == 0 &&
+			len(c.after.jobs) < len(c.before.jobs) {
+			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
+				change.Place{Path: name, Line: was.Line, Before: was.Name})
+			continue
+		}
+		if input := was.off(is); input != "" && was.Calls == is.Calls {
+			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is no longer told to do %s.", is.Name,
+				input), change.Place{Path: name, Line: is.Line, After: input})
+			continue
+		}
+		if was.Environment != "" && is.Environment == "" && len(is.Cells) > 0 {
+			c.add(change.Evidence, change.CI, "environment-gone", fmt.Sprintf("The job %s no longer runs in the environment %s, which may ask "+
+				"for approval.", is.Name, was.Environment), change.Place{Path: name, Line: is.Line, Before: was.Environment, After: is.Name})
+			continue
+		}
+		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+			continue
+		}
+		if is.Strength == Never {
+			tier := change.Evidence
+			if was.Strength == Always && c.after.pipelines[name].Strength > Never { // by a condition of its own, such as "if: false"
+				tier = change.Hold
+			}
+			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
+				change.Place{Path: name, Line: is.Line, After: is.Name})
+			continue
+		}
+		if len(is.Cells) < len(was.Cells) {
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
+				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
+		}
+	}
+}

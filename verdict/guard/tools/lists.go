@@ -1,0 +1,137 @@
+package tools
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// lists compares the elements of lists.
+func (c *comparison) lists(p *pair) {
+	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
+		before, after := p.before.lists[key], p.after.lists[key]
+		lost, gained := p.tool.without(before, after), p.tool.without(after, before)
+		for _, v := range lost {
+			w, name := v.setting.Way, p.tool.plain(v.text)
+			switch {
+			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
+			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
+			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
+			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text):
+				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			case v.setting.Way == Rules:
+				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			case v.setting.Way == Included:
+				c.add(p, change.Evidence, "files-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+			}
+		}
+	}
+	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
+	for w := Rules; w <= Skipped; w++ {
+		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
+	}
+	sharpened := c.adopts(p.tool)
+	var excluded []value
+	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
+		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
+			name, w := p.tool.plain(v.text), v.setting.Way
+			if before[w][name] >= after[w][name] { // it moved from another list of the kind
+				continue
+			}
+			switch {
+			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
+			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // the rule never ran
+			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v)):
+				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
+					v.text))
+			case v.setting.Way == Ignored:
+				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))
+			case v.setting.Way == Included && len(p.before.lists[key]) == 0:
+				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.",
+					key, v.text))
+			case v.setting.Way == Uncounted:
+				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
+			case v.setting.Way == Skipped:
+				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
+			case v.setting.Way == Excluded && !sharpened:
+				excluded = append(excluded, v)
+			}
+		}
+	}
+	if len(excluded) > 0 { // one finding for all
+		v := excluded[0]
+		c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
+			v.text, len(excluded)))
+	}
+}
+
+// named reports whether a pipeline gains the name of a hook that was removed from a list: the pipeline may
+// run it now.
+func (c *comparison) named(p *pair, hook string) bool {
+	return p.tool.Name == "pre-commit" && slices.ContainsFunc(c.files, func(f change.File) bool {
+		return (path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml") && !p.after.files[f.Path] && f.Gains(hook)
+	})
+}
+
+// chooses reports whether a list of rules has a prefix of a rule's name.
+func (p part) chooses(rule string) bool {
+	for _, list := range p.lists {
+		for _, v := range list {
+			if v.setting.Way == Rules && strings.HasPrefix(rule, v.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// removable distinguishes paths and patterns, which mean files, from the names of rules.
+func removable(text string) bool { return strings.ContainsAny(text, "/\\") }
+
+// counts returns how often each element is in the lists of one kind.
+func (t *Tool) counts(lists map[string][]value, w Way) map[string]int {
+	out := map[string]int{}
+	for _, list := range lists {
+		for _, v := range list {
+			if v.setting.Way == w {
+				out[t.plain(v.text)]++
+			}
+		}
+	}
+	return out
+}
+
+// without returns the elements of a list that another list does not have.
+func (t *Tool) without(list, other []value) (out []value) {
+	had := map[string]bool{}
+	for _, v := range other {
+		had[t.plain(v.text)] = true
+	}
+	for _, v := range list {
+		if !had[t.plain(v.text)] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// same reports whether two names mean one rule: because of an alias, or because they differ only in
+// punctuation and plural.
+func (t *Tool) same(a, b string) bool { return t.plain(a) == t.plain(b) }
+
+var punctuation = strings.NewReplacer("-", "", "_", "")
+
+// plain is a rule's name without the parts that upstream changes: an alias, punctuation and plural.
+func (t *Tool) plain(name string) string {
+	if to, ok := t.Aliases[name]; ok {
+		name = to
+	}
+	if t.Plain != nil {
+		name = t.Plain(name)
+	}
+	return strings.TrimSuffix(punctuation.Replace(name), "s")
+}
