@@ -8,7 +8,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// plainWords returns the words of a script without its comments. "\" says that a command goes on in the next line.
+// plainWords returns the words of a script without its comments.
 func plainWords(content []byte) (all []value) {
 	n := 0
 	for line := range strings.Lines(string(content)) {
@@ -19,9 +19,7 @@ func plainWords(content []byte) (all []value) {
 			continue
 		}
 		for _, w := range words {
-			if w != `\` {
-				all = append(all, value{w, n})
-			}
+			all = append(all, value{w, n})
 		}
 	}
 	return all
