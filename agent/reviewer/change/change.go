@@ -102,6 +102,18 @@ func (t Tier) Budget(full time.Duration) time.Duration {
 	return full
 }
 
+// Reads is how many files and searches, besides the sheet and the patches, a review of this tier usually needs
+// for a part. It is said to the session and not enforced: what decides a finding that blocks may take more.
+func (t Tier) Reads() int {
+	switch t {
+	case Trivial:
+		return 3
+	case Lite:
+		return 6
+	}
+	return 12
+}
+
 // Understand sorts a change's files, determines its tier, and writes it below s.Dir.
 func Understand(ctx context.Context, s Source) (Change, error) {
 	checkout, err := os.OpenRoot(s.Checkout)
