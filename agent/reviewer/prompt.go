@@ -261,8 +261,7 @@ func (m material) changed(part int) string {
 				"changed file. ")
 		}
 	}
-	fmt.Fprintf(&b, "Besides, up to %d reads and searches usually do for a change like this. Read every patch listed here to its end:\n",
-		m.understood.Tier.Reads())
+	fmt.Fprintf(&b, "Read every patch listed here to its end. Besides, you have %d reads and searches:\n", m.understood.Tier.Reads())
 	var list strings.Builder
 	fmt.Fprintf(&list, "tier %s: %s", m.understood.Tier, m.understood.Why)
 	for _, f := range m.understood.Parts[part] {

@@ -102,14 +102,14 @@ func (t Tier) Budget(full time.Duration) time.Duration {
 	return full
 }
 
-// Reads is how many files and searches, besides the sheet and the patches, a review of this tier usually needs
-// for a part. It is said to the session and not enforced: what decides a finding that blocks may take more.
+// Reads is how many reads and searches, besides the sheet and the patches, a review of this tier has for a
+// part. It is said to the session and not enforced: what settles a finding that blocks may take more.
 func (t Tier) Reads() int {
 	switch t {
 	case Trivial:
-		return 3
+		return 4
 	case Lite:
-		return 6
+		return 8
 	}
 	return 12
 }
