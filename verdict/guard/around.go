@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/ci"
+	"touchstone/verdict/guard/code"
 	"touchstone/verdict/guard/tools"
 )
 
@@ -29,6 +30,14 @@ const maxAround = 300
 // repository's own.
 const maxFolders = 100
 
+// These bound the code that is added to a change, and the folders that are searched for it. Of a larger repository
+// none is added, since only all of it says that nothing tests a name.
+const (
+	maxSources    = 1000
+	maxSourceDirs = 500
+	maxSourceSize = 16 << 20 // bytes
+)
+
 // pipelineDirs are the folders in which pipelines, and the scripts that they run, usually are.
 var pipelineDirs = []string{
 	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci",
@@ -37,9 +46,10 @@ var pipelineDirs = []string{
 }
 
 // Surround adds to a change the unchanged files that are needed to judge it: the other pipelines and the
-// scripts that they run, if one of those changed; the configurations that a new one replaces; and the
-// attributes that mark files as not the repository's own. It reads these files from the base commit of the
-// change. A file that cannot be read is added as [File.Unread].
+// scripts that they run, if one of those changed; the configurations that a new one replaces; the code that
+// deleted tests may have tested, and the other tests; and the attributes that mark files as not the
+// repository's own. It reads these files from the base commit of the change. A file that cannot be read is
+// added as [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {
@@ -53,6 +63,9 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	}
 	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
 		a.pipelines(ctx, changed)
+	}
+	if wanted := code.Untested(changed); wanted != nil {
+		a.sources(ctx, wanted)
 	}
 	for _, f := range changed {
 		if f.Path == "" || f.Path == f.OldPath || !tools.Examines(f.Path) {
@@ -80,7 +93,7 @@ type around struct {
 // upwards takes the wanted files from the folder of a file and from all folders above it.
 func (a *around) upwards(ctx context.Context, file string, wanted func(name string) bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		a.take(ctx, dir, wanted)
+		a.take(ctx, dir, wanted, maxAround)
 		if dir == "." || dir == "/" {
 			return
 		}
@@ -90,16 +103,45 @@ func (a *around) upwards(ctx context.Context, file string, wanted func(name stri
 // pipelines takes all pipelines, the repository's own actions, and the scripts that are known by name.
 func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
-		a.take(ctx, dir, ci.Examines)
+		a.take(ctx, dir, ci.Examines, maxAround)
 	}
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
-			a.take(ctx, dir, ci.Examines)
+			a.take(ctx, dir, ci.Examines, maxAround)
 		}
 	}
 	for _, name := range a.list(ctx, ".github/actions") {
 		if dir, ok := strings.CutSuffix(name, "/"); ok {
-			a.take(ctx, path.Join(".github/actions", dir), ci.Examines)
+			a.take(ctx, path.Join(".github/actions", dir), ci.Examines, maxAround)
+		}
+	}
+}
+
+// sources takes all wanted files of a small repository.
+func (a *around) sources(ctx context.Context, wanted func(name string) bool) {
+	dirs, n := []string{"."}, 0
+	for i := 0; i < len(dirs); i++ {
+		for _, name := range a.list(ctx, dirs[i]) {
+			full := path.Join(dirs[i], name)
+			switch dir := strings.HasSuffix(name, "/"); {
+			case dir && !vendored(full+"/"):
+				dirs = append(dirs, full)
+			case !dir && wanted(full):
+				n++
+			}
+		}
+		if n > maxSources || len(dirs) > maxSourceDirs {
+			return
+		}
+	}
+	changed, size := len(a.change.Files), 0
+	for _, dir := range dirs {
+		a.take(ctx, dir, wanted, maxSources)
+	}
+	for _, f := range a.change.Files[changed:] {
+		if size += len(f.After); f.Unread || size > maxSourceSize {
+			a.change.Files = a.change.Files[:changed]
+			return
 		}
 	}
 }
@@ -121,10 +163,10 @@ func (a *around) list(ctx context.Context, dir string) []string {
 }
 
 // take adds the files of a directory whose paths are wanted.
-func (a *around) take(ctx context.Context, dir string, wanted func(name string) bool) {
+func (a *around) take(ctx context.Context, dir string, wanted func(name string) bool, most int) {
 	for _, name := range a.list(ctx, dir) {
 		full := path.Join(dir, name)
-		if strings.HasSuffix(name, "/") || !wanted(full) || a.have[full] || a.added >= maxAround || a.err != nil {
+		if strings.HasSuffix(name, "/") || !wanted(full) || a.have[full] || a.added >= most || a.err != nil {
 			continue
 		}
 		a.have[full] = true

@@ -72,8 +72,12 @@ func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 		"the workflows that run a changed target": {guard.File{Path: "Makefile", OldPath: "Makefile"},
 			commit(".github/workflows/a.yml"), ".github/workflows/a.yml"},
 		"what is not the repository's own": {fresh("a.go"), commit(".gitattributes"), ".gitattributes"},
-		"nothing for a changed one":        {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
-		"nothing for other files":          {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
+		"the code and the tests, if a change only deletes tests": {guard.File{OldPath: "a/test/x_test.rb", Before: []byte("a\n")},
+			commit("a/x.rb", "a/test/y_test.rb", "a/x.py", "vendor/z.rb", "testdata/z.rb"), "a/test/y_test.rb a/x.rb"},
+		"no code, if it also adds one": {guard.File{OldPath: "x_test.rb", Path: "x_test.rb", Before: []byte("a\nb\n"), After: []byte("c\n")},
+			commit("a/x.rb"), ""},
+		"nothing for a changed one": {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
+		"nothing for other files":   {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
 	} {
 		change := guard.Change{Files: []guard.File{tt.change}}
 		if err := guard.Surround(t.Context(), &change, "base", tt.base); err != nil {
@@ -133,7 +137,14 @@ func TestSurroundIsBounded(t *testing.T) {
 		base.files["a/"+strings.Repeat("d", i%200+1)+"/"+strings.Repeat("f", i/200+1)+".txt"] = &fstest.MapFile{}
 		base.files[".github/workflows/"+strings.Repeat("w", i+1)+".yml"] = &fstest.MapFile{Mode: fs.ModePerm}
 	}
-	c := guard.Change{Files: []guard.File{{Path: "a/ruff.toml"}, {Path: ".github/workflows/new.yml"}}}
+	for i := range 1001 {
+		base.files["src/"+strings.Repeat("s", i+1)+".py"] = &fstest.MapFile{}
+	}
+	c := guard.Change{Files: []guard.File{{OldPath: "test_a.py", Before: []byte("a")}}}
+	if err := guard.Surround(t.Context(), &c, "base", base); err != nil || len(c.Files) > 1 {
+		t.Errorf("%d files around a deleted test, %v", len(c.Files)-1, err)
+	}
+	c = guard.Change{Files: []guard.File{{Path: "a/ruff.toml"}, {Path: ".github/workflows/new.yml"}}}
 	if err := guard.Surround(t.Context(), &c, "base", base); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ type examination struct {
 	before, after []*side // the sides of the files whose tests changed
 	subject       subject
 	pairs         pairing
+	standing      standing
 	hidden        suppressions
 	builds        map[string]string // by folder: the systems that Go builds its sources for, if not all
 	runs          *junit.Runs
@@ -51,7 +52,8 @@ type examination struct {
 // before and does not run now is found even if the code looks unchanged, and a test that passed at the head
 // is no finding because of a new name, place or mark.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
-	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject()}
+	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject(),
+		standing: standingOf(files)}
 	var read []change.File
 	size, tests := 0, 0
 	for _, f := range files {

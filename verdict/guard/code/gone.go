@@ -36,9 +36,9 @@ func (x *examination) compareTests() {
 // deleted is the rule of tests that are gone.
 const deleted = "test/deleted"
 
-// lost judges a test without a partner at the head. That a test is deleted is only evidence: of 13 labelled
-// changes that held for it, 6 were TRUE and 4 FALSE, since code cannot tell whether what a test stood for is
-// still wanted, or is tested elsewhere.
+// lost judges a test without a partner at the head. That a test is deleted is only evidence, since code cannot
+// tell whether what a test stood for is still wanted, or is tested elsewhere. It is certain if the change does
+// nothing else, and the code still has a name that only this test mentioned.
 func (x *examination) lost(b *unit) {
 	for p := b.parent; p != nil; p = p.parent {
 		if p.role == test && x.pairs.of[p] == nil {
@@ -65,6 +65,10 @@ func (x *examination) lost(b *unit) {
 		say(change.Hold, "test/commented-out", "is commented out.")
 	case x.pairs.saysElsewhere(b), x.pairs.twin(b):
 	default:
+		if name := x.standing.untested(b); name != "" {
+			say(change.Hold, deleted, "is gone, and no other test mentions "+name+", which the code still has.")
+			return
+		}
 		say(change.Evidence, deleted, "is gone, and what it tests may not be.")
 	}
 }
