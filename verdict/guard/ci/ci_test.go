@@ -46,6 +46,9 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 	matrix := func(rest string) string {
 		return job("    strategy:\n      matrix:\n" + rest + "    steps:\n      - run: go test ./...\n")
 	}
+	decides := func(versions string) string {
+		return job("    strategy: {matrix: {v: " + versions + "}}\n    steps:\n      - run: |\n          if [ -e left ]; then exit 1; fi\n")
+	}
 	called := func(on string) string {
 		return "on: push\njobs:\n  t:\n    uses: o/r/.github/workflows/test.yml@main\n    with:\n      macos_enabled: " + on + "\n"
 	}
@@ -56,7 +59,14 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a job less": {test + "  u:\n    steps:\n      - run: go test ./...\n", test, "hold ci/job-gone:9"},
 		"a job that is a comment": {test + "  linux:\n    steps:\n      - run: swift build\n",
 			test + "  # linux:\n  #   steps:\n  #     - run: swift build\n", "hold ci/commented-out:7"},
-		"a comment that was one before": {test + "  linux:\n    steps:\n      - run: swift build\n  # linux:\n",
+		"a job less that compiles": {test + "  linux:\n    steps:\n      - run: swift build\n", test, "hold ci/job-gone:7"},
+		"a job less that compiles, beside a published workflow": {called("true") + "  linux:\n    steps:\n      - run: swift build\n",
+			called("true"), "evidence ci/job-gone:7"},
+		"fewer cells of a job with a check of its own": {decides("[1, 2, 3]"), decides("[2, 3]"), "hold ci/fewer-cases:3"},
+		"later cells of one":                           {decides("[1, 2, 3]"), decides("[3, 4]"), "evidence ci/fewer-cases:3"},
+		"a check of several lines that is a comment": {test + "      - run: |\n          ./up\n          go test -tags cloud ./...\n",
+			test + "      # - run: |\n      #     ./up\n      #     go test -tags cloud ./...\n", "hold ci/commented-out:9, hold ci/fewer-cases:6"},
+		"a comment that was one before": {test + "  linux:\n    steps:\n      - run: ./linux\n  # linux:\n",
 			test + "  # linux:\n", ""},
 		"a check that is a comment, beside another": {test + "      - run: go test -tags cloud ./...\n",
 			test + "      # - run: go test -tags cloud ./...\n", "hold ci/commented-out:7, hold ci/fewer-cases:6"},
@@ -199,6 +209,18 @@ func TestEverySystemLosesItsTest(t *testing.T) {
 			!strings.HasPrefix(got, "hold ci/cannot-fail:") {
 			t.Errorf("%s with || true: %q", name, got)
 		}
+	}
+}
+
+// TestTravisAllowsFailures: one cell of the matrix may fail; the job beside the matrix is one more.
+func TestTravisAllowsFailures(t *testing.T) {
+	before := "go: [1, tip]\njobs:\n  include:\n    - env: A=386\nscript: go test ./...\n"
+	after := strings.Replace(before, "jobs:\n", "jobs:\n  allow_failures:\n    - go: tip\n", 1)
+	if got := found(".travis.yml", before, after); got != "hold ci/fewer-cases:7" {
+		t.Error(got)
+	}
+	if got := found(".travis.yml", before, strings.Replace(after, "tip\n", "tip\n      env: A=386\n", 1)); got != "" {
+		t.Errorf("a cell that there is not: %s", got)
 	}
 }
 

@@ -111,10 +111,10 @@ func Compare(files []change.File) []change.Finding {
 		c.check(check, runsOf(before.runs, check), runsOf(after.runs, check))
 	}
 	c.options()
+	c.commented()
 	c.cases()
 	c.commands()
 	c.pipelines()
-	c.commented()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/shell"
 )
 
 // pipelines reports pipelines without any other finding that are gone, and ran checks after the merge or at times
@@ -48,7 +49,8 @@ func (c *comparison) commented() {
 		}
 		for _, was := range c.before.runs {
 			fewer := len(ofJob(c.after.runs, was.job())) < len(ofJob(c.before.runs, was.job())) // nothing took its place
-			if was.Path == f.Path && was.Strength == Always && !was.Guessed && turned("run: "+was.command()) && fewer {
+			now := turned("run: "+was.command()) || turned(was.command())
+			if was.Path == f.Path && was.Strength == Always && !was.Guessed && now && fewer {
 				hold("check", was.command(), was.Line)
 			}
 		}
@@ -74,9 +76,9 @@ func (c *comparison) cases() {
 	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 		was, is := c.before.jobs[id], c.after.jobs[id]
 		name, _, _ := strings.Cut(id, "\x00")
-		if len(is.Cells) == 0 && was.Strength >= Sometimes && isTest(strings.ToLower(was.Name)) && len(c.found) == 0 &&
+		if len(is.Cells) == 0 && was.Strength >= Sometimes && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
 			len(c.after.jobs) < len(c.before.jobs) {
-			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
+			c.add(c.decided(id), change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
 				change.Place{Path: name, Line: was.Line, Before: was.Name})
 			continue
 		}
@@ -103,8 +105,40 @@ func (c *comparison) cases() {
 			continue
 		}
 		if len(is.Cells) < len(was.Cells) {
-			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
+			tier := c.decided(id)
+			if moved(was.Cells, is.Cells) {
+				tier = change.Evidence
+			}
+			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
 				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
 		}
 	}
+}
+
+// decided is the tier if a job without a known check runs less. It is certain only if the job checks something by its
+// own scripts, and all jobs together run for fewer cases. A published workflow may do the same in its place.
+func (c *comparison) decided(id string) change.Tier {
+	cells := func(s side) (n int) {
+		for _, job := range s.jobs {
+			n += len(job.Cells)
+		}
+		return n
+	}
+	published := func(j Job) bool { return strings.Contains(j.Calls, "@") }
+	was := c.before.jobs[id]
+	if was.Strength < Always || !was.decides() || len(ofJob(c.before.runs, id)) > 0 || cells(c.after) >= cells(c.before) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(c.after.jobs)), published) {
+		return change.Evidence
+	}
+	return c.unexplained()
+}
+
+// decides reports whether a script of a job ends with a failure by its own decision, or compiles the code.
+func (j Job) decides() bool {
+	return slices.ContainsFunc(j.Steps, func(step Step) bool {
+		commands, _ := shell.Parse(step.Script, step.Options)
+		return slices.ContainsFunc(commands, func(c shell.Command) bool {
+			return len(c.Args) > 1 && (c.Args[0] == "exit" && c.Args[1] != "0" || c.Builds())
+		})
+	})
 }

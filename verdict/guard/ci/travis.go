@@ -2,6 +2,8 @@ package ci
 
 import (
 	"cmp"
+	"slices"
+
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
@@ -10,9 +12,13 @@ import (
 // can fail the job.
 func readTravis(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
+	jobs := root.Get("jobs")
+	if jobs == nil {
+		jobs = root.Get("matrix")
+	}
+	allowed := jobs.Get("allow_failures").Members()
 	add := func(n *doc.Node, name string, line int, strength Strength) {
-		job := Job{Name: name, Line: line, Strength: strength,
-			Cells: axes(n, "os", "arch", "env", "python", "rvm", "node_js", "go", "jdk", "rust", "php")}
+		job := Job{Name: name, Line: line, Strength: strength, Cells: axes(n, travisAxes...)}
 		for _, key := range []string{"before_install", "install", "before_script", "script"} {
 			list := n.Get(key)
 			if list == nil {
@@ -20,30 +26,36 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 			}
 			job.Steps = append(job.Steps, scriptSteps(list, shell.Options{EachCounts: true})...)
 		}
+		for i, step := range job.Steps {
+			job.Steps[i].Strength = func(cell Cell) Strength {
+				if slices.ContainsFunc(allowed, func(a *doc.Node) bool { return fits(a, n, cell) }) {
+					return Never
+				}
+				return step.Strength(cell)
+			}
+		}
 		p.Jobs = append(p.Jobs, job)
 	}
-	jobs := root.Get("jobs")
-	if jobs == nil {
-		jobs = root.Get("matrix")
+	included := jobs.Get("include").Members()
+	if len(included) == 0 || slices.ContainsFunc(travisAxes, func(key string) bool { return root.Get(key).Members() != nil }) {
+		add(root, "", 1, Always)
 	}
-	for _, j := range jobs.Get("include").Members() {
+	for _, j := range included {
 		strength := Always
 		if j.Get("if") != nil {
 			strength = Sometimes
 		}
-		for _, allowed := range jobs.Get("allow_failures").Members() {
-			fits := len(allowed.Items) > 0
-			for _, item := range allowed.Items {
-				fits = fits && j.Text(item.Key) == item.Value
-			}
-			if fits {
-				strength = Never
-			}
-		}
 		add(j, cmp.Or(j.Text("name"), j.Text("stage"), j.Text("env")), j.Line, strength)
 	}
-	if len(jobs.Get("include").Members()) == 0 {
-		add(root, "", 1, Always)
-	}
 	return p, nil
+}
+
+// travisAxes are the keys whose lists are the axes of a matrix.
+var travisAxes = []string{"os", "arch", "env", "python", "rvm", "node_js", "go", "jdk", "rust", "php"}
+
+// fits reports whether all values of an entry of allow_failures are those of a job's cell.
+func fits(allowed, job *doc.Node, cell Cell) bool {
+	return len(allowed.Items) > 0 && !slices.ContainsFunc(allowed.Items, func(item *doc.Node) bool {
+		return item.Value != cmp.Or(cell[item.Key], job.Text(item.Key))
+	})
 }

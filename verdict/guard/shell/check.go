@@ -145,6 +145,13 @@ var building = []string{"build", "run", "compile", "generate", "publish", "pack"
 // anything.
 var compilers = []string{"cargo", "go", "dotnet", "swift", "deno"}
 
+// Builds reports whether a command compiles the code of the repository.
+func (c Command) Builds() bool {
+	args := unwrap(c.Args)
+	return len(args) > 1 && !c.Lost && slices.Contains(compilers, args[0]) && args[1] == "build" ||
+		len(args) > 1 && args[0] == "cmake" && args[1] == "--build"
+}
+
 // Idle reports whether a command cannot fail because of what it examines: it prints, moves files, installs or
 // builds.
 func (c Command) Idle() bool {
