@@ -417,12 +417,12 @@ func (s *side) skipHelper(i int) bool {
 	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
-	lower := strings.ToLower(t[:1]) + t[1:]
-	rest, ok := strings.CutPrefix(lower, "skip")
-	if !ok {
-		rest, ok = strings.CutPrefix(lower, "omit")
+	rest, ok := strings.CutPrefix(strings.Replace(strings.ToLower(t[:1])+t[1:], "omit", "skip", 1), "skip")
+	at := i
+	for s.of(at-1) == "try" || s.of(at-1) == "await" {
+		at--
 	}
-	statement := s.tokens[i].first || method && s.tokens[i-2].first
+	statement := s.tokens[at].first || method && s.tokens[i-2].first
 	return ok && statement && (s.named(i+2, nil) == "t" ||
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }

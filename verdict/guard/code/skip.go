@@ -72,9 +72,11 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case !many && g.cond != "" && (g.tier == change.Hold || g.effect == retry) && g.after.side.troubled(g.line):
+		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
+			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
-		case many, builds(g.cond), x.alternates(g.after), strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
+		case many, builds(g.cond), g.before.endless(), x.alternates(g.after),
+			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
@@ -89,6 +91,15 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareFocus()
 	x.compareSetup()
 }
+
+// endless reports whether a test asserts nothing and waits for ever: a program that people run as a test.
+func (u *unit) endless() bool {
+	words := u.wordSet()
+	return len(u.claims) == 0 && slices.ContainsFunc(forever, func(w string) bool { return words[w] })
+}
+
+// forever are words of calls and values that wait for ever.
+var forever = strings.Fields("INFINITE Infinity awaitTermination awaitCancellation")
 
 // claimsBefore is the number of a test's assertions that begin before a line.
 func (u *unit) claimsBefore(line int) (n int) {
@@ -218,10 +229,22 @@ var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(
 
 // trouble are words with which people say that a test is left out because of a problem.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
-	"not work,n't work,not pass,n't pass,temporar,for now", ",")
+	"not work,n't work,not pass,n't pass,temporar,for now,blocked by,are fixed,is fixed", ",")
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
+
+// troubles reports whether a condition calls a new function that skips tests because of trouble.
+func (x *examination) troubles(cond string) bool {
+	name, _, _ := strings.Cut(cond, " ")
+	return slices.ContainsFunc(x.pairs.after, func(u *unit) (troubled bool) {
+		if u.role != definition || u.name != name || x.pairs.of[u] != nil {
+			return false
+		}
+		u.side.bodyMarks(u, func(e effect, _ string, i int) { troubled = troubled || e == skips && u.side.troubled(u.side.line(i)) })
+		return troubled
+	})
+}
 
 // troubled reports whether a new line around a line mentions trouble.
 func (s *side) troubled(line int) bool {
