@@ -83,9 +83,17 @@ type Change struct {
 // is deleted.
 func Loses(f Finding) bool { return code.Loses(f.Rule) }
 
-// Examines reports whether a file of this name can have a finding.
+// Examines reports whether a file of this name can have a finding, or explain one.
 func Examines(name string) bool {
-	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name))
+	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) || describes(name))
+}
+
+// descriptions are name patterns of files that have no finding, and say which versions a package supports: a change of
+// one can explain why less is checked.
+var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal go.mod")
+
+func describes(name string) bool {
+	return slices.ContainsFunc(descriptions, func(pattern string) bool { return tools.Fits(pattern, name) })
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
