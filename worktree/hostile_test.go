@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -229,7 +230,7 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	if _, err := tree.Commit(ctx, "edit", me); err != nil {
 		t.Error(err)
 	}
-	if err := push(t, tree, "scratch", ""); err != nil && !strings.Contains(err.Error(), "already exists") {
+	if err := push(t, tree, "scratch", ""); err != nil && !errors.Is(err, ErrRejected) {
 		t.Error(err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "left.txt"), "over\n")
