@@ -69,6 +69,7 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 		if err == nil && !marked {
 			text, err = t.isText(path)
 			result.Unmarked = append(result.Unmarked, path)
+			t.unmarked[path] = true
 		}
 		if err != nil {
 			return MergeResult{}, fmt.Errorf("look at the conflict in %q: %w", path, err)
@@ -76,7 +77,6 @@ func (t *Tree) conflicted(ctx context.Context, conflicts map[string]stages) (Mer
 		if !text {
 			result.Undecided = append(result.Undecided, path)
 		}
-		t.unmarked[path] = !marked
 		submodule = submodule || conflicts[path][2].mode == "160000" || conflicts[path][3].mode == "160000"
 	}
 	if submodule {
@@ -151,10 +151,6 @@ func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
 // files, one side deleted, links) as long as the tree holds exactly what Merge put there and git add was not
 // run on the path.
 func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, error) {
-	conflicts, err := t.unmerged(ctx)
-	if err != nil {
-		return nil, err
-	}
 	changed, err := t.changedByHand(ctx, snapshot)
 	if err != nil {
 		return nil, err
@@ -168,6 +164,13 @@ func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, 
 		if has {
 			left[path] = true
 		}
+	}
+	if len(t.unmarked) == 0 {
+		return slices.Sorted(maps.Keys(left)), nil
+	}
+	conflicts, err := t.unmerged(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for path, s := range conflicts {
 		if !t.unmarked[path] {
