@@ -41,6 +41,19 @@ func markOf(forms ...string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?m)^` + markOpen + `(?:` + strings.Join(forms, "|") + `)` + markClose + `$`)
 }
 
+// markIn returns the first mark of a form in a text, with its groups; nil without one. The pattern is tried only
+// on lines that begin as a mark does, because texts are long and read at every look.
+func markIn(text string, form *lazyregexp.Regexp) []string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, markOpen) {
+			if m := form.FindStringSubmatch(line); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
 func mark(format string, args ...any) string {
 	return markOpen + fmt.Sprintf(format, args...) + markClose
 }
@@ -56,7 +69,7 @@ func (c Call) Mark() string {
 
 // CallIn returns the call in a comment, if there is one.
 func CallIn(body string) (c Call, ok bool) {
-	m := callMark.FindStringSubmatch(body)
+	m := markIn(body, callMark)
 	if m == nil {
 		return Call{}, false
 	}
@@ -72,7 +85,7 @@ func RestMark(head string, until time.Time) string {
 
 // RestIn returns the head of such a call in a comment, and until when the agents rest.
 func RestIn(body string) (head string, until time.Time, ok bool) {
-	m := restMark.FindStringSubmatch(body)
+	m := markIn(body, restMark)
 	if m == nil {
 		return "", time.Time{}, false
 	}
@@ -86,7 +99,7 @@ func WaitingMark(head, topic string) string { return mark("waiting v1 %s %s", he
 
 // WaitingIn returns the head and the topic of such a comment.
 func WaitingIn(body string) (head, topic string, ok bool) {
-	m := waitingMark.FindStringSubmatch(body)
+	m := markIn(body, waitingMark)
 	if m == nil {
 		return "", "", false
 	}
@@ -101,7 +114,7 @@ const AnswerMark = markOpen + answerForm + markClose
 
 // Answers reports whether a comment in the thread of a finding is the author's agent's: an answer, or the
 // notice that an edit could not be applied.
-func Answers(body string) bool { return answerMark.MatchString(body) }
+func Answers(body string) bool { return markIn(body, answerMark) != nil }
 
 // MergeMark ends the call of a person to a merge commit that is not what was approved.
 func MergeMark(merge string) string { return mark("merge v1 %s", merge) }
