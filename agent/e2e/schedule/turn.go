@@ -188,8 +188,8 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 	return true, 0
 }
 
-// finish lets the agents work undisturbed until none has anything left to do. If all of them wait, it advances
-// GitHub's clock to the first recheck.
+// finish lets the agents work undisturbed, in turn, until none of them has anything left to do. If all of them
+// wait, it advances GitHub's clock to the first recheck.
 func (w *world) finish(ctx context.Context) error {
 	w.note("the agents finish")
 	// Webhooks arrive long before a merge queue merges, so the agents see what happened while it paused.
@@ -199,31 +199,32 @@ func (w *world) finish(ctx context.Context) error {
 		}
 	}
 	w.Sim.SetFaults(githubsim.Faults{})
-	const enough = 40
-	for range enough {
-		if err := w.ci(ctx); err != nil {
-			return err
-		}
-		if err := w.Sim.Settle(ctx); err != nil {
-			return err
-		}
-		busy, pause := false, time.Duration(0)
-		for _, m := range w.machines {
-			acted, recheck := w.act(ctx, m)
-			busy = busy || acted
-			if recheck > 0 && (pause == 0 || recheck < pause) {
-				pause = recheck
+	const enough = 160
+	idle, pause := 0, time.Duration(0) // the machines without anything to do since the last act, and their first recheck
+	for turn := range enough {
+		if idle == 0 {
+			if err := errors.Join(w.ci(ctx), w.Sim.Settle(ctx)); err != nil {
+				return err
 			}
 		}
+		acted, recheck := w.act(ctx, w.machines[turn%len(w.machines)])
+		if acted {
+			idle, pause = 0, 0
+			continue
+		}
+		if idle++; recheck > 0 && (pause == 0 || recheck < pause) {
+			pause = recheck
+		}
 		switch {
-		case busy:
+		case idle < len(w.machines):
+			continue
 		case pause == 0:
 			return nil
-		case pause < time.Second: // already over by the time they look
-		default:
+		case pause >= time.Second: // otherwise it is over by the time they look
 			w.note("  %s pass", pause.Round(time.Second))
 			w.Sim.Advance(pause + time.Second)
 		}
+		idle, pause = 0, 0
 	}
 	w.result.Stuck = "the agents find no end"
 	return nil
