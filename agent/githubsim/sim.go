@@ -269,6 +269,22 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 	return sha, s.noticeRefs(ctx, r, by)
 }
 
+// PullState returns the state of a pull request, "open" or "closed", and the names of its labels; "" without the
+// pull request.
+func (s *Sim) PullState(repository string, number int) (state string, labels []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, name, _ := strings.Cut(repository, "/")
+	r := s.findRepo(owner, name)
+	if r == nil || r.pulls[number] == nil {
+		return "", nil
+	}
+	for _, l := range r.pulls[number].labels {
+		labels = append(labels, l.name)
+	}
+	return r.pulls[number].state(), labels
+}
+
 func (s *Sim) id() int64 {
 	s.nextID++
 	return s.nextID

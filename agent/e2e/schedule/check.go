@@ -282,12 +282,14 @@ func dismissed(reviews []review, head string) bool {
 	return last == "DISMISSED"
 }
 
-// barred returns why the agents must not act on the pull request; empty if they may.
-func (w *world) barred(p arena.Pull) string {
+// barred returns why the agents must not act on the pull request; empty if they may. It makes no request, which
+// could use up a fault.
+func (w *world) barred() string {
+	state, labels := w.Sim.PullState(w.ref.Repo.String(), w.ref.Number)
 	switch {
-	case p.State == "closed":
+	case state == "closed":
 		return "it is closed"
-	case p.Labelled("needs-human"):
+	case slices.Contains(labels, "needs-human"):
 		return "it waits for a person"
 	case w.stopped():
 		return "a person stopped them"
