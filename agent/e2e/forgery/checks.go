@@ -9,12 +9,11 @@ import (
 func checked(names ...string) stage {
 	return stage{
 		settings: func(cfg *config.Config) { cfg.Merge.RequireChecks = true },
-		early: func(s *scene) error {
-			sha, err := s.git("rev-parse", "refs/heads/main")
+		early: func(s *scene) {
+			sha := s.rev("refs/heads/main")
 			for _, name := range names {
-				err = s.then(err, func() error { return s.checkRun(arena.CI, sha, name, "success", "It passed.") })
+				s.checkRun(arena.CI, sha, name, "success", "It passed.")
 			}
-			return err
 		},
 	}
 }
@@ -22,23 +21,26 @@ func checked(names ...string) stage {
 // reported is a stage in which CI reported a status on the base.
 func reported(name string) stage {
 	st := checked()
-	st.early = func(s *scene) error {
-		sha, err := s.git("rev-parse", "refs/heads/main")
-		return s.then(err, func() error { return s.status(arena.CI, sha, "success", name, "It passed.") })
+	st.early = func(s *scene) {
+		s.status(arena.CI, s.rev("refs/heads/main"), "success", name, "It passed.")
 	}
 	return st
 }
 
 // checks returns the attacks by checks that did not pass, or that the wrong login or app reports.
 func checks() []Case {
-	run := func(login, name, conclusion string) func(*scene) error {
-		return func(s *scene) error { return s.checkRun(login, s.head(), name, conclusion, "It ran.") }
+	run := func(login, name, conclusion string) func(*scene) {
+		return func(s *scene) { s.checkRun(login, s.head(), name, conclusion, "It ran.") }
 	}
-	status := func(login, name, state string) func(*scene) error {
-		return func(s *scene) error { return s.status(login, s.head(), state, name, "It ran.") }
+	status := func(login, name, state string) func(*scene) {
+		return func(s *scene) { s.status(login, s.head(), state, name, "It ran.") }
 	}
-	both := func(steps ...func(*scene) error) func(*scene) error {
-		return func(s *scene) error { return s.each(nil, steps) }
+	both := func(steps ...func(*scene)) func(*scene) {
+		return func(s *scene) {
+			for _, step := range steps {
+				step(s)
+			}
+		}
 	}
 	required := checked("test")
 	return []Case{
@@ -52,9 +54,9 @@ func checks() []Case {
 		{Name: "author: status: over a failed one of CI", stage: reported("test"),
 			act: both(status(arena.CI, "test", "failure"), status(arena.Author, "test", "success"))},
 		{Name: "author: status: one of another name over none of CI", stage: reported("test"), act: status(arena.Author, "build", "success")},
-		{Name: "author: status: on the base and on the head", stage: stage{settings: required.settings, early: func(s *scene) error {
-			sha, err := s.git("rev-parse", "refs/heads/main")
-			return s.then(err, func() error { return s.status(arena.Author, sha, "success", "test", "It passed.") })
+		{Name: "author: status: on the base and on the head", stage: stage{settings: required.settings, early: func(s *scene) {
+			sha := s.git("rev-parse", "refs/heads/main")
+			s.status(arena.Author, sha, "success", "test", "It passed.")
 		}}, act: status(arena.Author, "test", "success")},
 		{Name: "another App: check run: the only one", stage: required, act: run(helper, "hello", "success")},
 		{Name: "another App: check run: under the name of CI's", stage: required, act: run(helper, "test", "success")},
@@ -65,7 +67,7 @@ func checks() []Case {
 		{Name: "another App: status: by CI's login, which it took", stage: reported("test"),
 			act: both((*scene).takeSlug, status(thief, "test", "success"))},
 		{Name: "deleted account: status: of CI's, on the base and on the head", stage: reported("test"),
-			act: both(status(arena.CI, "test", "success"), func(s *scene) error { return s.leaveApp(arena.CI) })},
+			act: both(status(arena.CI, "test", "success"), func(s *scene) { s.leaveApp(arena.CI) })},
 		{Name: "CI: check run: skipped, and nothing else", stage: required, act: run(arena.CI, "test", "skipped")},
 		{Name: "CI: check run: neutral, and nothing else", stage: required, act: run(arena.CI, "test", "neutral")},
 		{Name: "CI: check run: stale", stage: required, act: run(arena.CI, "test", "stale")},

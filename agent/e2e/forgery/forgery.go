@@ -31,10 +31,10 @@ type Case struct {
 
 	// stage is the state of the pull request before the attack.
 	stage stage
-	// act is the actor's act. An error means that the attack could not be made, not that it failed.
-	act func(*scene) error
+	// act is the actor's act. A step that fails means that the attack could not be made, not that it failed.
+	act func(*scene)
 	// harmed reports whether the attack succeeded; nil means that it succeeded if the pull request was merged.
-	harmed func(*scene) (bool, error)
+	harmed func(*scene) bool
 	// unapproved reports that the reviewer does not approve the pull request, though its text is fine.
 	unapproved bool
 	// moved returns the repository's final name, if it changes.

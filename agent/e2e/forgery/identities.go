@@ -9,51 +9,43 @@ import (
 
 // takeOver renames an account and gives its login to the thief, with a role in the repository. Until the case
 // is over, the account exists under another login and can read.
-func (s *scene) takeOver(login, role string) error {
+func (s *scene) takeOver(login, role string) {
 	old := login + "-renamed"
-	if err := s.Sim.Rename(login, old); err != nil {
-		return err
-	}
+	must(s.Sim.Rename(login, old))
 	s.note("%s renames itself and leaves, and a thief takes the login with the role %q", login, role)
 	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, login) })
-	if err := s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}); err != nil {
-		return err
-	}
+	must(s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}))
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
 	s.away = true
-	return s.then(s.Sim.SetPermission(s.ref.Repo.String(), old, "read"),
-		func() error { return s.Sim.SetPermission(s.ref.Repo.String(), login, role) })
+	s.permit(old, "read")
+	s.permit(login, role)
 }
 
 // takeSlug renames CI's App, and gives its slug to another App with write access.
-func (s *scene) takeSlug() error {
+func (s *scene) takeSlug() {
 	old := arena.CI + "-renamed"
-	if err := s.Sim.Rename(arena.CI, old); err != nil {
-		return err
-	}
+	must(s.Sim.Rename(arena.CI, old))
 	s.note("%s is renamed, and another App takes the slug", arena.CI)
 	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, arena.CI) })
-	if err := s.Sim.AddUser(githubsim.User{Login: arena.CI, Token: arena.Token(thief), App: true}); err != nil {
-		return err
-	}
+	must(s.Sim.AddUser(githubsim.User{Login: arena.CI, Token: arena.Token(thief), App: true}))
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(arena.CI) })
-	return s.Sim.SetPermission(s.ref.Repo.String(), arena.CI, "write")
+	s.permit(arena.CI, "write")
 }
 
 // leave deletes an account until the case is over.
-func (s *scene) leave(login string) error {
-	return s.leaves(githubsim.User{Login: login, Token: arena.Token(login)})
+func (s *scene) leave(login string) {
+	s.leaves(githubsim.User{Login: login, Token: arena.Token(login)})
 }
 
 // leaveApp deletes an App until the case is over.
-func (s *scene) leaveApp(login string) error {
-	return s.leaves(githubsim.User{Login: login, Token: arena.Token(login), App: true})
+func (s *scene) leaveApp(login string) {
+	s.leaves(githubsim.User{Login: login, Token: arena.Token(login), App: true})
 }
 
-func (s *scene) leaves(u githubsim.User) error {
+func (s *scene) leaves(u githubsim.User) {
 	s.note("%s deletes the account", u.Login)
 	s.undo = append(s.undo, func() error { return s.Sim.AddUser(u) })
-	return s.Sim.Delete(u.Login)
+	must(s.Sim.Delete(u.Login))
 }
 
 // identities returns the attacks by accounts that are not what their login says.
@@ -65,15 +57,13 @@ func identities() []Case {
 			if fresh {
 				name += ", new to the author's agent"
 			}
-			all = append(all, Case{Name: name, stage: stage{text: defect}, act: func(s *scene) error {
-				text, err := s.forged()
-				if err == nil && !fresh {
-					err = s.merge()
+			all = append(all, Case{Name: name, stage: stage{text: defect}, act: func(s *scene) {
+				text := s.forged()
+				if !fresh {
+					s.merge()
 				}
-				return s.then(err, func() error { return s.takeOver(arena.Judge, role) }, func() error {
-					_, err := s.submit(thief, "APPROVE", text)
-					return err
-				})
+				s.takeOver(arena.Judge, role)
+				s.submit(thief, "APPROVE", text)
 			}})
 		}
 		if role == "write" {
@@ -81,66 +71,46 @@ func identities() []Case {
 		}
 		all = append(all,
 			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role),
-				stage: stage{text: defect}, act: func(s *scene) error {
-					return s.then(s.takeOver(neutral, role), func() error {
-						_, err := s.comment(thief, glass)
-						return err
-					})
+				stage: stage{text: defect}, act: func(s *scene) {
+					s.takeOver(neutral, role)
+					s.comment(thief, glass)
 				}},
 			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role),
-				stage: stage{text: held}, act: func(s *scene) error {
-					return s.then(s.takeOver(arena.Person, role), func() error {
-						_, err := s.submit(thief, "APPROVE", "I have read it.")
-						return err
-					})
+				stage: stage{text: held}, act: func(s *scene) {
+					s.takeOver(arena.Person, role)
+					s.submit(thief, "APPROVE", "I have read it.")
 				}})
 	}
 	return append(all,
 		Case{Name: who(thief) + ": approving review: a copy of what the reviewer signed before it objected", unapproved: true,
-			act: func(s *scene) error {
+			act: func(s *scene) {
 				s.stern.Store(true)
-				_, err := s.comment(arena.Person, "/touchstone review")
-				if err = s.then(err, s.review, s.merge); err != nil {
-					return err
+				s.comment(arena.Person, "/touchstone review")
+				s.review()
+				s.merge()
+				signed := s.reviewsOf(arena.Judge)
+				if len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED" {
+					fail("the reviewer did not approve and then object: %+v", signed)
 				}
-				signed, err := s.reviewsOf(arena.Judge)
-				if err == nil && (len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED") {
-					err = fmt.Errorf("the reviewer did not approve and then object: %+v", signed)
-				}
-				return s.then(err, func() error { return s.takeOver(arena.Judge, "write") }, func() error {
-					_, err := s.submit(thief, "APPROVE", signed[0].Body)
-					return err
-				})
+				s.takeOver(arena.Judge, "write")
+				s.submit(thief, "APPROVE", signed[0].Body)
 			}},
-		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
-			_, err := s.comment(neutral, glass)
-			return s.then(err, func() error { return s.leave(neutral) })
+		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) {
+			s.comment(neutral, glass)
+			s.leave(neutral)
 		}},
-		Case{Name: "deleted account: approving review: a hold", stage: stage{text: held}, act: func(s *scene) error {
-			_, err := s.submit(arena.Person, "APPROVE", "I have read it.")
-			return s.then(err, func() error { return s.leave(arena.Person) })
+		Case{Name: "deleted account: approving review: a hold", stage: stage{text: held}, act: func(s *scene) {
+			s.submit(arena.Person, "APPROVE", "I have read it.")
+			s.leave(arena.Person)
 		}},
 		Case{Name: "deleted account: approving review: the reviewer's", unapproved: true,
-			stage: stage{late: func(s *scene) error { return s.leave(arena.Judge) }}, act: func(s *scene) error {
-				s.away = true
-				return nil
-			}},
+			stage: stage{late: func(s *scene) { s.leave(arena.Judge) }}, act: func(s *scene) { s.away = true }},
 		Case{Name: "deleted account: pull request: of what is approved", told: []string{"its author's account is deleted"},
-			act: func(s *scene) error { return s.leave(arena.Author) }},
-		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) error {
-			_, err := s.comment(imported, glass)
-			return err
-		}},
-		Case{Name: "mannequin: approving review: a hold", stage: stage{text: held}, act: func(s *scene) error {
-			_, err := s.submit(imported, "APPROVE", "I have read it.")
-			return err
-		}},
-		Case{Name: "mannequin: approving review: a forged approval", stage: stage{text: defect}, act: func(s *scene) error {
-			text, err := s.forged()
-			return s.then(err, func() error {
-				_, err := s.submit(imported, "APPROVE", text)
-				return err
-			})
-		}},
+			act: func(s *scene) { s.leave(arena.Author) }},
+		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) { s.comment(imported, glass) }},
+		Case{Name: "mannequin: approving review: a hold", stage: stage{text: held},
+			act: func(s *scene) { s.submit(imported, "APPROVE", "I have read it.") }},
+		Case{Name: "mannequin: approving review: a forged approval", stage: stage{text: defect},
+			act: func(s *scene) { s.submit(imported, "APPROVE", s.forged()) }},
 	)
 }

@@ -15,27 +15,36 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// posted is a review, as GitHub returns it.
+// posted is a review or a comment, as GitHub returns it.
 type posted struct {
-	ID       int64
-	User     struct{ Login string }
-	State    string
-	CommitID string `json:"commit_id"`
-	Body     string
+	ID    int64
+	User  struct{ Login string }
+	State string // of a review
+	Body  string
 }
 
 // reviewsOf returns the reviews of a login, oldest first.
-func (s *scene) reviewsOf(login string) ([]posted, error) {
+func (s *scene) reviewsOf(login string) []posted {
 	var all []posted
-	err := s.call(arena.Owner, http.MethodGet, s.pulls("reviews")+"?per_page=100", nil, &all)
-	return slices.DeleteFunc(all, func(p posted) bool { return p.User.Login != login }), err
+	s.call(arena.Owner, http.MethodGet, s.pulls("reviews")+"?per_page=100", nil, &all)
+	return slices.DeleteFunc(all, func(p posted) bool { return p.User.Login != login })
+}
+
+// comments returns the comments on the conversation, oldest first.
+func (s *scene) comments() (all []posted) {
+	s.call(arena.Owner, http.MethodGet, s.issues("comments")+"?per_page=100", nil, &all)
+	return all
 }
 
 // pull returns the current state of the pull request.
-func (s *scene) pull() (arena.Pull, error) { return s.Pull(s.ctx, s.ref) }
+func (s *scene) pull() arena.Pull {
+	p, err := s.Pull(s.ctx, s.ref)
+	must(err)
+	return p
+}
 
 // inspect determines the result of the case.
-func (s *scene) inspect(result *Result) error {
+func (s *scene) inspect(result *Result) {
 	if result.Case.moved != nil {
 		url := s.Local(s.ref.Repo) // a transfer does not move it on disk
 		for _, a := range s.agents {
@@ -43,36 +52,20 @@ func (s *scene) inspect(result *Result) error {
 			a.Reviewer.Remote = a.Remote
 		}
 		s.ref.Repo = result.Case.moved(s.ref.Repo)
-		if err := s.settle(); err != nil { // the agents are told the new name, as they demand
-			return err
-		}
+		s.settle() // the agents are told the new name, as they demand
 	}
-	p, err := s.pull()
-	if err != nil {
-		return err
-	}
+	p := s.pull()
 	harmed := p.Merged && !result.Case.Legitimate
 	if result.Case.harmed != nil {
-		if harmed, err = result.Case.harmed(s); err != nil {
-			return err
-		}
+		harmed = result.Case.harmed(s)
 	}
 	result.Merged, result.HeldUp = harmed, result.Case.Legitimate && !p.Merged
-	chain, err := s.why()
-	if err != nil {
-		return err
-	}
-	if result.Misled, err = s.untruths(p, chain, result.Case); err != nil {
-		return err
-	}
-	lies, err := s.statusLies(result.Case)
-	result.Misled = append(result.Misled, lies...)
-	return err
+	result.Misled = append(s.untruths(p, s.why(), result.Case), s.statusLies(result.Case)...)
 }
 
 // statusLies returns the untruths in the commit statuses of the agents that still look. At rest a status shows
 // the current decision, and success only if a session approves the head.
-func (s *scene) statusLies(c Case) (wrong []string, err error) {
+func (s *scene) statusLies(c Case) (wrong []string) {
 	for login, a := range s.agents {
 		if a.Role == decide.Reviewer && (s.stage.unreviewed || s.away) {
 			continue
@@ -100,7 +93,7 @@ func (s *scene) statusLies(c Case) (wrong []string, err error) {
 			wrong = append(wrong, fmt.Sprintf("%s succeeds, and no reviewer's session approves the head", name))
 		}
 	}
-	return wrong, nil
+	return wrong
 }
 
 // approvable reports whether a session of the reviewer approves the head, or may have approved it.
@@ -109,30 +102,25 @@ func (s *scene) approvable(c Case) bool {
 }
 
 // why returns the account that `touchstone why` gives.
-func (s *scene) why() (audit.Chain, error) {
-	a, err := s.agent(decide.Author, arena.Author)
-	if err != nil {
-		return audit.Chain{}, err
-	}
+func (s *scene) why() audit.Chain {
 	client, err := s.Client(arena.Owner)
-	if err != nil {
-		return audit.Chain{}, err
-	}
+	must(err)
+	a := s.agent(decide.Author, arena.Author)
 	cfg := a.Config()
-	return audit.Gather(s.ctx, client, s.ref, audit.Settings{
+	chain, err := audit.Gather(s.ctx, client, s.ref, audit.Settings{
 		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: worker.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
 	})
+	must(err)
+	return chain
 }
 
 // nothingMissing is the account's phrase for a pull request that the agents would merge.
 const nothingMissing = "nothing that GitHub shows"
 
 // untruths returns what the account says although it is untrue, and what it fails to say.
-func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []string, err error) {
+func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []string) {
 	var text strings.Builder
-	if err := chain.Write(&text); err != nil {
-		return nil, err
-	}
+	must(chain.Write(&text))
 	s.note("%s", strings.TrimSpace(text.String()))
 	approvable := s.approvable(c)
 	missing := strings.Join(chain.Missing, "; ")
@@ -153,5 +141,5 @@ func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []strin
 	if chain.Approved != 0 && !approvable && !c.Legitimate {
 		wrong = append(wrong, fmt.Sprintf("`why` says that %.7s was approved, and no reviewer's session approves it", p.Head.SHA))
 	}
-	return wrong, nil
+	return wrong
 }

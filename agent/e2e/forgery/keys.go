@@ -3,7 +3,7 @@ package forgery
 import (
 	"crypto/ed25519"
 	"encoding/hex"
-	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,46 +14,27 @@ import (
 )
 
 // rekey gives the reviewer's machine another key.
-func (s *scene) rekey() error {
-	a, err := s.agent(decide.Reviewer, arena.Judge)
-	if err == nil {
-		_, a.Key, err = ed25519.GenerateKey(nil)
-		a.Reviewer.Key = a.Key
-	}
-	return err
+func (s *scene) rekey() {
+	a := s.agent(decide.Reviewer, arena.Judge)
+	_, key, err := ed25519.GenerateKey(nil)
+	must(err)
+	a.Key, a.Reviewer.Key = key, key
 }
 
 // listKey lists the key of the reviewer's machine in the settings of the author's machine.
-func (s *scene) listKey() error {
-	a, err := s.agent(decide.Reviewer, arena.Judge)
-	if err != nil {
-		return err
-	}
-	author, err := s.agent(decide.Author, arena.Author)
-	if err != nil {
-		return err
-	}
-	author.Trust.Settings = func() (map[string][]string, time.Time) {
+func (s *scene) listKey() {
+	a := s.agent(decide.Reviewer, arena.Judge)
+	s.agent(decide.Author, arena.Author).Trust.Settings = func() (map[string][]string, time.Time) {
 		return map[string][]string{arena.Judge: {trust.Public(a.Key)}}, time.Time{}
 	}
-	return nil
 }
 
 // uncalledTo reports whether the pull request was merged, or no comment called a person with this text.
-func uncalledTo(why string) func(*scene) (bool, error) {
-	return func(s *scene) (bool, error) {
-		p, err := s.pull()
-		if err != nil || p.Merged {
-			return p.Merged, err
-		}
-		var comments []struct{ Body string }
-		err = s.call(arena.Owner, http.MethodGet, s.issues("comments"), nil, &comments)
-		for _, c := range comments {
-			if p.Labelled("needs-human") && strings.Contains(c.Body, why) {
-				return false, err
-			}
-		}
-		return true, err
+func uncalledTo(why string) func(*scene) bool {
+	return func(s *scene) bool {
+		p := s.pull()
+		called := slices.ContainsFunc(s.comments(), func(c posted) bool { return strings.Contains(c.Body, why) })
+		return p.Merged || !called || !p.Labelled("needs-human")
 	}
 }
 
@@ -62,15 +43,14 @@ func uncalledTo(why string) func(*scene) (bool, error) {
 func badInput() []Case {
 	return []Case{
 		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true,
-			harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) error {
+			harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) {
 				s.stern.Store(true)
-				_, err := s.comment(arena.Person, "/touchstone review")
-				err = s.then(err, s.review, s.merge) // now the author's agent knows the key
+				s.comment(arena.Person, "/touchstone review")
+				s.review()
+				s.merge() // now the author's agent knows the key
 				s.stern.Store(false)
-				return s.then(err, s.rekey, func() error {
-					_, err := s.comment(arena.Person, "/touchstone review")
-					return err
-				})
+				s.rekey()
+				s.comment(arena.Person, "/touchstone review")
 			}},
 		{Name: "reviewer: another key: than the settings list", unapproved: true, harmed: uncalledTo("list all keys of that login"),
 			stage: stage{settings: func(cfg *config.Config) {
@@ -79,20 +59,14 @@ func badInput() []Case {
 		{Name: "reviewer: no key: where the settings list one", unapproved: true, harmed: uncalledTo("its record is not signed"),
 			stage: stage{unreviewed: true, settings: func(cfg *config.Config) {
 				cfg.Keys = map[string][]string{arena.Judge: {hex.EncodeToString(make([]byte, ed25519.PublicKeySize))}}
-			}, late: func(s *scene) error {
-				a, err := s.agent(decide.Reviewer, arena.Judge)
-				if err == nil {
-					a.Key, a.Reviewer.Key = nil, nil
-				}
-				return s.then(err, s.review)
+			}, late: func(s *scene) {
+				a := s.agent(decide.Reviewer, arena.Judge)
+				a.Key, a.Reviewer.Key = nil, nil
+				s.review()
 			}}},
-		{Name: "legitimate: GitHub's clock is two days ahead", Legitimate: true, stage: stage{early: func(s *scene) error {
-			s.Sim.Advance(48 * time.Hour)
-			return nil
-		}}},
-		{Name: "legitimate: GitHub's clock is two days behind", Legitimate: true, stage: stage{early: func(s *scene) error {
-			s.Sim.Advance(-48 * time.Hour)
-			return nil
-		}}},
+		{Name: "legitimate: GitHub's clock is two days ahead", Legitimate: true,
+			stage: stage{early: func(s *scene) { s.Sim.Advance(48 * time.Hour) }}},
+		{Name: "legitimate: GitHub's clock is two days behind", Legitimate: true,
+			stage: stage{early: func(s *scene) { s.Sim.Advance(-48 * time.Hour) }}},
 	}
 }

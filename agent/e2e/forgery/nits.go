@@ -1,7 +1,6 @@
 package forgery
 
 import (
-	"fmt"
 	"strings"
 
 	"touchstone/agent/e2e/arena"
@@ -19,15 +18,13 @@ var nitty = stage{text: misspelt}
 
 // unread reports whether the merged change was never read by a session: the approval with the nit took the
 // first session.
-func unread(s *scene) (bool, error) {
-	p, err := s.pull()
-	return p.Merged && s.sessions.Load() < 2, err
+func unread(s *scene) bool {
+	return s.pull().Merged && s.sessions.Load() < 2
 }
 
 // brought reports whether main has the defect.
-func brought(s *scene) (bool, error) {
-	text, err := s.git("show", "refs/heads/main:"+file)
-	return strings.Contains(text, defect), err
+func brought(s *scene) bool {
+	return strings.Contains(s.git("show", "refs/heads/main:"+file), defect)
 }
 
 // nits returns the attacks on suggested nits: an approval carries over to the head that applies its nits.
@@ -38,11 +35,11 @@ func nits() []Case {
 		{Name: "legitimate: a nit is applied by its author", Legitimate: true, stage: nitty, act: pushes(arena.Author, applied)},
 		{Name: "author: a nit's edit: on another parent, a fix dropped", stage: nitty, harmed: dropped, act: reparented},
 		{Name: "author: a nit's edit: on the same tree by another commit", stage: nitty, harmed: unread, act: amended},
-		{Name: "author: a nit's edit: with another file's mode", stage: nitty, harmed: unread, act: func(s *scene) error {
-			return edited(s, func(h *history, head string) string {
-				tree := h.tree(head, map[string]string{file: applied})
-				return h.index(tree, "--cacheinfo", executable+","+h.rev(head+":"+guard)+","+guard)
-			})
+		{Name: "author: a nit's edit: with another file's mode", stage: nitty, harmed: unread, act: func(s *scene) {
+			head := s.head()
+			tree := s.tree(head, map[string]string{file: applied})
+			tree = s.index(tree, "--cacheinfo", executable+","+s.rev(head+":"+guard)+","+guard)
+			s.move(arena.Author, branch, s.make(tree, 1, head))
 		}},
 	}
 	for _, login := range []string{arena.Author, arena.Person, maintainer} {
@@ -53,94 +50,66 @@ func nits() []Case {
 		}
 		all = append(all,
 			Case{Name: login + ": a nit's edit: and the defect", stage: nitty, harmed: brought, act: pushes(login, source(spelt, defect))},
-			Case{Name: login + ": a nit's edit: in another file besides", stage: nitty, harmed: unread, act: func(s *scene) error {
-				return s.push(login, branch, map[string]string{file: applied, "more.md": "More.\n"})
+			Case{Name: login + ": a nit's edit: in another file besides", stage: nitty, harmed: unread, act: func(s *scene) {
+				s.push(login, branch, map[string]string{file: applied, "more.md": "More.\n"})
 			}},
 			Case{Name: login + ": a nit's edit: forged in the record", stage: nitty, harmed: brought, act: forgesEdit(login, false)},
 			Case{Name: login + ": a nit's edit: forged in the record, and pushed", stage: nitty, harmed: brought, act: forgesEdit(login, true)},
-			Case{Name: login + ": a nit's edit: a record of one's own", stage: nitty, harmed: brought, act: func(s *scene) error {
-				text, err := s.withEdit()
-				return s.then(err, func() error {
-					_, err := s.submit(login, "COMMENT", text)
-					return err
-				})
+			Case{Name: login + ": a nit's edit: a record of one's own", stage: nitty, harmed: brought, act: func(s *scene) {
+				s.submit(login, "COMMENT", s.withEdit())
 			}},
-			Case{Name: login + ": a nit's edit: another suggestion in its comment", stage: nitty, harmed: brought, act: func(s *scene) error {
-				return s.remark(login, "```suggestion\n\t"+defect+"\n```")
+			Case{Name: login + ": a nit's edit: another suggestion in its comment", stage: nitty, harmed: brought, act: func(s *scene) {
+				s.remark(login, "```suggestion\n\t"+defect+"\n```")
 			}})
 	}
 	return all
 }
 
 // pushes makes somebody push a text of the file.
-func pushes(login, text string) func(*scene) error {
-	return func(s *scene) error { return s.push(login, branch, map[string]string{file: text}) }
+func pushes(login, text string) func(*scene) {
+	return func(s *scene) { s.push(login, branch, map[string]string{file: text}) }
 }
 
 // reparented puts the nit's edit, without the base's new fix, on top of that base.
-func reparented(s *scene) error {
+func reparented(s *scene) {
 	head := s.head()
-	return s.then(s.push(neutral, "main", fixed), func() error {
-		h := &history{s: s}
-		tree, tip := h.tree(head, map[string]string{file: source(spelt)}), h.rev("refs/heads/main")
-		h.move(arena.Author, branch, h.commit(tree, 1, tip))
-		return h.err
-	})
+	s.push(neutral, "main", fixed)
+	tree := s.tree(head, map[string]string{file: source(spelt)})
+	s.move(arena.Author, branch, s.make(tree, 1, s.rev("refs/heads/main")))
 }
 
 // amended puts the nit's edit on an unapproved commit with the approved tree.
-func amended(s *scene) error {
-	h := &history{s: s}
+func amended(s *scene) {
 	head := s.head()
-	again := h.commit(h.rev(head+"^{tree}"), 2, h.rev(head+"^"))
-	tree := h.tree(head, map[string]string{file: source(spelt)})
-	h.move(arena.Author, branch, h.commit(tree, 1, again))
-	return h.err
-}
-
-// edited puts a commit with a tree on top of the approved commit.
-func edited(s *scene, tree func(h *history, head string) string) error {
-	h := &history{s: s}
-	head := s.head()
-	made := tree(h, head)
-	h.move(arena.Author, branch, h.commit(made, 1, head))
-	return h.err
+	again := s.make(s.rev(head+"^{tree}"), 2, s.rev(head+"^"))
+	tree := s.tree(head, map[string]string{file: source(spelt)})
+	s.move(arena.Author, branch, s.make(tree, 1, again))
 }
 
 // withEdit returns the reviewer's review, changed so that its nit suggests the defect.
-func (s *scene) withEdit() (string, error) {
-	own, err := s.ownReview()
-	if err != nil {
-		return "", err
-	}
-	record, err := verdict.ParseRecord(own.Body)
+func (s *scene) withEdit() string {
+	record, err := verdict.ParseRecord(s.ownReview().Body)
 	if err != nil || len(record.Edits) != 1 {
-		return "", fmt.Errorf("the approval proposes %+v: %w", record.Edits, err)
+		fail("the approval proposes %+v: %w", record.Edits, err)
 	}
 	e := record.Edits[0]
 	forged, ok := verdict.NewEdit(e.Finding, e.Path, e.First, e.Last, "\t"+defect, []byte(source(misspelt)))
 	if !ok {
-		return "", fmt.Errorf("%+v cannot be forged", e)
+		fail("%+v cannot be forged", e)
 	}
 	record.Edits[0] = forged
 	seal, err := record.Seal(verdict.Signer{})
-	return "Fine.\n\n" + seal, err
+	must(err)
+	return "Fine.\n\n" + seal
 }
 
 // forgesEdit makes somebody edit the reviewer's review, and optionally push its new suggestion.
-func forgesEdit(login string, push bool) func(*scene) error {
-	return func(s *scene) error {
-		own, err := s.ownReview()
-		if err != nil {
-			return err
+func forgesEdit(login string, push bool) func(*scene) {
+	return func(s *scene) {
+		s.editReview(login, s.ownReview().ID, s.withEdit())
+		if push {
+			s.push(login, branch, map[string]string{file: source(defect)})
 		}
-		text, err := s.withEdit()
-		return s.then(err, func() error { return s.editReview(login, own.ID, text) }, func() error {
-			if !push {
-				return nil
-			}
-			return s.push(login, branch, map[string]string{file: source(defect)})
-		})
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // plan is what happens while the author's agent works: act runs right before GitHub processes the agent's call
 // with the number at.
 type plan struct {
-	act func() error
+	act func()
 	at  int
-	err error // returned by act
+	err error // why act failed
 	// calls counts the agent's calls; merge is the number of the call that merges.
 	calls, merge int
 }
@@ -31,7 +31,7 @@ func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
 		p.merge = p.calls
 	}
 	if p.act != nil && p.calls == p.at {
-		p.err = p.act()
+		p.err = try(p.act)
 	}
 	return githubsim.Fault{}
 }

@@ -16,33 +16,31 @@ func queued(options *githubsim.RepoOptions) {
 }
 
 // enqueue puts the pull request into the merge queue as a login.
-func (s *scene) enqueue(login string) error {
-	return s.mutate(login, `mutation($id: ID!) { enqueuePullRequest(input: {pullRequestId: $id}) { clientMutationId } }`)
+func (s *scene) enqueue(login string) {
+	s.mutate(login, `mutation($id: ID!) { enqueuePullRequest(input: {pullRequestId: $id}) { clientMutationId } }`)
 }
 
 // mutate changes the pull request through GraphQL.
-func (s *scene) mutate(login, mutation string) error {
+func (s *scene) mutate(login, mutation string) {
 	var p struct {
 		NodeID string `json:"node_id"`
 	}
-	err := s.call(login, http.MethodGet, s.pulls(""), nil, &p)
+	s.call(login, http.MethodGet, s.pulls(""), nil, &p)
 	s.note("%s: %s", login, mutation)
-	return s.then(err, func() error { return s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}) })
+	must(s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}))
 }
 
 // claim pushes a commit as a login that names a cost of no session, signed with a key if there is one.
-func (s *scene) claim(login string, key ed25519.PrivateKey) error {
+func (s *scene) claim(login string, key ed25519.PrivateKey) {
 	var p struct{ ID int64 }
-	err := s.call(login, http.MethodGet, s.pulls(""), nil, &p)
+	s.call(login, http.MethodGet, s.pulls(""), nil, &p)
 	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(verdict.Signer{Key: key, Pull: p.ID})
-	return s.then(err, func() error {
-		return s.commit(login, branch, "Apply review\n\n"+fix.Trailers(), map[string]string{"note.md": "A note.\n"})
-	})
+	s.commit(login, branch, "Apply review\n\n"+fix.Trailers(), map[string]string{"note.md": "A note.\n"})
 }
 
 // untold never reports harm, because everyone with write access may do what the case does. The account must say
 // what the merge lacked.
-func untold(*scene) (bool, error) { return false, nil }
+func untold(*scene) bool { return false }
 
 // platform returns the attacks by GitHub's other features.
 func platform() []Case {
@@ -51,59 +49,55 @@ func platform() []Case {
 		all = append(all,
 			Case{Name: who(actor) + ": merge queue: an entry of what was not approved", stage: stage{text: defect, repository: queued},
 				harmed: untold, told: []string{"requests changes"},
-				act: func(s *scene) error { return s.enqueue(actor) }},
+				act: func(s *scene) { s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge queue: an entry of what is held", stage: stage{text: held, repository: queued}, harmed: untold,
 				told: []string{"held for a person"},
-				act:  func(s *scene) error { return s.enqueue(actor) }},
+				act:  func(s *scene) { s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold,
 				told: []string{"requests changes"},
-				act: func(s *scene) error {
-					return s.call(actor, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
+				act: func(s *scene) {
+					s.call(actor, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
 				}},
-			Case{Name: who(actor) + ": commit trailer: a cost that nobody had", stage: stage{text: defect}, act: func(s *scene) error {
-				return s.claim(actor, nil)
-			}},
+			Case{Name: who(actor) + ": commit trailer: a cost that nobody had", stage: stage{text: defect},
+				act: func(s *scene) { s.claim(actor, nil) }},
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect},
-				act: func(s *scene) error {
+				act: func(s *scene) {
 					_, key, err := ed25519.GenerateKey(nil)
-					return s.then(err, func() error { return s.claim(actor, key) })
+					must(err)
+					s.claim(actor, key)
 				}},
 		)
 	}
 	return append(all,
-		Case{Name: "owner of a fork: same branch name: a defect beside an approved head", stage: stage{text: defect, early: func(s *scene) error {
+		Case{Name: "owner of a fork: same branch name: a defect beside an approved head", stage: stage{text: defect, early: func(s *scene) {
 			fork := s.ref.Repo
 			fork.Owner = forker
-			err := s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
-				Permissions: map[string]string{}})
-			return s.then(err, func() error {
-				_, err := s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"})
-				return err
-			}, func() error {
-				return s.call(forker, http.MethodPost, "pulls", map[string]any{"title": "Note", "head": forker + ":" + branch, "base": "main"}, nil)
-			}, func() error {
-				this := s.ref
-				defer func() { s.ref = this }()
-				s.ref.Number++
-				return s.review()
-			})
+			must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
+				Permissions: map[string]string{}}))
+			_, err := s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"})
+			must(err)
+			s.call(forker, http.MethodPost, "pulls", map[string]any{"title": "Note", "head": forker + ":" + branch, "base": "main"}, nil)
+			s.ref.Number++
+			s.review()
+			s.ref.Number--
 		}}},
 		Case{Name: "author: second pull request: the same head into another base, approved there",
-			stage: stage{text: none, early: func(s *scene) error {
+			stage: stage{text: none, early: func(s *scene) {
 				// The other base has the defect already.
-				err := s.push(neutral, sandbox, map[string]string{file: source(defect)})
-				return s.then(err, func() error { return s.push(arena.Author, branch, map[string]string{file: source(defect)}) },
-					func() error { return s.push(arena.Author, branch, map[string]string{"note.md": "A note.\n"}) },
-					func() error { s.base = sandbox; return s.request(branch) }, s.review, func() error { s.base = "main"; return s.request(branch) })
+				s.push(neutral, sandbox, map[string]string{file: source(defect)})
+				s.push(arena.Author, branch, map[string]string{file: source(defect)})
+				s.push(arena.Author, branch, map[string]string{"note.md": "A note.\n"})
+				s.base = sandbox
+				s.request(branch)
+				s.review()
+				s.base = "main"
+				s.request(branch)
 			}}, unapproved: true},
 		Case{Name: "author: stacked pull request: approved into a branch that then becomes main's",
-			stage: stage{text: none, early: func(s *scene) error {
-				err := s.push(arena.Author, "lower", map[string]string{"store/lower.go": "package store\n\nfunc lower() { " + defect + " }\n"})
-				return s.then(err, func() error { return s.request("lower") }, func() error {
-					sha, err := s.git("rev-parse", "refs/heads/lower")
-					return s.then(err, func() error { return s.branch(arena.Author, branch, sha) })
-				}, func() error { return s.push(arena.Author, branch, map[string]string{file: source("fine()")}) },
-					func() error { s.base = "lower"; return s.request(branch) })
-			}}, act: func(s *scene) error { return s.retarget(arena.Author, "main") }},
+			stage: stage{text: none, early: func(s *scene) {
+				s.push(arena.Author, "lower", map[string]string{"store/lower.go": "package store\n\nfunc lower() { " + defect + " }\n"})
+				s.request("lower")
+				s.stack("lower")
+			}}, act: func(s *scene) { s.retarget(arena.Author, "main") }},
 	)
 }

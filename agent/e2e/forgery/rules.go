@@ -16,53 +16,46 @@ func protected(rule githubsim.Protection) func(*githubsim.RepoOptions) {
 }
 
 // autoMerge makes GitHub merge the pull request as soon as the base's rules allow it.
-func (s *scene) autoMerge(login string) error {
-	return s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { `+
+func (s *scene) autoMerge(login string) {
+	s.mutate(login, `mutation($id: ID!) { enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: SQUASH}) { `+
 		`clientMutationId } }`)
 }
 
 // approve approves the head on GitHub, as a login.
-func (s *scene) approve(login string) error {
-	_, err := s.submit(login, "APPROVE", "I have read it.")
-	return err
-}
+func (s *scene) approve(login string) { s.submit(login, "APPROVE", "I have read it.") }
 
 // rules returns the attacks by what GitHub's own rules allow, and the changes that they must allow.
 func rules() []Case {
 	approval := protected(githubsim.Protection{Approvals: 1})
 	owned := protected(githubsim.Protection{CodeOwners: []string{arena.Person}, Ruleset: true})
 	tested := protected(githubsim.Protection{RequiredChecks: []string{"test"}, Ruleset: true})
-	ci := func(s *scene, conclusion string) error {
-		return s.checkRun(arena.CI, s.head(), "test", conclusion, "It ran.")
-	}
+	ci := func(s *scene, conclusion string) { s.checkRun(arena.CI, s.head(), "test", conclusion, "It ran.") }
 	own := checked("test")
 	own.repository = tested
 	all := []Case{
 		{Name: "legitimate: a code owner approves", Legitimate: true, stage: stage{repository: owned},
-			act: func(s *scene) error { return s.approve(arena.Person) }},
+			act: func(s *scene) { s.approve(arena.Person) }},
 		{Name: "legitimate: the check that a ruleset requires passes", Legitimate: true, stage: own,
-			act: func(s *scene) error { return ci(s, "success") }},
+			act: func(s *scene) { ci(s, "success") }},
 		{Name: "legitimate: auto-merge, and the agents approve", Legitimate: true,
-			stage: stage{repository: approval, early: func(s *scene) error { return s.autoMerge(arena.Author) }}},
+			stage: stage{repository: approval, early: func(s *scene) { s.autoMerge(arena.Author) }}},
 		{Name: "author: code owners: none of them approves", stage: stage{repository: owned},
 			told: []string{"the rules of main block the merge"}},
 		{Name: "writer: code owners: another one approves", stage: stage{repository: owned}, told: []string{"the rules of main block the merge"},
-			act: func(s *scene) error { return s.approve(neutral) }},
+			act: func(s *scene) { s.approve(neutral) }},
 		{Name: "writer: code owners: an owner's approval of what was not approved", stage: stage{text: defect, repository: owned},
-			act: func(s *scene) error { return s.approve(arena.Person) }},
-		{Name: "author: status: the one that a ruleset requires", stage: own, act: func(s *scene) error {
-			return s.status(arena.Author, s.head(), "success", "test", "It passed.")
-		}},
+			act: func(s *scene) { s.approve(arena.Person) }},
+		{Name: "author: status: the one that a ruleset requires", stage: own, act: green},
 		{Name: "CI: check run: the one that a ruleset requires does not report", stage: own},
-		{Name: "CI: check run: run again after it passed, and still running", stage: own, act: func(s *scene) error {
-			return s.then(ci(s, "success"), func() error {
-				return s.call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"},
-					nil)
-			})
+		{Name: "CI: check run: run again after it passed, and still running", stage: own, act: func(s *scene) {
+			ci(s, "success")
+			s.call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"},
+				nil)
 		}},
 		{Name: "author: auto-merge: over a hold label, once the agents approve", harmed: untold, told: []string{"touchstone-hold"},
-			stage: stage{repository: approval, early: func(s *scene) error {
-				return s.then(s.autoMerge(arena.Author), func() error { return s.label(arena.Person, "touchstone-hold") })
+			stage: stage{repository: approval, early: func(s *scene) {
+				s.autoMerge(arena.Author)
+				s.label(arena.Person, "touchstone-hold")
 			}}},
 	}
 	for _, actor := range []string{arena.Author, arena.Person} {
@@ -71,8 +64,10 @@ func rules() []Case {
 				Name:  fmt.Sprintf("%s: auto-merge: of what is %s, with a person's approval", who(actor), what),
 				stage: stage{text: text, repository: protected(githubsim.Protection{CodeOwners: []string{neutral}})}, harmed: untold,
 				told: []string{"was dismissed"},
-				act: func(s *scene) error {
-					return s.then(s.autoMerge(actor), func() error { return s.dismissObjection(actor) }, func() error { return s.approve(neutral) })
+				act: func(s *scene) {
+					s.autoMerge(actor)
+					s.dismissObjection(actor)
+					s.approve(neutral)
 				},
 			})
 		}
@@ -81,39 +76,40 @@ func rules() []Case {
 }
 
 // dismissObjection dismisses the reviewer's review as a login, because GitHub would wait for that.
-func (s *scene) dismissObjection(login string) error {
-	own, err := s.ownReview()
-	return s.then(err, func() error { return s.dismiss(login, own.ID, "It is settled.") })
+func (s *scene) dismissObjection(login string) {
+	s.dismiss(login, s.ownReview().ID, "It is settled.")
 }
 
 // rename renames a branch as a login.
-func (s *scene) rename(login, from, to string) error {
-	return s.call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
+func (s *scene) rename(login, from, to string) {
+	s.call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
 }
 
 // renames returns the attacks by renamed branches.
 func renames() []Case {
 	var all []Case
 	for _, w := range personsWords {
-		say := func(do func(*scene) error) func(*scene) error {
-			return func(s *scene) error {
+		say := func(do func(*scene)) func(*scene) {
+			return func(s *scene) {
 				s.away = true
-				return s.then(w.say(s), func() error { return do(s) })
+				w.say(s)
+				do(s)
 			}
 		}
 		all = append(all,
 			Case{Name: "writer: branch rename: the base, after " + w.name, stage: stage{text: w.text, base: sandbox},
-				act: say(func(s *scene) error { return s.rename(arena.Person, sandbox, "release") })},
+				act: say(func(s *scene) { s.rename(arena.Person, sandbox, "release") })},
 			Case{Name: "owner: branch rename: another base into main's place, after " + w.name, stage: stage{text: w.text, base: sandbox},
-				act: say(func(s *scene) error {
-					return s.then(s.rename(arena.Owner, "main", "old"), func() error { return s.rename(arena.Owner, sandbox, "main") })
+				act: say(func(s *scene) {
+					s.rename(arena.Owner, "main", "old")
+					s.rename(arena.Owner, sandbox, "main")
 				})},
 			Case{Name: "writer: branch rename: the head and back, with another commit, after " + w.name, stage: stage{text: w.text},
-				act: say(func(s *scene) error {
-					return s.then(s.rename(arena.Person, branch, "elsewhere"), func() error {
-						return s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
-					}, func() error { return s.rename(arena.Person, "elsewhere", branch) },
-						func() error { return s.edit(arena.Person, map[string]any{"state": "open"}) })
+				act: say(func(s *scene) {
+					s.rename(arena.Person, branch, "elsewhere")
+					s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
+					s.rename(arena.Person, "elsewhere", branch)
+					s.edit(arena.Person, map[string]any{"state": "open"})
 				})},
 		)
 	}

@@ -36,7 +36,7 @@ type stage struct {
 	// by also writes a commit of the pull request, if it is not empty.
 	by string
 	// early runs before the reviewer's agent looks, late after it. The author's agent looks after the attack.
-	early, late func(*scene) error
+	early, late func(*scene)
 	// settings changes the agents' settings.
 	settings func(*config.Config)
 	// repository changes the repository's options.
@@ -109,75 +109,87 @@ func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
 func (g *ground) take(ctx context.Context, name string, c Case) Result {
 	s, result := g.scene(ctx, name, c.stage), Result{Case: c}
 	defer g.Sim.Intercept(nil)
-	err := s.open()
-	if err == nil && c.act != nil {
-		err = c.act(s)
-	}
-	if err == nil {
-		err = s.settle()
-	}
-	if err == nil {
-		err = s.inspect(&result)
-	}
+	err := try(func() {
+		s.open()
+		if c.act != nil {
+			c.act(s)
+		}
+		s.settle()
+		s.inspect(&result)
+	})
 	result.Steps, result.Err = s.steps, errors.Join(err, s.restore())
 	return result
 }
 
+// failure is the panic with which a step ends its case: what comes after it would show nothing.
+type failure struct{ error }
+
+func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// try runs steps, and returns the error of the one that failed.
+func try(steps func()) (err error) {
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case failure:
+			err = failed.error
+		default:
+			panic(failed)
+		}
+	}()
+	steps()
+	return nil
+}
+
 // open creates the repository and its pull request, and lets the reviewer look at it.
-func (s *scene) open() error {
+func (s *scene) open() {
 	options := githubsim.RepoOptions{Permissions: maps.Clone(roles)}
 	if s.stage.repository != nil {
 		s.stage.repository(&options)
 	}
-	if err := s.Create(s.ctx, s.ref.Name, s.template, options); err != nil {
-		return err
+	must(s.Create(s.ctx, s.ref.Name, s.template, options))
+	if s.stage.text != none {
+		s.bring()
 	}
-	steps := []func() error{s.bring, s.stage.act(s, s.stage.early)}
-	if s.stage.text == none {
-		steps = steps[1:]
+	if s.stage.early != nil {
+		s.stage.early(s)
 	}
-	err := s.then(nil, steps...)
-	if err == nil && !s.stage.unreviewed {
-		err = s.review()
+	if !s.stage.unreviewed {
+		s.review()
 	}
-	return s.then(err, s.stage.act(s, s.stage.late))
-}
-
-// act returns a function that calls do, if it is not nil.
-func (stage) act(s *scene, do func(*scene) error) func() error {
-	return func() error {
-		if do == nil {
-			return nil
-		}
-		return do(s)
+	if s.stage.late != nil {
+		s.stage.late(s)
 	}
 }
 
 // bring opens the pull request that most stages use.
-func (s *scene) bring() error {
+func (s *scene) bring() {
 	if s.stage.base != "" {
 		s.base = s.stage.base
-		if err := s.push(neutral, s.base, map[string]string{"base.md": "Another base.\n"}); err != nil {
-			return err
-		}
+		s.push(neutral, s.base, map[string]string{"base.md": "Another base.\n"})
 	}
-	err := s.push(arena.Author, branch, map[string]string{file: source(cmp.Or(s.stage.text, "fine()"))})
-	if err == nil && s.stage.by != "" {
-		err = s.push(s.stage.by, branch, map[string]string{"notes.md": "Some notes.\n"})
+	s.push(arena.Author, branch, map[string]string{file: source(cmp.Or(s.stage.text, "fine()"))})
+	if s.stage.by != "" {
+		s.push(s.stage.by, branch, map[string]string{"notes.md": "Some notes.\n"})
 	}
-	return s.then(err, func() error { return s.request(branch) })
+	s.request(branch)
 }
 
 // none is the text of a stage that opens its pull request itself.
 const none = "none"
 
 // request opens a pull request for a branch.
-func (s *scene) request(head string) error {
+func (s *scene) request(head string) {
 	var made struct{ Number int }
-	err := s.call(arena.Author, http.MethodPost, "pulls",
+	s.call(arena.Author, http.MethodPost, "pulls",
 		map[string]any{"title": "Search", "body": "It finds things.", "head": head, "base": s.base}, &made)
 	s.ref.Number = made.Number
-	return err
 }
 
 // later advances the clock by a minute.
@@ -190,12 +202,12 @@ func (s *scene) note(format string, args ...any) {
 }
 
 // call calls the REST API below the repository, a minute after the previous step.
-func (s *scene) call(login, method, path string, body, answer any) error {
+func (s *scene) call(login, method, path string, body, answer any) {
 	s.later()
 	if method != http.MethodGet {
 		s.note("%s: %s %s %.300s", login, method, path, fmt.Sprint(body))
 	}
-	return s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer)
+	must(s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer))
 }
 
 func (s *scene) pulls(what string) string {
@@ -205,21 +217,26 @@ func (s *scene) pulls(what string) string {
 func (s *scene) issues(what string) string { return fmt.Sprintf("issues/%d/%s", s.ref.Number, what) }
 
 // push commits files to a branch as a login.
-func (s *scene) push(login, to string, files map[string]string) error {
-	return s.commit(login, to, "Change "+to, files)
+func (s *scene) push(login, to string, files map[string]string) {
+	s.commit(login, to, "Change "+to, files)
 }
 
-func (s *scene) commit(login, to, message string, files map[string]string) error {
+func (s *scene) commit(login, to, message string, files map[string]string) {
 	s.later()
 	s.note("%s: push to %s %v", login, to, slices.Sorted(maps.Keys(files)))
 	_, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), to, message, files)
-	return err
+	must(err)
+}
+
+// permit gives a login a role in the repository.
+func (s *scene) permit(login, role string) {
+	must(s.Sim.SetPermission(s.ref.Repo.String(), login, role))
 }
 
 // git runs git in GitHub's own repository.
-func (s *scene) git(args ...string) (string, error) { return s.gitWith(nil, args...) }
+func (s *scene) git(args ...string) string { return s.gitWith(nil, args...) }
 
-func (s *scene) gitWith(env []string, args ...string) (string, error) {
+func (s *scene) gitWith(env []string, args ...string) string {
 	url := s.Local(s.ref.Repo)
 	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
 		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
@@ -230,25 +247,25 @@ func (s *scene) gitWith(env []string, args ...string) (string, error) {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], err)
+		fail("git %s: %w", args[0], err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(out))
 }
 
+func (s *scene) rev(name string) string { return s.git("rev-parse", name) }
+
 // move force-pushes a commit to a branch as a login.
-func (s *scene) move(login, to, sha string) error {
-	return s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
+func (s *scene) move(login, to, sha string) {
+	s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
 }
 
 // agent returns the agent of a login, and creates it at the first call.
-func (s *scene) agent(role decide.Role, login string) (*worker.Agent, error) {
+func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 	if a := s.agents[login]; a != nil {
-		return a, nil
+		return a
 	}
 	a, err := s.AgentOf(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask))
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	cfg := a.Config()
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Rounds.Backoff = config.Duration(time.Millisecond)
@@ -262,83 +279,65 @@ func (s *scene) agent(role decide.Role, login string) (*worker.Agent, error) {
 		s.weaken(role, a)
 	}
 	s.agents[login] = a
-	return a, nil
+	return a
 }
 
 // look makes an agent look and do what it decides, once. It reports whether there may be more to do.
-func (s *scene) look(role decide.Role, login string) (more bool, err error) {
-	a, err := s.agent(role, login)
-	if err == nil {
-		err = s.Sim.Settle(s.ctx)
-	}
-	if err != nil {
-		return false, err
-	}
+func (s *scene) look(role decide.Role, login string) (more bool) {
+	a := s.agent(role, login)
+	must(s.Sim.Settle(s.ctx))
 	s.later()
 	pr, action, err := a.Look(s.ctx, s.ref)
 	if err != nil {
 		s.note("  %s cannot look: %v", login, err)
-		return false, nil
+		return false
 	}
 	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
 	a.Show(s.ctx, pr, action)
 	switch action.Kind {
 	case decide.Skip, decide.Done, decide.Fix: // a fix would only lead to another review
-		return false, nil
+		return false
 	case decide.Wait:
 		s.Sim.Advance(action.Recheck)
-		return action.Recheck > 0, nil
+		return action.Recheck > 0
 	}
 	if _, err := a.Act(s.ctx, pr, action); err != nil {
 		s.note("  %s: %s: %v", login, action.Kind, err)
 	}
-	return true, nil
+	return true
 }
 
 // enough is how often an agent looks at most.
 const enough = 6
 
 // work makes an agent look and act until there is nothing left to do.
-func (s *scene) work(role decide.Role, login string) error {
+func (s *scene) work(role decide.Role, login string) {
 	for range enough {
-		if more, err := s.look(role, login); err != nil || !more {
-			return err
+		if !s.look(role, login) {
+			return
 		}
 	}
-	return nil
 }
 
 // review makes the reviewers do their work.
-func (s *scene) review() error {
-	a, err := s.agent(decide.Author, arena.Author)
-	if err != nil {
-		return err
+func (s *scene) review() {
+	for _, login := range s.agent(decide.Author, arena.Author).Config().Reviewers {
+		s.work(decide.Reviewer, login)
 	}
-	for _, login := range a.Config().Reviewers {
-		if err := s.work(decide.Reviewer, login); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // settle lets all agents work until none has anything left to do.
-func (s *scene) settle() error {
+func (s *scene) settle() {
 	for range 2 {
 		if !s.stage.unreviewed && !s.away {
-			if err := s.review(); err != nil {
-				return err
-			}
+			s.review()
 		}
-		if err := s.work(decide.Author, arena.Author); err != nil {
-			return err
-		}
+		s.work(decide.Author, arena.Author)
 	}
-	return nil
 }
 
 // merge makes only the author's agent do its work.
-func (s *scene) merge() error { return s.work(decide.Author, arena.Author) }
+func (s *scene) merge() { s.work(decide.Author, arena.Author) }
 
 // restore gives the arena back the accounts that the case changed.
 func (s *scene) restore() error {

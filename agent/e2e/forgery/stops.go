@@ -13,12 +13,12 @@ func stops() []Case {
 	for _, actor := range []string{arena.Author, maintainer, helper} {
 		for _, what := range []struct {
 			name string
-			do   func(s *scene, id int64) error
+			do   func(s *scene, id int64)
 		}{
-			{"edit of a comment", func(s *scene, id int64) error { return s.editComment(actor, id, "Nice.") }},
-			{"edit of a comment into another order", func(s *scene, id int64) error { return s.editComment(actor, id, "/touchstone resume") }},
-			{"deletion of a comment", func(s *scene, id int64) error {
-				return s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+			{"edit of a comment", func(s *scene, id int64) { s.editComment(actor, id, "Nice.") }},
+			{"edit of a comment into another order", func(s *scene, id int64) { s.editComment(actor, id, "/touchstone resume") }},
+			{"deletion of a comment", func(s *scene, id int64) {
+				s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
 			}},
 		} {
 			for _, seen := range []bool{false, true} {
@@ -27,18 +27,17 @@ func stops() []Case {
 					name = "a stop that the agents have heeded"
 				}
 				all = append(all, Case{Name: fmt.Sprintf("%s: %s: %s", who(actor), what.name, name), told: []string{arena.Person},
-					act: func(s *scene) error {
-						id, err := s.comment(arena.Person, "/touchstone stop")
+					act: func(s *scene) {
+						id := s.comment(arena.Person, "/touchstone stop")
 						if seen {
-							err = s.then(err, s.settle)
+							s.settle()
 						}
-						return s.then(err, func() error { return what.do(s, id) })
+						what.do(s, id)
 					}})
 			}
 		}
-		all = append(all, Case{Name: who(actor) + ": edit of a review: a stop", act: func(s *scene) error {
-			id, err := s.submit(arena.Person, "COMMENT", "/touchstone stop")
-			return s.then(err, func() error { return s.editReview(actor, id, "Nice.") })
+		all = append(all, Case{Name: who(actor) + ": edit of a review: a stop", act: func(s *scene) {
+			s.editReview(actor, s.submit(arena.Person, "COMMENT", "/touchstone stop"), "Nice.")
 		}})
 	}
 	for name, text := range map[string]string{
@@ -47,10 +46,8 @@ func stops() []Case {
 		"ends in a mark of the agents'":       "/touchstone stop\n<!-- touchstone:waiting v1 0123456 label -->",
 		"stands behind a mark of the agents'": "<!-- touchstone:reply v1 1 -->\n/touchstone stop",
 	} {
-		all = append(all, Case{Name: "writer: comment: a stop that " + name + " is not heard", act: func(s *scene) error {
-			_, err := s.comment(arena.Person, text)
-			return err
-		}})
+		all = append(all, Case{Name: "writer: comment: a stop that " + name + " is not heard",
+			act: func(s *scene) { s.comment(arena.Person, text) }})
 	}
 	return all
 }

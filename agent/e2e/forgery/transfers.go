@@ -19,33 +19,28 @@ func renamed(r forge.Repo) forge.Repo { r.Name += "-moved"; return r }
 func given(r forge.Repo) forge.Repo { r.Owner = "newco"; return r }
 
 // transfer moves the repository to another name. The agents' settings keep the old one.
-func (s *scene) transfer(to func(forge.Repo) forge.Repo) error {
+func (s *scene) transfer(to func(forge.Repo) forge.Repo) {
 	next := to(s.ref.Repo)
 	s.note("%s is called %s", s.ref.Repo, next)
-	return s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name)
+	must(s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name))
 }
 
 // squat creates another repository under the old name, with the same branches and people, and opens the
 // author's pull request there again.
-func (s *scene) squat() error {
+func (s *scene) squat() {
 	from := s.Local(s.ref.Repo)
 	dir := filepath.Join(s.dir, "squatted", s.ref.Name+".git")
-	err := os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://"))))
-	if err == nil {
-		err = os.RemoveAll(filepath.Join(dir, "refs", "pull")) // its numbers start at 1 again
-	}
-	if err != nil {
-		return err
-	}
+	must(os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://")))))
+	must(os.RemoveAll(filepath.Join(dir, "refs", "pull"))) // its numbers start at 1 again
 	s.note("another repository takes the name %s", s.ref.Repo)
-	err = s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)})
+	must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
 	for _, a := range s.agents {
 		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
 			return "file://" + filepath.ToSlash(dir), "", nil
 		}
 		a.Reviewer.Remote = a.Remote
 	}
-	return s.then(err, func() error { return s.request(branch) })
+	s.request(branch)
 }
 
 // transfers returns the attacks by repositories that get another name, and by whoever takes the old one.
@@ -54,43 +49,40 @@ func transfers() []Case {
 	for what, to := range map[string]func(forge.Repo) forge.Repo{"another name": renamed, "another owner": given} {
 		for text, state := range map[string]string{defect: "not approved", held: "held"} {
 			all = append(all, Case{Name: fmt.Sprintf("owner: transfer: to %s, of what is %s", what, state), stage: stage{text: text}, moved: to,
-				act: func(s *scene) error { return s.transfer(to) }})
+				act: func(s *scene) { s.transfer(to) }})
 		}
 		all = append(all,
 			Case{Name: "legitimate: the repository has " + what + ", and the agents are told", Legitimate: true, moved: to,
-				act: func(s *scene) error { return s.transfer(to) }},
+				act: func(s *scene) { s.transfer(to) }},
 			Case{Name: fmt.Sprintf("owner: transfer: to %s, and another repository under the old name", what), unapproved: true,
-				act: func(s *scene) error {
+				act: func(s *scene) {
 					s.away = true
-					return s.then(s.transfer(to), s.squat)
+					s.transfer(to)
+					s.squat()
 				}},
 			Case{Name: fmt.Sprintf("owner: transfer: to %s, and another repository under the old name, with glass broken in the first", what),
 				stage: stage{text: defect},
-				act: func(s *scene) error {
-					_, err := s.comment(neutral, glass)
+				act: func(s *scene) {
+					s.comment(neutral, glass)
 					s.away = true
-					return s.then(err, func() error { return s.transfer(to) }, s.squat)
+					s.transfer(to)
+					s.squat()
 				}},
 		)
 		for before := range 6 {
 			all = append(all, Case{Name: fmt.Sprintf("owner: transfer: to %s, %d calls before the merge call", what, before), stage: fixedBase,
 				harmed: untold, moved: to,
-				act: func(s *scene) error {
-					calls, err := s.rehearse()
-					s.away = true
-					s.plan = plan{act: func() error { return s.transfer(to) }, at: calls - before}
-					return s.then(err, s.merge, func() error { return s.plan.err })
+				act: func(s *scene) {
+					calls := s.rehearse(nil)
+					s.mergeWith(calls-before, func() { s.transfer(to) })
 				}})
 		}
 	}
-	return append(all, Case{Name: "legitimate: a reviewer's new key, once the settings list it", Legitimate: true, act: func(s *scene) error {
-		err := s.then(s.rekey(), func() error {
-			_, err := s.comment(arena.Person, "/touchstone review")
-			return err
-		}, s.settle)
-		return s.then(err, s.listKey, func() error {
-			_, err := s.comment(arena.Person, "/touchstone resume the key is listed")
-			return err
-		})
+	return append(all, Case{Name: "legitimate: a reviewer's new key, once the settings list it", Legitimate: true, act: func(s *scene) {
+		s.rekey()
+		s.comment(arena.Person, "/touchstone review")
+		s.settle()
+		s.listKey()
+		s.comment(arena.Person, "/touchstone resume the key is listed")
 	}})
 }
