@@ -24,7 +24,7 @@ func TestRightsBelongToTheAccount(t *testing.T) {
 		&github.IssueComment{Body: github.String("fine")}))(t)
 	id := comment.GetUser().GetID()
 	said := func() *github.User {
-		return must(me.Issues.GetComment(ctx, "acme", "app", comment.GetID()))(t).GetUser()
+		return must(me.Issues.ListComments(ctx, "acme", "app", pr.GetNumber(), nil))(t)[0].GetUser()
 	}
 	may := func(login string) string {
 		level, answer, err := me.Repositories.GetPermissionLevel(ctx, "acme", "app", login)
@@ -104,9 +104,9 @@ func TestATransferredRepositoryIsFound(t *testing.T) {
 		found.GetBase().GetRepo().GetFullName() != "newco/app" {
 		t.Errorf("under the old name there is %d of %s", found.GetID(), found.GetBase().GetRepo().GetFullName())
 	}
-	comment := must(me.Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("still here")}))(t)
-	if found := must(me.Issues.GetComment(ctx, "newco", "app", comment.GetID()))(t); found.GetBody() != "still here" {
-		t.Errorf("what was said under the old name is %q", found.GetBody())
+	must(me.Issues.CreateComment(ctx, "acme", "app", pr.GetNumber(), &github.IssueComment{Body: github.String("still here")}))(t)
+	if found := must(me.Issues.ListComments(ctx, "newco", "app", pr.GetNumber(), nil))(t); found[0].GetBody() != "still here" {
+		t.Errorf("what was said under the old name is %q", found[0].GetBody())
 	}
 	w.push(author, "feature", map[string]string{"b.txt": "b\n"})
 	check(t, w.CreateRepo(ctx, githubsim.RepoOptions{Owner: "acme", Name: "other", Files: map[string]string{"other.txt": "other\n"}}))

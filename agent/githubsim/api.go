@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,11 +33,11 @@ type call struct {
 	link string
 }
 
-// reply is a response: body as JSON, text for a diff, or location for a redirect.
+// reply is a response: body as JSON, or location for a redirect.
 type reply struct {
 	status   int
 	body     any
-	text     string
+	encoded  []byte // body, once the endpoint has run
 	location string
 }
 
@@ -95,7 +94,7 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 		if c.link != "" {
 			w.Header().Set("Link", c.link)
 		}
-		writeReply(w, r, out)
+		writeReply(w, out)
 	}
 }
 
@@ -132,7 +131,7 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 		if err := enc.Encode(out.body); err != nil {
 			return reply{}, err
 		}
-		out.text = text.String()
+		out.encoded = text.Bytes()
 	}
 	return out, nil
 }
@@ -162,25 +161,15 @@ func (c *call) findPull(number string) (*pull, error) {
 	return nil, errNotFound
 }
 
-func writeReply(w http.ResponseWriter, r *http.Request, out reply) {
+func writeReply(w http.ResponseWriter, out reply) {
 	switch {
 	case out.body != nil:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	case out.text != "":
-		w.Header().Set("Content-Type", "application/vnd.github.diff; charset=utf-8")
 	case out.location != "":
 		w.Header().Set("Location", out.location)
 	}
-	if r.Method == http.MethodGet && out.status == http.StatusOK {
-		etag := fmt.Sprintf(`W/"%x"`, sha256.Sum256([]byte(out.text)))
-		w.Header().Set("ETag", etag)
-		if r.Header.Get("If-None-Match") == etag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
 	w.WriteHeader(out.status)
-	io.WriteString(w, out.text)
+	w.Write(out.encoded)
 }
 
 func writeRefusal(w http.ResponseWriter, err error) {

@@ -1,7 +1,6 @@
 package githubsim_test
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 
@@ -76,9 +75,5 @@ func TestRulesetsAreListed(t *testing.T) {
 	var rules []struct{ Type string }
 	if err := w.ask(author, http.MethodGet, "rules/branches/main", nil, &rules); err != nil || len(rules) != 3 {
 		t.Errorf("%+v, %v", rules, err)
-	}
-	if _, _, err := w.As("admin").Repositories.GetBranchProtection(t.Context(), "acme", "app", "main"); !errors.Is(err,
-		github.ErrBranchNotProtected) {
-		t.Errorf("a branch that only a ruleset is about has protection: %v", err)
 	}
 }

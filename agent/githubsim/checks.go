@@ -185,30 +185,6 @@ func (c *call) withCheckRun() (*checkRun, error) {
 	return nil, errNotFound
 }
 
-func (c *call) getCheckRun() (reply, error) {
-	run, err := c.withCheckRun()
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(c.renderCheckRun(run))
-}
-
-func (c *call) updateCheckRun() (reply, error) {
-	run, err := c.withCheckRun()
-	if err != nil {
-		return reply{}, err
-	}
-	if !c.user.App || run.suite.app != c.user {
-		return reply{}, refuse(http.StatusForbidden, "Invalid app_id `0` - check run can only be modified by the GitHub App that created it.")
-	}
-	var in checkRunInput
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
-	c.fillCheckRun(run, in)
-	return ok(c.renderCheckRun(run))
-}
-
 // complete completes a check run, and its suite if it was the last.
 func (s *Sim) complete(r *repo, by *account, run *checkRun, conclusion string) {
 	run.status, run.conclusion, run.completed = "completed", conclusion, s.now()

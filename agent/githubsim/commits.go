@@ -252,43 +252,12 @@ func (c *call) getBranch() (reply, error) {
 		return reply{}, err
 	}
 	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
-	rule, protected := c.repo.protected[name]
+	_, protected := c.repo.protected[name]
 	return ok(object{
 		"name": name, "commit": full, "protected": protected, "protection_url": self + "/protection",
-		"_links":     object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
-		"protection": object{"enabled": protected, "required_status_checks": c.renderRequired(rule, self)},
+		"_links": object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
+		"protection": object{"enabled": protected},
 	})
-}
-
-func (c *call) renderRequired(rule Protection, branch string) object {
-	checks := each(rule.RequiredChecks, func(name string) object { return object{"context": name, "app_id": nil} })
-	contexts := rule.RequiredChecks
-	if contexts == nil {
-		contexts = []string{}
-	}
-	url := branch + "/protection/required_status_checks"
-	return object{"url": url, "contexts_url": url + "/contexts", "strict": rule.Strict, "enforcement_level": "everyone", "contexts": contexts,
-		"checks": checks}
-}
-
-func (c *call) getProtection() (reply, error) {
-	if err := c.needAdmin(); err != nil {
-		return reply{}, err
-	}
-	name := c.r.PathValue("branch")
-	rule, protected := c.repo.protected[name]
-	if !protected || rule.Ruleset {
-		return reply{}, refuse(http.StatusNotFound, "Branch not protected")
-	}
-	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
-	out := object{"url": self + "/protection", "required_status_checks": c.renderRequired(rule, self)}
-	if rule.Approvals > 0 || len(rule.CodeOwners) > 0 {
-		out["required_pull_request_reviews"] = object{
-			"url": self + "/protection/required_pull_request_reviews", "dismiss_stale_reviews": false,
-			"require_code_owner_reviews": len(rule.CodeOwners) > 0, "required_approving_review_count": rule.Approvals,
-		}
-	}
-	return ok(out)
 }
 
 // getContents serves a file as JSON with base64, or a directory as a list.

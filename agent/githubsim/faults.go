@@ -2,8 +2,6 @@ package githubsim
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"time"
 )
@@ -37,37 +35,28 @@ type Fault struct {
 type Faults struct {
 	// NullMergeable answers this many reads of a pull request as if its
 	// mergeability were still being computed.
-	NullMergeable int `json:"null_mergeable"`
+	NullMergeable int
 	// MoveHead and MoveBase make another login push to the head or the base of a pull request right before this
 	// many of its merges.
-	MoveHead int `json:"move_head"`
-	MoveBase int `json:"move_base"`
+	MoveHead int
+	MoveBase int
 	// DuplicateDeliveries sends this many webhooks twice; LoseDeliveries drops this many after recording them
 	// as failed.
-	DuplicateDeliveries int `json:"duplicate_deliveries"`
-	LoseDeliveries      int `json:"lose_deliveries"`
+	DuplicateDeliveries int
+	LoseDeliveries      int
 	// ShuffleDeliveries holds back each hook's webhooks until there are this many, and then sends them in
 	// reverse order. Zero sends the held ones.
-	ShuffleDeliveries int `json:"shuffle_deliveries"`
+	ShuffleDeliveries int
 	// HoldMergeQueue keeps merge queues from merging.
-	HoldMergeQueue bool `json:"hold_merge_queue"`
+	HoldMergeQueue bool
 	// DeliveryDelayMS delays each webhook by this many milliseconds.
-	DeliveryDelayMS int `json:"delivery_delay_ms"`
+	DeliveryDelayMS int
 	// FailRequests answers this many requests of FailLogin (empty: any login) with FailStatus and, if positive,
 	// Retry-After in seconds.
-	FailRequests      int    `json:"fail_requests"`
-	FailLogin         string `json:"fail_login"`
-	FailStatus        int    `json:"fail_status"`
-	FailRetryAfterSec int    `json:"fail_retry_after_sec"`
-}
-
-// ReadFaults reads faults from JSON; an unknown key is an error that names the key.
-func ReadFaults(from io.Reader) (Faults, error) {
-	var f Faults
-	dec := json.NewDecoder(from)
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&f)
-	return f, err
+	FailRequests      int
+	FailLogin         string
+	FailStatus        int
+	FailRetryAfterSec int
 }
 
 // SetFaults replaces the faults.

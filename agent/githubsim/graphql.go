@@ -32,7 +32,6 @@ func (c *call) graphQL() (reply, error) {
 		"viewer":     graphql.Resolver(func(args) (any, error) { return c.userNode(c.user, "User"), nil }),
 		"repository": graphql.Resolver(c.repositoryField),
 		"node":       graphql.Resolver(func(a args) (any, error) { return c.nodeByID(a.Text("id")), nil }),
-		"rateLimit":  graphql.Resolver(c.rateLimitField),
 	}}
 	mutation := &graphql.Object{Type: "Mutation", Fields: fields{
 		"markPullRequestReadyForReview": c.draftMutation("MarkPullRequestReadyForReviewPayload", false),
@@ -58,13 +57,6 @@ func nodes[T any](items []T, render func(T) node) []node {
 		out = append(out, render(item))
 	}
 	return out
-}
-
-func (c *call) rateLimitField(args) (any, error) {
-	l := c.user.limit()
-	return &graphql.Object{Type: "RateLimit", Fields: fields{
-		"limit": hourlyLimit, "cost": 1, "remaining": max(0, l.remaining), "used": l.used, "resetAt": stamp(l.reset), "nodeCount": 0,
-	}}, nil
 }
 
 // userNode renders a User, or a Bot for an app. The kind "User" is for fields such as viewer, which the schema

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"strconv"
@@ -26,16 +25,12 @@ func signedIn(r *http.Request) *account {
 	return a
 }
 
-// Handler serves REST below / and /api/v3/, GraphQL at /graphql and /api/graphql, git below /OWNER/NAME.git/,
-// and the faults of a standalone simulator at /_sim/faults. The process that listens must also call Run.
+// Handler serves REST below / and /api/v3/, GraphQL at /graphql and /api/graphql, and git below /OWNER/NAME.git/.
+// The process that listens must also call Run.
 func (s *Sim) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Date", s.now().Format(http.TimeFormat))
-	if r.URL.Path == "/_sim/faults" {
-		s.serveFaults(w, r)
-		return
-	}
 	if strings.HasPrefix(r.URL.Path, logs) {
 		s.serveLog(w, r)
 		return
@@ -97,7 +92,6 @@ func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
 		writeRefusal(w, refuse(http.StatusForbidden, "API rate limit exceeded for %s.", who.Login))
 		return
 	}
-	counted := &statusWriter{ResponseWriter: w}
 	prefix := ""
 	switch {
 	case r.URL.Path == "/api/graphql":
@@ -105,10 +99,7 @@ func (s *Sim) serveAPI(w http.ResponseWriter, r *http.Request, who *account) {
 	case strings.HasPrefix(r.URL.Path, "/api/v3/"):
 		prefix = "/api/v3"
 	}
-	http.StripPrefix(prefix, s.byNumber(s.mux)).ServeHTTP(counted, r)
-	if counted.status == http.StatusNotModified {
-		s.refund(who)
-	}
+	http.StripPrefix(prefix, s.byNumber(s.mux)).ServeHTTP(w, r)
 }
 
 type grantKey struct{}
@@ -166,13 +157,6 @@ func (s *Sim) spend(a *account) limit {
 	return a.limit()
 }
 
-// refund returns a request that GitHub does not count, such as a 304.
-func (s *Sim) refund(a *account) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.used--
-}
-
 func (a *account) limit() limit {
 	return limit{used: a.used, remaining: hourlyLimit - a.used, reset: a.reset}
 }
@@ -184,24 +168,6 @@ func (l limit) describe(h http.Header) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(l.reset.Unix(), 10))
 	h.Set("X-RateLimit-Resource", "core")
 	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
-}
-
-func (c *call) rateLimit() (reply, error) {
-	c.user.used-- // this request is free
-	l := c.user.limit()
-	core := object{"limit": hourlyLimit, "remaining": max(0, l.remaining), "used": l.used, "reset": l.reset.Unix()}
-	return ok(object{"rate": core, "resources": object{"core": core, "search": core, "graphql": core}})
-}
-
-// statusWriter remembers the status that it passes on.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
 }
 
 // heldResponse holds a response back until it is sent, or dropped.
@@ -221,17 +187,4 @@ func (w *heldResponse) sendTo(to http.ResponseWriter) {
 		to.WriteHeader(w.status)
 	}
 	to.Write(w.body.Bytes())
-}
-
-func (s *Sim) serveFaults(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPut || r.Method == http.MethodPost {
-		faults, err := ReadFaults(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil {
-			http.Error(w, "the body must be the JSON of the faults: "+err.Error(), http.StatusBadRequest)
-			return
-		}
-		s.SetFaults(faults)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(s.Faults())
 }

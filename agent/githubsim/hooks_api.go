@@ -131,8 +131,6 @@ func withHook(run func(c *call, h *hook) (reply, error)) endpoint {
 	}
 }
 
-func (c *call) getHook(h *hook) (reply, error) { return ok(c.renderHook(h)) }
-
 func (c *call) updateHook(h *hook) (reply, error) {
 	changed := *h
 	if err := c.fillHook(&changed); err != nil {
@@ -140,12 +138,6 @@ func (c *call) updateHook(h *hook) (reply, error) {
 	}
 	*h = changed
 	return ok(c.renderHook(h))
-}
-
-func (c *call) deleteHook(h *hook) (reply, error) {
-	h.of.hooks = slices.DeleteFunc(h.of.hooks, func(other *hook) bool { return other == h })
-	h.held = nil
-	return noContent()
 }
 
 func (c *call) pingHook(h *hook) (reply, error) {

@@ -61,8 +61,6 @@ func withComment(run func(c *call, cm *comment) (reply, error)) endpoint {
 	}
 }
 
-func (c *call) getComment(cm *comment) (reply, error) { return ok(c.renderComment(cm)) }
-
 func (c *call) updateComment(cm *comment) (reply, error) {
 	if cm.author != c.user {
 		if err := c.needWrite(); err != nil {
@@ -132,25 +130,6 @@ func (c *call) addLabels() (reply, error) {
 	}
 	if err := c.needTriage(); err != nil {
 		return reply{}, err
-	}
-	for _, name := range names {
-		c.addLabel(name)
-	}
-	return c.renderLabels()
-}
-
-func (c *call) setLabels() (reply, error) {
-	names, err := c.labelNames()
-	if err != nil {
-		return reply{}, err
-	}
-	if err := c.needTriage(); err != nil {
-		return reply{}, err
-	}
-	for _, l := range slices.Clone(c.pull.labels) {
-		if !slices.Contains(names, l.name) {
-			c.dropLabel(l)
-		}
 	}
 	for _, name := range names {
 		c.addLabel(name)

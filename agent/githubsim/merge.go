@@ -135,46 +135,8 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 		return git.CommitTree(tree, by.ident(), github, message, base, p.headSHA)
 	case "squash":
 		return git.CommitTree(tree, p.author.ident(), github, message, base)
-	case "rebase":
-		return s.rebase(ctx, p)
 	}
 	return "", errUnknownMethod
-}
-
-// rebase replays each commit of the head on the base, except merge commits.
-func (s *Sim) rebase(ctx context.Context, p *pull) (string, error) {
-	git, onto := p.repo.git, p.base()
-	diff, err := p.repo.git.Compare(ctx, onto, p.headSHA)
-	if err != nil {
-		return "", err
-	}
-	for _, cm := range diff.Commits {
-		if len(cm.Parents) != 1 {
-			continue
-		}
-		author := cm.AuthorName + " <" + cm.AuthorMail + ">"
-		// A stand-in commit with cm's parent and the files of onto turns an ordinary merge with cm into a
-		// cherry-pick of cm.
-		target, err := git.Commit(onto)
-		if err != nil {
-			return "", err
-		}
-		stand, err := git.CommitTree(target.Tree, author, author, "stand-in", cm.Parents[0])
-		if err != nil {
-			return "", err
-		}
-		tree, err := git.MergeTree(ctx, stand, cm.SHA)
-		if err != nil {
-			return "", err
-		}
-		if tree == "" {
-			return "", errNotMergeable
-		}
-		if onto, err = git.CommitTree(tree, author, author, cm.Message, onto); err != nil {
-			return "", err
-		}
-	}
-	return onto, nil
 }
 
 // markMerged closes a pull request as merged by the commit sha.

@@ -133,7 +133,7 @@ func TestHeadMovesRightBeforeTheMerge(t *testing.T) {
 }
 
 func TestMergeMethods(t *testing.T) {
-	for method, parents := range map[string]int{"squash": 1, "merge": 2, "rebase": 1} {
+	for method, parents := range map[string]int{"squash": 1, "merge": 2} {
 		t.Run(method, func(t *testing.T) {
 			w := start(t, nil, githubsim.RepoOptions{})
 			w.open("feature", map[string]string{"a.txt": "a\n"})

@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,37 +12,17 @@ import (
 	"touchstone/agent/githubsim/bare"
 )
 
-// GitHub's limits on a diff requested as text, and on the list of files.
+// GitHub's limits on the files of a comparison, and of a pull request.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/repository-limits
 const (
 	maxDiffFiles = 300
-	maxDiffLines = 20_000
 	maxFiles     = 3000
 )
 
 func (c *call) listPulls() (reply, error) {
-	query := c.r.URL.Query()
-	state := query.Get("state")
-	if state == "" {
-		state = "open"
-	}
-	var out []*pull
-	for _, p := range c.repo.sortedPulls() {
-		head := p.headRepo.owner + ":" + p.headRef
-		if state != "all" && p.state() != state ||
-			query.Get("base") != "" && query.Get("base") != p.baseRef ||
-			query.Get("head") != "" && query.Get("head") != head {
-			continue
-		}
-		out = append(out, p)
-	}
-	if query.Get("sort") == "updated" {
-		slices.SortStableFunc(out, func(a, b *pull) int { return a.updated.Compare(b.updated) })
-	}
-	ascending := query.Get("direction") == "asc" || query.Get("direction") == "" && query.Get("sort") != "" && query.Get("sort") != "created"
-	if !ascending {
-		slices.Reverse(out)
-	}
+	state := cmp.Or(c.r.URL.Query().Get("state"), "open")
+	out := slices.DeleteFunc(c.repo.sortedPulls(), func(p *pull) bool { return state != "all" && p.state() != state })
+	slices.Reverse(out)
 	return ok(each(page(c, out), c.sim.renderPull))
 }
 
@@ -112,32 +93,11 @@ func (s *Sim) headRepo(r *repo, owner string) *repo {
 }
 
 func (c *call) getPull() (reply, error) {
-	switch accept := c.r.Header.Get("Accept"); {
-	case strings.Contains(accept, "diff"):
-		return c.pullDiff()
-	default:
-		full, err := c.sim.renderFullPull(c.ctx, c.pull)
-		if err == nil && spendFault(&c.sim.faults.NullMergeable) {
-			full["mergeable"], full["rebaseable"], full["mergeable_state"] = nil, nil, "unknown"
-		}
-		return reply{status: http.StatusOK, body: full}, err
+	full, err := c.sim.renderFullPull(c.ctx, c.pull)
+	if err == nil && spendFault(&c.sim.faults.NullMergeable) {
+		full["mergeable"], full["rebaseable"], full["mergeable_state"] = nil, nil, "unknown"
 	}
-}
-
-func (c *call) pullDiff() (reply, error) {
-	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
-	if err != nil {
-		return reply{}, err
-	}
-	if len(diff.Files) > maxDiffFiles || diff.Additions+diff.Deletions > maxDiffLines {
-		return reply{}, &refusal{
-			status:  http.StatusNotAcceptable,
-			message: fmt.Sprintf("Sorry, the diff exceeded the maximum number of files (%d) or lines (%d).", maxDiffFiles, maxDiffLines),
-			details: []object{{"resource": "PullRequest", "field": "diff", "code": "too_large"}},
-		}
-	}
-	text, err := c.repo.git.Run(c.ctx, "diff-tree", "-r", "-M", "-p", diff.MergeBase, c.pull.headSHA)
-	return reply{status: http.StatusOK, text: text + "\n"}, err
+	return reply{status: http.StatusOK, body: full}, err
 }
 
 // renderFullPull renders a pull request as in GET, with the computed fields.

@@ -192,25 +192,6 @@ func withReview(run func(c *call, rv *review) (reply, error)) endpoint {
 
 func (c *call) getReview(rv *review) (reply, error) { return ok(c.renderReview(rv)) }
 
-func (c *call) submitReview(rv *review) (reply, error) {
-	var in reviewInput
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
-	if rv.state != "PENDING" || in.Event == "" {
-		return reply{}, textRefusal("Could not submit the review: it is not pending, or the event is missing")
-	}
-	if in.Body == "" {
-		in.Body = rv.body
-	}
-	if err := c.checkReview(in.Event, in.Body, len(rv.comments) > 0); err != nil {
-		return reply{}, err
-	}
-	rv.body = in.Body
-	c.submit(rv, in.Event)
-	return ok(c.renderReview(rv))
-}
-
 // updateReview changes the body; its author may do that, and everyone with write access.
 // https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
 func (c *call) updateReview(rv *review) (reply, error) {
@@ -272,10 +253,6 @@ func (c *call) renderReviewComment(rc *reviewComment) object {
 
 type reviewersInput struct {
 	Reviewers []string `json:"reviewers"`
-}
-
-func (c *call) requestedReviewers() (reply, error) {
-	return ok(object{"users": each(c.pull.requested, c.sim.renderUser), "teams": []object{}})
 }
 
 func (c *call) requestReviewers() (reply, error) {

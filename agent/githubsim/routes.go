@@ -16,22 +16,19 @@ func (s *Sim) routes() *http.ServeMux {
 	routes := map[string]endpoint{
 		"GET /user":          (*call).getUser,
 		"GET /users/{login}": (*call).getUserByLogin,
-		"GET /rate_limit":    (*call).rateLimit,
 		"GET " + repo:        (*call).getRepo,
 		"GET " + repo + "/collaborators/{login}/permission": (*call).getPermission,
 
-		"POST " + repo + "/issues":               (*call).createIssue,
-		"POST " + issue + "/comments":            (*call).createComment,
-		"GET " + repo + "/issues/{issue}/{part}": (*call).getIssuePart,
-		"PATCH " + comment:                       withComment((*call).updateComment),
-		"DELETE " + comment:                      withComment((*call).deleteComment),
-		"POST " + issue + "/labels":              (*call).addLabels,
-		"PUT " + issue + "/labels":               (*call).setLabels,
-		"DELETE " + issue + "/labels/{name}":     (*call).removeLabel,
+		"POST " + repo + "/issues":           (*call).createIssue,
+		"POST " + issue + "/comments":        (*call).createComment,
+		"GET " + issue + "/comments":         (*call).listComments,
+		"GET " + issue + "/labels":           (*call).renderLabels,
+		"PATCH " + comment:                   withComment((*call).updateComment),
+		"DELETE " + comment:                  withComment((*call).deleteComment),
+		"POST " + issue + "/labels":          (*call).addLabels,
+		"DELETE " + issue + "/labels/{name}": (*call).removeLabel,
 
 		"POST " + repo + "/check-runs":                  (*call).createCheckRun,
-		"GET " + repo + "/check-runs/{run}":             (*call).getCheckRun,
-		"PATCH " + repo + "/check-runs/{run}":           (*call).updateCheckRun,
 		"GET " + repo + "/check-runs/{run}/annotations": (*call).getAnnotations,
 		"GET " + repo + "/actions/jobs/{run}/logs":      (*call).getJobLog,
 		"POST " + repo + "/statuses/{sha}":              (*call).createStatus,
@@ -44,7 +41,6 @@ func (s *Sim) routes() *http.ServeMux {
 		"GET " + repo + "/contents/{path...}":           (*call).getContents,
 		"GET " + repo + "/activity":                     (*call).listActivities,
 		"GET " + branch:                                 (*call).getBranch,
-		"GET " + branch + "/protection":                 (*call).getProtection,
 		"POST " + branch + "/rename":                    (*call).renameBranch,
 		"GET " + repo + "/rules/branches/{branch}":      (*call).branchRules,
 		"POST /graphql":                                 (*call).graphQL,
@@ -75,9 +71,7 @@ func hookRoutes(hooks string) map[string]endpoint {
 	maps.Copy(routes, map[string]endpoint{
 		"GET " + hooks:                    (*call).listHooks,
 		"POST " + hooks:                   (*call).createHook,
-		"GET " + hooks + "/{hook}":        withHook((*call).getHook),
 		"PATCH " + hooks + "/{hook}":      withHook((*call).updateHook),
-		"DELETE " + hooks + "/{hook}":     withHook((*call).deleteHook),
 		"POST " + hooks + "/{hook}/pings": withHook((*call).pingHook),
 	})
 	return routes
@@ -103,10 +97,8 @@ func pullRoutes(pulls string) map[string]endpoint {
 		"GET " + pull + "/commits":  (*call).pullCommits,
 		"GET " + pull + "/comments": (*call).pullComments,
 		"POST " + pull + "/comments/{comment}/replies": (*call).createReply,
-		"GET " + pull + "/merge":                       (*call).isMerged,
 		"PUT " + pull + "/merge":                       (*call).mergePull,
 		"PUT " + pull + "/update-branch":               (*call).updateBranch,
-		"GET " + pull + "/requested_reviewers":         (*call).requestedReviewers,
 		"POST " + pull + "/requested_reviewers":        (*call).requestReviewers,
 		"DELETE " + pull + "/requested_reviewers":      (*call).unrequestReviewers,
 
@@ -115,35 +107,6 @@ func pullRoutes(pulls string) map[string]endpoint {
 		"GET " + reviews + "/{review}":            withReview((*call).getReview),
 		"PUT " + reviews + "/{review}":            withReview((*call).updateReview),
 		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
-		"POST " + reviews + "/{review}/events":    withReview((*call).submitReview),
 		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),
 	}
-}
-
-func (c *call) isMerged() (reply, error) {
-	if !c.pull.merged {
-		return reply{}, errNotFound
-	}
-	return noContent()
-}
-
-// getIssuePart distinguishes /issues/comments/ID from /issues/NUMBER/comments, because http.ServeMux rejects
-// the two patterns as ambiguous.
-func (c *call) getIssuePart() (reply, error) {
-	issue, part := c.r.PathValue("issue"), c.r.PathValue("part")
-	if issue == "comments" {
-		c.r.SetPathValue("comment", part)
-		return withComment((*call).getComment)(c)
-	}
-	var err error
-	if c.pull, err = c.findPull(issue); err != nil {
-		return reply{}, err
-	}
-	switch part {
-	case "comments":
-		return c.listComments()
-	case "labels":
-		return c.renderLabels()
-	}
-	return reply{}, errNotFound
 }

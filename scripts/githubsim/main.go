@@ -39,16 +39,14 @@ The users file lists who may sign in, in JSON or YAML:
     token: admin-secret
     admin: true
 
-An app (app: true) may write check runs. PUT /_sim/faults takes JSON such as
-{"null_mergeable": 3, "lose_deliveries": 1, "move_base": 1}; GET shows what is
-left of it and names every fault there is.`
+An app (app: true) may write check runs.`
 
 const example = `  githubsim --repo ./repos --users users.yaml --ci 'go test ./...'
   githubsim --listen 127.0.0.1:8090 --repo acme/app.git --users users.yaml`
 
 type options struct {
-	listen, repo, users, ci, faults, addressFile string
-	ciTimeout                                    time.Duration
+	listen, repo, users, ci, addressFile string
+	ciTimeout                            time.Duration
 }
 
 func main() {
@@ -74,7 +72,6 @@ func command() *cobra.Command {
 	flags.StringVar(&o.users, "users", "", "file that lists the users and their tokens")
 	flags.StringVar(&o.ci, "ci", "", "shell command that decides the check run of each new head, run in a checkout of it")
 	flags.DurationVar(&o.ciTimeout, "ci-timeout", 2*time.Minute, "how long the command may take before the check run is timed_out")
-	flags.StringVar(&o.faults, "faults", "", "faults from the start, as JSON")
 	flags.StringVar(&o.addressFile, "address-file", "", "file to write the base URL to once it answers")
 	for _, name := range []string{"repo", "users"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -89,12 +86,6 @@ func (o options) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var faults githubsim.Faults
-	if o.faults != "" {
-		if faults, err = githubsim.ReadFaults(strings.NewReader(o.faults)); err != nil {
-			return fmt.Errorf("--faults is not the JSON of faults: %w", err)
-		}
-	}
 	ln, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w; choose another --listen, or port 0 for a free one", err)
@@ -106,15 +97,13 @@ func (o options) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer done()
-	sim.SetFaults(faults)
 	if o.addressFile != "" {
 		if err := atomicfile.Write(o.addressFile, []byte(url+"\n")); err != nil {
 			return fmt.Errorf("write --address-file: %w", err)
 		}
 	}
 	fmt.Fprintf(out, "githubsim: %s serves %s\n", url, strings.Join(sim.Repos(), ", "))
-	fmt.Fprintf(out, "  REST     %s/api/v3/\n  GraphQL  %s/api/graphql\n  git      %s/OWNER/NAME.git\n  faults   %s/_sim/faults\n",
-		url, url, url, url)
+	fmt.Fprintf(out, "  REST     %s/api/v3/\n  GraphQL  %s/api/graphql\n  git      %s/OWNER/NAME.git\n", url, url, url)
 	for _, u := range users {
 		fmt.Fprintf(out, "  user     %s\n", u.Login)
 	}

@@ -144,22 +144,6 @@ func TestStandaloneEndsWithItsCI(t *testing.T) {
 	}
 }
 
-func TestFaultsOverHTTP(t *testing.T) {
-	url, _ := standalone(t, "--repo", filepath.Dir(filepath.Dir(bareRepo(t))), "--users", usersFile(t), "--faults", `{"null_mergeable":2}`)
-	if left := post(t, "GET", url+"/_sim/faults", ""); left["null_mergeable"] != 2.0 {
-		t.Fatalf("faults from the flag: %v", left)
-	}
-	post(t, "PUT", url+"/_sim/faults", `{"fail_requests":1,"fail_status":429,"fail_retry_after_sec":7}`)
-	resp, err := http.Get(url + "/user")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "7" {
-		t.Fatalf("got %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
-	}
-}
-
 func TestCIConclusions(t *testing.T) {
 	for _, tt := range []struct {
 		line, want string
@@ -203,7 +187,6 @@ func TestBadInputIsSaidInASentence(t *testing.T) {
 		"unknown key":       {[]string{"--repo", t.TempDir(), "--users", typo}, "passwort"},
 		"some other file":   {[]string{"--repo", t.TempDir(), "--users", os.Args[0]}, "is it the right file?"},
 		"port taken":        {[]string{"--repo", t.TempDir(), "--users", users, "--listen", ln.Addr().String()}, "choose another --listen"},
-		"bad faults":        {[]string{"--repo", t.TempDir(), "--users", users, "--faults", "{"}, "--faults"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := command()

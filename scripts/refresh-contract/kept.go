@@ -4,16 +4,15 @@ package main
 const kept = `
 /user get
 /users/{username} get
-/rate_limit get
 /repos/{owner}/{repo} get
 /repos/{owner}/{repo}/hooks get post
-/repos/{owner}/{repo}/hooks/{hook_id} get patch delete
+/repos/{owner}/{repo}/hooks/{hook_id} patch
 /repos/{owner}/{repo}/hooks/{hook_id}/pings post
 /repos/{owner}/{repo}/hooks/{hook_id}/deliveries get
 /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id} get
 /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts post
 /orgs/{org}/hooks get post
-/orgs/{org}/hooks/{hook_id} get patch delete
+/orgs/{org}/hooks/{hook_id} patch
 /orgs/{org}/hooks/{hook_id}/pings post
 /orgs/{org}/hooks/{hook_id}/deliveries get
 /orgs/{org}/hooks/{hook_id}/deliveries/{delivery_id} get
@@ -31,23 +30,21 @@ const kept = `
 /repos/{owner}/{repo}/pulls/{pull_number} get patch
 /repos/{owner}/{repo}/pulls/{pull_number}/files get
 /repos/{owner}/{repo}/pulls/{pull_number}/commits get
-/repos/{owner}/{repo}/pulls/{pull_number}/merge get put
+/repos/{owner}/{repo}/pulls/{pull_number}/merge put
 /repos/{owner}/{repo}/pulls/{pull_number}/update-branch put
-/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers get post delete
+/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers post delete
 /repos/{owner}/{repo}/pulls/{pull_number}/comments get
 /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies post
 /repos/{owner}/{repo}/pulls/{pull_number}/reviews get post
 /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id} get put
 /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments get
-/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/events post
 /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals put
 /repos/{owner}/{repo}/issues post
-/repos/{owner}/{repo}/issues/comments/{comment_id} get patch delete
+/repos/{owner}/{repo}/issues/comments/{comment_id} patch delete
 /repos/{owner}/{repo}/issues/{issue_number}/comments get post
-/repos/{owner}/{repo}/issues/{issue_number}/labels get post put
+/repos/{owner}/{repo}/issues/{issue_number}/labels get post
 /repos/{owner}/{repo}/issues/{issue_number}/labels/{name} delete
 /repos/{owner}/{repo}/check-runs post
-/repos/{owner}/{repo}/check-runs/{check_run_id} get patch
 /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations get
 /repos/{owner}/{repo}/actions/jobs/{job_id}/logs get
 /repos/{owner}/{repo}/commits/{ref}/check-runs get
@@ -61,7 +58,6 @@ const kept = `
 /repos/{owner}/{repo}/git/refs/{ref} patch delete
 /repos/{owner}/{repo}/git/commits/{commit_sha} get
 /repos/{owner}/{repo}/branches/{branch} get
-/repos/{owner}/{repo}/branches/{branch}/protection get
 /repos/{owner}/{repo}/branches/{branch}/rename post
 /repos/{owner}/{repo}/rules/branches/{branch} get
 /repos/{owner}/{repo}/activity get
