@@ -5,16 +5,17 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
+	"touchstone/worktree/steps"
 )
 
 // takeOver renames an account and gives its login to the thief, with a role in the repository. Until the case
 // is over, the account exists under another login and can read.
 func (s *scene) takeOver(login, role string) {
 	old := login + "-renamed"
-	must(s.Sim.Rename(login, old))
+	steps.Must(s.Sim.Rename(login, old))
 	s.note("%s renames itself and leaves, and a thief takes the login with the role %q", login, role)
 	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, login) })
-	must(s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}))
+	steps.Must(s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(thief)}))
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(login) })
 	s.away = true
 	s.permit(old, "read")
@@ -24,10 +25,10 @@ func (s *scene) takeOver(login, role string) {
 // takeSlug renames CI's App, and gives its slug to another App with write access.
 func (s *scene) takeSlug() {
 	old := arena.CI + "-renamed"
-	must(s.Sim.Rename(arena.CI, old))
+	steps.Must(s.Sim.Rename(arena.CI, old))
 	s.note("%s is renamed, and another App takes the slug", arena.CI)
 	s.undo = append(s.undo, func() error { return s.Sim.Rename(old, arena.CI) })
-	must(s.Sim.AddUser(githubsim.User{Login: arena.CI, Token: arena.Token(thief), App: true}))
+	steps.Must(s.Sim.AddUser(githubsim.User{Login: arena.CI, Token: arena.Token(thief), App: true}))
 	s.undo = append(s.undo, func() error { return s.Sim.Delete(arena.CI) })
 	s.permit(arena.CI, "write")
 }
@@ -45,7 +46,7 @@ func (s *scene) leaveApp(login string) {
 func (s *scene) leaves(u githubsim.User) {
 	s.note("%s deletes the account", u.Login)
 	s.undo = append(s.undo, func() error { return s.Sim.AddUser(u) })
-	must(s.Sim.Delete(u.Login))
+	steps.Must(s.Sim.Delete(u.Login))
 }
 
 // identities returns the attacks by accounts that are not what their login says.
@@ -90,7 +91,7 @@ func identities() []Case {
 				s.merge()
 				signed := s.reviewsOf(arena.Judge)
 				if len(signed) != 2 || signed[0].State != "APPROVED" || signed[1].State != "CHANGES_REQUESTED" {
-					fail("the reviewer did not approve and then object: %+v", signed)
+					steps.Fail("the reviewer did not approve and then object: %+v", signed)
 				}
 				s.takeOver(arena.Judge, "write")
 				s.submit(thief, "APPROVE", signed[0].Body)

@@ -13,6 +13,7 @@ import (
 	"touchstone/agent/worker"
 
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // posted is a review or a comment, as GitHub returns it.
@@ -38,9 +39,7 @@ func (s *scene) comments() (all []posted) {
 
 // pull returns the current state of the pull request.
 func (s *scene) pull() arena.Pull {
-	p, err := s.Pull(s.ctx, s.ref)
-	must(err)
-	return p
+	return steps.Got(s.Pull(s.ctx, s.ref))
 }
 
 // inspect determines the result of the case.
@@ -103,14 +102,13 @@ func (s *scene) approvable(c Case) bool {
 
 // why returns the account that `touchstone why` gives.
 func (s *scene) why() audit.Chain {
-	client, err := s.Client(arena.Owner)
-	must(err)
+	client := steps.Got(s.Client(arena.Owner))
 	a := s.agent(decide.Author, arena.Author)
 	cfg := a.Config()
 	chain, err := audit.Gather(s.ctx, client, s.ref, audit.Settings{
 		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: worker.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
 	})
-	must(err)
+	steps.Must(err)
 	return chain
 }
 
@@ -120,7 +118,7 @@ const nothingMissing = "nothing that GitHub shows"
 // untruths returns what the account says although it is untrue, and what it fails to say.
 func (s *scene) untruths(p arena.Pull, chain audit.Chain, c Case) (wrong []string) {
 	var text strings.Builder
-	must(chain.Write(&text))
+	steps.Must(chain.Write(&text))
 	s.note("%s", strings.TrimSpace(text.String()))
 	approvable := s.approvable(c)
 	missing := strings.Join(chain.Missing, "; ")

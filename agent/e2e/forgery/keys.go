@@ -11,13 +11,14 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/trust"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // rekey gives the reviewer's machine another key.
 func (s *scene) rekey() {
 	a := s.agent(decide.Reviewer, arena.Judge)
 	_, key, err := ed25519.GenerateKey(nil)
-	must(err)
+	steps.Must(err)
 	a.Key, a.Reviewer.Key = key, key
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 // The line for which the model has a nit, and its suggestion.
@@ -90,16 +91,15 @@ func amended(s *scene) {
 func (s *scene) withEdit() string {
 	record, err := verdict.ParseRecord(s.ownReview().Body)
 	if err != nil || len(record.Edits) != 1 {
-		fail("the approval proposes %+v: %w", record.Edits, err)
+		steps.Fail("the approval proposes %+v: %w", record.Edits, err)
 	}
 	e := record.Edits[0]
 	forged, ok := verdict.NewEdit(e.Finding, e.Path, e.First, e.Last, "\t"+defect, []byte(source(misspelt)))
 	if !ok {
-		fail("%+v cannot be forged", e)
+		steps.Fail("%+v cannot be forged", e)
 	}
 	record.Edits[0] = forged
-	seal, err := record.Seal(verdict.Signer{})
-	must(err)
+	seal := steps.Got(record.Seal(verdict.Signer{}))
 	return "Fine.\n\n" + seal
 }
 

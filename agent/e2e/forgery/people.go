@@ -7,6 +7,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 const sandbox = "sandbox"
@@ -157,7 +158,7 @@ func reviews() []Case {
 					s.review()
 					own := s.ownReview()
 					if own.State != "CHANGES_REQUESTED" {
-						fail("the reviewer did not object but %s", own.State)
+						steps.Fail("the reviewer did not object but %s", own.State)
 					}
 					s.away = true
 					silence(s, own.ID)
@@ -166,7 +167,7 @@ func reviews() []Case {
 					act: func(s *scene) {
 						theirs := s.reviewsOf(second)
 						if len(theirs) != 1 || theirs[0].State != "CHANGES_REQUESTED" {
-							fail("the other reviewer did not object: %+v", theirs)
+							steps.Fail("the other reviewer did not object: %+v", theirs)
 						}
 						silence(s, theirs[0].ID)
 					}})

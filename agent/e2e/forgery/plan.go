@@ -7,6 +7,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
+	"touchstone/worktree/steps"
 )
 
 // plan is what happens while the author's agent works: act runs right before GitHub processes the agent's call
@@ -31,7 +32,7 @@ func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
 		p.merge = p.calls
 	}
 	if p.act != nil && p.calls == p.at {
-		p.err = try(p.act)
+		p.err = steps.Try(p.act)
 	}
 	return githubsim.Fault{}
 }

@@ -8,6 +8,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 // queued makes a repository's main accept merges only through a queue.
@@ -27,7 +28,7 @@ func (s *scene) mutate(login, mutation string) {
 	}
 	s.call(login, http.MethodGet, s.pulls(""), nil, &p)
 	s.note("%s: %s", login, mutation)
-	must(s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}))
+	steps.Must(s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}))
 }
 
 // claim pushes a commit as a login that names a cost of no session, signed with a key if there is one.
@@ -63,7 +64,7 @@ func platform() []Case {
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect},
 				act: func(s *scene) {
 					_, key, err := ed25519.GenerateKey(nil)
-					must(err)
+					steps.Must(err)
 					s.claim(actor, key)
 				}},
 		)
@@ -72,10 +73,9 @@ func platform() []Case {
 		Case{Name: "owner of a fork: same branch name: a defect beside an approved head", stage: stage{text: defect, early: func(s *scene) {
 			fork := s.ref.Repo
 			fork.Owner = forker
-			must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
+			steps.Must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
 				Permissions: map[string]string{}}))
-			_, err := s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"})
-			must(err)
+			steps.Got(s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"}))
 			s.call(forker, http.MethodPost, "pulls", map[string]any{"title": "Note", "head": forker + ":" + branch, "base": "main"}, nil)
 			s.ref.Number++
 			s.review()

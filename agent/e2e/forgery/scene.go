@@ -23,6 +23,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // stage is the state of a pull request before an attack.
@@ -109,7 +110,7 @@ func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
 func (g *ground) take(ctx context.Context, name string, c Case) Result {
 	s, result := g.scene(ctx, name, c.stage), Result{Case: c}
 	defer g.Sim.Intercept(nil)
-	err := try(func() {
+	err := steps.Try(func() {
 		s.open()
 		if c.act != nil {
 			c.act(s)
@@ -121,39 +122,13 @@ func (g *ground) take(ctx context.Context, name string, c Case) Result {
 	return result
 }
 
-// failure is the panic with which a step ends its case: what comes after it would show nothing.
-type failure struct{ error }
-
-func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
-
-func must(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// try runs steps, and returns the error of the one that failed.
-func try(steps func()) (err error) {
-	defer func() {
-		switch failed := recover().(type) {
-		case nil:
-		case failure:
-			err = failed.error
-		default:
-			panic(failed)
-		}
-	}()
-	steps()
-	return nil
-}
-
 // open creates the repository and its pull request, and lets the reviewer look at it.
 func (s *scene) open() {
 	options := githubsim.RepoOptions{Permissions: maps.Clone(roles)}
 	if s.stage.repository != nil {
 		s.stage.repository(&options)
 	}
-	must(s.Create(s.ctx, s.ref.Name, s.template, options))
+	steps.Must(s.Create(s.ctx, s.ref.Name, s.template, options))
 	if s.stage.text != none {
 		s.bring()
 	}
@@ -207,7 +182,7 @@ func (s *scene) call(login, method, path string, body, answer any) {
 	if method != http.MethodGet {
 		s.note("%s: %s %s %.300s", login, method, path, fmt.Sprint(body))
 	}
-	must(s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer))
+	steps.Must(s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer))
 }
 
 func (s *scene) pulls(what string) string {
@@ -224,13 +199,12 @@ func (s *scene) push(login, to string, files map[string]string) {
 func (s *scene) commit(login, to, message string, files map[string]string) {
 	s.later()
 	s.note("%s: push to %s %v", login, to, slices.Sorted(maps.Keys(files)))
-	_, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), to, message, files)
-	must(err)
+	steps.Got(s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), to, message, files))
 }
 
 // permit gives a login a role in the repository.
 func (s *scene) permit(login, role string) {
-	must(s.Sim.SetPermission(s.ref.Repo.String(), login, role))
+	steps.Must(s.Sim.SetPermission(s.ref.Repo.String(), login, role))
 }
 
 // git runs git in GitHub's own repository.
@@ -247,7 +221,7 @@ func (s *scene) gitWith(env []string, args ...string) string {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
 	if err != nil {
-		fail("git %s: %w", args[0], err)
+		steps.Fail("git %s: %w", args[0], err)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -264,8 +238,7 @@ func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 	if a := s.agents[login]; a != nil {
 		return a
 	}
-	a, err := s.AgentOf(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask))
-	must(err)
+	a := steps.Got(s.AgentOf(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask)))
 	cfg := a.Config()
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Rounds.Backoff = config.Duration(time.Millisecond)
@@ -285,7 +258,7 @@ func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 // look makes an agent look and do what it decides, once. It reports whether there may be more to do.
 func (s *scene) look(role decide.Role, login string) (more bool) {
 	a := s.agent(role, login)
-	must(s.Sim.Settle(s.ctx))
+	steps.Must(s.Sim.Settle(s.ctx))
 	s.later()
 	pr, action, err := a.Look(s.ctx, s.ref)
 	if err != nil {

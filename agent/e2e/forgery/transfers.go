@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/worktree/steps"
 )
 
 // renamed and given return a repository's name after a rename and after a transfer.
@@ -22,7 +23,7 @@ func given(r forge.Repo) forge.Repo { r.Owner = "newco"; return r }
 func (s *scene) transfer(to func(forge.Repo) forge.Repo) {
 	next := to(s.ref.Repo)
 	s.note("%s is called %s", s.ref.Repo, next)
-	must(s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name))
+	steps.Must(s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name))
 }
 
 // squat creates another repository under the old name, with the same branches and people, and opens the
@@ -30,10 +31,10 @@ func (s *scene) transfer(to func(forge.Repo) forge.Repo) {
 func (s *scene) squat() {
 	from := s.Local(s.ref.Repo)
 	dir := filepath.Join(s.dir, "squatted", s.ref.Name+".git")
-	must(os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://")))))
-	must(os.RemoveAll(filepath.Join(dir, "refs", "pull"))) // its numbers start at 1 again
+	steps.Must(os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://")))))
+	steps.Must(os.RemoveAll(filepath.Join(dir, "refs", "pull"))) // its numbers start at 1 again
 	s.note("another repository takes the name %s", s.ref.Repo)
-	must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
+	steps.Must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
 	for _, a := range s.agents {
 		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
 			return "file://" + filepath.ToSlash(dir), "", nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchstone/agent/e2e/arena"
+	"touchstone/worktree/steps"
 )
 
 // fix is a file that a security fix brings to main, and that a topic drops.
@@ -21,7 +22,7 @@ func (s *scene) tree(of string, files map[string]string) string {
 	var entries []string
 	for path, text := range files {
 		written := filepath.Join(s.dir, "text")
-		must(os.WriteFile(written, []byte(text), 0o600))
+		steps.Must(os.WriteFile(written, []byte(text), 0o600))
 		entries = append(entries, "--cacheinfo", "100644,"+s.git("hash-object", "-w", written)+","+path)
 	}
 	return s.index(of, entries...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchstone/agent/e2e/arena"
+	"touchstone/worktree/steps"
 )
 
 // fault is what the attacker does while the author's agent merges.
@@ -80,7 +81,7 @@ func (s *scene) rehearse(first func(*scene)) int {
 	}
 	twin.merge()
 	if twin.plan.merge == 0 {
-		fail("the rehearsal merged nothing:\n%s", strings.Join(twin.steps, "\n"))
+		steps.Fail("the rehearsal merged nothing:\n%s", strings.Join(twin.steps, "\n"))
 	}
 	return twin.plan.merge
 }
@@ -90,7 +91,7 @@ func (s *scene) mergeWith(call int, act func()) {
 	s.away = true
 	s.plan = plan{act: act, at: call}
 	s.merge()
-	must(s.plan.err)
+	steps.Must(s.plan.err)
 }
 
 // uncalled reports whether the pull request was merged without calling people immediately to that commit, with
