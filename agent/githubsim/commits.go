@@ -255,7 +255,7 @@ func (c *call) getBranch() (reply, error) {
 	_, protected := c.repo.protected[name]
 	return ok(object{
 		"name": name, "commit": full, "protected": protected, "protection_url": self + "/protection",
-		"_links": object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
+		"_links":     object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
 		"protection": object{"enabled": protected},
 	})
 }

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 // webhook returns the webhook of an opened pull request, of a size that is typical for GitHub.
@@ -77,14 +80,9 @@ func (p *process) refresh(ctx context.Context, path, asOf string) (string, error
 
 // live measures the time from just before a webhook is sent until it is on a page that refreshes when it is
 // notified of a change.
-func live(ctx context.Context, b *bench) ([]figure, error) {
-	if err := ready(ctx, b); err != nil {
-		return nil, err
-	}
-	p, err := start(ctx, b.dir, b.store(), b.page())
-	if err != nil {
-		return nil, err
-	}
+func live(ctx context.Context, b *bench) []figure {
+	ready(ctx, b)
+	p := start(ctx, b.dir, b.store(), b.page())
 	defer p.stop()
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -94,18 +92,16 @@ func live(ctx context.Context, b *bench) ([]figure, error) {
 	var times []time.Duration
 	for i := range 50 {
 		title, began := fmt.Sprintf("Live %d of %d", i, time.Now().UnixNano()), time.Now()
-		if err := p.post(ctx, "pull_request", b.webhook(i+1, title)); err != nil {
-			return nil, err
-		}
+		steps.Must(p.post(ctx, "pull_request", b.webhook(i+1, title)))
 		if text, err := p.refresh(ctx, "/?repo=acme/live", <-moved); err != nil || !strings.Contains(text, title) {
-			return nil, fmt.Errorf("the board does not show %s: %w", title, err)
+			steps.Fail("the board does not show %s: %w", title, err)
 		}
 		times = append(times, time.Since(began))
 	}
 	slices.Sort(times)
 	worst := times[len(times)-1]
 	return []figure{{"webhook to open board", fmt.Sprintf("p50 %s, at most %s", ms(times[len(times)/2]), ms(worst)),
-		"of which 500 ms between two notices at most", "1 s", worst <= time.Second}}, nil
+		"of which 500 ms between two notices at most", "1 s", worst <= time.Second}}
 }
 
 // open makes the given number of readers follow a path, and returns once their streams have begun. The
@@ -125,13 +121,13 @@ func (p *process) open(ctx context.Context, readers int, path string, moved func
 }
 
 // postAll sends webhooks from 16 senders.
-func (p *process) postAll(ctx context.Context, b *bench, webhooks int) error {
+func (p *process) postAll(ctx context.Context, b *bench, webhooks int) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for n := range webhooks {
 		group.Go(func() error { return p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")) })
 	}
-	return group.Wait()
+	steps.Must(group.Wait())
 }
 
 // took is the time and the processor time that a relay needed for some work.
@@ -140,26 +136,24 @@ type took struct{ time, cpu float64 }
 // costs are the measures by which a relay with its page is compared with one without.
 var costs = []struct {
 	name string
-	do   func(ctx context.Context, b *bench, p *process) (seconds float64, err error)
+	do   func(ctx context.Context, b *bench, p *process) (seconds float64)
 }{
-	{"ingest with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+	{"ingest with the page", func(ctx context.Context, b *bench, p *process) float64 {
 		began := time.Now()
-		err := p.postAll(ctx, b, 1500)
-		return time.Since(began).Seconds(), err
+		p.postAll(ctx, b, 1500)
+		return time.Since(began).Seconds()
 	}},
-	{"fan-out to 100 with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+	{"fan-out to 100 with the page", func(ctx context.Context, b *bench, p *process) float64 {
 		const readers, webhooks = 100, 300
 		var left sync.WaitGroup
 		left.Add(readers * (webhooks + 1)) // and the greeting
 		defer p.open(ctx, readers, "/events", func(context.Context, string) error { left.Done(); return nil })()
 		began := time.Now()
-		err := p.postAll(ctx, b, webhooks)
-		if err == nil {
-			left.Wait()
-		}
-		return time.Since(began).Seconds(), err
+		p.postAll(ctx, b, webhooks)
+		left.Wait()
+		return time.Since(began).Seconds()
 	}},
-	{"webhook to its event with the page", func(ctx context.Context, b *bench, p *process) (float64, error) {
+	{"webhook to its event with the page", func(ctx context.Context, b *bench, p *process) float64 {
 		const webhooks = 200
 		got := make(chan struct{}, 1)
 		defer p.open(ctx, 1, "/events", func(context.Context, string) error { got <- struct{}{}; return nil })()
@@ -167,26 +161,21 @@ var costs = []struct {
 		times := make([]float64, webhooks)
 		for n := range times {
 			began := time.Now()
-			if err := p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")); err != nil {
-				return 0, err
-			}
+			steps.Must(p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")))
 			<-got
 			times[n] = time.Since(began).Seconds()
 		}
-		return median(times), nil
+		return program.Median(times)
 	}},
 }
 
 // cost compares a relay with its page and one without, in turns, by the rate of webhooks from 16 senders, the
 // rate of events to subscribers, and the time from a webhook to its event.
-func cost(ctx context.Context, b *bench) (figures []figure, err error) {
+func cost(ctx context.Context, b *bench) (figures []figure) {
 	const turns = 7
 	var relays [2]*process
 	for i, page := range []string{"none", filepath.Join(b.dir, "cost.page")} {
-		p, err := start(ctx, b.dir, filepath.Join(b.dir, fmt.Sprintf("cost-%d-%d.db", i, time.Now().Unix())), page)
-		if err != nil {
-			return nil, err
-		}
+		p := start(ctx, b.dir, filepath.Join(b.dir, fmt.Sprintf("cost-%d-%d.db", i, time.Now().Unix())), page)
 		defer p.stop()
 		relays[i] = p
 	}
@@ -196,69 +185,48 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 			var spent [2]took
 			for i, p := range relays {
 				before := p.CPU()
-				if spent[i].time, err = c.do(ctx, b, p); err != nil {
-					return nil, err
-				}
+				spent[i].time = c.do(ctx, b, p)
 				spent[i].cpu = (p.CPU() - before).Seconds()
 			}
 			rates, used = append(rates, spent[0].time/spent[1].time), append(used, spent[1].cpu/spent[0].cpu)
 		}
-		rate := median(rates)
-		figures = append(figures, figure{c.name, fmt.Sprintf("%.2f of its speed, %.2f times its processor time", rate, median(used)),
+		rate := program.Median(rates)
+		figures = append(figures, figure{c.name, fmt.Sprintf("%.2f of its speed, %.2f times its processor time", rate, program.Median(used)),
 			"the same relay without its page", ">= 0.95 of the speed", rate >= 0.95})
 	}
-	return figures, nil
-}
-
-// median sorts the values. Their number must be odd, or the middle values close to each other.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
+	return figures
 }
 
 // boards compares the processor time for 200 open boards with that for 200 subscribers, in turns.
-func boards(ctx context.Context, b *bench) ([]figure, error) {
+func boards(ctx context.Context, b *bench) []figure {
 	const readers, events, pause, turns = 200, 100, 50 * time.Millisecond, 3
-	if err := ready(ctx, b); err != nil {
-		return nil, err
-	}
-	p, err := start(ctx, b.dir, b.store(), b.page())
-	if err != nil {
-		return nil, err
-	}
+	ready(ctx, b)
+	p := start(ctx, b.dir, b.store(), b.page())
 	defer p.stop()
 	// spend returns the relay's processor time for the given number of readers of a path, each of which calls
 	// moved.
-	spend := func(path string, moved func(ctx context.Context, id string) error) (time.Duration, error) {
+	spend := func(path string, moved func(ctx context.Context, id string) error) time.Duration {
 		defer p.open(ctx, readers, path, moved)()
 		before := p.CPU()
 		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for n := range events {
 			<-tick.C
-			if err := p.post(ctx, "pull_request", b.webhook(n+1, "Boards")); err != nil {
-				return 0, err
-			}
+			steps.Must(p.post(ctx, "pull_request", b.webhook(n+1, "Boards")))
 		}
-		return p.CPU() - before, nil
+		return p.CPU() - before
 	}
 	var subscribers, open, ratios []float64
 	for range turns {
-		plain, err := spend("/events", func(context.Context, string) error { return nil })
-		if err != nil {
-			return nil, err
-		}
-		boards, err := spend("/changes", func(ctx context.Context, id string) error {
+		plain := spend("/events", func(context.Context, string) error { return nil })
+		boards := spend("/changes", func(ctx context.Context, id string) error {
 			_, err := p.refresh(ctx, "/", id)
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
 		subscribers, open = append(subscribers, plain.Seconds()), append(open, boards.Seconds())
 		ratios = append(ratios, boards.Seconds()/plain.Seconds())
 	}
-	ratio := median(ratios)
-	return []figure{{"200 open boards, 20 events/s", fmt.Sprintf("%.2f s of processor time", median(open)),
-		fmt.Sprintf("200 subscribers %.2f s: %.2f times", median(subscribers), ratio), "about 1 (<= 1.25)", ratio <= 1.25}}, nil
+	ratio := program.Median(ratios)
+	return []figure{{"200 open boards, 20 events/s", fmt.Sprintf("%.2f s of processor time", program.Median(open)),
+		fmt.Sprintf("200 subscribers %.2f s: %.2f times", program.Median(subscribers), ratio), "about 1 (<= 1.25)", ratio <= 1.25}}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/server"
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 type object = map[string]any
@@ -25,15 +25,12 @@ const (
 
 // fill creates a log like that of a busy month, unless it exists: pull requests of many repositories at the
 // same time, each with three rounds, its checks and its comments.
-func (b *bench) fill(ctx context.Context) (err error) {
+func (b *bench) fill(ctx context.Context) {
 	if _, err := os.Stat(b.store()); err == nil {
-		return nil
+		return
 	}
-	store, err := server.OpenStore(ctx, "sqlite:"+b.store())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	store := steps.Got(server.OpenStore(ctx, "sqlite:"+b.store()))
+	defer func() { steps.Must(store.Close()) }()
 	each := b.events / b.pulls
 	life := max(1, b.pulls/30) // a day, as the number of pull requests opened in it
 	slots := b.pulls + life
@@ -49,14 +46,11 @@ func (b *bench) fill(ctx context.Context) (err error) {
 				events = append(events, e)
 			}
 			if len(events) == chunk || slot == slots-1 && k == each-1 {
-				if _, err := store.Append(ctx, events); err != nil {
-					return err
-				}
+				steps.Got(store.Append(ctx, events))
 				events = events[:0]
 			}
 		}
 	}
-	return nil
 }
 
 // event returns event k of the given number of events of a pull request.

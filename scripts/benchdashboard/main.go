@@ -6,13 +6,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/steps"
 )
 
 // figure is one line of the result.
@@ -32,7 +33,7 @@ func (b *bench) page() string  { return filepath.Join(b.dir, "page.db") }
 
 var measurements = []struct {
 	name    string
-	measure func(context.Context, *bench) ([]figure, error)
+	measure func(context.Context, *bench) []figure
 }{
 	{"rebuild", rebuild},
 	{"pages", pages},
@@ -43,7 +44,7 @@ var measurements = []struct {
 
 func main() {
 	if len(os.Args) == 5 && os.Args[1] == "serve" {
-		if err := serve(os.Args[2], os.Args[3], os.Args[4]); err != nil {
+		if err := steps.Try(func() { serve(os.Args[2], os.Args[3], os.Args[4]) }); err != nil {
 			fmt.Fprintln(os.Stderr, "benchdashboard:", err)
 			os.Exit(1)
 		}
@@ -58,37 +59,36 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, &b, *only); err != nil {
+	if err := steps.Try(func() { run(ctx, &b, *only) }); err != nil {
 		fmt.Fprintln(os.Stderr, "benchdashboard:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, b *bench, only string) (err error) {
+func run(ctx context.Context, b *bench, only string) {
 	if b.dir == "" {
-		if b.dir, err = os.MkdirTemp("", "benchdashboard"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+		b.dir = steps.Got(os.MkdirTemp("", "benchdashboard"))
+		defer func() { steps.Must(os.RemoveAll(b.dir)) }()
 	}
-	if err := b.fill(ctx); err != nil {
-		return fmt.Errorf("make the log: %w", err)
+	if err := steps.Try(func() { b.fill(ctx) }); err != nil {
+		steps.Fail("make the log: %w", err)
 	}
 	for _, m := range measurements {
 		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
 			continue
 		}
-		figures, err := m.measure(ctx, b)
-		if err != nil {
-			return fmt.Errorf("measure %s: %w", m.name, err)
-		}
-		for _, f := range figures {
-			verdict := "met"
-			if !f.met {
-				verdict = "NOT MET"
-			}
-			fmt.Printf("%-34s %-44s | %-52s | goal %-28s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
+		if err := steps.Try(func() { show(m.measure(ctx, b)) }); err != nil {
+			steps.Fail("measure %s: %w", m.name, err)
 		}
 	}
-	return nil
+}
+
+func show(figures []figure) {
+	for _, f := range figures {
+		verdict := "met"
+		if !f.met {
+			verdict = "NOT MET"
+		}
+		fmt.Printf("%-34s %-44s | %-52s | goal %-28s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
+	}
 }

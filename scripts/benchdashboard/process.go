@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"touchstone/relay/source"
 	"touchstone/relay/source/sourcetest"
 	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 const secret = "bench"
@@ -26,38 +26,24 @@ const secret = "bench"
 var static = bytes.Repeat([]byte("0123456789"), 10_000)
 
 // serve runs the relay until it is interrupted: with its page in a file, or without a page.
-func serve(store, page, addressFile string) (err error) {
+func serve(store, page, addressFile string) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	opened, err := server.OpenStore(ctx, "sqlite:"+store)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	opened := steps.Got(server.OpenStore(ctx, "sqlite:"+store))
+	defer func() { steps.Must(opened.Close()) }()
+	listener := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
 	config := server.Config{Listener: listener, Store: opened, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}}
 	if page != "none" {
 		config.Page = &server.Page{File: page, Reviewers: []string{judge}, GitHub: []string{"github"}, Store: "sqlite:" + store, Version: "bench"}
 	}
-	s, err := server.New(ctx, config)
-	if err != nil {
-		return err
-	}
-	beside, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	s := steps.Got(server.New(ctx, config))
+	beside := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
 	go func() {
 		_ = http.Serve(beside, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(static) }))
 	}()
 	text := fmt.Sprintf("%s %s\n", listener.Addr(), beside.Addr())
-	if err := os.WriteFile(addressFile, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return s.Run(ctx)
+	steps.Must(os.WriteFile(addressFile, []byte(text), 0o600))
+	steps.Must(s.Run(ctx))
 }
 
 // process is a running relay, together with the server of the static answer.
@@ -67,15 +53,12 @@ type process struct {
 }
 
 // start starts a relay over a store, with its page in a file or, for "none", without a page.
-func start(ctx context.Context, dir, store, page string) (*process, error) {
+func start(ctx context.Context, dir, store, page string) *process {
 	addressFile := filepath.Join(dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "serve", store, page, addressFile)
 	command.Stderr = os.Stderr
-	started, err := program.Start(ctx, command, addressFile)
-	if err != nil {
-		return nil, err
-	}
-	return &process{started, "http://" + started.Addresses[0], "http://" + started.Addresses[1]}, nil
+	started := steps.Got(program.Start(ctx, command, addressFile))
+	return &process{started, "http://" + started.Addresses[0], "http://" + started.Addresses[1]}
 }
 
 func (p *process) stop() { p.Stop(os.Interrupt) }

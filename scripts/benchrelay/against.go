@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // against compares this build with another by the processor time for the same work, which other load on the
 // machine affects less than rates. The builds take turns in the given number of pairs, which is odd; each
 // build begins every other pair.
-func against(ctx context.Context, b *bench, other string, pairs int) ([]figure, error) {
+func against(ctx context.Context, b *bench, other string, pairs int) []figure {
 	ratios := make([][]float64, len(work))
 	rates := make([][]float64, len(work))
 	ours := make([][]float64, len(work))
@@ -28,9 +30,8 @@ func against(ctx context.Context, b *bench, other string, pairs int) ([]figure, 
 		for turn := range 2 {
 			build := (pair + turn) % 2
 			one := &bench{dir: b.dir, binary: [2]string{b.binary, other}[build]}
-			var err error
-			if spent[build], err = one.spend(ctx); err != nil {
-				return nil, fmt.Errorf("%s: %w", one.binary, err)
+			if err := steps.Try(func() { spent[build] = one.spend(ctx) }); err != nil {
+				steps.Fail("%s: %w", one.binary, err)
 			}
 		}
 		for i := range work {
@@ -41,48 +42,39 @@ func against(ctx context.Context, b *bench, other string, pairs int) ([]figure, 
 	}
 	var figures []figure
 	for i, w := range work {
-		ratio := median(ratios[i])
-		figures = append(figures, figure{w.name, fmt.Sprintf("%.0f ms of CPU", median(ours[i])*1e3),
-			fmt.Sprintf("the other build: %.3f, rate %.2f", ratio, median(rates[i])), fmt.Sprintf("<= %.2f", 1+mostMore), ratio <= 1+mostMore})
+		ratio := program.Median(ratios[i])
+		figures = append(figures, figure{w.name, fmt.Sprintf("%.0f ms of CPU", program.Median(ours[i])*1e3),
+			fmt.Sprintf("the other build: %.3f, rate %.2f", ratio, program.Median(rates[i])),
+			fmt.Sprintf("<= %.2f", 1+mostMore), ratio <= 1+mostMore})
 	}
-	return figures, nil
+	return figures
 }
 
 // work is what against compares, in this order on one store.
 var work = []struct {
 	name string
-	do   func(context.Context, *process) error
+	do   func(context.Context, *process)
 }{
-	{fmt.Sprintf("durable ingest of %d, 8 kB", takenIn), func(ctx context.Context, p *process) error {
-		_, err := p.postAll(ctx, takenIn, 32, webhook)
-		return err
+	{fmt.Sprintf("durable ingest of %d, 8 kB", takenIn), func(ctx context.Context, p *process) {
+		p.postAll(ctx, takenIn, 32, webhook)
 	}},
-	{fmt.Sprintf("fan-out of %d to %d, gzip", fanned*fanEvents, fanSubscribers), func(ctx context.Context, p *process) error {
+	{fmt.Sprintf("fan-out of %d to %d, gzip", fanned*fanEvents, fanSubscribers), func(ctx context.Context, p *process) {
 		for range fanned {
-			if _, err := p.fanRate(ctx, "gzip", flushMark); err != nil {
-				return err
-			}
+			p.fanRate(ctx, "gzip", flushMark)
 		}
-		return nil
 	}},
-	{fmt.Sprintf("%d times replay of %d", readers, takenIn+fanned*fanEvents), func(_ context.Context, p *process) error {
+	{fmt.Sprintf("%d times replay of %d", readers, takenIn+fanned*fanEvents), func(_ context.Context, p *process) {
 		for range readers {
-			if err := p.replayAll(takenIn + fanned*fanEvents); err != nil {
-				return err
-			}
+			p.replayAll(takenIn + fanned*fanEvents)
 		}
-		return nil
 	}},
 }
 
 // replayAll reads all events as one subscriber.
-func (p *process) replayAll(events int) error {
-	conns, err := p.subscribers(1, "after=oldest", "identity")
+func (p *process) replayAll(events int) {
+	conns := p.subscribers(1, "after=oldest", "identity")
 	defer closeAll(conns)
-	if err != nil {
-		return err
-	}
-	return readAll(conns, frameEnd, events+1)() // and the greeting
+	steps.Must(readAll(conns, frameEnd, events+1)()) // and the greeting
 }
 
 // cost is the processor time and the duration of a part of the work.
@@ -92,27 +84,24 @@ type cost struct{ cpu, took time.Duration }
 const settling = 500 * time.Millisecond
 
 // spend returns the cost of each part of the work, each in a new process.
-func (b *bench) spend(ctx context.Context) (spent []cost, err error) {
+func (b *bench) spend(ctx context.Context) (spent []cost) {
 	defer func() {
 		files, _ := filepath.Glob(filepath.Join(b.dir, "against.db*"))
 		for _, file := range files {
-			err = errors.Join(err, os.RemoveAll(file))
+			steps.Must(os.RemoveAll(file))
 		}
 	}()
 	for _, w := range work {
-		p, err := b.relay(ctx, "against.db")
-		if err != nil {
-			return nil, err
-		}
+		p := b.relay(ctx, "against.db")
 		before, begun := p.CPU(), time.Now()
-		err = w.do(ctx, p)
+		err := steps.Try(func() { w.do(ctx, p) })
 		took := time.Since(begun)
 		time.Sleep(settling)
 		spent = append(spent, cost{p.CPU() - before, took})
 		p.stop()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", w.name, err)
+			steps.Fail("%s: %w", w.name, err)
 		}
 	}
-	return spent, nil
+	return spent
 }

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/steps"
 )
 
 // figure is one line of the result.
@@ -29,7 +30,7 @@ type bench struct {
 
 var measurements = []struct {
 	name    string
-	measure func(context.Context, *bench) ([]figure, error)
+	measure func(context.Context, *bench) []figure
 }{
 	{"ingest", ingest},
 	{"append", appends},
@@ -53,40 +54,33 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *only, *other, *pairs); err != nil {
+	if err := steps.Try(func() { run(ctx, *only, *other, *pairs) }); err != nil {
 		fmt.Fprintln(os.Stderr, "benchrelay:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only, other string, pairs int) (err error) {
-	dir, err := os.MkdirTemp("", "benchrelay")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func run(ctx context.Context, only, other string, pairs int) {
+	dir := steps.Got(os.MkdirTemp("", "benchrelay"))
+	defer func() { steps.Must(os.RemoveAll(dir)) }()
 	b := &bench{dir: dir, binary: filepath.Join(dir, "relay")}
 	build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./relay")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the relay (start this in the repository's root): %w\n%s", err, out)
+		steps.Fail("build the relay (start this in the repository's root): %w\n%s", err, out)
 	}
 	if other != "" {
-		figures, err := against(ctx, b, other, pairs)
-		show(figures)
-		return err
+		show(against(ctx, b, other, pairs))
+		return
 	}
 	for _, m := range measurements {
 		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
 			continue
 		}
-		figures, err := m.measure(ctx, b)
-		if err != nil {
-			return fmt.Errorf("measure %s: %w", m.name, err)
+		if err := steps.Try(func() { show(m.measure(ctx, b)) }); err != nil {
+			steps.Fail("measure %s: %w", m.name, err)
 		}
-		show(figures)
 	}
-	return nil
 }
 
 func show(figures []figure) {

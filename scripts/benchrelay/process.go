@@ -20,6 +20,7 @@ import (
 
 	"touchstone/relay/source/sourcetest"
 	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 const secret = "bench"
@@ -31,7 +32,7 @@ type process struct {
 }
 
 // relay starts the relay over a store in the run's directory.
-func (b *bench) relay(ctx context.Context, store string) (*process, error) {
+func (b *bench) relay(ctx context.Context, store string) *process {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, b.binary, "serve", "--listen", "127.0.0.1:0",
 		"--store", "sqlite:"+filepath.Join(b.dir, store), "--retention", "0", "--address-file", addressFile)
@@ -40,41 +41,28 @@ func (b *bench) relay(ctx context.Context, store string) (*process, error) {
 }
 
 // yardstick starts this program as a yardstick.
-func (b *bench) yardstick(ctx context.Context, kind string) (*process, error) {
+func (b *bench) yardstick(ctx context.Context, kind string) *process {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, os.Args[0], "yardstick", kind)
 	command.Env = append(os.Environ(), "ADDRESS_FILE="+addressFile)
 	return launch(ctx, command, addressFile)
 }
 
-func launch(ctx context.Context, command *exec.Cmd, addressFile string) (*process, error) {
-	started, err := program.Start(ctx, command, addressFile)
-	if err != nil {
-		return nil, err
-	}
-	return &process{started, started.Addresses[0]}, nil
+func launch(ctx context.Context, command *exec.Cmd, addressFile string) *process {
+	started := steps.Got(program.Start(ctx, command, addressFile))
+	return &process{started, started.Addresses[0]}
 }
 
 func (p *process) stop() { p.Stop(os.Kill) } // its store is not needed any more
 
 // open counts the relay's open files and goroutines, including the connection for this request.
-func (p *process) open() (files, goroutines int, err error) {
-	response, err := p.Client.Get("http://" + p.address + "/metrics")
-	if err != nil {
-		return 0, 0, err
-	}
+func (p *process) open() (files, goroutines int) {
+	response := steps.Got(p.Client.Get("http://" + p.address + "/metrics"))
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, 0, err
-	}
+	text := steps.Got(io.ReadAll(response.Body))
 	_, rest, _ := strings.Cut(string(text), "\ngo_goroutines ")
 	count, _, _ := strings.Cut(rest, "\n")
-	if goroutines, err = strconv.Atoi(count); err != nil {
-		return 0, 0, err
-	}
-	links, err := os.ReadDir("/proc/" + p.PID() + "/fd")
-	return len(links), goroutines, err
+	return len(steps.Got(os.ReadDir("/proc/" + p.PID() + "/fd"))), steps.Got(strconv.Atoi(count))
 }
 
 var deliveries atomic.Int64
@@ -117,7 +105,7 @@ func fresh(like []byte) []byte {
 }
 
 // postAll sends n webhooks from several senders and returns how long it took.
-func (p *process) postAll(ctx context.Context, n, senders int, body []byte) (time.Duration, error) {
+func (p *process) postAll(ctx context.Context, n, senders int, body []byte) time.Duration {
 	var left atomic.Int64
 	left.Store(int64(n))
 	begin := time.Now()
@@ -132,27 +120,22 @@ func (p *process) postAll(ctx context.Context, n, senders int, body []byte) (tim
 			return nil
 		})
 	}
-	err := group.Wait()
-	return time.Since(begin), err
+	steps.Must(group.Wait())
+	return time.Since(begin)
 }
 
 // subscribe opens a stream over a plain connection and returns once the stream has begun.
-func (p *process) subscribe(query, encoding string) (net.Conn, error) {
-	conn, err := net.Dial("tcp", p.address)
-	if err != nil {
-		return nil, err
-	}
+func (p *process) subscribe(query, encoding string) net.Conn {
+	conn := steps.Got(net.Dial("tcp", p.address))
 	fmt.Fprintf(conn, "GET /events?%s HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: %s\r\n\r\n", query, encoding)
 	var head []byte
 	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one[0]) {
-		if _, err := conn.Read(one); err != nil {
-			return nil, err
-		}
+		steps.Got(conn.Read(one))
 	}
 	if !bytes.HasPrefix(head, []byte("HTTP/1.1 200")) {
-		return nil, fmt.Errorf("the stream was answered %.60q", head)
+		steps.Fail("the stream was answered %.60q", head)
 	}
-	return conn, nil
+	return conn
 }
 
 // readSize is a reader's buffer, in bytes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,8 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/server"
+	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 func stored(payload []byte) event.Event {
@@ -24,23 +25,17 @@ func stored(payload []byte) event.Event {
 }
 
 // fill creates a store with n events.
-func fill(ctx context.Context, b *bench, name string, n int, payload []byte) (err error) {
-	store, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, name))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+func fill(ctx context.Context, b *bench, name string, n int, payload []byte) {
+	store := steps.Got(server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, name)))
+	defer func() { steps.Must(store.Close()) }()
 	for n > 0 {
 		events := make([]event.Event, min(n, 2000))
 		for i := range events {
 			events[i] = stored(payload)
 		}
-		if _, err := store.Append(ctx, events); err != nil {
-			return err
-		}
+		steps.Got(store.Append(ctx, events))
 		n -= len(events)
 	}
-	return nil
 }
 
 // rounds is how often the relay and its yardstick take turns, so that other load on the machine affects both
@@ -49,61 +44,34 @@ const rounds = 7
 
 // beside measures the relay and its yardstick in turns. It returns the medians of both
 // and of their ratios.
-func beside(relay, yardstick func() (float64, error)) (rate, bare, ratio float64, err error) {
+func beside(relay, yardstick func() float64) (rate, bare, ratio float64) {
 	var rates, bares, ratios []float64
 	for range rounds {
-		bare, err := yardstick()
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		rate, err := relay()
-		if err != nil {
-			return 0, 0, 0, err
-		}
+		bare, rate := yardstick(), relay()
 		rates, bares, ratios = append(rates, rate), append(bares, bare), append(ratios, rate/bare)
 	}
-	return median(rates), median(bares), median(ratios), nil
+	return program.Median(rates), program.Median(bares), program.Median(ratios)
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-func ingest(ctx context.Context, b *bench) ([]figure, error) {
+func ingest(ctx context.Context, b *bench) []figure {
 	const webhooks, senders = 5000, 32
-	discard, err := b.yardstick(ctx, "discard")
-	if err != nil {
-		return nil, err
-	}
+	discard := b.yardstick(ctx, "discard")
 	defer discard.stop()
-	relay, err := b.relay(ctx, "ingest.db")
-	if err != nil {
-		return nil, err
-	}
+	relay := b.relay(ctx, "ingest.db")
 	defer relay.stop()
-	post := func(p *process) func() (float64, error) {
-		return func() (float64, error) {
-			took, err := p.postAll(ctx, webhooks, senders, webhook)
-			return webhooks / took.Seconds(), err
-		}
+	post := func(p *process) func() float64 {
+		return func() float64 { return webhooks / p.postAll(ctx, webhooks, senders, webhook).Seconds() }
 	}
-	rate, bare, ratio, err := beside(post(relay), post(discard))
-	if err != nil {
-		return nil, err
-	}
+	rate, bare, ratio := beside(post(relay), post(discard))
 	return []figure{{"durable ingest, 8 kB, 32 senders", fmt.Sprintf("%.0f/s", rate),
-		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, nil
+		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}
 }
 
 // bodies has many senders deliver the largest webhooks at once, and again when they are put off, and measures
 // what the relay needs for that.
-func bodies(ctx context.Context, b *bench) ([]figure, error) {
+func bodies(ctx context.Context, b *bench) []figure {
 	const senders = 40
-	p, err := b.relay(ctx, "bodies.db")
-	if err != nil {
-		return nil, err
-	}
+	p := b.relay(ctx, "bodies.db")
 	defer p.stop()
 	like := realistic(25 << 20)
 	var putOff atomic.Int64
@@ -121,16 +89,14 @@ func bodies(ctx context.Context, b *bench) ([]figure, error) {
 			}
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	steps.Must(group.Wait())
 	_, peak := p.Memory()
 	return []figure{{"40 webhooks of 25 MB at once", fmt.Sprintf("peak %d MB, %d put off", peak>>20, putOff.Load()), "1,000 MB of bodies",
-		"< 1,000 MB", peak < 1000<<20}}, nil
+		"< 1,000 MB", peak < 1000<<20}}
 }
 
 // appendAll has 64 writers store n events and returns the rate per second.
-func appendAll(n int, store func() error) (float64, error) {
+func appendAll(n int, store func() error) float64 {
 	var left atomic.Int64
 	left.Store(int64(n))
 	begin := time.Now()
@@ -145,40 +111,31 @@ func appendAll(n int, store func() error) (float64, error) {
 			return nil
 		})
 	}
-	err := group.Wait()
-	return float64(n) / time.Since(begin).Seconds(), err
+	steps.Must(group.Wait())
+	return float64(n) / time.Since(begin).Seconds()
 }
 
-func appends(ctx context.Context, b *bench) (figures []figure, err error) {
+func appends(ctx context.Context, b *bench) []figure {
 	const n = 15_000
-	file, err := os.Create(filepath.Join(b.dir, "bare"))
-	if err != nil {
-		return nil, err
-	}
+	file := steps.Got(os.Create(filepath.Join(b.dir, "bare")))
 	defer file.Close()
 	queue := make(chan chan error, 4096)
 	defer close(queue)
 	go groupCommit(file, queue)
-	store, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, "append.db"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	h, err := hub.New(ctx, store, 0)
-	if err != nil {
-		return nil, err
-	}
+	store := steps.Got(server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, "append.db")))
+	defer func() { steps.Must(store.Close()) }()
+	h := steps.Got(hub.New(ctx, store, 0))
 	running, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- h.Run(running) }()
-	rate, bare, ratio, err := beside(
-		func() (float64, error) {
+	rate, bare, ratio := beside(
+		func() float64 {
 			return appendAll(n, func() error {
 				_, _, err := h.Append(ctx, stored(webhook))
 				return err
 			})
 		},
-		func() (float64, error) {
+		func() float64 {
 			return appendAll(n, func() error {
 				done := make(chan error)
 				queue <- done
@@ -186,8 +143,9 @@ func appends(ctx context.Context, b *bench) (figures []figure, err error) {
 			})
 		})
 	stop()
+	steps.Must(<-done)
 	return []figure{{"append, 8 kB, 64 writers", fmt.Sprintf("%.0f/s", rate),
-		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}, errors.Join(err, <-done)
+		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}
 }
 
 // groupCommit writes everything that is queued and syncs once for all of it.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"touchstone/worktree/steps"
 )
 
 var (
@@ -28,16 +30,11 @@ func readAll(conns []net.Conn, mark []byte, n int) func() error {
 	return group.Wait
 }
 
-func (p *process) subscribers(n int, query, encoding string) ([]net.Conn, error) {
-	var conns []net.Conn
+func (p *process) subscribers(n int, query, encoding string) (conns []net.Conn) {
 	for range n {
-		conn, err := p.subscribe(query, encoding)
-		if err != nil {
-			return nil, err
-		}
-		conns = append(conns, conn)
+		conns = append(conns, p.subscribe(query, encoding))
 	}
-	return conns, nil
+	return conns
 }
 
 func closeAll(conns []net.Conn) {
@@ -47,77 +44,50 @@ func closeAll(conns []net.Conn) {
 }
 
 // fanRate returns the deliveries per second to all subscribers, including the time to send the webhooks.
-func (p *process) fanRate(ctx context.Context, encoding string, mark []byte) (float64, error) {
-	conns, err := p.subscribers(fanSubscribers, "", encoding)
-	if err != nil {
-		return 0, err
-	}
+func (p *process) fanRate(ctx context.Context, encoding string, mark []byte) float64 {
+	conns := p.subscribers(fanSubscribers, "", encoding)
 	defer closeAll(conns)
 	wait := readAll(conns, mark, fanEvents+1) // and the greeting
 	begin := time.Now()
-	if _, err := p.postAll(ctx, fanEvents, 16, webhook); err != nil {
-		return 0, err
-	}
-	err = wait()
-	return fanSubscribers * fanEvents / time.Since(begin).Seconds(), err
+	p.postAll(ctx, fanEvents, 16, webhook)
+	steps.Must(wait())
+	return fanSubscribers * fanEvents / time.Since(begin).Seconds()
 }
 
 // loopRate returns the same rate for a loop that writes to sockets.
-func (b *bench) loopRate(ctx context.Context) (float64, error) {
-	y, err := b.yardstick(ctx, "sockets")
-	if err != nil {
-		return 0, err
-	}
+func (b *bench) loopRate(ctx context.Context) float64 {
+	y := b.yardstick(ctx, "sockets")
 	defer y.stop()
 	var conns []net.Conn
 	defer func() { closeAll(conns) }()
 	for range fanSubscribers {
-		conn, err := net.Dial("tcp", y.address)
-		if err != nil {
-			return 0, err
-		}
-		conns = append(conns, conn)
+		conns = append(conns, steps.Got(net.Dial("tcp", y.address)))
 	}
 	begin := time.Now()
-	err = readAll(conns, frameEnd, fanEvents)()
-	return fanSubscribers * fanEvents / time.Since(begin).Seconds(), err
+	steps.Must(readAll(conns, frameEnd, fanEvents)())
+	return fanSubscribers * fanEvents / time.Since(begin).Seconds()
 }
 
-func fanOut(ctx context.Context, b *bench) ([]figure, error) {
-	p, err := b.relay(ctx, "fan.db")
-	if err != nil {
-		return nil, err
-	}
+func fanOut(ctx context.Context, b *bench) []figure {
+	p := b.relay(ctx, "fan.db")
 	defer p.stop()
-	identity := func() (float64, error) { return p.fanRate(ctx, "identity", frameEnd) }
-	gzip := func() (float64, error) { return p.fanRate(ctx, "gzip", flushMark) }
-	plain, loop, toLoop, err := beside(identity, func() (float64, error) { return b.loopRate(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	packed, again, toPlain, err := beside(gzip, identity)
-	if err != nil {
-		return nil, err
-	}
+	identity := func() float64 { return p.fanRate(ctx, "identity", frameEnd) }
+	gzip := func() float64 { return p.fanRate(ctx, "gzip", flushMark) }
+	plain, loop, toLoop := beside(identity, func() float64 { return b.loopRate(ctx) })
+	packed, again, toPlain := beside(gzip, identity)
 	return []figure{
 		{"fan-out, 200 subscribers, 8 kB", fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, toLoop),
 			">= 0.8", toLoop >= 0.8},
 		{"the same, gzip", fmt.Sprintf("%.0f/s", packed), fmt.Sprintf("identity %.0f/s: %.2f", again, toPlain), ">= 1.5", toPlain >= 1.5},
-	}, nil
+	}
 }
 
 // latency measures the time from just before a webhook is sent until a subscriber has its event.
-func latency(ctx context.Context, b *bench) ([]figure, error) {
+func latency(ctx context.Context, b *bench) []figure {
 	const events, rate, subscribers = 1000, 200, 50
-	p, err := b.relay(ctx, "latency.db")
-	if err != nil {
-		return nil, err
-	}
+	p := b.relay(ctx, "latency.db")
 	defer p.stop()
-	conns, err := p.subscribers(subscribers, "", "identity")
-	if err != nil {
-		return nil, err
-	}
+	conns := p.subscribers(subscribers, "", "identity")
 	defer closeAll(conns)
 	sent := make([]time.Time, events)
 	var mu sync.Mutex
@@ -147,60 +117,37 @@ func latency(ctx context.Context, b *bench) ([]figure, error) {
 		mu.Lock()
 		sent[i] = time.Now()
 		mu.Unlock()
-		if err := p.postFresh(ctx, webhook); err != nil {
-			return nil, err
-		}
+		steps.Must(p.postFresh(ctx, webhook))
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	steps.Must(group.Wait())
 	slices.Sort(times)
 	p50, p99 := times[len(times)/2], times[len(times)*99/100]
 	return []figure{{"publish to delivered, 200/s, 50", fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", p50.Seconds()*1e3, p99.Seconds()*1e3),
-		"mercure: p50 1.9 ms, p99 4.6 ms", "p50 <= 1.2, p99 <= 4", p50 <= 1200*time.Microsecond && p99 <= 4*time.Millisecond}}, nil
+		"mercure: p50 1.9 ms, p99 4.6 ms", "p50 <= 1.2, p99 <= 4", p50 <= 1200*time.Microsecond && p99 <= 4*time.Millisecond}}
 }
 
-func replay(ctx context.Context, b *bench) ([]figure, error) {
+func replay(ctx context.Context, b *bench) []figure {
 	const events, subscribers = 100_000, 10
-	if err := fill(ctx, b, "replay.db", events, realistic(1<<10)); err != nil {
-		return nil, err
-	}
-	p, err := b.relay(ctx, "replay.db")
-	if err != nil {
-		return nil, err
-	}
+	fill(ctx, b, "replay.db", events, realistic(1<<10))
+	p := b.relay(ctx, "replay.db")
 	defer p.stop()
 	begin := time.Now()
-	conns, err := p.subscribers(subscribers, "after=oldest", "identity")
-	if err != nil {
-		return nil, err
-	}
+	conns := p.subscribers(subscribers, "after=oldest", "identity")
 	defer closeAll(conns)
-	if err := readAll(conns, frameEnd, events+1)(); err != nil {
-		return nil, err
-	}
+	steps.Must(readAll(conns, frameEnd, events+1)())
 	rate := subscribers * events / time.Since(begin).Seconds()
 	_, peak := p.Memory()
 	return []figure{{"replay of 100,000 (1 kB) to 10", fmt.Sprintf("%.0f/s, peak %d MB", rate, peak>>20),
-		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000}}, nil
+		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000}}
 }
 
-func idle(ctx context.Context, b *bench) ([]figure, error) {
+func idle(ctx context.Context, b *bench) []figure {
 	const subscribers = 10_000
-	p, err := b.relay(ctx, "idle.db")
-	if err != nil {
-		return nil, err
-	}
+	p := b.relay(ctx, "idle.db")
 	defer p.stop()
-	filesBefore, goroutinesBefore, err := p.open()
-	if err != nil {
-		return nil, err
-	}
+	filesBefore, goroutinesBefore := p.open()
 	before, _ := p.Memory()
-	conns, err := p.subscribers(subscribers, "repo=acme/app", "identity")
-	if err != nil {
-		return nil, err
-	}
+	conns := p.subscribers(subscribers, "repo=acme/app", "identity")
 	defer closeAll(conns)
 	time.Sleep(20 * time.Second) // time for a heartbeat and a garbage collection
 	after, _ := p.Memory()
@@ -208,33 +155,24 @@ func idle(ctx context.Context, b *bench) ([]figure, error) {
 	closeAll(conns)
 	files, goroutines := subscribers, subscribers
 	for deadline := time.Now().Add(time.Minute); files+goroutines > 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if files, goroutines, err = p.open(); err != nil {
-			return nil, err
-		}
+		files, goroutines = p.open()
 		files, goroutines = max(0, files-filesBefore), max(0, goroutines-goroutinesBefore)
 	}
 	return []figure{{"idle subscriber, 10,000", fmt.Sprintf("%.1f kB; left of them: %d files, %d goroutines", each, files, goroutines),
-		"mercure 25 kB", "<= 16 kB, none left", each <= 16 && files+goroutines == 0}}, nil
+		"mercure 25 kB", "<= 16 kB, none left", each <= 16 && files+goroutines == 0}}
 }
 
 // filtered compares the processor time per event for 1,000 subscribers, of which each event concerns one,
 // with that for this one subscriber alone.
-func filtered(ctx context.Context, b *bench) ([]figure, error) {
+func filtered(ctx context.Context, b *bench) []figure {
 	var cost [2]time.Duration
 	const events = 3000
 	for i, subscribers := range []int{1, 1000} {
-		p, err := b.relay(ctx, fmt.Sprintf("filtered-%d.db", subscribers))
-		if err != nil {
-			return nil, err
-		}
+		p := b.relay(ctx, fmt.Sprintf("filtered-%d.db", subscribers))
 		defer p.stop()
 		var conns []net.Conn
 		for n := range subscribers {
-			conn, err := p.subscribe("repo=acme/app"+strconv.Itoa(n), "identity")
-			if err != nil {
-				return nil, err
-			}
-			conns = append(conns, conn)
+			conns = append(conns, p.subscribe("repo=acme/app"+strconv.Itoa(n), "identity"))
 		}
 		used := p.CPU()
 		tick := time.NewTicker(time.Millisecond)
@@ -245,9 +183,7 @@ func filtered(ctx context.Context, b *bench) ([]figure, error) {
 			body := bytes.Replace(webhook, []byte(`"acme/app"`), fmt.Appendf(nil, `"acme/app%d"`, n%subscribers), 1)
 			group.Go(func() error { return p.postFresh(ctx, body) })
 		}
-		if err := group.Wait(); err != nil {
-			return nil, err
-		}
+		steps.Must(group.Wait())
 		tick.Stop()
 		cost[i] = (p.CPU() - used) / events
 		closeAll(conns)
@@ -255,26 +191,18 @@ func filtered(ctx context.Context, b *bench) ([]figure, error) {
 	}
 	ratio := float64(cost[1]) / float64(cost[0])
 	return []figure{{"CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio),
-		"about 1 (<= 1.25)", ratio <= 1.25}}, nil
+		"about 1 (<= 1.25)", ratio <= 1.25}}
 }
 
-func coldStart(ctx context.Context, b *bench) ([]figure, error) {
-	if err := fill(ctx, b, "cold.db", 1_000_000, []byte(`{"repository":{"full_name":"acme/app"}}`)); err != nil {
-		return nil, err
-	}
+func coldStart(ctx context.Context, b *bench) []figure {
+	fill(ctx, b, "cold.db", 1_000_000, []byte(`{"repository":{"full_name":"acme/app"}}`))
 	begin := time.Now()
-	p, err := b.relay(ctx, "cold.db")
-	if err != nil {
-		return nil, err
-	}
+	p := b.relay(ctx, "cold.db")
 	defer p.stop()
-	response, err := http.Get("http://" + p.address + "/readyz")
-	if err != nil {
-		return nil, err
-	}
+	response := steps.Got(http.Get("http://" + p.address + "/readyz"))
 	response.Body.Close()
 	took := time.Since(begin)
 	_, peak := p.Memory()
 	return []figure{{"cold start, 1,000,000 events", fmt.Sprintf("%.2f s, %d MB", took.Seconds(), peak>>20), "",
-		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20}}, nil
+		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20}}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
+	"touchstone/worktree/steps"
 )
 
 // agentAttacks are attempts by a session, or by the code that a verify command runs, on the machine of an
@@ -59,21 +59,11 @@ type machine struct {
 }
 
 // newMachine starts the simulated GitHub, whose repository has a verify command, and configures an agent.
-func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
-	m := &machine{network: "full"}
-	if m.bin, err = filepath.Abs(filepath.Join(bin, "touchstone")); err != nil {
-		return nil, err
-	}
-	// Not in the system's directory for temporary files, which the sandbox may leave open.
-	if m.folder, err = os.MkdirTemp("", "break"); err != nil {
-		return nil, err
-	}
+func newMachine(ctx context.Context, bin, kind string) *machine {
+	m := &machine{network: "full", bin: steps.Got(filepath.Abs(filepath.Join(bin, "touchstone")))}
+	m.folder = steps.Got(os.MkdirTemp("", "break"))
 	ctx, cancel := context.WithCancel(ctx)
-	front, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		cancel()
-		return nil, errors.Join(err, os.RemoveAll(m.folder))
-	}
+	front := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
 	m.url = "http://" + front.Addr().String()
 	server := &http.Server{Handler: http.HandlerFunc(m.serve), ReadHeaderTimeout: time.Minute}
 	var running sync.WaitGroup
@@ -83,64 +73,47 @@ func newMachine(ctx context.Context, bin, kind string) (_ *machine, err error) {
 		running.Wait()
 		_ = os.RemoveAll(m.folder)
 	}
-	if err := m.prepare(ctx, kind); err != nil {
+	if err := steps.Try(func() { m.prepare(ctx, kind) }); err != nil {
 		m.stop()
-		return nil, err
+		steps.Must(err)
 	}
 	running.Go(func() { _ = server.Serve(front) })
 	running.Go(func() { _ = m.sim.Run(ctx) })
-	return m, nil
+	return m
 }
 
-func (m *machine) prepare(ctx context.Context, kind string) (err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
+func (m *machine) prepare(ctx context.Context, kind string) {
+	program := steps.Got(os.Executable())
 	var users []githubsim.User
 	for _, login := range []string{owner, author, judge} {
 		users = append(users, githubsim.User{Login: login, Token: "token-of-" + login, Admin: login == owner})
 	}
-	m.sim, err = githubsim.New(githubsim.Config{
+	m.sim = steps.Got(githubsim.New(githubsim.Config{
 		Dir: filepath.Join(m.folder, "github"), URL: m.url, Users: users,
 		// The agent has a session fix this failure.
 		CI: func(context.Context, string, string, string) githubsim.CIResult {
 			return githubsim.CIResult{Conclusion: "failure", Summary: "It fails."}
 		},
-	})
-	if err != nil {
-		return err
-	}
-	command, err := json.Marshal([]string{program, payloadWord, kind, m.url, "verify"})
-	if err == nil {
-		err = m.sim.CreateRepo(ctx, githubsim.RepoOptions{
-			Owner: "acme", Name: "app", Permissions: map[string]string{author: "write", judge: "write"},
-			Files: map[string]string{"lib/lib.txt": "lib\n", ".touchstone/config.yaml": "verify:\n  command: " + string(command) + "\n"},
-		})
-	}
-	if err != nil {
-		return err
-	}
+	}))
+	command := steps.Got(json.Marshal([]string{program, payloadWord, kind, m.url, "verify"}))
+	steps.Must(m.sim.CreateRepo(ctx, githubsim.RepoOptions{
+		Owner: "acme", Name: "app", Permissions: map[string]string{author: "write", judge: "write"},
+		Files: map[string]string{"lib/lib.txt": "lib\n", ".touchstone/config.yaml": "verify:\n  command: " + string(command) + "\n"},
+	}))
 	m.config = filepath.Join(m.folder, "agent.yaml")
-	return m.configure(map[string]any{}, kind)
+	m.configure(map[string]any{}, kind)
 }
 
 // configure writes the agent's settings, with the engine settings of an attack.
-func (m *machine) configure(engine map[string]any, kind string) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
+func (m *machine) configure(engine map[string]any, kind string) {
+	program := steps.Got(os.Executable())
 	engine["command"], engine["sandbox"] = []string{program, payloadWord, kind, m.url, "session"}, "required"
-	text, err := json.Marshal(map[string]any{ // JSON is also YAML
+	text := steps.Got(json.Marshal(map[string]any{ // JSON is also YAML
 		"github": map[string]any{"api_url": m.url + "/api/v3/"}, "repositories": []string{repository}, "reviewers": []string{judge},
 		"state_dir": filepath.Join(m.folder, "state"), "rounds": map[string]any{"backoff": "10ms"},
 		"engine": engine, "author": map[string]any{"network": m.network},
-	})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(m.config, text, 0o600)
+	}))
+	steps.Must(os.WriteFile(m.config, text, 0o600))
 }
 
 // serve receives the payload's reports, and passes other requests to the simulated GitHub.
@@ -154,39 +127,28 @@ func (m *machine) serve(w http.ResponseWriter, r *http.Request) {
 	m.reports = append(m.reports, r.URL.Query().Get("what"))
 }
 
-// achieved returns what the payload has reported; the error says that the payload did not even run.
-func (m *machine) achieved() (string, error) {
+// achieved returns what the payload has reported, which must at least have run.
+func (m *machine) achieved() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	ran := false
-	var achieved []string
-	for _, report := range m.reports {
-		if report == ranReport {
-			ran = true
-		} else {
-			achieved = append(achieved, report)
-		}
+	if !slices.Contains(m.reports, ranReport) {
+		steps.Fail("the session or the verify command did not run")
 	}
-	if !ran {
-		return "", errors.New("the session or the verify command did not run")
-	}
-	return strings.Join(achieved, "; "), nil
+	return strings.Join(slices.DeleteFunc(m.reports, func(report string) bool { return report == ranReport }), "; ")
 }
 
 // open opens a pull request of the author whose check fails.
-func (m *machine) open(ctx context.Context, branch string) error {
-	if err := m.push(ctx, branch, "1"); err != nil {
-		return err
-	}
-	err := rest.API{URL: m.url, Token: "token-of-" + author}.Call(ctx, http.MethodPost, "/api/v3/repos/"+repository+"/pulls",
-		map[string]string{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."}, nil)
-	return errors.Join(err, m.sim.Settle(ctx))
+func (m *machine) open(ctx context.Context, branch string) {
+	m.push(ctx, branch, "1")
+	steps.Must(rest.API{URL: m.url, Token: "token-of-" + author}.Call(ctx, http.MethodPost, "/api/v3/repos/"+repository+"/pulls",
+		map[string]string{"title": "Change " + branch, "head": branch, "base": "main", "body": "Why."}, nil))
+	steps.Must(m.sim.Settle(ctx))
 }
 
 // push adds a commit to a branch, like a person.
-func (m *machine) push(ctx context.Context, branch, text string) error {
-	_, err := m.sim.Commit(ctx, author, repository, branch, "Change "+branch, map[string]string{branch + ".txt": text + "\n"})
-	return errors.Join(err, m.sim.Settle(ctx))
+func (m *machine) push(ctx context.Context, branch, text string) {
+	steps.Got(m.sim.Commit(ctx, author, repository, branch, "Change "+branch, map[string]string{branch + ".txt": text + "\n"}))
+	steps.Must(m.sim.Settle(ctx))
 }
 
 // fix runs the agent on a pull request until it ends.
@@ -203,135 +165,93 @@ func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) erro
 }
 
 // caches has the code of two pull requests write to every build cache, and search it.
-func caches(ctx context.Context, bin string) (string, error) {
-	m, err := newMachine(ctx, bin, "caches")
-	if err != nil {
-		return "", err
-	}
+func caches(ctx context.Context, bin string) string {
+	m := newMachine(ctx, bin, "caches")
 	defer m.stop()
-	if err := errors.Join(m.open(ctx, "first"), m.open(ctx, "second")); err != nil {
-		return "", err
-	}
-	if err := errors.Join(m.fix(ctx, 1), m.fix(ctx, 2)); err != nil {
-		return "", err
-	}
+	m.open(ctx, "first")
+	m.open(ctx, "second")
+	steps.Must(m.fix(ctx, 1))
+	steps.Must(m.fix(ctx, 2))
 	return m.achieved()
 }
 
 // nested has code leave a repository below a tracked directory, and run git there the next time.
-func nested(ctx context.Context, bin string) (string, error) {
-	m, err := newMachine(ctx, bin, "nested")
-	if err != nil {
-		return "", err
-	}
+func nested(ctx context.Context, bin string) string {
+	m := newMachine(ctx, bin, "nested")
 	defer m.stop()
-	if err := m.open(ctx, "first"); err != nil {
-		return "", err
-	}
-	if err := m.fix(ctx, 1); err != nil {
-		return "", err
-	}
+	m.open(ctx, "first")
+	steps.Must(m.fix(ctx, 1))
 	// The fix is on the branch; the next commit on it fails again.
-	if err := errors.Join(m.push(ctx, "first", "2"), m.fix(ctx, 1)); err != nil {
-		return "", err
-	}
+	m.push(ctx, "first", "2")
+	steps.Must(m.fix(ctx, 1))
 	return m.achieved()
 }
 
 // inside has a session and a verify command attempt one kind of attack.
-func inside(kind string) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, bin string) (string, error) {
-		m, err := newMachine(ctx, bin, kind)
-		if err != nil {
-			return "", err
-		}
+func inside(kind string) func(context.Context, string) string {
+	return func(ctx context.Context, bin string) string {
+		m := newMachine(ctx, bin, kind)
 		defer m.stop()
-		if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1)); err != nil {
-			return "", err
-		}
+		m.open(ctx, "first")
+		steps.Must(m.fix(ctx, 1))
 		return m.achieved()
 	}
 }
 
 // descriptors starts the agent with an open file, like a careless shell or supervisor.
-func descriptors(ctx context.Context, bin string) (string, error) {
-	m, err := newMachine(ctx, bin, "descriptors")
-	if err != nil {
-		return "", err
-	}
+func descriptors(ctx context.Context, bin string) string {
+	m := newMachine(ctx, bin, "descriptors")
 	defer m.stop()
-	canary, err := os.Create(filepath.Join(m.folder, "canary"))
-	if err != nil {
-		return "", err
-	}
+	canary := steps.Got(os.Create(filepath.Join(m.folder, "canary")))
 	defer canary.Close()
 	// Other files soon take some of the low numbers.
 	open := slices.Repeat([]*os.File{canary}, 20)
-	if err := errors.Join(m.open(ctx, "first"), m.fix(ctx, 1, open...)); err != nil {
-		return "", err
-	}
+	m.open(ctx, "first")
+	steps.Must(m.fix(ctx, 1, open...))
 	if text, err := os.ReadFile(canary.Name()); err != nil || len(text) > 0 {
-		return fmt.Sprintf("the file holds %q, %v", text, err), nil
+		return fmt.Sprintf("the file holds %q, %v", text, err)
 	}
 	return m.achieved()
 }
 
 // closed has a session and a verify command without network access send something to the simulated GitHub's
 // port, in two ways. Their only other visible effect is the fix with which they end.
-func closed(ctx context.Context, bin string) (string, error) {
-	m, err := newMachine(ctx, bin, "closed")
-	if err != nil {
-		return "", err
-	}
+func closed(ctx context.Context, bin string) string {
+	m := newMachine(ctx, bin, "closed")
 	defer m.stop()
 	m.network = "gateway"
-	if err := m.configure(map[string]any{}, "closed"); err != nil {
-		return "", err
-	}
-	datagrams, err := net.ListenPacket("udp", strings.TrimPrefix(m.url, "http://"))
-	if err != nil {
-		return "", err
-	}
+	m.configure(map[string]any{}, "closed")
+	datagrams := steps.Got(net.ListenPacket("udp", strings.TrimPrefix(m.url, "http://")))
 	defer datagrams.Close()
-	if err := m.open(ctx, "first"); err != nil {
-		return "", err
-	}
+	m.open(ctx, "first")
 	// If the user may not create namespaces, the verify command is not started at all.
 	if err := m.fix(ctx, 1); err != nil && !strings.Contains(err.Error(), "cannot be started in its own network namespace") {
-		return "", err
+		steps.Must(err)
 	}
-	if err := datagrams.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
-		return "", err
-	}
+	steps.Must(datagrams.SetReadDeadline(time.Now().Add(time.Millisecond)))
 	got := make([]byte, 100)
 	if n, _, err := datagrams.ReadFrom(got); err == nil {
-		return fmt.Sprintf("a %s sent a datagram", got[:n]), nil
+		return fmt.Sprintf("a %s sent a datagram", got[:n])
 	}
-	if achieved, err := m.achieved(); err == nil {
-		return "it reported " + achieved, nil
+	achieved := ""
+	if steps.Try(func() { achieved = m.achieved() }) == nil {
+		return "it reported " + achieved
 	}
-	return "", nil
+	return ""
 }
 
 // bomb has a verify command start more processes than the settings allow. The command ends by itself, so a
 // verified fix shows that nothing else ended it.
-func bomb(ctx context.Context, bin string) (string, error) {
-	m, err := newMachine(ctx, bin, "bomb")
-	if err != nil {
-		return "", err
-	}
+func bomb(ctx context.Context, bin string) string {
+	m := newMachine(ctx, bin, "bomb")
 	defer m.stop()
-	if err := m.configure(map[string]any{"max_processes": 200}, "bomb"); err != nil {
-		return "", err
-	}
-	if err := m.open(ctx, "first"); err != nil {
-		return "", err
-	}
+	m.configure(map[string]any{"max_processes": 200}, "bomb")
+	m.open(ctx, "first")
 	switch err := m.fix(ctx, 1); {
 	case err == nil:
-		return "it went on to its end, and the fix was pushed", nil
+		return "it went on to its end, and the fix was pushed"
 	case !strings.Contains(err.Error(), "their limit of 200 processes"):
-		return "", err
+		steps.Must(err)
 	}
-	return "", nil
+	return ""
 }

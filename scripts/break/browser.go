@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,78 +10,57 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // browserAttacks are attempts on the page of a relay that requires tokens.
 var browserAttacks = []attack{
-	{"a link that was used signs in again", relinked},
+	{"a link that was used signs in again", onRelay(relinked)},
 }
 
 // relinked tries the code of a used link again, and in other spellings of the same bytes.
-func relinked(ctx context.Context, bin string) (string, error) {
-	v, err := start(ctx, bin)
-	if err != nil {
-		return "", err
-	}
-	defer v.stop()
-	token, err := exec.CommandContext(ctx, filepath.Join(bin, "touchstone-relay"), "token", "create", "--name", "laptop",
-		"--store", "sqlite:"+v.log()).Output()
-	if err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
-	}
-	code, err := v.link(ctx, strings.TrimSpace(string(token)))
-	if err != nil {
-		return "", err
-	}
-	if in, err := v.signsIn(ctx, code); err != nil || !in {
-		return "", errors.Join(errors.New("the link signs nobody in"), err)
+func relinked(ctx context.Context, v *victim) string {
+	token := steps.Got(exec.CommandContext(ctx, filepath.Join(v.bin, "touchstone-relay"), "token", "create", "--name", "laptop",
+		"--store", "sqlite:"+v.log()).Output())
+	code := v.link(ctx, strings.TrimSpace(string(token)))
+	if !v.signsIn(ctx, code) {
+		steps.Fail("the link signs nobody in")
 	}
 	for _, again := range []string{code, code + "\n", code[:9] + "\r\n" + code[9:]} {
-		if in, err := v.signsIn(ctx, again); err != nil || in {
-			return fmt.Sprintf("it does, as %q", again), err
+		if v.signsIn(ctx, again) {
+			return fmt.Sprintf("it does, as %q", again)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // link returns the code of a new link for a token, once the relay knows the token.
-func (v *victim) link(ctx context.Context, token string) (code string, err error) {
+func (v *victim) link(ctx context.Context, token string) (code string) {
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in/link", nil)
-		if err != nil {
-			return "", err
-		}
+		request := steps.Got(http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in/link", nil))
 		request.Header.Set("Authorization", "Bearer "+token)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return "", err
-		}
+		response := steps.Got(http.DefaultClient.Do(request))
 		var made struct{ Link string }
-		err = json.NewDecoder(response.Body).Decode(&made)
+		err := json.NewDecoder(response.Body).Decode(&made)
 		response.Body.Close()
 		if link, wrong := url.Parse(made.Link); err == nil && wrong == nil && response.StatusCode == http.StatusOK {
-			return link.Query().Get("code"), nil
+			return link.Query().Get("code")
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("no link is made: %s", response.Status)
+			steps.Fail("no link is made: %s", response.Status)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
 // signsIn reports whether a code gets a session cookie.
-func (v *victim) signsIn(ctx context.Context, code string) (bool, error) {
+func (v *victim) signsIn(ctx context.Context, code string) bool {
 	form := strings.NewReader(url.Values{"code": {code}}.Encode())
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in", form)
-	if err != nil {
-		return false, err
-	}
+	request := steps.Got(http.NewRequestWithContext(ctx, http.MethodPost, "http://"+v.address+"/sign-in", form))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		return false, err
-	}
+	response := steps.Got(http.DefaultTransport.RoundTrip(request))
 	defer response.Body.Close()
-	return len(response.Cookies()) > 0, nil
+	return len(response.Cookies()) > 0
 }

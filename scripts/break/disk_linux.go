@@ -10,17 +10,19 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"touchstone/worktree/steps"
 )
 
 // diskAttacks take the disk away from a running relay. They need root, and use their own file system in a file.
 var diskAttacks = []attack{
 	{"a full disk loses what was acknowledged", onDisk(fillUp)},
-	{"a disk that turns read-only loses webhooks", onDisk(func(_ context.Context, v *victim) (string, error) {
+	{"a disk that turns read-only loses webhooks", onDisk(func(_ context.Context, v *victim) {
 		// As after a disk error: open files can no longer be written.
-		return "", command("mount", "-o", "remount,abort", v.folder)
+		steps.Must(command("mount", "-o", "remount,abort", v.folder))
 	})},
-	{"a disk that goes away loses webhooks", onDisk(func(_ context.Context, v *victim) (string, error) {
-		return "", command("umount", "--lazy", v.folder)
+	{"a disk that goes away loses webhooks", onDisk(func(_ context.Context, v *victim) {
+		steps.Must(command("umount", "--lazy", v.folder))
 	})},
 }
 
@@ -36,76 +38,55 @@ func command(name string, arguments ...string) error {
 
 // onDisk has a relay store webhooks on a disk, damages the disk, and checks whether the relay refuses what it
 // cannot store with a sentence, and whether everything acknowledged is there afterwards.
-func onDisk(hurt func(context.Context, *victim) (string, error)) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, bin string) (achieved string, err error) {
-		top, err := os.MkdirTemp("", "break")
-		if err != nil {
-			return "", err
-		}
+func onDisk(hurt func(context.Context, *victim)) func(context.Context, string) string {
+	return func(ctx context.Context, bin string) string {
+		top := steps.Got(os.MkdirTemp("", "break"))
 		defer os.RemoveAll(top)
 		image, folder := filepath.Join(top, "image"), filepath.Join(top, "disk")
 		mount := func() error { return command("mount", "-o", "loop", image, folder) }
-		err = errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, diskSize), os.Mkdir(folder, 0o700))
-		if err == nil {
-			err = command("mkfs.ext4", "-q", "-F", "-m", "0", image)
-		}
-		if err == nil {
-			err = mount()
-		}
-		if err != nil {
-			return "", fmt.Errorf("%w, which is root and a loop device with ext4: %w", errSkipped, err)
+		if err := steps.Try(func() {
+			steps.Must(os.WriteFile(image, nil, 0o600))
+			steps.Must(os.Truncate(image, diskSize))
+			steps.Must(os.Mkdir(folder, 0o700))
+			steps.Must(command("mkfs.ext4", "-q", "-F", "-m", "0", image))
+			steps.Must(mount())
+		}); err != nil {
+			steps.Fail("%w, which is root and a loop device with ext4: %w", errSkipped, err)
 		}
 		defer func() { _ = command("umount", folder) }() // it may already be unmounted
-		v, err := startOn(ctx, bin, folder)
-		if err != nil {
-			return "", err
-		}
+		v := startOn(ctx, bin, folder)
 		defer func() { v.kill() }() // the relay that runs at that time
-		if err := v.fill(ctx); err != nil {
-			return "", err
-		}
-		if achieved, err := hurt(ctx, v); achieved != "" || err != nil {
-			return achieved, err
-		}
-		if achieved, err := v.takes(ctx); achieved != "" || err != nil {
-			return achieved, err
+		v.fill(ctx)
+		hurt(ctx, v)
+		if achieved := v.takes(ctx); achieved != "" {
+			return achieved
 		}
 		v.kill()
 		acknowledged := v.acknowledged
 		_ = command("umount", folder)
-		if err := mount(); err != nil {
-			return "", err
+		steps.Must(mount())
+		v = startOn(ctx, bin, folder)
+		if events, _ := v.frames(ctx, acknowledged); len(events) < acknowledged {
+			return fmt.Sprintf("%d of %d acknowledged events are there afterwards", len(events), acknowledged)
 		}
-		if v, err = startOn(ctx, bin, folder); err != nil {
-			return "", err
-		}
-		events, _, err := v.frames(ctx, acknowledged)
-		if err == nil && len(events) < acknowledged {
-			return fmt.Sprintf("%d of %d acknowledged events are there afterwards", len(events), acknowledged), nil
-		}
-		return "", err
+		return ""
 	}
 }
 
 // fillUp fills the disk completely.
-func fillUp(ctx context.Context, v *victim) (string, error) {
-	filler, err := os.Create(filepath.Join(v.folder, "filler"))
-	if err != nil {
-		return "", err
-	}
+func fillUp(ctx context.Context, v *victim) {
+	filler := steps.Got(os.Create(filepath.Join(v.folder, "filler")))
 	defer filler.Close()
+	var err error
 	for err == nil {
 		_, err = filler.Write(make([]byte, 4<<10))
 	}
 	if !errors.Is(err, syscall.ENOSPC) {
-		return "", err
+		steps.Must(err)
 	}
 	// Space that is allocated already may still accept some webhooks.
 	status := http.StatusAccepted
 	for i := 0; status == http.StatusAccepted; i++ {
-		if status, err = v.post(ctx, fmt.Sprint("more-", i), fmt.Sprint("more ", i)); err != nil {
-			return "", err
-		}
+		status = v.post(ctx, fmt.Sprint("more-", i), fmt.Sprint("more ", i))
 	}
-	return "", nil
 }

@@ -20,6 +20,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"touchstone/worktree/steps"
 )
 
 // encryptedAttacks are attempts over HTTP/2, where one connection carries many requests.
@@ -41,49 +43,29 @@ const (
 )
 
 // certify creates a certificate for the loopback address in two files, and a pool that trusts it.
-func certify(folder string) (*x509.CertPool, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
+func certify(folder string) *x509.CertPool {
+	key := steps.Got(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
+	der := steps.Got(x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key))
+	private := steps.Got(x509.MarshalPKCS8PrivateKey(key))
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	err = errors.Join(
-		os.WriteFile(filepath.Join(folder, "cert.pem"), certificate, 0o600),
-		os.WriteFile(filepath.Join(folder, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600),
-	)
+	steps.Must(os.WriteFile(filepath.Join(folder, "cert.pem"), certificate, 0o600))
+	steps.Must(os.WriteFile(filepath.Join(folder, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
-	return pool, err
+	return pool
 }
 
 // streams opens many connections and has those that the relay leaves open send something, and then nothing
 // more. They send at the same time: the relay gives up waiting after seconds, and opening so many connections
 // can take a busy machine as long.
-func streams(say func(*peer) error) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, bin string) (string, error) {
-		folder, err := os.MkdirTemp("", "break")
-		if err != nil {
-			return "", err
-		}
+func streams(say func(*peer) error) func(context.Context, string) string {
+	return func(ctx context.Context, bin string) string {
+		folder := steps.Got(os.MkdirTemp("", "break"))
 		defer os.RemoveAll(folder)
-		believed, err := certify(folder)
-		if err != nil {
-			return "", err
-		}
-		v, err := startOn(ctx, bin, folder, "--tls-cert", filepath.Join(folder, "cert.pem"), "--tls-key", filepath.Join(folder, "key.pem"))
-		if err != nil {
-			return "", err
-		}
+		believed := certify(folder)
+		v := startOn(ctx, bin, folder, "--tls-cert", filepath.Join(folder, "cert.pem"), "--tls-key", filepath.Join(folder, "key.pem"))
 		defer v.stop()
 		var peers []*peer
 		for i := range crowdAddresses * encryptedEach {
@@ -100,17 +82,12 @@ func streams(say func(*peer) error) func(context.Context, string) (string, error
 			}
 		}
 		for _, p := range peers {
-			if err := say(p); err != nil {
-				return "", err
-			}
+			steps.Must(say(p))
 			_ = p.send()
 		}
 		client := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: believed}, ForceAttemptHTTP2: true}
 		defer client.CloseIdleConnections()
-		webhook, err := v.wanted(ctx)
-		if err != nil {
-			return "", err
-		}
+		webhook := v.wanted(ctx)
 		webhook.URL.Scheme = "https"
 		return v.keptOut(client, webhook, 2)
 	}

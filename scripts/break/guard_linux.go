@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // guardAttacks are contents of a pull request that try to make the guard give up, or see nothing.
@@ -42,39 +44,26 @@ func linkedSettings(folder string) error {
 
 // examined has the guard examine a change of a repository, and expects it to hold the change because of a
 // file, within the limits.
-func examined(change func(folder string) error, file string) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, bin string) (string, error) {
-		program, err := filepath.Abs(filepath.Join(bin, "touchstone"))
-		if err != nil {
-			return "", err
-		}
-		folder, err := os.MkdirTemp("", "break")
-		if err != nil {
-			return "", err
-		}
+func examined(change func(folder string) error, file string) func(context.Context, string) string {
+	return func(ctx context.Context, bin string) string {
+		program := steps.Got(filepath.Abs(filepath.Join(bin, "touchstone")))
+		folder := steps.Got(os.MkdirTemp("", "break"))
 		defer os.RemoveAll(folder)
-		git := func(args ...string) error {
-			return command("git", append([]string{"-C", folder, "-c", "user.name=break", "-c", "user.email=break@example.com"}, args...)...)
+		git := func(args ...string) {
+			steps.Must(command("git", append([]string{"-C", folder, "-c", "user.name=break", "-c", "user.email=break@example.com"}, args...)...))
 		}
-		err = git("init", "-q", "-b", "main")
+		git("init", "-q", "-b", "main")
 		for name, text := range map[string]string{
 			".github/workflows/ci.yml": "on: pull_request\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: go test ./...\n",
 			".touchstone/config.yaml":  "verify:\n  command: [go, test, ./...]\n",
 		} {
 			path := filepath.Join(folder, filepath.FromSlash(name))
-			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+			steps.Must(os.MkdirAll(filepath.Dir(path), 0o700))
+			steps.Must(os.WriteFile(path, []byte(text), 0o600))
 		}
-		for _, step := range []func() error{
-			func() error { return git("add", "-A") }, func() error { return git("commit", "-q", "-m", "Begin") },
-			func() error { return change(folder) },
-		} {
-			if err == nil {
-				err = step()
-			}
-		}
-		if err != nil {
-			return "", err
-		}
+		git("add", "-A")
+		git("commit", "-q", "-m", "Begin")
+		steps.Must(change(folder))
 		// The system counts the memory of a process's parent as its own, so memory is limited and not
 		// measured.
 		look := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$@"`, maxGuardMemory>>10),
@@ -84,15 +73,15 @@ func examined(change func(folder string) error, file string) func(context.Contex
 		look.Stdout, look.Stderr = &said, &said
 		var exit *exec.ExitError
 		if err := look.Run(); err != nil && !errors.As(err, &exit) {
-			return "", err
+			steps.Must(err)
 		}
 		took := look.ProcessState.UserTime() + look.ProcessState.SystemTime()
 		switch {
 		case took > maxGuardTime:
-			return fmt.Sprintf("the guard took %s of processor time", took), nil
+			return fmt.Sprintf("the guard took %s of processor time", took)
 		case look.ProcessState.ExitCode() != 10 || !strings.Contains(said.String(), file):
-			return fmt.Sprintf("the guard ended with %d and said %.300q", look.ProcessState.ExitCode(), said.String()), nil
+			return fmt.Sprintf("the guard ended with %d and said %.300q", look.ProcessState.ExitCode(), said.String())
 		}
-		return "", nil
+		return ""
 	}
 }

@@ -13,13 +13,22 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
-// attack is one attempt. It returns what it achieved, or "" for nothing; an error says that the attack could
-// not be made, which counts as a success of the attack.
+// attack is one attempt. It returns what it achieved, or "" for nothing. A step that fails means that the attack
+// could not be made, which counts as a success of the attack.
 type attack struct {
 	name string
-	try  func(ctx context.Context, bin string) (achieved string, err error)
+	try  func(ctx context.Context, bin string) string
+}
+
+// make makes the attack on the programs in a folder.
+func (a attack) make(ctx context.Context, bin string) (achieved string) {
+	ctx, cancel := context.WithTimeout(ctx, attackTimeout)
+	defer cancel()
+	return a.try(ctx, bin)
 }
 
 // errSkipped says that this machine lacks what an attack needs.
@@ -50,9 +59,8 @@ func main() {
 	}
 	succeeded, skipped := 0, 0
 	for _, a := range attacks {
-		limited, cancel := context.WithTimeout(ctx, attackTimeout)
-		achieved, err := a.try(limited, *bin)
-		cancel()
+		achieved := ""
+		err := steps.Try(func() { achieved = a.make(ctx, *bin) })
 		switch {
 		case errors.Is(err, errSkipped):
 			skipped++

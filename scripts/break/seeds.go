@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/steps"
 )
 
 // seed is a weakness that is built into a program, to check that an attack finds it.
@@ -111,7 +113,9 @@ func trySeeds(ctx context.Context, attacks []attack) (missed int) {
 				continue
 			}
 			tried++
-			switch achieved, err := s.try(ctx, a, built); {
+			achieved := ""
+			err := steps.Try(func() { achieved = a.make(ctx, built.with(ctx, s)) })
+			switch {
 			case errors.Is(err, errSkipped):
 				tried--
 				fmt.Printf("%-50s weak in %s, SKIPPED: %v\n", a.name, s.file, err)
@@ -130,17 +134,6 @@ func trySeeds(ctx context.Context, attacks []attack) (missed int) {
 	return missed
 }
 
-// try makes the attack on the weak program.
-func (s seed) try(ctx context.Context, a attack, built programs) (achieved string, err error) {
-	folder, err := built.with(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	limited, cancel := context.WithTimeout(ctx, attackTimeout)
-	defer cancel()
-	return a.try(limited, folder)
-}
-
 // programs are the directories of the weak programs built so far, by weakness.
 type programs map[seed]string
 
@@ -151,46 +144,28 @@ func (p programs) remove() {
 }
 
 // with returns the directory of the program with a weakness, which is built once.
-func (p programs) with(ctx context.Context, s seed) (string, error) {
+func (p programs) with(ctx context.Context, s seed) string {
 	s.attack = ""
 	if folder, ok := p[s]; ok {
-		return folder, nil
+		return folder
 	}
-	folder, err := os.MkdirTemp("", "break")
-	if err != nil {
-		return "", err
-	}
-	if err := s.build(ctx, folder); err != nil {
-		return "", errors.Join(err, os.RemoveAll(folder))
-	}
+	folder := steps.Got(os.MkdirTemp("", "break"))
 	p[s] = folder
-	return folder, nil
+	s.build(ctx, folder)
+	return folder
 }
 
 // build builds the weak program into a directory.
-func (s seed) build(ctx context.Context, folder string) error {
-	text, err := os.ReadFile(filepath.FromSlash(s.file))
-	if err != nil {
-		return err
-	}
+func (s seed) build(ctx context.Context, folder string) {
+	text := steps.Got(os.ReadFile(filepath.FromSlash(s.file)))
 	if !strings.Contains(string(text), s.old) {
-		return fmt.Errorf("%s does not hold %q any more", s.file, s.old)
+		steps.Fail("%s does not hold %q any more", s.file, s.old)
 	}
 	weak, overlay := filepath.Join(folder, "weak.go"), filepath.Join(folder, "overlay.json")
-	if err := os.WriteFile(weak, []byte(strings.Replace(string(text), s.old, s.weak, 1)), 0o600); err != nil {
-		return err
-	}
-	file, err := filepath.Abs(filepath.FromSlash(s.file))
-	if err != nil {
-		return err
-	}
-	list, err := json.Marshal(map[string]any{"Replace": map[string]string{file: weak}})
-	if err == nil {
-		err = os.WriteFile(overlay, list, 0o600)
-	}
-	if err != nil {
-		return err
-	}
+	steps.Must(os.WriteFile(weak, []byte(strings.Replace(string(text), s.old, s.weak, 1)), 0o600))
+	file := steps.Got(filepath.Abs(filepath.FromSlash(s.file)))
+	list := steps.Got(json.Marshal(map[string]any{"Replace": map[string]string{file: weak}}))
+	steps.Must(os.WriteFile(overlay, list, 0o600))
 	program, source := "touchstone", "./agent"
 	if strings.HasPrefix(s.file, "relay/") {
 		program, source = "touchstone-relay", "./relay"
@@ -199,7 +174,6 @@ func (s seed) build(ctx context.Context, folder string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(folder, program), source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the weak %s: %w: %s", program, err, said)
+		steps.Fail("build the weak %s: %w: %s", program, err, said)
 	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,4 +108,11 @@ func CPU(pid string) time.Duration {
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// Median sorts the values and returns the middle one. Their number must be odd, or the middle values close to
+// each other.
+func Median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
 }
