@@ -30,8 +30,7 @@ type Fault struct {
 	Done func()
 }
 
-// Faults are misbehaviours of the whole simulator. Counts go down as they are used, so Sim.Faults returns what is
-// left.
+// Faults are misbehaviours of the whole simulator. Counts go down as they are used.
 type Faults struct {
 	// NullMergeable answers this many reads of a pull request as if its
 	// mergeability were still being computed.
@@ -51,12 +50,6 @@ type Faults struct {
 	HoldMergeQueue bool
 	// DeliveryDelayMS delays each webhook by this many milliseconds.
 	DeliveryDelayMS int
-	// FailRequests answers this many requests of FailLogin (empty: any login) with FailStatus and, if positive,
-	// Retry-After in seconds.
-	FailRequests      int
-	FailLogin         string
-	FailStatus        int
-	FailRetryAfterSec int
 }
 
 // SetFaults replaces the faults.
@@ -72,13 +65,6 @@ func (s *Sim) SetFaults(f Faults) {
 	}
 }
 
-// Faults returns the faults that are left.
-func (s *Sim) Faults() Faults {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.faults
-}
-
 // Intercept makes decide choose the fault of every request before it is executed (REST, GraphQL and git). login
 // is "" without a valid token. decide runs without any lock, so it may use the Sim. Nil lets everything pass.
 func (s *Sim) Intercept(decide func(login string, r *http.Request) Fault) {
@@ -90,20 +76,11 @@ func (s *Sim) Intercept(decide func(login string, r *http.Request) Fault) {
 func (s *Sim) nextFault(login string, r *http.Request) Fault {
 	s.mu.Lock()
 	decide := s.intercept
-	f := &s.faults
-	fails := f.FailRequests > 0 && (f.FailLogin == "" || f.FailLogin == login)
-	fault := Fault{Status: f.FailStatus, RetryAfter: time.Duration(f.FailRetryAfterSec) * time.Second}
-	if fails {
-		f.FailRequests--
-	}
 	s.mu.Unlock()
-	if fails {
-		return fault
+	if decide == nil {
+		return Fault{}
 	}
-	if decide != nil {
-		return decide(login, r)
-	}
-	return Fault{}
+	return decide(login, r)
 }
 
 // refusal returns the error for a fault with a status.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,11 +212,18 @@ func TestRateLimits(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "acme/app", "json")
 			w.comment(2)
-			w.SetFaults(githubsim.Faults{FailRequests: 2, FailLogin: "admin", FailStatus: status, FailRetryAfterSec: 1})
+			var left atomic.Int64
+			left.Store(2)
+			w.Intercept(func(login string, _ *http.Request) githubsim.Fault {
+				if login != "admin" || left.Add(-1) < 0 {
+					return githubsim.Fault{}
+				}
+				return githubsim.Fault{Status: status, RetryAfter: time.Second}
+			})
 			r := startRelay(t, w, secret, w.config("acme/app"))
 			r.recover()
-			if left := w.Faults().FailRequests; left != 0 {
-				t.Fatalf("%d refusals were never met", left)
+			if left.Load() > 0 {
+				t.Fatalf("%d refusals were never met", left.Load())
 			}
 			w.checkLog(r.events())
 		})
