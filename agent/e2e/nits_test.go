@@ -101,7 +101,7 @@ func (w *world) checkNitThread(ref forge.Ref, said string, resolved bool) {
 	if len(pr.Threads) != 1 || pr.Threads[0].Resolved != resolved {
 		w.t.Fatalf("the threads are %+v, and it should be resolved: %v", pr.Threads, resolved)
 	}
-	answered := slices.ContainsFunc(pr.Threads[0].Comments[1:], func(c forge.ThreadComment) bool {
+	answered := slices.ContainsFunc(pr.Threads[0].Comments[1:], func(c forge.Comment) bool {
 		return said != "" && strings.HasPrefix(c.Body, said) && verdict.SameLogin(c.Author.Login, author)
 	})
 	if answered != (said != "") || len(pr.Threads[0].Comments) > 2 {

@@ -292,14 +292,8 @@ func TestAPushBetweenTwoPages(t *testing.T) {
 
 func TestOpenPullRequests(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
-	var heads []string
 	for i := range 53 {
-		_, sha := w.open(fmt.Sprintf("topic-%d", i))
-		heads = append(heads, sha)
-	}
-	if _, _, err := w.As(octocat).PullRequests.RequestReviewers(t.Context(), app.Owner, app.Name, 53,
-		github.ReviewersRequest{Reviewers: []string{hubot}}); err != nil {
-		t.Fatal(err)
+		w.open(fmt.Sprintf("topic-%d", i))
 	}
 	if _, _, err := w.As(octocat).PullRequests.Edit(t.Context(), app.Owner, app.Name, 7,
 		&github.PullRequest{State: github.String("closed")}); err != nil {
@@ -310,13 +304,12 @@ func TestOpenPullRequests(t *testing.T) {
 		t.Fatalf("%d open, %v; want 52", len(list), err)
 	}
 	for _, pr := range list {
-		if pr.Number == 7 || pr.Repo != app || pr.HeadSHA != heads[pr.Number-1] || pr.Author.Login != octocat || pr.Draft ||
-			time.Since(pr.UpdatedAt) > time.Hour {
-			t.Errorf("listed %s at %s by %s, draft %t, updated %s", pr, pr.HeadSHA, pr.Author.Login, pr.Draft, pr.UpdatedAt)
+		if pr.Number == 7 || pr.Repo != app || time.Since(pr.UpdatedAt) > time.Hour {
+			t.Errorf("listed %s, updated %s", pr, pr.UpdatedAt)
 		}
 	}
-	if first := list[0]; first.Number != 53 || first.Title != "Add topic-52" || !slices.Equal(first.Requested, []string{hubot}) {
-		t.Errorf("the newest is %s, %q, asking %q", first, first.Title, first.Requested)
+	if first := list[0]; first.Number != 53 || first.Title != "Add topic-52" {
+		t.Errorf("the newest is %s, %q", first, first.Title)
 	}
 }
 

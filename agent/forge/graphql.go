@@ -155,12 +155,10 @@ func (c *Client) OpenPullRequests(ctx context.Context, repo Repo) ([]Listed, err
 		switch {
 		case err != nil:
 			return nil, err
-		case node.ReviewRequests.PageInfo.HasNextPage:
-			return nil, &Error{Op: op, Message: fmt.Sprintf("#%d requests more than 100 reviewers", node.Number)}
 		case len(all) == maxListed:
 			return nil, &Error{Op: op, Message: fmt.Sprintf("there are more than %d", maxListed)}
 		}
-		all = append(all, node.listed(repo))
+		all = append(all, Listed{Ref: Ref{Repo: repo, Number: node.Number}, Title: node.Title, UpdatedAt: node.UpdatedAt})
 	}
 	return all, nil
 }
@@ -268,20 +266,9 @@ func logins(requests connection[requestNode]) []string {
 }
 
 type listNode struct {
-	Number         int
-	Title          string
-	HeadRefOid     string
-	IsDraft        bool
-	UpdatedAt      time.Time
-	Author         *actorNode
-	ReviewRequests connection[requestNode]
-}
-
-func (n listNode) listed(repo Repo) Listed {
-	return Listed{
-		Ref: Ref{Repo: repo, Number: n.Number}, Title: n.Title, HeadSHA: n.HeadRefOid, Draft: n.IsDraft,
-		Author: n.Author.user(), Requested: logins(n.ReviewRequests), UpdatedAt: n.UpdatedAt,
-	}
+	Number    int
+	Title     string
+	UpdatedAt time.Time
 }
 
 // bigInt is GraphQL's BigInt, which GitHub sends as a string because JavaScript has no such numbers.

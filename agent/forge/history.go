@@ -13,12 +13,9 @@ var historyQuery string
 // Past is what became of a pull request, including open ones: enough for counting, not for decisions.
 type Past struct {
 	Ref
-	Title     string
-	URL       string
 	Author    User
 	Open      bool
 	CreatedAt time.Time
-	UpdatedAt time.Time
 	ClosedAt  *time.Time // nil while open
 	MergedAt  *time.Time // nil unless merged
 	Labelled  []Labelling
@@ -46,7 +43,7 @@ func (c *Client) History(ctx context.Context, repo Repo, since time.Time, most i
 
 type pastNode struct {
 	Number               int
-	Title, URL, State    string
+	State                string
 	CreatedAt, UpdatedAt time.Time
 	ClosedAt, MergedAt   *time.Time
 	Author               *actorNode
@@ -56,8 +53,8 @@ type pastNode struct {
 
 func (n pastNode) past(repo Repo) Past {
 	return Past{
-		Ref: Ref{Repo: repo, Number: n.Number}, Title: n.Title, URL: n.URL, Author: n.Author.user(), Open: n.State == "OPEN",
-		CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt, ClosedAt: n.ClosedAt, MergedAt: n.MergedAt,
+		Ref: Ref{Repo: repo, Number: n.Number}, Author: n.Author.user(), Open: n.State == "OPEN",
+		CreatedAt: n.CreatedAt, ClosedAt: n.ClosedAt, MergedAt: n.MergedAt,
 		Labelled: labellings(n.TimelineItems), Reviews: submitted(n.Reviews), Cut: n.Reviews.PageInfo.HasPreviousPage,
 	}
 }

@@ -32,8 +32,6 @@ type PullRequest struct {
 	Enqueued Enqueuing   // how it was put into its present merge queue; zero outside of one
 	Dequeued []Enqueuing // the last 50 times that it was taken out of a queue, by whom and when
 
-	MaintainerCanModify bool // the author allows maintainers to push to the head branch of a fork
-
 	Head Branch // what is proposed
 	Base Branch // where to merge it; SHA is the branch's present tip, empty if the branch is gone
 
@@ -185,9 +183,7 @@ func (pr PullRequest) AllComments() []Comment {
 			EditedAt: r.EditedAt, EditedBy: r.EditedBy, Node: r.Node, URL: r.URL})
 	}
 	for _, t := range pr.Threads {
-		for _, c := range t.Comments {
-			all = append(all, c.Comment)
-		}
+		all = append(all, t.Comments...)
 	}
 	slices.SortStableFunc(all, func(a, b Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all
@@ -224,29 +220,17 @@ type Deletion struct {
 // Thread is a conversation on a place of the diff, started by a review's comment.
 type Thread struct {
 	ID         string // GraphQL node id, for Resolver
-	Path       string
-	Line       int // 1-based; a line of the reviewed commit if the head no longer has it; 0 for the whole file
 	Resolved   bool
-	ResolvedBy User            // zero while open
-	Outdated   bool            // the head changed the lines that it is about
-	Comments   []ThreadComment // oldest first; the first one started the thread
-}
-
-// ThreadComment is one comment of a Thread.
-type ThreadComment struct {
-	Comment
-	Review int64 // the review that it belongs to; for the first comment, the one that started the thread
+	ResolvedBy User      // zero while open
+	Comments   []Comment // oldest first; the first one started the thread
 }
 
 // Issue is an issue that a pull request says it closes.
 type Issue struct {
-	Repo   Repo
 	Number int
-	Title  string // untrusted text
-	Body   string // untrusted text
-	Open   bool
+	Title  string   // untrusted text
+	Body   string   // untrusted text
 	Labels []string // the first 20
-	URL    string
 }
 
 // CheckKind distinguishes GitHub's two ways of reporting on a commit.
@@ -340,10 +324,6 @@ func (p Permission) Includes(right string) bool {
 type Listed struct {
 	Ref
 	Title     string
-	HeadSHA   string
-	Draft     bool
-	Author    User
-	Requested []string // logins, as in PullRequest.Requested
 	UpdatedAt time.Time
 }
 

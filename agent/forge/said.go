@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"cmp"
 	"time"
 
 	"touchstone/verdict"
@@ -59,10 +58,10 @@ func editor(at *time.Time, by *actorNode) User {
 	return by.user()
 }
 
-func (n *pullRequestNode) comments() []Comment {
+func comments(nodes connection[commentNode], inReview bool) []Comment {
 	var all []Comment
-	for _, c := range n.Comments.Nodes {
-		all = append(all, c.comment(false))
+	for _, c := range nodes.Nodes {
+		all = append(all, c.comment(inReview))
 	}
 	return all
 }
@@ -75,42 +74,19 @@ func (c commentNode) comment(inReview bool) Comment {
 }
 
 type threadNode struct {
-	ID, Path           string
-	Line, OriginalLine int // null for a thread about a whole file; Line is also null if the head no longer has it
-	IsResolved         bool
-	IsOutdated         bool
-	ResolvedBy         *actorNode
-	Comments           turnsNode
-}
-
-// turnsNode are comments of a thread.
-type turnsNode struct{ connection[threadCommentNode] }
-
-func (n turnsNode) turns() []ThreadComment {
-	var all []ThreadComment
-	for _, c := range n.Nodes {
-		comment := ThreadComment{Comment: c.comment(true)}
-		if c.PullRequestReview != nil {
-			comment.Review = int64(c.PullRequestReview.FullDatabaseID)
-		}
-		all = append(all, comment)
-	}
-	return all
-}
-
-type threadCommentNode struct {
-	commentNode
-	PullRequestReview *struct{ FullDatabaseID bigInt }
+	ID         string
+	IsResolved bool
+	ResolvedBy *actorNode
+	Comments   connection[commentNode]
 }
 
 func (n *pullRequestNode) threads() []Thread {
 	var all []Thread
 	for _, t := range n.ReviewThreads.Nodes {
-		thread := Thread{ID: t.ID, Path: t.Path, Line: cmp.Or(t.Line, t.OriginalLine), Resolved: t.IsResolved, Outdated: t.IsOutdated}
+		thread := Thread{ID: t.ID, Resolved: t.IsResolved, Comments: comments(t.Comments, true)}
 		if t.IsResolved {
 			thread.ResolvedBy = t.ResolvedBy.user()
 		}
-		thread.Comments = t.Comments.turns()
 		all = append(all, thread)
 	}
 	return all
@@ -132,11 +108,9 @@ func labellings(events connection[labellingNode]) []Labelling {
 }
 
 type issueNode struct {
-	Number           int
-	Title, Body, URL string
-	State            string
-	Repository       *repoNode
-	Labels           connection[struct{ Name string }]
+	Number      int
+	Title, Body string
+	Labels      connection[struct{ Name string }]
 }
 
 // issues leaves out those that the token cannot see, which are null.
@@ -146,7 +120,7 @@ func (n *pullRequestNode) issues() []Issue {
 		if i == nil {
 			continue
 		}
-		issue := Issue{Repo: i.Repository.repo(), Number: i.Number, Title: i.Title, Body: i.Body, Open: i.State == "OPEN", URL: i.URL}
+		issue := Issue{Number: i.Number, Title: i.Title, Body: i.Body}
 		for _, label := range i.Labels.Nodes {
 			issue.Labels = append(issue.Labels, label.Name)
 		}

@@ -132,7 +132,7 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	if pr.Open && (commit.Oid == "" || commit.Oid != pr.Head.SHA) {
 		return PullRequest{}, nil, errMoving // checks of another commit must not count for this one
 	}
-	pr.Reviews, pr.Comments, pr.Threads = submitted(node.Reviews), node.comments(), node.threads()
+	pr.Reviews, pr.Comments, pr.Threads = submitted(node.Reviews), comments(node.Comments, false), node.threads()
 	pr.Checks, pr.Statuses = commit.checks(), commit.statuses()
 	return pr, node, nil
 }
@@ -214,7 +214,7 @@ type pullRequestNode struct {
 	ID, Title, Body, URL, State, Mergeable, MergeStateStatus string
 	Number                                                   int
 	IsDraft, Merged, IsCrossRepository                       bool
-	MaintainerCanModify, IsInMergeQueue, IsMergeQueueEnabled bool
+	IsInMergeQueue, IsMergeQueueEnabled                      bool
 	CreatedAt, UpdatedAt                                     time.Time
 	MergedAt                                                 *time.Time
 	Author, MergedBy                                         *actorNode
@@ -261,18 +261,17 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	pr := PullRequest{
 		Ref: ref, ID: n.ID, DatabaseID: int64(n.FullDatabaseID), Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.user(),
 		Open: n.State == "OPEN", Merged: n.Merged, Draft: n.IsDraft, Fork: n.IsCrossRepository, InQueue: n.IsInMergeQueue,
-		Queue:               n.IsMergeQueueEnabled,
-		MaintainerCanModify: n.MaintainerCanModify,
-		Head:                Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
-		Base:                Branch{Repo: ref.Repo, Name: n.BaseRefName},
-		Requested:           logins(n.ReviewRequests),
-		Issues:              n.issues(),
-		Labelled:            labellings(n.TimelineItems),
-		Mergeable:           mergeable(n.Mergeable, n.MergeStateStatus),
-		Behind:              n.MergeStateStatus == "BEHIND",
-		Blocked:             n.MergeStateStatus == "BLOCKED",
-		CreatedAt:           n.CreatedAt,
-		UpdatedAt:           n.UpdatedAt,
+		Queue:     n.IsMergeQueueEnabled,
+		Head:      Branch{Repo: n.HeadRepository.repo(), Name: n.HeadRefName, SHA: n.HeadRefOid},
+		Base:      Branch{Repo: ref.Repo, Name: n.BaseRefName},
+		Requested: logins(n.ReviewRequests),
+		Issues:    n.issues(),
+		Labelled:  labellings(n.TimelineItems),
+		Mergeable: mergeable(n.Mergeable, n.MergeStateStatus),
+		Behind:    n.MergeStateStatus == "BEHIND",
+		Blocked:   n.MergeStateStatus == "BLOCKED",
+		CreatedAt: n.CreatedAt,
+		UpdatedAt: n.UpdatedAt,
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		pr.Base.SHA = n.BaseRef.Target.Oid

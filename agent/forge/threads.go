@@ -30,14 +30,16 @@ func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode)
 			if pages == snapshotPages {
 				return "2,000 comments in long threads", nil
 			}
-			var data struct{ Node *struct{ Comments turnsNode } }
+			var data struct {
+				Node *struct{ Comments connection[commentNode] }
+			}
 			if err := c.query(about(ctx, pr.Ref.Repo), threadQuery, variables, &data); err != nil {
 				return "", err
 			}
 			if data.Node == nil {
 				return "", errMoving
 			}
-			thread.Comments = slices.Concat(data.Node.Comments.turns(), thread.Comments)
+			thread.Comments = slices.Concat(comments(data.Node.Comments, true), thread.Comments)
 			info = data.Node.Comments.PageInfo
 		}
 	}
