@@ -1,13 +1,13 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -294,7 +294,7 @@ func (g *reaper) kill(pid int) {
 	if err == nil {
 		defer unix.Close(fd)
 	}
-	switch mine := parentOf(fmt.Sprintf("/proc/%d", pid)) == os.Getpid(); {
+	switch mine := parentOf(pid) == os.Getpid(); {
 	case mine && err == nil:
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	case mine:
@@ -335,19 +335,13 @@ func listed(parts ...string) []int {
 
 // childrenOf scans all processes for those with the given parent.
 func childrenOf(parent int) []int {
-	return processes(func(dir string) bool { return parentOf(dir) == parent })
+	return slices.DeleteFunc(allProcesses(), func(pid int) bool { return parentOf(pid) != parent })
 }
 
-// parentOf is the parent of the process that a directory of /proc is about; 0 if it is gone.
-func parentOf(dir string) int {
-	stat, _ := os.ReadFile(dir + "/stat")
-	// The process name before that may contain anything (proc_pid_stat(5)).
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return 0
-	}
-	pid, _ := strconv.Atoi(string(fields[1]))
-	return pid
+// parentOf is the parent of a process; 0 if it is gone.
+func parentOf(pid int) int {
+	parent, _ := parentAndThreads(pid)
+	return parent
 }
 
 // describe says how a process ended, in the words of os.ProcessState.

@@ -118,17 +118,12 @@ func (t *tree) send(what byte) { _, _ = t.reaper.Write([]byte{what}) }
 
 // marked finds the live processes with the mark in their environment.
 func marked(mark string) []int {
-	return processes(func(dir string) bool {
+	return slices.DeleteFunc(allProcesses(), func(pid int) bool {
 		// A process of another user, or one that has just ended, cannot be read. Neither belongs to the tree.
 		// A zombie's environment is empty.
-		environ, err := os.ReadFile(dir + "/environ")
-		return err == nil && bytes.Contains(environ, []byte(mark))
+		environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		return err != nil || !bytes.Contains(environ, []byte(mark))
 	})
-}
-
-// processes finds the processes whose directories in /proc pass a test.
-func processes(test func(dir string) bool) []int {
-	return slices.DeleteFunc(allProcesses(), func(pid int) bool { return !test("/proc/" + strconv.Itoa(pid)) })
 }
 
 // allProcesses are the processes that this process can see.
