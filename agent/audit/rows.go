@@ -178,7 +178,7 @@ func (s RowStats) Write(to io.Writer) error {
 			precision = fmt.Sprintf("%.0f %%", 100*part)
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t+%d -%d\t%d\t$%.2f\t%s\n", plain(name), t.Count, t.Held, t.Wrong, precision,
-			t.Upheld, t.Regressed, t.Late, t.Liked, t.Disliked, t.Rounds, t.CostUSD, ranked(t.Outcomes, len(t.Outcomes)))
+			t.Upheld, t.Regressed, t.Late, t.Liked, t.Disliked, t.Rounds, t.CostUSD, Ranked(t.Outcomes, len(t.Outcomes)))
 	}
 	for _, row := range s.Rows {
 		line(row.Rule, row.Tally)

@@ -219,16 +219,16 @@ func (s Stats) Write(to io.Writer) error {
 		}
 	}
 	if len(s.Fates) > 0 {
-		line("findings are", "%s", ranked(s.Fates, len(s.Fates)))
+		line("findings are", "%s", Ranked(s.Fates, len(s.Fates)))
 	}
 	if len(s.Rules) > 0 {
-		line("rules", "%s", ranked(s.Rules, mostRules))
+		line("rules", "%s", Ranked(s.Rules, mostRules))
 	}
 	return w.Flush()
 }
 
-// ranked lists names with their counts, highest first.
-func ranked[K ~string](counts map[K]int, most int) string {
+// Ranked lists at most so many names with their counts, the highest first.
+func Ranked[K ~string](counts map[K]int, most int) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	var parts []string
 	for _, name := range names[:min(most, len(names))] {

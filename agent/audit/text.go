@@ -7,9 +7,9 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
 
@@ -209,15 +209,4 @@ func (c Chain) believedRounds() int {
 
 // plain puts foreign text on one terminal line: the text can neither move the cursor nor change the writing
 // direction.
-func plain(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return '�'
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
-}
+func plain(text string) string { return terminal.Plain(verdict.OneLine(text)) }

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-github/v66/github"
 
+	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
 
@@ -111,16 +111,7 @@ func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 
 // OneLine makes a text fit for the description of a commit status: printable, on one line, and short enough.
 func OneLine(text string) string {
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case !unicode.IsPrint(c):
-			return '\uFFFD'
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	text = strings.Join(strings.Fields(text), " ")
+	text = terminal.Plain(verdict.OneLine(strings.ToValidUTF8(text, "\uFFFD")))
 	if utf8.RuneCountInString(text) <= MaxDescription {
 		return text
 	}

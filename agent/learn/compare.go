@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
+	"touchstone/agent/audit"
 	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
@@ -162,13 +161,7 @@ func (r Replay) Write(to io.Writer) error {
 }
 
 // fates lists how many findings had each status, the largest number first.
-func fates(of map[verdict.Status]int) string {
-	var parts []string
-	for _, status := range slices.SortedFunc(maps.Keys(of), func(a, b verdict.Status) int { return cmp.Or(of[b]-of[a], cmp.Compare(a, b)) }) {
-		parts = append(parts, fmt.Sprintf("%d %s", of[status], status))
-	}
-	return cmp.Or(strings.Join(parts, ", "), "-")
-}
+func fates(of map[verdict.Status]int) string { return cmp.Or(audit.Ranked(of, len(of)), "-") }
 
 // line formats a finding on two lines.
 func (f Finding) line() string {
