@@ -170,52 +170,48 @@ func inRepository(place string) bool {
 // validateLimits checks numbers and times.
 func (c Config) validateLimits() error {
 	var errs []error
-	for _, n := range []struct {
-		key   string
-		value int
-	}{{"rounds.max", c.Rounds.Max}, {"rounds.attempts", c.Rounds.Attempts}, {"concurrency", c.Concurrency}} {
-		if n.value < 1 {
-			errs = append(errs, fmt.Errorf("%s is %d; it must be at least 1", n.key, n.value))
-		}
-	}
-	for _, d := range []struct {
-		key   string
-		value Duration
-	}{{"rounds.backoff", c.Rounds.Backoff}, {"sweep", c.Sweep}, {"worktrees.unused", c.Worktrees.Unused}} {
-		errs = append(errs, positive(d.key, d.value))
-	}
-	for _, d := range []struct {
-		key   string
-		value Duration
-	}{{"author.pause", c.Author.Pause}, {"budgets.round_time", c.Budgets.RoundTime}, {"budgets.pull_request_time",
-		c.Budgets.PullRequestTime}} {
-		if d.value < 0 {
-			errs = append(errs, fmt.Errorf("%s is %s; it must be a time such as 10m, or 0s", d.key, d.value))
-		}
-	}
-	for _, b := range []struct {
-		key   string
-		value float64
-	}{{"round", c.Budgets.Round}, {"pull_request", c.Budgets.PullRequest}, {"day", c.Budgets.Day}} {
-		if !amount(b.value) {
-			errs = append(errs, fmt.Errorf("budgets.%s is %v; it must be a number of US dollars, or 0 for no limit", b.key, b.value))
-		}
-	}
 	if c.Worktrees.MaxGB < 0 {
 		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it must be a number of gigabytes, or 0 for no limit", c.Worktrees.MaxGB))
 	}
 	if c.StateDir == "" {
 		errs = append(errs, errors.New("there is no home directory to keep state in; set state_dir"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		atLeastOne("rounds.max", c.Rounds.Max), atLeastOne("rounds.attempts", c.Rounds.Attempts), atLeastOne("concurrency", c.Concurrency),
+		positive("rounds.backoff", c.Rounds.Backoff), positive("sweep", c.Sweep), positive("worktrees.unused", c.Worktrees.Unused),
+		notNegative("author.pause", c.Author.Pause), notNegative("budgets.round_time", c.Budgets.RoundTime),
+		notNegative("budgets.pull_request_time", c.Budgets.PullRequestTime),
+		dollars("budgets.round", c.Budgets.Round), dollars("budgets.pull_request", c.Budgets.PullRequest), dollars("budgets.day", c.Budgets.Day),
+	)...)
 }
 
 // amount reports whether a number can be a sum of money.
 func amount(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
 
+func dollars(key string, value float64) error {
+	if !amount(value) {
+		return fmt.Errorf("%s is %v; it must be a number of US dollars, or 0 for no limit", key, value)
+	}
+	return nil
+}
+
+func atLeastOne(key string, n int) error {
+	if n < 1 {
+		return fmt.Errorf("%s is %d; it must be at least 1", key, n)
+	}
+	return nil
+}
+
 func positive(key string, d Duration) error {
 	if d <= 0 {
 		return fmt.Errorf("%s is %s; it must be more than 0s, such as 30s", key, d)
+	}
+	return nil
+}
+
+func notNegative(key string, d Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%s is %s; it must be a time such as 10m, or 0s", key, d)
 	}
 	return nil
 }
