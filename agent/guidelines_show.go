@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,11 +14,11 @@ import (
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/reviewer"
 	"touchstone/guidelines"
 	"touchstone/verdict"
-	"touchstone/worktree"
 	"touchstone/worktree/diff"
 )
 
@@ -126,16 +124,13 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 	if err != nil {
 		return fail(err)
 	}
-	url, authorization, err := client.Remote(ctx, pr.Repo)
+	const role = "show" // a worktree of its own, out of the way of running agents
+	request, err := pull.Remote(client.Remote).Request(ctx, pr, role)
 	if err != nil {
 		return fail(err)
 	}
-	const role = "show" // a worktree of its own, out of the way of running agents
 	trees := compose.Trees(cfg)
-	tree, err := trees.Acquire(ctx, worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Repo.String(), Number: pr.Number, Role: role,
-		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	})
+	tree, err := trees.Acquire(ctx, request)
 	if err != nil {
 		return fail(fmt.Errorf("fetch the pull request: %w", err))
 	}
@@ -148,8 +143,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 type tree interface {
 	Diff(ctx context.Context) (diff.Diff, error)
 	Log(ctx context.Context) ([]string, error)
-	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
-	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+	remoteguidelines.Tree
 }
 
 func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guidelines.Change, own map[string]string, err error) {
@@ -168,16 +162,7 @@ func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guid
 		}
 	}
 	change = reviewer.ChangeOf(pr, diff, commits, round)
-	names, err := tree.ReadDir(ctx, pr.Base.SHA, guidelineDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return change, nil, nil
-	}
-	if err != nil {
-		return change, nil, fmt.Errorf("list the repository's guidelines: %w", err)
-	}
-	own, err = remoteguidelines.Read(names, func(name string) ([]byte, error) {
-		return tree.ReadFile(ctx, pr.Base.SHA, path.Join(guidelineDir, name))
-	})
+	own, err = remoteguidelines.Committed(ctx, tree, pr.Base.SHA)
 	return change, own, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ type Author struct {
 	Engine    engine.Engine
 	Read      Reader
 	// Remote returns the clone URL and the Authorization header for git.
-	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
+	Remote pull.Remote
 	// Identity is the author of the commits.
 	Identity worktree.Identity
 	// Reviewers are the logins whose reviews are applied.
@@ -219,14 +218,7 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 
 // repositorySettings are the repository's settings on its base branch.
 func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (config.Repository, error) {
-	text, err := tree.ReadFile(ctx, base, config.RepositoryPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.DefaultRepository(), nil
-	}
-	if err != nil {
-		return config.Repository{}, fmt.Errorf("read the repository's settings: %w", err)
-	}
-	return config.ParseRepository(text)
+	return config.ReadRepository(func(path string) ([]byte, error) { return tree.ReadFile(ctx, base, path) })
 }
 
 // gather reads what the fix must answer: the verdict that counts for the head, its findings, and the failed

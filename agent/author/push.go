@@ -158,13 +158,9 @@ func (a *Author) acquire(ctx context.Context, pr forge.PullRequest) (*worktree.T
 
 // request is the request for the worktree of the branch at its head.
 func (a *Author) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
-	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
-	return worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(decide.Author),
-		Head: pr.Head.SHA, HeadRef: "refs/heads/" + pr.Head.Name,
-		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	}, err
+	request, err := a.Remote.Request(ctx, pr, string(decide.Author))
+	request.HeadRef = "refs/heads/" + pr.Head.Name
+	return request, err
 }
 
 // release releases the worktree, once.

@@ -144,6 +144,18 @@ func ParseRepository(content []byte) (Repository, error) {
 	return r, nil
 }
 
+// ReadRepository reads a repository's settings with a function that reads a file of its base branch.
+func ReadRepository(read func(path string) ([]byte, error)) (Repository, error) {
+	text, err := read(RepositoryPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return DefaultRepository(), nil
+	}
+	if err != nil {
+		return Repository{}, fmt.Errorf("read the repository's settings on its base branch: %w", err)
+	}
+	return ParseRepository(text)
+}
+
 func (r Repository) validate() error {
 	errs := []error{oneOf("review.check", r.Review.Check, Off, CheckCritical, CheckBlocking),
 		oneOf("review.strategy", r.Review.Strategy, StrategySession, StrategySpecialists)}

@@ -1,13 +1,16 @@
 package remoteguidelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"touchstone/guidelines"
 )
@@ -34,7 +37,7 @@ func ReadDir(dir string) (map[string]string, error) {
 func Read(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, file := range files {
-		name, ok := Name(file)
+		name, ok := strings.CutSuffix(file, ".md")
 		if !ok {
 			continue
 		}
@@ -45,6 +48,24 @@ func Read(files []string, read func(name string) ([]byte, error)) (map[string]st
 		texts[name] = string(text)
 	}
 	return texts, nil
+}
+
+// Tree reads the files of a clone.
+type Tree interface {
+	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
+	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+}
+
+// Committed reads the documents that a commit of a clone contains; nil if it has no directory for them.
+func Committed(ctx context.Context, tree Tree, rev string) (map[string]string, error) {
+	names, err := tree.ReadDir(ctx, rev, Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the repository's guidelines: %w", err)
+	}
+	return Read(names, func(name string) ([]byte, error) { return tree.ReadFile(ctx, rev, path.Join(Dir, name)) })
 }
 
 // Lay lays documents over a set.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,11 +48,6 @@ func Guidelines(where string, github Reader) (Texts, error) {
 		ref = "HEAD"
 	}
 	return (&repository{repo: repo, ref: ref, read: github}).texts, nil
-}
-
-// Name is the name of the document that a file holds, if it holds one.
-func Name(file string) (string, bool) {
-	return strings.CutSuffix(file, ".md")
 }
 
 // repository is a repository with documents, and what was last read of it.
@@ -120,20 +116,9 @@ func documents(ctx context.Context, github Reader, repo forge.Repo, sha string) 
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
-	for _, file := range files {
-		name, ok := Name(file)
-		if !ok {
-			continue
-		}
-		if len(texts) == maxDocuments {
-			return nil, fmt.Errorf("there are more than %d documents in %s", maxDocuments, Dir)
-		}
-		text, err := github.File(ctx, repo, sha, path.Join(Dir, file))
-		if err != nil {
-			return nil, err
-		}
-		texts[name] = string(text)
+	files = slices.DeleteFunc(files, func(name string) bool { return path.Ext(name) != ".md" })
+	if len(files) > maxDocuments {
+		return nil, fmt.Errorf("there are more than %d documents in %s", maxDocuments, Dir)
 	}
-	return texts, nil
+	return Read(files, func(name string) ([]byte, error) { return github.File(ctx, repo, sha, path.Join(Dir, name)) })
 }

@@ -23,6 +23,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer/change"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
@@ -74,7 +75,7 @@ type Reviewer struct {
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
 	// Remote returns the clone URL and the Authorization header for git.
-	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
+	Remote pull.Remote
 }
 
 // Outcome is a finished review.
@@ -173,17 +174,12 @@ func (r *Reviewer) prepare(ctx context.Context, pr forge.PullRequest, opts Optio
 }
 
 func (r *Reviewer) acquire(ctx context.Context, pr forge.PullRequest, role string) (*worktree.Tree, error) {
-	url, authorization, err := r.Remote(ctx, pr.Ref.Repo)
+	request, err := r.Remote.Request(ctx, pr, role)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := r.Worktrees.Acquire(ctx, worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: role,
-		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
-		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-		Merged: true,
-	})
+	request.Merged = true
+	tree, err := r.Worktrees.Acquire(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the worktree: %w", err)
 	}

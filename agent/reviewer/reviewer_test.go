@@ -210,8 +210,8 @@ func TestBrokenSettingsEndTheReview(t *testing.T) {
 	t.Parallel()
 	g, ref := opened(t, map[string]string{".touchstone/config.yaml": "review:\n  ratched: true\n"}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
-	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); !errors.Is(err, reviewer.ErrSettings) ||
-		!strings.Contains(err.Error(), "ratched") {
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "ratched") || !strings.Contains(err.Error(), "on the base branch") {
 		t.Errorf("broken settings end in %v", err)
 	}
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"path"
-	"slices"
 
 	"touchstone/agent/config"
 	"touchstone/agent/remoteguidelines"
@@ -19,10 +16,6 @@ import (
 // them would apply the wrong rules.
 var ErrRules = errors.New("the guidelines are invalid; correct them where they are kept")
 
-// ErrSettings says that the repository's settings cannot be read. A review without them would approve what
-// they are meant to stop.
-var ErrSettings = errors.New("the repository's settings are invalid")
-
 // rules are the embedded guidelines, overridden by the organization's documents and then by the repository's
 // own. The latter are read from the base, so that no change can weaken the rules that it is judged by. Result
 // own holds their texts, by name.
@@ -33,61 +26,28 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, ow
 		if err != nil {
 			return set, nil, err
 		}
-		layer, err := parse(texts)
-		if err != nil {
+		if set, err = lay(set, texts); err != nil {
 			return set, nil, fmt.Errorf("read the organization's guidelines: %w", err)
 		}
-		set = set.Overlay(layer...)
 	}
-	own, err = ownTexts(ctx, s)
+	if own = s.Own; own == nil {
+		own, err = remoteguidelines.Committed(ctx, s.Files, s.Base)
+	}
+	if err == nil {
+		set, err = lay(set, own)
+	}
 	if err != nil {
 		return set, nil, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
 	}
-	docs, err := parse(own)
-	if err != nil {
-		return set, nil, fmt.Errorf("read the repository's guidelines on its base branch: %w", err)
-	}
-	return set.Overlay(docs...), own, nil
+	return set, own, nil
 }
 
-// ownTexts are the texts of the subject's own documents if it sets them, else of those on the base, if any.
-func ownTexts(ctx context.Context, s Subject) (map[string]string, error) {
-	if s.Own != nil {
-		return s.Own, nil
-	}
-	names, err := s.Files.ReadDir(ctx, s.Base, remoteguidelines.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+func lay(set guidelines.Set, texts map[string]string) (guidelines.Set, error) {
+	laid, err := remoteguidelines.Lay(set, texts)
 	if err != nil {
-		return nil, err
+		return set, fmt.Errorf("%w: %w", ErrRules, err)
 	}
-	texts := map[string]string{}
-	for _, file := range names {
-		name, ok := remoteguidelines.Name(file)
-		if !ok {
-			continue
-		}
-		text, err := s.Files.ReadFile(ctx, s.Base, path.Join(remoteguidelines.Dir, file))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		texts[name] = string(text)
-	}
-	return texts, nil
-}
-
-// parse parses documents, in the order of their names.
-func parse(texts map[string]string) ([]guidelines.Document, error) {
-	var docs []guidelines.Document
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		doc, err := guidelines.Parse(name, texts[name])
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRules, err)
-		}
-		docs = append(docs, doc)
-	}
-	return docs, nil
+	return laid, nil
 }
 
 // criteria is what a change is judged by. Everything in it is read from the base.
@@ -104,7 +64,7 @@ type criteria struct {
 
 // criteria reads what a change is judged by.
 func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
-	settings, err := settings(ctx, s)
+	settings, err := config.ReadRepository(func(path string) ([]byte, error) { return s.Files.ReadFile(ctx, s.Base, path) })
 	if err != nil {
 		return criteria{}, err
 	}
@@ -157,20 +117,3 @@ func (l criteria) criterion(rule string) string {
 
 // maxCriterion bounds the quoted text of a row, in bytes.
 const maxCriterion = 600
-
-// settings are the repository's own, read from the base. Without them a review would not know what to be
-// strict about.
-func settings(ctx context.Context, s Subject) (config.Repository, error) {
-	text, err := s.Files.ReadFile(ctx, s.Base, config.RepositoryPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.DefaultRepository(), nil
-	}
-	if err != nil {
-		return config.Repository{}, fmt.Errorf("read the repository's settings on its base branch: %w", err)
-	}
-	r, err := config.ParseRepository(text)
-	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrSettings, err)
-	}
-	return r, nil
-}

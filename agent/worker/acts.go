@@ -112,18 +112,8 @@ func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) {
 	if !a.tidies(pr) {
 		return
 	}
-	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: tidying})
-	if err != nil {
-		log.Warn().Err(err).Msg("it is merged, but its branch is still there")
-		return
-	}
-	outcome := journal.Outcome{OK: true}
-	if err := a.Merger.Tidy(ctx, pr, pr.Head.SHA); err != nil {
+	if err := a.recorded(pr, pr.Head.SHA, tidying, func() error { return a.Merger.Tidy(ctx, pr, pr.Head.SHA) }); err != nil {
 		log.Warn().Err(err).Msg("it is merged, but its branch may still be there")
-		outcome = journal.Outcome{Detail: err.Error()}
-	}
-	if err := a.Journal.End(id, outcome); err != nil {
-		log.Warn().Err(err).Msg("the branch is deleted")
 	}
 }
 

@@ -66,7 +66,7 @@ type Agent struct {
 	Trust *trust.Book
 	Key   ed25519.PrivateKey
 	// Remote returns the clone URL and the Authorization header for git.
-	Remote func(context.Context, forge.Repo) (url, authorization string, err error)
+	Remote pull.Remote
 	// ByHand says that the author runs the merge by hand: reasons to leave the merge to the author do not
 	// count.
 	ByHand bool

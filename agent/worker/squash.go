@@ -57,13 +57,7 @@ func reviewed(r verdict.Record) worktree.Squash {
 
 // request names the commits of a pull request for git.
 func (a *Agent) request(ctx context.Context, pr forge.PullRequest) (worktree.Request, error) {
-	url, authorization, err := a.Remote(ctx, pr.Ref.Repo)
-	return worktree.Request{
-		Remote: worktree.Remote{URL: url, Authorization: authorization},
-		Repo:   pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: string(a.Role),
-		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number),
-		Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
-	}, err
+	return a.Remote.Request(ctx, pr, string(a.Role))
 }
 
 // approvals are the records that a head is merged on: the latest approval of each reviewer.
@@ -198,11 +192,16 @@ func (a *Agent) checked(ctx context.Context, pr forge.PullRequest, head, merge s
 	if a.Journal == nil {
 		return a.checkMerge(ctx, pr, head, merge)
 	}
-	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: head, Act: checking})
+	return a.recorded(pr, head, checking, func() error { return a.checkMerge(ctx, pr, head, merge) })
+}
+
+// recorded does something that costs nothing, and records it in the journal.
+func (a *Agent) recorded(pr forge.PullRequest, head, act string, do func() error) error {
+	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: head, Act: act})
 	if err != nil {
 		return err
 	}
-	err = a.checkMerge(ctx, pr, head, merge)
+	err = do()
 	outcome := journal.Outcome{OK: err == nil}
 	if err != nil {
 		outcome.Detail = err.Error()
