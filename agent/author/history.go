@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
@@ -39,14 +40,8 @@ func (a *Author) statements(pr forge.PullRequest, l verdict.Ledger) map[string][
 			said[id] = append(said[id], quotation{"finding " + id + " when it was raised", text})
 		}
 	}
-	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || !verdict.ListsLogin(a.Reviewers, t.Comments[0].Author.Login) {
-			continue
-		}
-		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
-		if !ok {
-			continue
-		}
+	for _, t := range pull.FindingThreads(pr, a.Reviewers) {
+		id := t.Finding
 		raised(id, verdict.Plain(t.Comments[0].Body))
 		for _, c := range t.Comments[1:] {
 			said[id] = append(said[id], quotation{fmt.Sprintf("answer to finding %s by %s", id, c.Author.Login), verdict.Plain(c.Body)})

@@ -240,7 +240,7 @@ func notices(pr forge.PullRequest) (all []decide.Notice) {
 
 // discussed returns the findings whose conversations were resolved, or have comments that are not an agent's.
 func discussed(pr forge.PullRequest, cfg config.Config) (ids []string) {
-	for _, t := range FindingThreads(pr, cfg) {
+	for _, t := range FindingThreads(pr, cfg.Reviewers) {
 		joined := slices.ContainsFunc(t.Comments[1:], func(c forge.Comment) bool {
 			return !verdict.ListsLogin(cfg.Reviewers, c.Author.Login) && !verdict.Answers(c.Body)
 		})

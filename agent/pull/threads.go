@@ -1,7 +1,6 @@
 package pull
 
 import (
-	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 )
@@ -14,9 +13,9 @@ type FindingThread struct {
 }
 
 // FindingThreads returns the conversations about findings that reviewers began.
-func FindingThreads(pr forge.PullRequest, cfg config.Config) (all []FindingThread) {
+func FindingThreads(pr forge.PullRequest, reviewers []string) (all []FindingThread) {
 	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || !verdict.ListsLogin(cfg.Reviewers, t.Comments[0].Author.Login) {
+		if len(t.Comments) == 0 || !verdict.ListsLogin(reviewers, t.Comments[0].Author.Login) {
 			continue
 		}
 		if id, ok := verdict.TaggedFinding(t.Comments[0].Body); ok {

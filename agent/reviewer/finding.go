@@ -31,10 +31,7 @@ type anchor struct {
 // lines if one hunk has them, else on the last of them, else on the nearest line of its file. Result ok is
 // false if only the review's body is left.
 func anchorOf(file diff.File, f verdict.Finding) (a anchor, ok bool) {
-	start := f.StartLine
-	if start == 0 {
-		start = f.Line
-	}
+	start := cmp.Or(f.StartLine, f.Line)
 	a = anchor{path: file.Path, side: "RIGHT"}
 	for _, h := range file.Hunks {
 		if f.Line > 0 && start >= h.NewStart && f.Line < h.NewStart+h.NewLines {
@@ -218,10 +215,7 @@ func replaces(f verdict.Finding, head []byte) bool {
 		return false
 	}
 	lines := strings.Split(string(head), "\n")
-	start := f.StartLine
-	if start == 0 {
-		start = f.Line
-	}
+	start := cmp.Or(f.StartLine, f.Line)
 	if start < 1 || f.Line > len(lines) {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/impact"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
@@ -253,15 +254,11 @@ func ending(text string) string {
 // threads are the conversations about this login's own findings.
 func threads(pr forge.PullRequest, outside outsiders) []Thread {
 	var all []Thread
-	for _, t := range pr.Threads {
-		if len(t.Comments) == 0 || !verdict.SameLogin(t.Comments[0].Author.Login, pr.Viewer) || t.Comments[0].EditedAt != nil {
+	for _, t := range pull.FindingThreads(pr, []string{pr.Viewer}) {
+		if t.Comments[0].EditedAt != nil {
 			continue
 		}
-		id, ok := verdict.TaggedFinding(t.Comments[0].Body)
-		if !ok {
-			continue
-		}
-		thread := Thread{ID: t.ID, Comment: t.Comments[0].ID, Finding: id, URL: t.Comments[0].URL, Resolved: t.Resolved,
+		thread := Thread{ID: t.ID, Comment: t.Comments[0].ID, Finding: t.Finding, URL: t.Comments[0].URL, Resolved: t.Resolved,
 			ResolvedBy: t.ResolvedBy.Login}
 		var replies []forge.Comment
 		for _, c := range t.Comments[1:] {
@@ -290,8 +287,7 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 		record := latestOf(other.Reviews, pr.Viewer)
 		rules := map[string]bool{}
 		for _, e := range record.Ledger {
-			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && e.Status != verdict.Waived && e.Status != verdict.Withdrawn &&
-				e.Status != verdict.Refuted
+			rules[e.Rule] = rules[e.Rule] || e.Rule != "" && e.Severity.Blocks() && !e.Status.Wrong()
 		}
 		for rule, tripped := range rules {
 			if tripped {

@@ -228,11 +228,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	}
 	sum.SessionID, sum.Engine, sum.Model = result.SessionID, result.Engine, result.Model
 	sum.Switched = cmp.Or(sum.Switched, result.Switched)
-	sum.Retries += result.Retries
-	sum.Usage = sum.Usage.Plus(result.Usage)
-	sum.CostUSD += result.CostUSD
-	sum.Turns += result.Turns
-	sum.Duration += result.Duration
+	t.x.spend(result)
 	if err != nil {
 		return verdict.Judgement{}, err
 	}

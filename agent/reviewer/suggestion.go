@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,10 +13,7 @@ import (
 // is false for any other diff.
 func patched(f verdict.Finding, head []byte) (text string, ok bool) {
 	lines := strings.Split(string(head), "\n")
-	start := f.StartLine
-	if start == 0 {
-		start = f.Line
-	}
+	start := cmp.Or(f.StartLine, f.Line)
 	if start < 1 || f.Line > len(lines) || len(f.Suggestion) > 2*maxField {
 		return "", false
 	}

@@ -20,7 +20,7 @@ import (
 func (a *Agent) answer(ctx context.Context, pr forge.PullRequest, answers map[string]string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	for _, t := range pull.FindingThreads(pr, a.Config()) {
+	for _, t := range pull.FindingThreads(pr, a.Config().Reviewers) {
 		text := answers[t.Finding]
 		if text == "" || t.Resolved {
 			continue
