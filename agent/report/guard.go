@@ -77,7 +77,6 @@ func withRows(found []guard.Finding) []rowed {
 // GuardSARIF returns findings as SARIF 2.1.0. GitHub shows holds as errors and evidence as notes. See
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 func GuardSARIF(found []guard.Finding) any {
-	type object = map[string]any
 	results := []object{}
 	for _, f := range found {
 		level := "note"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,127 +13,56 @@ import (
 	"touchstone/verdict"
 )
 
-// These types are the parts of SARIF 2.1.0 that a review fills in
+// object is a JSON object of SARIF 2.1.0
 // (https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html).
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-		ColumnKind  string            `json:"columnKind"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID string `json:"id"`
-	}
-	// sarifInvocation holds what, in addition to the results, kept the review from approving.
-	sarifInvocation struct {
-		ExecutionSuccessful bool                `json:"executionSuccessful"`
-		Notifications       []sarifNotification `json:"toolExecutionNotifications"`
-	}
-	sarifNotification struct {
-		Level   string       `json:"level"`
-		Message sarifMessage `json:"message"`
-	}
-	sarifMessage struct {
-		Text string `json:"text"`
-	}
-	sarifResult struct {
-		RuleID string `json:"ruleId,omitempty"`
-		// Kind is "open" for evidence without an answer; "" means that the result failed.
-		Kind         string            `json:"kind,omitempty"`
-		Level        string            `json:"level"`
-		Message      sarifMessage      `json:"message"`
-		Locations    []sarifLocation   `json:"locations,omitempty"`
-		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
-		// Suppressions say why a result does not count; none for one that counts.
-		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Justification string `json:"justification"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine int `json:"startLine"`
-		EndLine   int `json:"endLine,omitempty"`
-	}
-)
+type object = map[string]any
 
 // SARIF is for code scanning and editors: findings, holds and evidence are results, doubts are notifications.
 func (r Review) SARIF(out io.Writer) error {
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "touchstone", Version: version.String(), Rules: []sarifRule{}}},
-		Invocations: []sarifInvocation{{ExecutionSuccessful: true, Notifications: []sarifNotification{}}},
-		Results:     []sarifResult{},
-		ColumnKind:  "unicodeCodePoints",
-	}
-	for _, f := range r.Findings() {
-		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule, Level: sarifLevel(f.Severity), Message: sarifMessage{sarifText(f)},
-			Locations: r.sarifPlace(f.Path, cmp.Or(f.StartLine, f.Line), f.Line), Fingerprints: map[string]string{"touchstone/v1": f.ID},
-		})
-	}
-	for _, h := range r.Judgement.Holds {
-		run.Results = append(run.Results, sarifResult{
-			RuleID: cmp.Or(h.Rule, string(h.Kind)), Level: "error", Locations: r.sarifPlace(h.Path, h.Line, h.Line),
-			Message: sarifMessage{cmp.Or(h.Detail, string(h.Kind)) + " Only a person can let this pass."},
-		})
-	}
-	run.Results = append(run.Results, r.sarifEvidence()...)
-	var rules []string
-	for _, result := range run.Results {
-		rules = append(rules, result.RuleID)
-	}
-	slices.Sort(rules)
-	for _, id := range slices.Compact(rules) {
-		if id != "" {
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{id})
+	results, named := []object{}, map[string]bool{}
+	add := func(rule, level, text, path string, start, end int, more object) {
+		result := object{"level": level, "message": object{"text": text}}
+		if rule != "" {
+			result["ruleId"], named[rule] = rule, true
 		}
-	}
-	for _, d := range r.Judgement.Doubts {
-		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{"warning", sarifMessage{d}})
-	}
-	return PrintJSON(out, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
-}
-
-// sarifEvidence returns the evidence that no finding mentions: suppressed with the session's reason, or open
-// if the session gave none.
-func (r Review) sarifEvidence() (results []sarifResult) {
-	for _, e := range r.Judgement.Evidence {
-		if e.Finding != "" {
-			continue
+		if place := r.sarifPlace(path, start, end); place != nil {
+			result["locations"] = []object{{"physicalLocation": place}}
 		}
-		result := sarifResult{RuleID: cmp.Or(e.Rule, e.Kind), Level: "none", Kind: "open", Message: sarifMessage{e.Detail},
-			Locations: r.sarifPlace(e.Path, e.Line, e.Line)}
-		if e.Refuted != "" {
-			result.Kind, result.Level = "", "note"
-			result.Suppressions = []sarifSuppression{{Kind: "external", Justification: e.Refuted}}
-		}
+		maps.Copy(result, more)
 		results = append(results, result)
 	}
-	return results
+	for _, f := range r.Findings() {
+		add(f.Rule, sarifLevel(f.Severity), sarifText(f), f.Path, cmp.Or(f.StartLine, f.Line), f.Line,
+			object{"partialFingerprints": object{"touchstone/v1": f.ID}})
+	}
+	for _, h := range r.Judgement.Holds {
+		add(cmp.Or(h.Rule, string(h.Kind)), "error", cmp.Or(h.Detail, string(h.Kind))+" Only a person can let this pass.", h.Path, h.Line,
+			h.Line, nil)
+	}
+	// Evidence that no finding mentions is suppressed with the session's reason, or open if the session gave none.
+	for _, e := range r.Judgement.Evidence {
+		level, more := "none", object{"kind": "open"}
+		if e.Refuted != "" {
+			level, more = "note", object{"suppressions": []object{{"kind": "external", "justification": e.Refuted}}}
+		}
+		if e.Finding == "" {
+			add(cmp.Or(e.Rule, e.Kind), level, e.Detail, e.Path, e.Line, e.Line, more)
+		}
+	}
+	rules, doubts := []object{}, []object{}
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		rules = append(rules, object{"id": id})
+	}
+	for _, d := range r.Judgement.Doubts {
+		doubts = append(doubts, object{"level": "warning", "message": object{"text": d}})
+	}
+	return PrintJSON(out, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{{
+		"tool": object{"driver": object{"name": "touchstone", "version": version.String(), "rules": rules}},
+		// The notifications are what, in addition to the results, kept the review from approving.
+		"invocations": []object{{"executionSuccessful": true, "toolExecutionNotifications": doubts}},
+		"results":     results,
+		"columnKind":  "unicodeCodePoints",
+	}}})
 }
 
 func sarifLevel(s verdict.Severity) string {
@@ -160,16 +90,16 @@ func sarifText(f verdict.Finding) string {
 // first file: code scanning refuses a result without a place
 // (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
 // Its path is a relative reference (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
-func (r Review) sarifPlace(path string, start, end int) []sarifLocation {
+func (r Review) sarifPlace(path string, start, end int) object {
 	if path == "" {
 		path, start, end = r.First, 1, 1
 	}
 	if path == "" {
 		return nil
 	}
-	at := sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: path}).String()}}
+	at := object{"artifactLocation": object{"uri": (&url.URL{Path: path}).String()}}
 	if start > 0 {
-		at.Region = &sarifRegion{StartLine: start, EndLine: max(start, end)}
+		at["region"] = object{"startLine": start, "endLine": max(start, end)}
 	}
-	return []sarifLocation{{at}}
+	return at
 }
