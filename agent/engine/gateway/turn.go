@@ -29,125 +29,101 @@ type Turn struct {
 	whole bool
 }
 
-// Refused returns the last refusal, if the provider has not answered since. For a turn without a gateway,
-// which is nil, nothing is known.
-func (t *Turn) Refused() (Refusal, bool) {
-	if t == nil {
-		return Refusal{}, false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last, t.refusals > 0
-}
-
-// GaveUp reports whether the turn was ended because of too many refusals.
-func (t *Turn) GaveUp() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.gaveUp
-}
-
-// Retries counts the requests that followed a refusal.
-func (t *Turn) Retries() int {
-	if t == nil {
-		return 0
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.retries
-}
-
-// Over says why the turn was ended before another request to the provider; nil if it was not.
-func (t *Turn) Over() *engine.Error {
-	if t == nil {
-		return nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.over
-}
-
-// exhaust ends the turn, since its session may not continue.
-func (t *Turn) exhaust(over *engine.Error) {
+// locked calls do if there is a turn. Without a gateway there is none, and nothing is known.
+func (t *Turn) locked(do func()) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over == nil {
-		t.over = over
-		t.giveUp()
-	}
+	do()
+}
+
+// Refused returns the last refusal, if the provider has not answered since.
+func (t *Turn) Refused() (last Refusal, refused bool) {
+	t.locked(func() { last, refused = t.last, t.refusals > 0 })
+	return last, refused
+}
+
+// GaveUp reports whether the turn was ended because of too many refusals.
+func (t *Turn) GaveUp() (gaveUp bool) {
+	t.locked(func() { gaveUp = t.gaveUp })
+	return gaveUp
+}
+
+// Retries counts the requests that followed a refusal.
+func (t *Turn) Retries() (n int) {
+	t.locked(func() { n = t.retries })
+	return n
+}
+
+// Over says why the turn was ended before another request to the provider; nil if it was not.
+func (t *Turn) Over() (over *engine.Error) {
+	t.locked(func() { over = t.over })
+	return over
+}
+
+// exhaust ends the turn, since its session may not continue.
+func (t *Turn) exhaust(over *engine.Error) {
+	t.locked(func() {
+		if t.over == nil {
+			t.over = over
+			t.giveUp()
+		}
+	})
 }
 
 // deny records that a request was not passed on. It does not end the turn, since a command of the session may
 // have sent the request.
 func (t *Turn) deny(err error) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.refusals > 0 {
-		return // the provider's refusal says more
-	}
-	t.refusals = 1
-	t.last = Refusal{Status: http.StatusForbidden, Message: err.Error(), own: true}
+	t.locked(func() {
+		if t.refusals == 0 { // otherwise the provider's refusal says more
+			t.refusals = 1
+			t.last = Refusal{Status: http.StatusForbidden, Message: err.Error(), own: true}
+		}
+	})
 }
 
 // ask records the start of a request.
 func (t *Turn) ask() {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.refusals > 0 {
-		t.retries++
-	}
+	t.locked(func() {
+		if t.refusals > 0 {
+			t.retries++
+		}
+	})
 }
 
 // accept ends a series of refusals. After an answer that broke off, only a complete answer ends the series,
 // since an answer that will break off also begins well.
 func (t *Turn) accept(whole bool) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if whole || !t.last.late {
-		t.refusals = 0
-	}
-	t.whole = t.whole || whole
+	t.locked(func() {
+		if whole || !t.last.late {
+			t.refusals = 0
+		}
+		t.whole = t.whole || whole
+	})
 }
 
 // answered reports whether the provider has answered completely and refused nothing since.
-func (t *Turn) answered() bool {
-	if t == nil {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.whole && t.refusals == 0
+func (t *Turn) answered() (answered bool) {
+	t.locked(func() { answered = t.whole && t.refusals == 0 })
+	return answered
 }
 
 func (t *Turn) refuse(r Refusal) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refusals++
-	t.last = r
 	// If waiting does not help, the CLI should report the refusal at once and not retry.
 	limit := 2
 	if r.passing() {
 		limit = maxRefusals
 	}
-	if (t.refusals >= limit || r.passing() && r.RetryAfter > maxWait) && !t.gaveUp {
-		t.gaveUp = true
-		t.giveUp()
-	}
+	t.locked(func() {
+		t.refusals++
+		t.last = r
+		if (t.refusals >= limit || r.passing() && r.RetryAfter > maxWait) && !t.gaveUp {
+			t.gaveUp = true
+			t.giveUp()
+		}
+	})
 }
 
 // Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the
