@@ -119,8 +119,8 @@ func (l Ledger) refute(round int, overruled []Overruling) Ledger {
 	}
 	next := l.enter(round, findings)
 	for _, o := range overruled {
-		e := next.byID(o.Finding.ID)
-		if was := l.byID(e.ID); was != nil {
+		e := next.ByID(o.Finding.ID)
+		if was := l.ByID(e.ID); was != nil {
 			e.Disputes, e.Returns = was.Disputes, was.Returns
 		}
 		e.Status, e.Check, e.Refutation = Refuted, Overruled, Clip(OneLine(o.Check.Reason), MaxReason)

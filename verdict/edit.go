@@ -115,7 +115,7 @@ func (e Edit) sum(lines [][]byte) string {
 func (r Record) Applicable(l Ledger) []Edit {
 	var all []Edit
 	for _, e := range r.Edits {
-		if entry := l.byID(e.Finding); entry != nil && entry.Severity == Nit && entry.Stands() && entry.Status != Disputed {
+		if entry := l.ByID(e.Finding); entry != nil && entry.Severity == Nit && entry.Stands() && entry.Status != Disputed {
 			all = append(all, e)
 		}
 	}
@@ -127,7 +127,7 @@ func (r Record) Applicable(l Ledger) []Edit {
 func (l Ledger) Applied(edits []Edit) Ledger {
 	next := slices.Clone(l)
 	for _, e := range edits {
-		if entry := next.byID(e.Finding); entry != nil {
+		if entry := next.ByID(e.Finding); entry != nil {
 			entry.Status = Verified
 		}
 	}

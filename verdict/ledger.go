@@ -152,7 +152,7 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 	copy(next, l)
 	for _, f := range findings {
 		id := cmp.Or(f.ID, Fingerprint(f))
-		e := next.byID(id)
+		e := next.ByID(id)
 		if e == nil {
 			next = append(next, Entry{ID: id, Status: Open, Dimension: f.Dimension, Severity: f.Severity,
 				Rule: Clip(f.Rule, maxRule), Path: f.Path, Line: f.Line, Claim: Clip(f.Claim, maxClaim), Code: Clip(OneLine(f.Quote), maxCode),
@@ -192,8 +192,8 @@ func (l Ledger) enter(round int, findings []Finding) Ledger {
 	return next
 }
 
-// byID is the entry with an id, or nil.
-func (l Ledger) byID(id string) *Entry {
+// ByID is the entry with an id, or nil.
+func (l Ledger) ByID(id string) *Entry {
 	if i := slices.IndexFunc(l, func(e Entry) bool { return e.ID == id }); i >= 0 {
 		return &l[i]
 	}
@@ -215,7 +215,7 @@ const minCode = 12
 // the same rule, file and code, however much of the code was quoted. Of several, it takes the one with the
 // same claim, else the one on the nearest line.
 func (l Ledger) same(f Finding) *Entry {
-	if e := l.byID(f.ID); e != nil && (e.Rule == f.Rule || e.Path == f.Path) {
+	if e := l.ByID(f.ID); e != nil && (e.Rule == f.Rule || e.Path == f.Path) {
 		return e
 	}
 	var best *Entry

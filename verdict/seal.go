@@ -85,8 +85,8 @@ func ParseSealed(body string) (Sealed, error) {
 
 // readSignature reads the record's JSON, the key and the signature.
 func (s *Sealed) readSignature(line string) (err error) {
-	rest, signature, _ := cutLast(line, " ")
-	data, key, _ := cutLast(rest, " ")
+	rest, signature := cutLast(line, " ")
+	data, key := cutLast(rest, " ")
 	if s.Key, err = hex.DecodeString(key); err == nil {
 		s.signature, err = hex.DecodeString(signature)
 	}
@@ -98,11 +98,11 @@ func (s *Sealed) readSignature(line string) (err error) {
 }
 
 // cutLast is strings.Cut around the last occurrence of a separator.
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutLast(s, sep string) (before, after string) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[:i], s[i+len(sep):]
 	}
-	return s, "", false
+	return s, ""
 }
 
 // Sealing reports whether a text contains something that looks like a record, in its place or elsewhere.

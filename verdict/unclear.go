@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -55,7 +54,7 @@ func Misunderstood(comments []Comment, agents []string, known Ledger) []Unclear 
 			why = fmt.Sprintf("`%s` needs more rights here than you have; ask someone who maintains the repository.", c.Verb)
 		case comment.Refused:
 			why = "An agent read this order when you had no right to give it; give it again in a new comment."
-		case c.Finding != "" && !slices.ContainsFunc(known, func(e Entry) bool { return e.ID == c.Finding }):
+		case c.Finding != "" && known.ByID(c.Finding) == nil:
 			why = fmt.Sprintf("No finding here has the id `%s`; the latest review shows the id of each finding.", c.Finding)
 		default:
 			continue

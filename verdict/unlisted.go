@@ -69,20 +69,7 @@ func (g Grounds) known(rule, path string) bool {
 // holds reports whether the answer has a finding, kept, merged or dropped, under a rule in a file.
 func (j *Judgement) holds(rule, path string) bool {
 	same := func(f Finding) bool { return f.Rule == rule && f.Path == path }
-	for _, f := range j.Answer.Findings {
-		if same(f) {
-			return true
-		}
-	}
-	for _, m := range j.Merged {
-		if same(m.Finding) {
-			return true
-		}
-	}
-	for _, d := range j.Dropped {
-		if same(d.Finding) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.Answer.Findings, same) ||
+		slices.ContainsFunc(j.Merged, func(m Merged) bool { return same(m.Finding) }) ||
+		slices.ContainsFunc(j.Dropped, func(d Dropped) bool { return same(d.Finding) })
 }

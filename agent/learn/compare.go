@@ -84,8 +84,8 @@ func compare(round Round, now verdict.Record) (all []Finding) {
 
 // became returns the status of the round's finding when it was last seen.
 func (r Round) became(e verdict.Entry) verdict.Status {
-	if i := slices.IndexFunc(r.Last, func(last verdict.Entry) bool { return last.ID == e.ID }); i >= 0 {
-		return r.Last[i].Status
+	if last := r.Last.ByID(e.ID); last != nil {
+		return last.Status
 	}
 	return e.Status
 }

@@ -47,8 +47,8 @@ func (p *Prepared) checked(j verdict.Judgement) (due []verdict.Finding) {
 	}
 	for _, f := range j.Answer.Findings {
 		critical := f.Severity == verdict.Critical || p.criteria.settings.Review.Check == config.CheckBlocking
-		i := slices.IndexFunc(p.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
-		known := i >= 0 && p.Ledger[i].Check == verdict.Upheld && p.Ledger[i].Status != verdict.Disputed
+		e := p.Ledger.ByID(f.ID)
+		known := e != nil && e.Check == verdict.Upheld && e.Status != verdict.Disputed
 		if f.Blocks() && critical && f.Kept == "" && len(f.Evidence) == 0 && !known {
 			due = append(due, f)
 		}

@@ -43,7 +43,7 @@ func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
 	first, last := codeLines(then, e)
 	only := func(line string) int {
 		i := slices.Index(now, line)
-		if words(line) == "" || i < 0 || slices.Contains(now[i+1:], line) {
+		if verdict.OneLine(line) == "" || i < 0 || slices.Contains(now[i+1:], line) {
 			return -1
 		}
 		return i
@@ -70,7 +70,7 @@ func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
 func codeLines(file []string, e verdict.Entry) (first, last int) {
 	code := strings.TrimSuffix(e.Code, "…")
 	begins := func(i int) bool {
-		line := words(file[i])
+		line := verdict.OneLine(file[i])
 		return line != "" && (strings.HasPrefix(code, line) || strings.Contains(line, code))
 	}
 	line := min(max(0, e.Line-1), len(file)-1)
@@ -86,8 +86,8 @@ func codeLines(file []string, e verdict.Entry) (first, last int) {
 		}
 	}
 	last = first
-	for held := len(words(file[first])); held < len(code) && last < len(file)-1; last++ {
-		held += 1 + len(words(file[last+1]))
+	for held := len(verdict.OneLine(file[first])); held < len(code) && last < len(file)-1; last++ {
+		held += 1 + len(verdict.OneLine(file[last+1]))
 	}
 	return first, last
 }

@@ -82,7 +82,7 @@ func describe(e verdict.Evidence) string {
 	if e.More > 0 {
 		where += " and " + verdict.Amount(e.More, "more place", "more places")
 	}
-	return fmt.Sprintf("%s at %s: %s", e.Kind, where, words(e.Detail))
+	return fmt.Sprintf("%s at %s: %s", e.Kind, where, verdict.OneLine(e.Detail))
 }
 
 const suspectedHeading = "#### What code suspected\n\n"

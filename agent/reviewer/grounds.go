@@ -79,8 +79,8 @@ func (s Subject) late(ctx context.Context) func(verdict.Finding) bool {
 	then := s.at(ctx, s.PriorHead)
 	return func(f verdict.Finding) bool {
 		text, err := then(f.Path)
-		quote := words(f.Quote)
-		return err == nil && quote != "" && strings.Contains(words(string(text)), quote)
+		quote := verdict.OneLine(f.Quote)
+		return err == nil && quote != "" && strings.Contains(verdict.OneLine(string(text)), quote)
 	}
 }
 

@@ -167,7 +167,8 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 
 // disputed reports whether this round judges a dispute of an earlier finding.
 func (s Subject) disputed(id string) bool {
-	return slices.ContainsFunc(s.Ledger, func(e verdict.Entry) bool { return e.ID == id && e.Status == verdict.Disputed })
+	e := s.Ledger.ByID(id)
+	return e != nil && e.Status == verdict.Disputed
 }
 
 // anew are the earlier findings, by id, that a round finds again with something new to say: about different
@@ -175,11 +176,11 @@ func (s Subject) disputed(id string) bool {
 func (s Subject) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	all := map[string]verdict.Finding{}
 	for _, f := range findings {
-		i := slices.IndexFunc(s.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID })
-		if i < 0 || f.Kept != "" {
+		e := s.Ledger.ByID(f.ID)
+		if e == nil || f.Kept != "" {
 			continue
 		}
-		known, shortened := strings.CutSuffix(s.Ledger[i].Claim, "…")
+		known, shortened := strings.CutSuffix(e.Claim, "…")
 		if s.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
 			all[f.ID] = f
 		}

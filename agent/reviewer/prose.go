@@ -62,7 +62,7 @@ func clipBlock(text string, n int) string {
 }
 
 // inline is a model's text for use inside one of our lines.
-func inline(text string) string { return untagged(verdict.Prose(words(text))) }
+func inline(text string) string { return untagged(verdict.Prose(verdict.OneLine(text))) }
 
 var (
 	// suggesting matches the start of a block that GitHub offers to apply, however deeply nested:

@@ -175,7 +175,7 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 	var list strings.Builder
 	failed := false
 	for _, c := range pr.Checks {
-		fmt.Fprintf(&list, "- %s: %s\n", words(c.Name), c.State)
+		fmt.Fprintf(&list, "- %s: %s\n", verdict.OneLine(c.Name), c.State)
 		failed = failed || c.State == forge.CheckFailure
 	}
 	all := []Passage{{"checks of the head", list.String()}}

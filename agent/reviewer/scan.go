@@ -149,7 +149,7 @@ func lowered(g guard.Group) verdict.Hold {
 	detail := explained(first)
 	var places []string
 	for _, f := range g.Findings[1:min(len(g.Findings), maxPlaces)] {
-		places = append(places, fmt.Sprintf("%s:%d", words(f.Path), f.Line))
+		places = append(places, fmt.Sprintf("%s:%d", verdict.OneLine(f.Path), f.Line))
 	}
 	if len(places) > 0 {
 		detail = clip(detail, maxHoldDetail-maxHoldPlaces) + " Also at " + strings.Join(places, ", ")
@@ -162,7 +162,7 @@ func lowered(g guard.Group) verdict.Hold {
 
 // orNothing shows a line of code inside a sentence.
 func orNothing(line string) string {
-	if line = words(line); line == "" {
+	if line = verdict.OneLine(line); line == "" {
 		return "nothing."
 	}
 	return code(line) + "."

@@ -246,8 +246,8 @@ func (m material) again(ctx context.Context, answer verdict.Judgement, files []s
 	for _, f := range answer.Answer.Findings {
 		if f.Kept != "" {
 			lack := fmt.Sprintf("earlier finding %s stands, because %s", f.ID, f.Kept)
-			if i := slices.IndexFunc(m.Ledger, func(e verdict.Entry) bool { return e.ID == f.ID }); i >= 0 {
-				lack += m.compared(ctx, m.Ledger[i])
+			if e := m.Ledger.ByID(f.ID); e != nil {
+				lack += m.compared(ctx, *e)
 			}
 			lacks = append(lacks, lack)
 		}
@@ -278,9 +278,6 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 	}
 	return verdict.Join(found, second)
 }
-
-// words is a text in which all white space between words is one space.
-func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // coverage counts the files that had to be examined, and those that were.
 func coverage(understood change.Change, j verdict.Judgement) verdict.Coverage {
