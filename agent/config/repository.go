@@ -153,7 +153,11 @@ func ReadRepository(read func(path string) ([]byte, error)) (Repository, error) 
 	if err != nil {
 		return Repository{}, fmt.Errorf("read the repository's settings on its base branch: %w", err)
 	}
-	return ParseRepository(text)
+	r, err := ParseRepository(text)
+	if err != nil {
+		return r, fmt.Errorf("the repository's settings are invalid: %w", err)
+	}
+	return r, nil
 }
 
 func (r Repository) validate() error {

@@ -211,7 +211,7 @@ func TestBrokenSettingsEndTheReview(t *testing.T) {
 	g, ref := opened(t, map[string]string{".touchstone/config.yaml": "review:\n  ratched: true\n"}, map[string]string{"code.txt": "fine\n"})
 	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
 	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "ratched") || !strings.Contains(err.Error(), "on the base branch") {
+		!strings.Contains(err.Error(), "ratched") || !strings.Contains(err.Error(), "the repository's settings are invalid") {
 		t.Errorf("broken settings end in %v", err)
 	}
 }
