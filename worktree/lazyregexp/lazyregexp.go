@@ -48,8 +48,6 @@ func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, by)
 }
 
-func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
-
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 
 func (r *Regexp) Find(b []byte) []byte { return r.compiled().Find(b) }
@@ -59,7 +57,5 @@ func (r *Regexp) FindAll(b []byte, n int) [][]byte { return r.compiled().FindAll
 func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
 	return r.compiled().FindAllSubmatch(b, n)
 }
-
-func (r *Regexp) ReplaceAll(b, by []byte) []byte { return r.compiled().ReplaceAll(b, by) }
 
 func (r *Regexp) String() string { return r.compiled().String() }
