@@ -17,7 +17,6 @@ func newApp(s *cli.Settings) *cobra.Command {
 		Use:   "app",
 		Short: "Let the reviewer act as a GitHub App instead of a machine user",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newAppCreate(s))
 	return cmd

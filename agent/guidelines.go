@@ -21,7 +21,6 @@ on its base branch. A later layer wins: a document replaces one of the same name
 completely; a row with the id of another document's row replaces that row or,
 with the severity off, disables it.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newGuidelinesLint(), newGuidelinesShow(s), newGuidelinesStats(s), newGuidelinesReplay(s), newGuidelinesSuggest(s))
 	return cmd

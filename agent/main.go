@@ -82,7 +82,6 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("touchstone {{.Version}}\n")
 	s.Bind(root)

@@ -30,7 +30,6 @@ On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
 user who runs the agent.`,
 		Example: "  touchstone service install --mode author\n  touchstone service logs --mode author -f",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var mode string
 	cmd.PersistentFlags().StringVar(&mode, "mode", "", modeHelp)

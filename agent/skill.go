@@ -26,78 +26,67 @@ of pull requests, which never load skills.`,
 		Example: "  touchstone skill install                  # for every model CLI that is here\n" +
 			"  touchstone skill install --for claude\n  touchstone skill print > .agents/skills/touchstone/SKILL.md",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var programs []string
 	var force bool
-	each := func(cmd *cobra.Command, do func(path string) error) error {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return err
-		}
-		if len(programs) == 0 {
-			programs = slices.DeleteFunc(skill.Programs(), func(p string) bool { _, err := exec.LookPath(p); return err != nil })
-		}
-		if len(programs) == 0 {
-			return fmt.Errorf("none of %s is on PATH; name one with --for", strings.Join(skill.Programs(), ", "))
-		}
-		var paths []string
-		for _, p := range programs {
-			path, err := skill.Path(home, p)
-			if err != nil {
-				return cli.Usage(cmd, err)
-			}
-			paths = append(paths, path)
-		}
-		slices.Sort(paths)
-		var failed []error
-		for _, path := range slices.Compact(paths) { // two programs may share a path
-			failed = append(failed, do(path))
-		}
-		return errors.Join(failed...)
-	}
-	install := &cobra.Command{
-		Use: "install", Short: "Write the skill where the model CLIs look for it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return each(cmd, func(path string) error {
-				changed, err := skill.Install(path, force)
+	// each is a command that does something to the skill of each program, and says what, or that it was not needed.
+	each := func(use, short, did, not string, do func(path string) (bool, error)) *cobra.Command {
+		c := &cobra.Command{
+			Use: use, Short: short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				paths, err := skillPaths(cmd, programs)
 				if err != nil {
 					return err
 				}
-				word := "unchanged"
-				if changed {
-					word = "wrote"
+				var failed []error
+				for _, path := range paths {
+					word := not
+					done, err := do(path)
+					if done {
+						word = did
+					}
+					if failed = append(failed, err); err == nil {
+						fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", word, path)
+					}
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", word, path)
-				return nil
-			})
-		},
-	}
-	install.Flags().BoolVar(&force, "force", false, "replace another skill of that name")
-	uninstall := &cobra.Command{
-		Use: "uninstall", Short: "Delete the skill where install wrote it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return each(cmd, func(path string) error {
-				removed, err := skill.Remove(path)
-				if err != nil {
-					return err
-				}
-				word := "not there"
-				if removed {
-					word = "deleted"
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%-10s %s\n", word, path)
-				return nil
-			})
-		},
-	}
-	for _, c := range []*cobra.Command{install, uninstall} {
+				return errors.Join(failed...)
+			},
+		}
 		c.Flags().StringSliceVar(&programs, "for", nil, strings.Join(skill.Programs(), ", ")+" (default those that are on PATH)")
+		return c
 	}
+	install := each("install", "Write the skill where the model CLIs look for it", "wrote", "unchanged",
+		func(path string) (bool, error) { return skill.Install(path, force) })
+	install.Flags().BoolVar(&force, "force", false, "replace another skill of that name")
+	uninstall := each("uninstall", "Delete the skill where install wrote it", "deleted", "not there", skill.Remove)
 	show := &cobra.Command{
 		Use: "print", Short: "Print the skill", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { _, err := cmd.OutOrStdout().Write(skill.Text); return err },
 	}
 	cmd.AddCommand(install, uninstall, show)
 	return cmd
+}
+
+// skillPaths are the places of the skill for the given programs, or for those on PATH if none is given.
+func skillPaths(cmd *cobra.Command, programs []string) ([]string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	if len(programs) == 0 {
+		programs = slices.DeleteFunc(skill.Programs(), func(p string) bool { _, err := exec.LookPath(p); return err != nil })
+	}
+	if len(programs) == 0 {
+		return nil, fmt.Errorf("none of %s is on PATH; name one with --for", strings.Join(skill.Programs(), ", "))
+	}
+	var paths []string
+	for _, p := range programs {
+		path, err := skill.Path(home, p)
+		if err != nil {
+			return nil, cli.Usage(cmd, err)
+		}
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil // two programs may share a path
 }
