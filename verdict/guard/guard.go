@@ -158,19 +158,35 @@ func Examine(c Change) []Finding {
 	return slices.Concat(bound(found[:evidence]), bound(found[evidence:]))
 }
 
-// sayings are the findings from the words of files that have no other finding.
+// sayings are the findings from the words and values of files that have no other finding.
 func sayings(files []File, found []Finding) (said []Finding) {
+	altered := map[Kind][]change.Place{}
 	for _, f := range files {
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
-		if f.OldPath == "" || f.Path == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Path }) {
+		if f.OldPath == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() }) {
 			continue
 		}
-		looks := []func(File) (Finding, bool){spoken, words.Dropped}
+		if f.Path == "" {
+			replaced := slices.ContainsFunc(files, func(o File) bool { return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) })
+			hidden := strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
+			if !replaced && (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) {
+				altered[kindOf(f.OldPath)] = append(altered[kindOf(f.OldPath)], change.Place{Path: f.OldPath, Before: "the whole file"})
+			}
+			continue
+		}
+		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && !isOther(f.Path) {
+			now := words.Altered(f, partOf(f))
+			altered[kindOf(f.Path)] = append(altered[kindOf(f.Path)], now.Places...)
+			if now.Sure != nil {
+				said = append(said, *now.Sure)
+			}
+			if now.Sure != nil || len(now.Places) > 0 {
+				continue
+			}
+		}
+		looks := []func(File) (Finding, bool){spoken}
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
-		}
-		if checks(f.OldPath) && checks(f.Path) && !isOther(f.Path) {
-			looks = append(looks, altered)
 		}
 		if words.IsShell(f.Path) {
 			looks = append(looks, words.Looser)
@@ -182,10 +198,52 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			}
 		}
 	}
-	return fewer(said)
+	said = fewer(said)
+	for kind, places := range altered {
+		if len(places) > 0 {
+			said = append(said, change.Changed(kind, "words/changed", "What says how this project is checked is not as it was", places))
+		}
+	}
+	return said
 }
 
-// maxSaid bounds the findings from words and values of one change. The last one says how many more files there are.
+// kindOf is the kind of what a file says about checks.
+func kindOf(name string) Kind {
+	switch {
+	case ci.Is(name):
+		return CI
+	case code.IsScript(name):
+		return Test
+	}
+	return Strictness
+}
+
+// partOf says what the parts of a file are to the checks of a project.
+func partOf(f File) func(keys []string) words.Part {
+	always := func(part words.Part) func([]string) words.Part { return func([]string) words.Part { return part } }
+	switch {
+	case ci.Is(f.Path) && gates(f.OldPath, f.Before), code.IsScript(f.OldPath):
+		return always(words.Gate)
+	case ci.Is(f.Path):
+		return always(words.Nothing)
+	case Gates(f.Path) && !ci.Examines(f.Path):
+		return func(keys []string) words.Part {
+			if tools.Configures(f.Path, keys) {
+				return words.Sure
+			}
+			return words.Nothing
+		}
+	}
+	return always(words.Maybe)
+}
+
+// gates reports whether a pipeline may run for pull requests, or is called, or has the name of a check.
+func gates(name string, content []byte) bool {
+	p, err := ci.Read(name, content)
+	return err == nil && (p.Called || p.Strength >= ci.Sometimes || p.Strength == ci.Elsewhere && words.Checks(path.Base(name)))
+}
+
+// maxSaid bounds the findings from words of one change. The last one says how many more files there are.
 const maxSaid = 12
 
 // fewer combines what is the same in several files, and what is too much.
@@ -206,33 +264,6 @@ func fewer(said []Finding) (few []Finding) {
 		few[i].Why += fmt.Sprintf(" %d further files have such a change.", n)
 	}
 	return few
-}
-
-// altered finds what a pipeline for pull requests, a tool's part of a file, or a build file says otherwise of
-// what is checked.
-func altered(f File) (Finding, bool) {
-	kind, part := Strictness, func([]string) words.Part { return words.Maybe }
-	switch {
-	case ci.Is(f.Path):
-		p, err := ci.Read(f.OldPath, f.Before)
-		gates := err == nil && (p.Called || p.Strength >= ci.Sometimes || p.Strength == ci.Elsewhere && words.Checks(path.Base(f.Path)))
-		kind, part = CI, func(keys []string) words.Part {
-			if gates && len(keys) > 0 {
-				return words.Sure
-			}
-			return words.Known
-		}
-	case code.IsScript(f.OldPath):
-		kind, part = Test, func([]string) words.Part { return words.Sure }
-	case Gates(f.Path):
-		part = func(keys []string) words.Part {
-			if tools.Configures(f.Path, keys) {
-				return words.Sure
-			}
-			return words.Known
-		}
-	}
-	return words.Altered(f, kind, part)
 }
 
 // spoken finds new words in a file, where words say what the file does.

@@ -4,6 +4,7 @@ package change
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,6 +104,32 @@ type Finding struct {
 	Why string `json:"why"`
 	Place
 }
+
+// maxPlaces bounds the places of one finding that stands for many.
+const maxPlaces = 8
+
+// Changed returns one finding of evidence for all places of a change which no rule reads, at the first of them.
+func Changed(kind Kind, rule, what string, places []Place) Finding {
+	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: what + ", and no rule tells whether it checks less.", Place: places[0]}
+	for i, p := range places {
+		if i == maxPlaces {
+			f.Why += fmt.Sprintf(" And %d more.", len(places)-i)
+			break
+		}
+		f.Why += fmt.Sprintf(" %s:%d:", p.Path, p.Line)
+		for n, text := range []string{p.Before, p.After} {
+			if text = strings.ToValidUTF8(text[:min(len(text), maxQuote)], ""); text == "" {
+				text = "nothing"
+			}
+			f.Why += []string{" ", " → "}[n] + text
+		}
+		f.Why += "."
+	}
+	return f
+}
+
+// maxQuote bounds what such a finding quotes of a place, in bytes.
+const maxQuote = 60
 
 // versions matches versions and hashes.
 var versions = regexp.MustCompile(`\b(?:v|net\w*?)?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\blatest\b|["'#,]`)

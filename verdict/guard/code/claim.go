@@ -3,7 +3,6 @@ package code
 import (
 	"cmp"
 	"hash/fnv"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -247,12 +246,6 @@ func (c reading) shortens(than reading) bool {
 	}
 	return false
 }
-
-// bounds reports whether an assertion compares with a bound and not with one exact result.
-func (c reading) bounds() bool { return strings.ContainsAny(c.code, "<>") || spans.MatchString(c.op) }
-
-// spans matches the names of assertions that compare with a bound.
-var spans = regexp.MustCompile(`between|within|range|atleast|atmost|less|greater`)
 
 // digits are assertions whose number is the count of significant digits: fewer digits are looser.
 var digits = set("tobecloseto assertalmostequal almostequal")

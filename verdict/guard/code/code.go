@@ -45,6 +45,7 @@ type examination struct {
 	said          map[*unit]bool     // tests that already have a finding
 	findings      []change.Finding
 	vague         []change.Finding // added for files that have no other finding
+	altered       []altered        // parts of test files that are not as before
 }
 
 // Examine returns what a change lowers in its source code. It never fails: what it cannot read becomes a
@@ -73,6 +74,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.compareRuns()
 	x.compareSuppressions()
 	x.hints()
+	x.changes()
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
@@ -121,7 +123,7 @@ func (x *examination) take(p parsed) {
 		if now.tests {
 			around := pair{old.around(), now.around()}
 			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)
-			x.vague = append(x.vague, x.alters(around)...)
+			x.alter(around)
 		}
 	}
 	x.hidden.see(old, now)
@@ -149,8 +151,7 @@ func (x *examination) take(p parsed) {
 // functions that tests call, in the same order.
 func (s *side) sameTests(other *side) bool {
 	alike := func(h, m mark) bool { return h.effect == m.effect && h.cond == m.cond }
-	return s != nil && other != nil && !(s.tests && len(s.tokens)-len(other.tokens) >= fewer) &&
-		slices.EqualFunc(s.marks, other.marks, alike) &&
+	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, alike) &&
 		slices.EqualFunc(s.guards, other.guards, func(b, a guard) bool { return b.cond == a.cond }) &&
 		slices.EqualFunc(s.checked(), other.checked(), func(b, a *unit) bool {
 			return b.role == a.role && b.digest == a.digest && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)

@@ -39,8 +39,6 @@ func (x *examination) compareClaims(p pair) {
 		}
 		if added[i].looser(c) {
 			say("looser", "The assertion accepts more results than it did.", b, c.line, a, added[i].line)
-		} else if added[i].code == c.code && c.bounds() {
-			say("bound", "The assertion has another bound than it had.", b, c.line, a, added[i].line)
 		}
 		added = slices.Delete(added, i, i+1)
 	}

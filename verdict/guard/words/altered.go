@@ -1,7 +1,6 @@
 package words
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,20 +14,26 @@ import (
 // maxRead bounds one side of a file that is read here, in bytes. What is larger is data.
 const maxRead = 256 << 10
 
-// Altered finds what a file says otherwise than before of what is built, tested, measured or left out: the one
-// value that matters most, with how it was and is. The function part says what the values at a path of keys are;
-// lines have no keys.
-func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (change.Finding, bool) {
+// Alterations are the values of one file that are not as before.
+type Alterations struct {
+	// Sure is what is certain, nil for nothing.
+	Sure *change.Finding
+	// Places are how each of the other values was and is, with its line.
+	Places []change.Place
+}
+
+// Altered finds what a file says otherwise than before of what is built, tested, measured or left out. What only
+// prepares checks, later versions, and what is in a part that is new are left out. The function part says what the
+// values at a path of keys are; lines have no keys.
+func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 	if max(len(f.Before), len(f.After)) > maxRead {
-		return change.Finding{}, false
+		return found
 	}
 	had, ok := read(f.OldPath, f.Before)
 	has, readable := read(f.Path, f.After)
 	if !ok || !readable {
-		return change.Finding{}, false
+		return found
 	}
-	var best alteration
-	n := 0
 	for _, id := range append(has.order, had.gone(has)...) {
 		is, now := has.at[id]
 		was, there := had.at[id]
@@ -37,34 +42,22 @@ func Altered(f change.File, kind change.Kind, part func(keys []string) Part) (ch
 			continue // in a part that is new, and does not say that something is left out
 		case !there:
 			was = &setting{keys: is.keys}
-		case !now && !has.within[was.around] && !slices.ContainsFunc(was.values, value.checks):
-			continue // in a part that is gone, and ran no check
 		case !now:
 			is = &setting{keys: was.keys}
 		}
-		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, left: len(is.values),
-			gone: without(was.values, is.values), fresh: without(is.values, was.values)}
+		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, gone: without(was.values, is.values),
+			fresh: without(is.values, was.values)}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
-		if len(a.gone)+len(a.fresh) == 0 {
-			continue
+		says := part(was.keys)
+		counts := a.counts(says, there)
+		if one, is := a.certain(says, had, has); is {
+			one.Path = f.Path
+			found.Sure = &one
+		} else if counts {
+			found.Places = append(found.Places, a.place(f.Path))
 		}
-		if a.weigh(part(was.keys)); a.weight > 0 {
-			n++
-			if a.weight > best.weight {
-				best = a
-			}
-		}
 	}
-	if n == 0 {
-		return change.Finding{}, false
-	}
-	why, before, after := best.say()
-	tier, kind, rule := best.certain(had, has, kind)
-	if n > 1 {
-		why += fmt.Sprintf(" %d more values differ.", n-1)
-	}
-	return change.Finding{Tier: tier, Kind: kind, Rule: "words/" + rule, Why: why,
-		Place: change.Place{Path: f.Path, Line: cmp.Or(after.line, before.line), Before: before.text, After: after.text}}, true
+	return found
 }
 
 // Part is what a part of a file is to the checks of a project.
@@ -72,9 +65,10 @@ type Part int
 
 // The parts.
 const (
-	Known Part = iota // other packages compare it
-	Maybe             // it may say what is checked: limits, lists, and lines about checks count
-	Sure              // it says what is checked
+	Nothing Part = iota // it says nothing of checks
+	Maybe               // it may say what is checked
+	Sure                // it says what is checked
+	Gate                // it is all a gate: what checks nothing elsewhere counts here
 )
 
 // value is one of a setting's values.
@@ -82,9 +76,6 @@ type value struct {
 	text string
 	line int
 }
-
-// checks reports whether a value is a command or a name that says that it checks something.
-func (v value) checks() bool { return checking.in(v.text) }
 
 // setting is the values at one path of keys: a scalar, the elements of a list, or the lines of a text.
 type setting struct {
@@ -120,7 +111,7 @@ func read(name string, content []byte) (settings, bool) {
 	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
-		if root, err = doc.Parse(name+".txt", content); err != nil {
+		if root, err = doc.Parse(name+".txt", joined(content)); err != nil {
 			return all, false
 		}
 	}
@@ -128,17 +119,39 @@ func read(name string, content []byte) (settings, bool) {
 	return all, true
 }
 
+// joined returns lines that go on in the next one as one line, and blank lines in their place.
+func joined(content []byte) []byte {
+	var out strings.Builder
+	blank := 0
+	for line := range strings.Lines(string(content)) {
+		if part, goesOn := strings.CutSuffix(line, "\\\n"); goesOn {
+			out.WriteString(part + " ")
+			blank++
+			continue
+		}
+		out.WriteString(line + strings.Repeat("\n", blank))
+		blank = 0
+	}
+	return []byte(out.String())
+}
+
 // assigned matches a variable's value in a list.
 var assigned = regexp.MustCompile(`^([A-Za-z_]\w*)=(.*)$`)
 
 func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 	if n.Kind == doc.Scalar {
+		whole := ""
 		for i, line := range strings.Split(n.Value, "\n") {
+			if part, goesOn := strings.CutSuffix(line, "\\"); goesOn { // a command that goes on in the next line
+				whole += part + " "
+				continue
+			}
+			line, whole = strings.Join(strings.Fields(whole+line), " "), ""
 			at, names := id, keys
 			if m := assigned.FindStringSubmatch(line); m != nil {
 				at, names, line = id+"="+m[1], append(slices.Clone(keys), m[1]), m[2]
 			}
-			if line = strings.TrimSpace(line); line != "" || i == 0 {
+			if line != "" || i == 0 && len(keys) > 0 {
 				s.put(at, around, names, value{line, n.Line + i})
 			}
 		}
@@ -197,27 +210,24 @@ type alteration struct {
 	name        string // its file and keys
 	keys        []string
 	gone, fresh []value
-	left        int // how many values there are now
-	weight      int // how much it matters, 0 for not at all
 }
 
-// say names the setting and what was and is.
-func (a alteration) say() (why string, before, after value) {
-	key := strings.Join(a.keys[max(0, len(a.keys)-2):], " ")
-	if key = strings.TrimSpace(key); key == "" {
-		key = "A line"
+// place names the setting, and what was and is.
+func (a alteration) place(file string) change.Place {
+	p := change.Place{Path: file}
+	key := strings.TrimSpace(strings.Join(a.keys[max(0, len(a.keys)-2):], " "))
+	say := func(v value) string {
+		p.Line = v.line
+		return strings.TrimPrefix(key+": "+v.text, ": ")
 	}
-	switch {
-	case len(a.gone) == 0:
-		return fmt.Sprintf("%s: %s is new.", key, a.fresh[0].text), before, a.fresh[0]
-	case len(a.fresh) == 0:
-		return fmt.Sprintf("%s: %s is gone.", key, a.gone[0].text), a.gone[0], after
+	if len(a.gone) > 0 {
+		p.Before = say(a.gone[0])
 	}
-	return fmt.Sprintf("%s: %s → %s.", key, a.gone[0].text, a.fresh[0].text), a.gone[0], a.fresh[0]
+	if len(a.fresh) > 0 {
+		p.After = say(a.fresh[0])
+	}
+	return p
 }
-
-// conditions are keys of what a job or a step depends on.
-var conditions = strings.Fields("if when condition only except unless rules")
 
 // The words of keys and values that tell what matters. See [terms] for how they are written.
 var (
@@ -228,8 +238,6 @@ var (
 	// checking are words of lines about checks.
 	checking = termsOf("test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify _spec " +
 		"upcoming_feature swift_settings cflags cxxflags compile_options")
-	// stricter are limits that check more where there was none.
-	stricter = termsOf("timeout time_out threshold")
 	// usual are the keys of what checks nothing, and of triggers and commands, which package ci compares.
 	usual = termsOf("transform watch cache version$ name$ token key$ keys$ ^id$ title desc author url$ permissions concurrency " +
 		"dependenc ^require$ ^requires$ package_reference package_version project_reference classifiers exports features publish " +
@@ -254,16 +262,26 @@ var (
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\|\strue`)
 )
 
-// certain is the tier of an alteration, with its kind and rule. It is certain that a limit of what a benchmark uses
-// is raised by value, and that a setting no longer makes warnings errors, if none in the file does so instead.
-func (a alteration) certain(had, has settings, kind change.Kind) (change.Tier, change.Kind, string) {
-	switch {
-	case a.weight == raised && used.in(a.name) && most.in(a.name):
-		return change.Hold, change.Threshold, "limit"
-	case a.weight == lenient && has.having(strict) < had.having(strict):
-		return change.Hold, change.Strictness, "warnings-allowed"
+// certain is what an alteration is for certain: a limit of what a benchmark uses that is raised by value, or a
+// setting that no longer makes warnings errors, if none in the file does so instead.
+func (a alteration) certain(part Part, had, has settings) (f change.Finding, is bool) {
+	if part == Nothing || len(a.keys) == 0 || len(a.gone) != 1 || len(a.fresh) != 1 || slices.ContainsFunc(a.keys, usual.in) {
+		return f, false
 	}
-	return change.Evidence, kind, "altered"
+	was, now := a.gone[0].text, a.fresh[0].text
+	n, number := change.Number(was)
+	m, both := change.Number(now)
+	f = change.Finding{Tier: change.Hold, Kind: change.Threshold, Rule: "words/limit",
+		Why: fmt.Sprintf("The limit %s is raised: %s → %s.", a.keys[len(a.keys)-1], was, now), Place: a.place("")}
+	switch {
+	case limits.in(a.name) && number && both:
+		return f, m != n && floors.in(a.name) == (m < n) && used.in(a.name) && most.in(a.name)
+	case part >= Sure && strict.MatchString(was) && !strict.MatchString(now) && has.having(strict) < had.having(strict) && now != "true" &&
+		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(prepares([]value{a.gone[0], a.fresh[0]})) == 2:
+		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
+		return f, true
+	}
+	return f, false
 }
 
 // having returns how many values match a pattern.
@@ -276,11 +294,13 @@ func (s settings) having(pattern *regexp.Regexp) (n int) {
 	return n
 }
 
-// alike reports whether two lists of values differ in versions only.
+// alike reports whether two lists of values differ in versions, digests and how they are compared only.
 func alike(a, b []value) bool {
 	plain := func(list []value) (all []string) {
 		for _, v := range list {
-			all = append(all, change.Unversioned(v.text))
+			words := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune(" \t\"',()<>=~^!@", r) })
+			words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") || w == "latest" })
+			all = append(all, strings.Join(words, " "))
 		}
 		slices.Sort(all)
 		return all
@@ -288,73 +308,21 @@ func alike(a, b []value) bool {
 	return slices.Equal(plain(a), plain(b))
 }
 
-// The weights of alterations that may be certain.
-const (
-	raised  = 9 // a limit that is easier to meet
-	lenient = 8 // warnings are no longer errors
-)
-
-// weigh decides how much an alteration matters.
-func (a *alteration) weigh(part Part) {
-	if len(a.keys) == 0 {
-		a.weighLines(part)
-		return
-	}
-	key := a.keys[len(a.keys)-1]
-	if part == Known || slices.ContainsFunc(a.keys, usual.in) {
-		return
-	}
-	if len(a.gone) == 1 && len(a.fresh) == 1 && limits.in(a.name) {
-		was, number := change.Number(a.gone[0].text)
-		if is, both := change.Number(a.fresh[0].text); number && both {
-			if is != was && floors.in(a.name) == (is < was) {
-				a.weight = raised
-			}
-			return
-		}
-	}
-	a.gone, a.fresh = prepares(a.gone), prepares(a.fresh)
+// counts reports whether an alteration may check less. Lines that are only new do not count.
+func (a *alteration) counts(part Part, there bool) bool {
 	left := slices.ContainsFunc(a.keys, says)
+	if part == Nothing || part < Gate && slices.ContainsFunc(a.keys, usual.in) || !there && !left && part < Sure {
+		return false
+	}
+	limit := len(a.keys) > 0 && limits.in(a.name)
+	gone, fresh := prepares(slices.Clone(a.gone)), prepares(slices.Clone(a.fresh))
 	switch {
-	case alike(a.gone, a.fresh):
-	case left && len(a.fresh) > 0:
-		a.weight = 6
-	case left:
-	case part == Maybe:
-		if len(a.gone) > 0 && len(a.fresh) == 0 && a.left > 0 { // a list that became shorter
-			a.weight = 1
-		}
-	case slices.ContainsFunc(slices.Concat(a.gone, a.fresh), func(v value) bool { return kept.in(v.text) }):
-	case len(a.fresh) > 0 && a.fresh[0].text == "true":
-	case len(a.gone) == 1 && len(a.fresh) == 1 && strict.MatchString(a.gone[0].text) && !strict.MatchString(a.fresh[0].text):
-		a.weight = lenient
-	case slices.ContainsFunc(a.keys, func(key string) bool { return slices.Contains(conditions, strings.ToLower(key)) }):
-		a.weight = 7
-	case len(a.gone) > 0 && len(a.fresh) > 0:
-		a.weight = 5
-	case len(a.gone) > 0:
-		a.weight = 4
-	case limits.in(key) && !stricter.in(key), checking.in(key):
-		a.weight = 3
+	case len(gone)+len(fresh) == 0, alike(gone, fresh) && !limit:
+		return false
+	case len(a.keys) == 0:
+		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool { return flags.MatchString(v.text) || branch.MatchString(v.text) })
 	}
-}
-
-// weighLines weighs the lines of a file in a format that is not known. Of a script whose commands other packages
-// compare, only flags count, and of tests all lines that are gone.
-func (a *alteration) weighLines(part Part) {
-	if part == Sure {
-		if len(a.fresh) == 0 {
-			a.weight = 2
-		}
-		return
-	}
-	a.gone = slices.DeleteFunc(prepares(a.gone), func(v value) bool { return part == Known || !v.checks() })
-	a.fresh = slices.DeleteFunc(prepares(a.fresh), func(v value) bool {
-		return !flags.MatchString(v.text) && (part == Known || !branch.MatchString(v.text) && (len(a.gone) == 0 || !v.checks()))
-	})
-	if !alike(a.gone, a.fresh) {
-		a.weight = 2
-	}
+	return len(gone) > 0 || left || part == Gate || part == Sure && !there
 }
 
 // prepares removes what only prepares checks.

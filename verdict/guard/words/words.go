@@ -1,12 +1,11 @@
 // Package words examines what no rule knows: the settings, lists, limits and flags of files that say what is
 // built, tested, measured or left out, by one comparison for all formats; new words in a build file, in the
 // comments of pipelines and settings, or in code shared by tests, with which people exclude something or call it
-// flaky; lines that became comments; and removed functions of scripts that were tests. It has one finding for each
-// file, which is evidence unless a value says that a limit or a flag is weaker. It does no I/O.
+// flaky; and lines that became comments. What is found is evidence, unless a value says that a limit or a flag is
+// weaker. It does no I/O.
 package words
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,20 +73,6 @@ func Turned(f change.File) (change.Finding, bool) {
 		if comment := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//"); comment && len(text) >= minLine && had[line] < has[line] &&
 			had[text] > has[text] {
 			return evidence("commented-out", "A line is a comment now that was none.", f, i+1, line), true
-		}
-	}
-	return change.Finding{}, false
-}
-
-// Dropped finds a removed function of a shell script whose name says that it was a test.
-func Dropped(f change.File) (change.Finding, bool) {
-	if path.Ext(f.Path) != ".sh" {
-		return change.Finding{}, false
-	}
-	for line := range strings.Lines(string(f.Before)) {
-		name, _, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "function "), "()")
-		if is && strings.HasPrefix(name, "test") && !strings.Contains(string(f.After), name+"()") {
-			return evidence("gone", "The test "+name+" of this script is gone.", f, 1, ""), true
 		}
 	}
 	return change.Finding{}, false

@@ -35,15 +35,26 @@ func TestCommentsAreTakenByTheirMark(t *testing.T) {
 	}
 }
 
-// TestNamesAreComparedByTheirWords: a value of three keys becomes larger; only a limit counts.
-func TestNamesAreComparedByTheirWords(t *testing.T) {
-	for key, counts := range map[string]bool{"maxRetries": true, "MAX_BYTES": true, "call-timeout": true, "timeOut": true,
-		"climax": false, "size": false, "minimumSize": false} {
-		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte("b: x\n" + key + ": 1\n"),
-			After: []byte("b: x\n" + key + ": 2\n")}
-		_, found := words.Altered(f, change.Test, func([]string) words.Part { return words.Maybe })
-		if found != counts {
-			t.Errorf("%s: %v", key, found)
+// TestAValueThatIsNotAsBeforeIsAPlace: values that are gone or others count, and new ones only if their names say
+// that something is left out.
+func TestAValueThatIsNotAsBeforeIsAPlace(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, after string
+		places        int
+	}{
+		"another value":       {"b: x\na: p\n", "b: x\na: q\n", 1},
+		"gone":                {"b: x\na: p\n", "b: x\n", 1},
+		"a later version":     {"b: x\na: 1.2.3\n", "b: x\na: 1.2.4\n", 0},
+		"another limit":       {"b: x\ncall-timeout: 10\n", "b: x\ncall-timeout: 30\n", 1},
+		"new":                 {"b: x\n", "b: x\na: p\n", 0},
+		"new, and leaves out": {"b: x\n", "b: x\nexclude: p\n", 1},
+		"another order":       {"b: x\na: p\n", "a: p\nb: x\n", 0},
+		"what checks nothing": {"b: x\ntitle: p\n", "b: x\ntitle: q\n", 0},
+	} {
+		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte(tt.before), After: []byte(tt.after)}
+		found := words.Altered(f, func([]string) words.Part { return words.Maybe })
+		if len(found.Places) != tt.places || found.Sure != nil {
+			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }

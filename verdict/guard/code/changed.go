@@ -1,0 +1,182 @@
+package code
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"touchstone/verdict/guard/change"
+)
+
+// altered is a test, a function that tests call, or the rest of a test file, which does not say what it said
+// before.
+type altered struct {
+	pair
+	was, is     int            // the first line of each side where they differ, 0 for none
+	gone, fresh map[string]int // the words, literals and operators that it has less and more often
+	asserts     bool           // an assertion is not there any more as it was
+}
+
+// deciding are words and operators with which code passes over what follows, or makes it depend on something.
+var deciding = set("if unless elif elsif when switch case match guard return break continue next throw raise try except rescue catch " +
+	"while until for not and or && || ! ?")
+
+// operators are the signs that say something.
+var operators = set("== != === !== < > <= >= && || ! ? - + * / % ?.")
+
+// importing are the words that begin a statement which only names what a file uses.
+var importing = set("import from use using package require require_relative include")
+
+// telling calls do for each token that says something: no punctuation, local variable, own name or import.
+func (u *unit) telling(do func(i int, says string)) {
+	s, past := u.side, 0
+	tell := func(i int) {
+		t := s.of(i)
+		switch kind := s.kindOf(i); {
+		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t]:
+		case kind == word && s.tokens[i].first && importing[t] && s.of(i+1) != "(":
+			past = s.statementEnd(i)
+		case kind == number:
+			if n, is := change.Number(t); is {
+				t = fmt.Sprint(n)
+			}
+			do(i, t)
+		default:
+			do(i, s.normal(i))
+		}
+	}
+	for i := u.from; i < u.body; i++ {
+		tell(i)
+	}
+	u.own(tell)
+}
+
+// alter keeps in which way a part of a test file is not as before.
+func (x *examination) alter(p pair) {
+	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}}
+	count := map[string]int{}
+	p.after.telling(func(_ int, says string) { count[says]++ })
+	p.before.telling(func(_ int, says string) { count[says]-- })
+	for says, n := range count {
+		if n < 0 {
+			one.gone[says] = -n
+		} else if n > 0 {
+			one.fresh[says] = n
+		}
+	}
+	if len(one.gone)+len(one.fresh) == 0 || x.passed(p.after) {
+		return
+	}
+	first := func(u *unit, differs map[string]int) (line int) {
+		u.telling(func(i int, says string) {
+			if line == 0 && differs[says] > 0 {
+				line = u.side.line(i)
+			}
+		})
+		return line
+	}
+	one.was, one.is = first(p.before, one.gone), first(p.after, one.fresh)
+	one.asserts = len(p.before.side.without(p.before.claims, p.after.claims)) > 0
+	x.altered = append(x.altered, one)
+}
+
+// rename removes what is only called otherwise: what is gone more than once, and always for the same other name.
+func (x *examination) rename() {
+	type name struct{ was, is string }
+	gone, instead, left := map[string]int{}, map[name]int{}, map[string]bool{}
+	for _, a := range x.altered {
+		for was, n := range a.gone {
+			gone[was] += n
+			for is, m := range a.fresh {
+				if n == m {
+					instead[name{was, is}] += n
+				}
+			}
+		}
+		for is := range a.fresh {
+			left[is] = true
+		}
+	}
+	for _, a := range x.altered {
+		for _, was := range sorted(a.gone) {
+			for _, is := range sorted(a.fresh) {
+				if gone[was] > 1 && !left[was] && a.gone[was] == a.fresh[is] && instead[name{was, is}] == gone[was] {
+					delete(a.gone, was)
+					delete(a.fresh, is)
+					break
+				}
+			}
+		}
+	}
+}
+
+// changes finds what existing tests say otherwise than before and no other finding names. It is one finding for
+// all of them.
+func (x *examination) changes() {
+	x.rename()
+	var places []change.Place
+	for _, a := range x.altered {
+		if len(a.gone) == 0 && !a.asserts && !a.narrows() || slices.ContainsFunc(x.findings, a.has) {
+			continue
+		}
+		b, s := a.before.side, a.after.side
+		p := change.Place{Path: s.path, Line: cmp.Or(a.is, a.was)}
+		if a.was > 0 {
+			p.Before = b.lineText(a.was)
+		}
+		if a.is > 0 {
+			p.After = s.lineText(a.is)
+		}
+		places = append(places, p)
+	}
+	if len(places) > 0 {
+		slices.SortStableFunc(places, func(a, b change.Place) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+		x.findings = append(x.findings, change.Changed(change.Assertion, "test/changed", "Existing tests do not say what they said", places))
+	}
+}
+
+// narrows reports whether what is new in a part of a test file may pass over something: a condition, a part of one, or
+// an argument of a call that was there before.
+func (a altered) narrows() (narrows bool) {
+	s := a.after.side
+	a.after.telling(func(i int, says string) {
+		open := int(s.outer[i])
+		call := open > 0 && s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0
+		narrows = narrows || a.fresh[says] > 0 && (deciding[says] || call || s.inCondition(i))
+	})
+	return narrows
+}
+
+// maxCondition is the number of tokens within which a condition begins.
+const maxCondition = 40
+
+// inCondition reports whether a token is a part of a condition.
+func (s *side) inCondition(i int) bool {
+	for n := i; n > max(0, i-maxCondition); n-- {
+		switch t := s.of(n); {
+		case s.kindOf(n) == word && deciding[t]:
+			return true
+		case t == "{" || t == "}" || t == ";" || s.lang.layout != braces && s.tokens[n].first && s.outer[n] < 0:
+			return false
+		}
+	}
+	return false
+}
+
+// has reports whether a finding is about a part of a test file.
+func (a altered) has(f change.Finding) bool {
+	u := a.after
+	if f.After == "" && f.Before != "" {
+		u = a.before
+	}
+	return f.Path == u.side.path && u.covers(f.Line)
+}
+
+// covers reports whether a line belongs to a unit.
+func (u *unit) covers(line int) bool {
+	last := len(u.side.tokens) - 1
+	return last >= 0 && line >= u.side.line(min(u.from, last)) && line <= u.side.line(min(max(u.to-1, 0), last))
+}
+
+func sorted(says map[string]int) []string { return slices.Sorted(maps.Keys(says)) }
