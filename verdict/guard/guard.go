@@ -167,7 +167,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			continue
 		}
 		if f.Path == "" {
-			replaced := slices.ContainsFunc(files, func(o File) bool { return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) })
+			replaced := slices.ContainsFunc(files, func(o File) bool {
+				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path)
+			})
 			hidden := strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
 			if !replaced && (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) {
 				altered[kindOf(f.OldPath)] = append(altered[kindOf(f.OldPath)], change.Place{Path: f.OldPath, Before: "the whole file"})
