@@ -48,9 +48,9 @@ func (c *comparison) commented() {
 			}
 		}
 		for _, was := range c.before.runs {
-			fewer := len(ofJob(c.after.runs, was.job())) < len(ofJob(c.before.runs, was.job())) // nothing took its place
-			now := turned("run: "+was.command()) || turned(was.command())
-			if was.Path == f.Path && was.Strength == Always && !was.Guessed && now && fewer {
+			commented := was.Path == f.Path && was.Strength == Always && !was.Guessed &&
+				(turned("run: "+was.command()) || turned(was.command()))
+			if commented && len(ofJob(c.after.runs, was.job())) < len(ofJob(c.before.runs, was.job())) { // nothing took its place
 				hold("check", was.command(), was.Line)
 			}
 		}

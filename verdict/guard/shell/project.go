@@ -18,6 +18,7 @@ type Project struct {
 	targets map[string][]Command // by directory, runner and name
 	deps    map[string][]string  // the prerequisites of a Makefile's targets
 	files   map[string][]byte
+	read    map[string][]Command // what is known of files so far, by path
 }
 
 // IsProject reports whether a file of this name can define what a command runs.
@@ -32,7 +33,7 @@ func IsProject(name string) bool {
 // NewProject reads the files that [IsProject] accepts, by path. A file that does not parse defines nothing,
 // and an unknown command resolves to itself.
 func NewProject(files map[string][]byte) *Project {
-	p := &Project{targets: map[string][]Command{}, deps: map[string][]string{}, files: files}
+	p := &Project{targets: map[string][]Command{}, deps: map[string][]string{}, files: files, read: map[string][]Command{}}
 	for name, content := range files {
 		dir := path.Dir(name)
 		switch path.Base(name) {
@@ -233,15 +234,17 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	for len(args) > 1 && slices.Contains([]string{"bash", "sh"}, path.Base(args[0])) {
 		args = args[1:]
 	}
-	content, known := p.files[path.Join(dir, args[0])]
+	name := path.Join(dir, args[0])
+	content, known := p.files[name]
 	if !known || !script.MatchString(args[0]) {
 		return nil
 	}
-	first, _, _ := strings.Cut(string(content), "\n")
-	commands, err := Parse(string(content), Options{Errexit: strings.HasPrefix(first, "#!") && strings.Contains(first, " -") &&
-		strings.HasSuffix(first, "e")})
-	if err != nil {
-		return nil
+	commands, done := p.read[name]
+	if !done { // many steps may run one script
+		first, _, _ := strings.Cut(string(content), "\n")
+		commands, _ = Parse(string(content), Options{Errexit: strings.HasPrefix(first, "#!") && strings.Contains(first, " -") &&
+			strings.HasSuffix(first, "e")})
+		p.read[name] = commands
 	}
 	return commands
 }
