@@ -89,6 +89,7 @@ type settings struct {
 	order  []string
 	within map[string]bool // the maps that are there
 	count  map[string]int  // of values by their text
+	named  map[string]int  // how many elements of a list have one name
 }
 
 // outside is the place of the map that has a key which says that something is left out, if a setting is below such
@@ -108,7 +109,8 @@ func (s settings) gone(other settings) []string {
 
 // read returns the settings of a document or, in a file without a known format, its lines.
 func read(name string, content []byte) (settings, bool) {
-	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{}}
+	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{},
+		named: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
 		if root, err = doc.Parse(name+".txt", joined(content)); err != nil {
@@ -140,19 +142,14 @@ var assigned = regexp.MustCompile(`^([A-Za-z_]\w*)=(.*)$`)
 
 func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 	if n.Kind == doc.Scalar {
-		whole := ""
-		for i, line := range strings.Split(n.Value, "\n") {
-			if part, goesOn := strings.CutSuffix(line, "\\"); goesOn { // a command that goes on in the next line
-				whole += part + " "
-				continue
-			}
-			line, whole = strings.Join(strings.Fields(whole+line), " "), ""
+		for i, v := range parts(n.Value, len(keys) > 0 && commands.in(keys[len(keys)-1])) {
 			at, names := id, keys
-			if m := assigned.FindStringSubmatch(line); m != nil {
-				at, names, line = id+"="+m[1], append(slices.Clone(keys), m[1]), m[2]
+			if m := assigned.FindStringSubmatch(v.text); m != nil {
+				at, names, v.text = id+"="+m[1], append(slices.Clone(keys), m[1]), m[2]
 			}
-			if line != "" || i == 0 && len(keys) > 0 {
-				s.put(at, around, names, value{line, n.Line + i})
+			if v.text != "" || i == 0 && len(keys) > 0 {
+				v.line += n.Line
+				s.put(at, around, names, v)
 			}
 		}
 		return
@@ -167,9 +164,53 @@ func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 		case item.Kind == doc.Scalar:
 			s.add(item, id, around, keys)
 		default:
-			s.add(item, id+"\x00"+nameOf(item, i), around, keys)
+			name := id + "\x00" + nameOf(item, i)
+			if s.named[name]++; s.named[name] > 1 { // another one that is called the same
+				name += "\x00" + strconv.Itoa(s.named[name])
+			}
+			s.add(item, name, around, keys)
 		}
 	}
+}
+
+// ends matches what ends a part of a text, and in a script what stands between two commands.
+var ends = regexp.MustCompile(`\\\n|\n|;|&&|\|\|?|&(?:\s|$)`)
+
+// parts returns the lines of a text, with their places in it from 0, or the commands of a script, each with the operator
+// before it: a script says the same however it is broken into lines.
+func parts(text string, script bool) (all []value) {
+	open := ""
+	end := func(line int) {
+		all = append(all, value{strings.Join(strings.Fields(open), " "), line})
+		open = ""
+	}
+	line, from := 0, 0
+	for _, at := range ends.FindAllStringIndex(text, -1) {
+		operator := strings.TrimRight(text[at[0]:at[1]], " \t")
+		if !strings.Contains(operator, "\n") && !script {
+			continue
+		}
+		open += text[from:at[0]]
+		from = at[1]
+		switch operator {
+		case "\\\n":
+			open += " "
+		case "&", "&\n":
+			open += " &"
+			end(line)
+		case "&&", "||", "|":
+			end(line)
+			open = operator + " "
+		default:
+			if !script || strings.Trim(open, "&| \t") != "" {
+				end(line)
+			}
+		}
+		line += strings.Count(operator, "\n")
+	}
+	open += text[from:]
+	end(line)
+	return all
 }
 
 func (s *settings) put(id, around string, keys []string, v value) {
@@ -181,11 +222,14 @@ func (s *settings) put(id, around string, keys []string, v value) {
 	s.count[v.text]++
 }
 
-// nameOf is the name of a list's element.
+// nameOf is the name of a list's element. A script's is its first command.
 func nameOf(item *doc.Node, i int) string {
 	for _, key := range []string{"name", "id", "uses", "task", "run", "script"} {
-		if text, _, _ := strings.Cut(item.Text(key), "@"); text != "" {
-			return text
+		text, _, _ := strings.Cut(item.Text(key), "@")
+		for _, part := range parts(text, true) {
+			if part.text != "" && !strings.HasPrefix(part.text, "#") {
+				return part.text
+			}
 		}
 	}
 	return strconv.Itoa(i)
@@ -229,6 +273,9 @@ func (a alteration) place(file string) change.Place {
 	return p
 }
 
+// shells are the words of keys of what a shell runs.
+const shells = "^run$ script command ^ps$ ^pwsh$ ^bash$"
+
 // The words of keys and values that tell what matters. See [terms] for how they are written.
 var (
 	// kept are words of conditions with which checks still run for the pull requests that are to be merged.
@@ -238,11 +285,13 @@ var (
 	// checking are words of lines about checks.
 	checking = termsOf("test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify _spec " +
 		"upcoming_feature swift_settings cflags cxxflags compile_options")
+	// commands are the keys of what a shell runs.
+	commands = termsOf(shells)
 	// usual are the keys of what checks nothing, and of triggers and commands, which package ci compares.
 	usual = termsOf("transform watch cache version$ name$ token key$ keys$ ^id$ title desc author url$ permissions concurrency " +
 		"dependenc ^require$ ^requires$ package_reference package_version project_reference classifiers exports features publish " +
-		"metadata ^main$ ^files$ embedded continue_on_error allow_fail ^on$ ^run$ script command ^needs$ ^depends_on$ ^dependson$ " +
-		"^ps$ ^pwsh$ ^bash$ ^target$ ^lib$ homepage repository ^image$ credential sign_assembly components$ _main$ ^from$ ^label$ " +
+		"metadata ^main$ ^files$ embedded continue_on_error allow_fail ^on$ ^needs$ ^depends_on$ ^dependson$ " +
+		shells + " ^target$ ^lib$ homepage repository ^image$ credential sign_assembly components$ _main$ ^from$ ^label$ " +
 		"^labels$ indent final_newline ^type$ ^extends$ package_manager engines ^module")
 	// setup are words of steps that only prepare checks.
 	setup = termsOf("checkout setup artifact actions_cache toolchain install")
@@ -328,7 +377,7 @@ func (a *alteration) counts(part Part, there bool) bool {
 // prepares removes what only prepares checks.
 func prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
-		first, _, _ := strings.Cut(strings.ToLower(v.text), " ")
+		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "&| ")), " ")
 		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
 			setup.in(v.text)
 	})
