@@ -123,8 +123,10 @@ var settings = strings.Fields("*.json *.jsonc *.json5 *.xml *.ini *.conf *.prope
 // toolFolders are the folders of tools, besides those whose names begin with a dot.
 var toolFolders = strings.Fields(". config configs tools devTools build scripts ci")
 
-// others are name patterns of files with the same endings that say nothing about builds and checks.
-var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml")
+// others are name patterns of files with the same endings that say nothing about builds and checks, or that another
+// project writes.
+var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml " +
+	"gradlew* eng/common/* eng/common/*/* eng/common/*/*/*")
 
 func isBuild(name string) bool {
 	fits := func(pattern string) bool { return tools.Fits(pattern, name) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/change"
 )
@@ -42,6 +43,8 @@ func (u *unit) telling(do func(i int, says string)) {
 				t = fmt.Sprint(n)
 			}
 			do(i, t)
+		case kind == text: // however it is broken into lines
+			do(i, strings.Join(strings.Fields(strings.ReplaceAll(s.normal(i), "\\\n", " ")), " "))
 		default:
 			do(i, s.normal(i))
 		}
@@ -54,6 +57,9 @@ func (u *unit) telling(do func(i int, says string)) {
 
 // alter keeps in which way a part of a test file is not as before.
 func (x *examination) alter(p pair) {
+	if strings.HasSuffix(p.after.side.path, ".gradle.kts") { // says how a project is built, and package words reads it
+		return
+	}
 	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}}
 	count := map[string]int{}
 	p.after.telling(func(_ int, says string) { count[says]++ })
