@@ -308,7 +308,7 @@ var (
 	flags  = regexp.MustCompile(`-Wno-|-fno-|-wd\d`)
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
-	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\|\strue`)
+	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:&& )?(?:exit|return) 0`)
 )
 
 // certain is what an alteration is for certain: a limit of what a benchmark uses that is raised by value, or a
@@ -357,6 +357,16 @@ func alike(a, b []value) bool {
 	return slices.Equal(plain(a), plain(b))
 }
 
+// higher reports whether an alteration is a minimum that is raised.
+func (a alteration) higher() bool {
+	if len(a.gone) != 1 || len(a.fresh) != 1 || !floors.in(strings.Join(a.keys, "/")) {
+		return false
+	}
+	was, is := change.Number(a.gone[0].text)
+	now, are := change.Number(a.fresh[0].text)
+	return is && are && now > was
+}
+
 // counts reports whether an alteration may check less. Lines that are only new do not count.
 func (a *alteration) counts(part Part, there bool) bool {
 	left := slices.ContainsFunc(a.keys, says)
@@ -368,7 +378,9 @@ func (a *alteration) counts(part Part, there bool) bool {
 	switch {
 	case len(gone)+len(fresh) == 0, alike(gone, fresh) && !limit:
 		return false
-	case len(a.keys) == 0:
+	case a.higher():
+		return false
+	case len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1]):
 		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool { return flags.MatchString(v.text) || branch.MatchString(v.text) })
 	}
 	return len(gone) > 0 || left || part == Gate || part == Sure && !there
