@@ -47,6 +47,31 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestWhatExistingTestsSayOtherwiseIsNamedOnce: one finding names all tests that say something else, with the first
+// places. Another format or name says the same.
+func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
+	var before strings.Builder
+	before.WriteString("package a\n")
+	for i := range 10 {
+		fmt.Fprintf(&before, "\nfunc Test%d(t *testing.T) {\n\tif got := sum(%d, one); got != 77 {\n\t\tt.Fatal(got)\n\t}\n}\n", i, i)
+	}
+	found := func(was, is string) []change.Finding {
+		text := before.String()
+		return code.Examine([]change.File{{Path: "a_test.go", OldPath: "a_test.go", Before: []byte(text),
+			After: []byte(strings.ReplaceAll(text, was, is))}}, nil)
+	}
+	got := found("77", "78")
+	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 4 ||
+		strings.Count(got[0].Why, "a_test.go:") != 8 || !strings.HasSuffix(got[0].Why, " And 2 more.") {
+		t.Errorf("got %+v", got)
+	}
+	for name, edit := range map[string][2]string{"another name": {"one", "uno"}, "another format": {"; got != 77 {\n", "; got  !=  77 { // seven\n\n"}} {
+		if got := found(edit[0], edit[1]); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // No input causes a panic, and an empty change has no findings.
 func FuzzExamine(f *testing.F) {
 	for _, s := range scenarios(f, filepath.Join("..", "testdata", "hit")) {

@@ -176,8 +176,8 @@ func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 // ends matches what ends a part of a text, and in a script what stands between two commands.
 var ends = regexp.MustCompile(`\\\n|\n|;|&&|\|\|?|&(?:\s|$)`)
 
-// parts returns the lines of a text, with their places in it from 0, or the commands of a script, each with the operator
-// before it: a script says the same however it is broken into lines.
+// parts returns the lines of a text, with their places in it from 0, or the commands of a script, which says the same
+// however it is broken into lines. A command keeps the "|" or "||" before it, and the "&" after it.
 func parts(text string, script bool) (all []value) {
 	open := ""
 	end := func(line int) {
@@ -198,11 +198,11 @@ func parts(text string, script bool) (all []value) {
 		case "&", "&\n":
 			open += " &"
 			end(line)
-		case "&&", "||", "|":
+		case "||", "|":
 			end(line)
 			open = operator + " "
 		default:
-			if !script || strings.Trim(open, "&| \t") != "" {
+			if !script || strings.Trim(open, "| \t") != "" {
 				end(line)
 			}
 		}
@@ -308,7 +308,7 @@ var (
 	flags  = regexp.MustCompile(`-Wno-|-fno-|-wd\d`)
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
-	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:&& )?(?:exit|return) 0`)
+	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
 )
 
 // certain is what an alteration is for certain: a limit of what a benchmark uses that is raised by value, or a
@@ -389,7 +389,7 @@ func (a *alteration) counts(part Part, there bool) bool {
 // prepares removes what only prepares checks.
 func prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
-		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "&| ")), " ")
+		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "| ")), " ")
 		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
 			setup.in(v.text)
 	})

@@ -58,3 +58,27 @@ func TestAValueThatIsNotAsBeforeIsAPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAScriptIsComparedByItsCommands: a script says the same however it is broken into lines.
+func TestAScriptIsComparedByItsCommands(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, after string
+		places        int
+	}{
+		"other lines":          {"go vet ./... && go test -v ./... & wait", "go vet ./... \\\n    && go test \\\n    -v ./... &\n    wait", 0},
+		"another option":       {"go vet ./... && go test -v ./...", "go vet ./... &&\n    go test -short ./...", 1},
+		"a further command":    {"go test ./...", "go vet ./... && go test ./...; ls", 0},
+		"one command less":     {"go vet ./... && go test ./...", "go test ./...", 1},
+		"a failure is passed":  {"go test ./...", "go test ./... || true", 1},
+		"only if":              {"go test ./...", "if x; then\n    go test ./...\n    fi", 1},
+		"another preparation":  {"mkdir a; go test ./...", "mkdir b; go test ./...", 0},
+		"a comment is written": {"go test ./...", "# all\n    go test ./...", 0},
+	} {
+		file := func(script string) []byte { return []byte("steps:\n- name: a\n  run: |\n    " + script + "\n") }
+		f := change.File{Path: "ci.yml", OldPath: "ci.yml", Before: file(tt.before), After: file(tt.after)}
+		found := words.Altered(f, func([]string) words.Part { return words.Gate })
+		if len(found.Places) != tt.places || found.Sure != nil {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
