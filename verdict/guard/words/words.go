@@ -1,8 +1,8 @@
-// Package words examines what no rule knows: the settings, lists, limits and flags of files that say what is
-// built, tested, measured or left out, by one comparison for all formats; new words in a build file, in the
-// comments of pipelines and settings, or in code shared by tests, with which people exclude something or call it
-// flaky; and lines that became comments. What is found is evidence, unless a value says that a limit or a flag is
-// weaker. It does no I/O.
+// Package words examines what no rule knows: the settings, lists, limits, flags and commands of files that say what is
+// built, tested, measured or left out, by one comparison for all formats, whose differences are named once for each
+// kind in a change; new words in a build file, in the comments of pipelines and settings, or in code shared by tests,
+// with which people exclude something or call it flaky; and lines that became comments. What is found is evidence,
+// unless a value says that a limit or a flag is weaker. It does no I/O.
 package words
 
 import (
