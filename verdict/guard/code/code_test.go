@@ -65,7 +65,8 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 		strings.Count(got[0].Why, "a_test.go:") != 8 || !strings.HasSuffix(got[0].Why, " And 2 more.") {
 		t.Errorf("got %+v", got)
 	}
-	for name, edit := range map[string][2]string{"another name": {"one", "uno"}, "another format": {"; got != 77 {\n", "; got  !=  77 { // seven\n\n"}} {
+	for name, edit := range map[string][2]string{"another name": {"one", "uno"},
+		"another format": {"; got != 77 {\n", "; got  !=  77 { // seven\n\n"}} {
 		if got := found(edit[0], edit[1]); len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}
