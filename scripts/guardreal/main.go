@@ -29,6 +29,7 @@
 //	November 27, 20          24    4,800    44    31        10      3              3
 //	November 27, 21          24    4,800    21     7         6      8              0
 //	November 27, 22          24    4,800    25    16         7      2              1
+//	November 27, 23          24    4,800    29    11        14      4              2
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -53,10 +54,11 @@
 //	20          58    28    11
 //	21         137    80    10
 //	22          73    53    11
+//	23         115    99    18
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 22. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 23. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -74,6 +76,13 @@
 // both goals: 64 % TRUE, 92 % TRUE or ARGUABLE. 8 of its 17 holds were held at first, and 14 to 16 of the 17 are due
 // in the view of the person who labelled the held ones. Since then three are new, TRUE in the view of those who made
 // the rules; 56 of its 73 lowerings are seen and 9 of the 17 held.
+//
+// Set 23 was run once as well, with the rules as set 22 and the searches after it left them: a deleted test, a job
+// whose own script decides, and one line of evidence for each kind of what no rule reads. The person who listed what
+// is announced did not see the rules, and the person who labelled the holds did not see the list. It meets neither
+// goal for the held changes: 38 % TRUE, 86 % TRUE or ARGUABLE. 86 % of its lowerings are seen (73 % in set 22), 14
+// of its 34 holds are held. Evidence is 70 lines for 100 changes by people, and 10 of 674 changes by bots have any.
+// 29 of its changes carry binary files, seven of them TRUE; texts.csv has at most eight of each change's places.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
@@ -127,6 +136,11 @@
 //	Swift   apple/swift-nio-http2, pointfreeco/swift-snapshot-testing, vapor/postgres-nio, kean/Nuke
 //	Dart    dart-lang/dart_style, google/json_serializable.dart, dart-lang/dartdoc, invertase/melos
 //	C++     google/flatbuffers, pybind/pybind11, google/glog, ninja-build/ninja
+//
+// The rule that selected set 23 was written before any of it was fetched, run or looked at: two repositories of
+// each of twelve languages, in no earlier set; one that could not be had was replaced by the first spare of its
+// line. From each the last 200 first-parent commits; every held change is labelled, and none was left out
+// afterwards. Its repositories are the last 24 of ranges.csv.
 //
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
