@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Tier is the effect of a finding on a pull request.
@@ -118,7 +119,7 @@ func Changed(kind Kind, rule, what string, places []Place) Finding {
 		}
 		f.Why += fmt.Sprintf(" %s:%d:", p.Path, p.Line)
 		for n, text := range []string{p.Before, p.After} {
-			if text = strings.ToValidUTF8(text[:min(len(text), maxQuote)], ""); text == "" {
+			if text = strings.Map(printable, strings.ToValidUTF8(text[:min(len(text), maxQuote)], "")); text == "" {
 				text = "nothing"
 			}
 			f.Why += []string{" ", " → "}[n] + text
@@ -126,6 +127,14 @@ func Changed(kind Kind, rule, what string, places []Place) Finding {
 		f.Why += "."
 	}
 	return f
+}
+
+// printable drops characters that control a terminal: a quote goes into prompts and reviews.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
 }
 
 // maxQuote bounds what such a finding quotes of a place, in bytes.
