@@ -215,7 +215,7 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 	}{
 		"by its reach":            {"architecture/A1", condition, verdict.Major, true, verdict.Approve},
 		"by nothing there":        {"architecture/A1", "if nobody(id) {", verdict.Major, true, verdict.RequestChanges},
-		"a row of one level":      {"architecture/A4", condition, verdict.Major, false, verdict.RequestChanges},
+		"a row of one level":      {"graph/G1", condition, verdict.Major, false, verdict.RequestChanges},
 		"a row that ends above":   {"impact/I2", condition, verdict.Minor, false, verdict.RequestChanges},
 		"a critical one of a row": {"ai-antipattern/X2", condition, verdict.Critical, false, verdict.RequestChanges},
 	} {
