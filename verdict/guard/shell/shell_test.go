@@ -139,6 +139,38 @@ func TestAMakefilesVariablesArePutIn(t *testing.T) {
 	}
 }
 
+// A list of commands as written is the same however a script is broken into lines, and cuts nothing within quotes,
+// substitutions and expressions of a pipeline.
+func TestCommandsAreListedAsTheyAreWritten(t *testing.T) {
+	for script, want := range map[string]string{
+		"a &&  b || true; c 'x;y' &\nwait": "0 a, 0 b, 0 || true, 0 c 'x;y' &, 1 wait",
+		"a \\\n  -b\n\n# told\nc":          "0 a -b, 4 c",
+		"if [ ${{ a || 'b' }} = x ]; then\n  t | tee l\nelif u; then v; else\n  w\nfi": "0 if [ ${{ a || 'b' }} = x ], 1 t, 1 | tee l, " +
+			"2 elif u, 2 v, 3 w",
+		"for i in 1 2; do a; done | b":  "0 for i in 1 2, 0 a, 0 | b",
+		"while read x; do (a; b); done": "0 while read x, 0 a, 0 b",
+		"until a\ndo\n{ b; }\ndone":     "0 until a, 2 b",
+		"case $x in a) b ;; esac":       "0 case $x, 0 b",
+		"f() { a; }\nf \"$(b; c)\"":     "0 a, 1 f \"$(b; c)\"",
+		"! a":                           "0 ! a",
+		"# nothing":                     "",
+	} {
+		lines, err := shell.Lines(script)
+		var got []string
+		for _, l := range lines {
+			got = append(got, fmt.Sprint(l.Line, " ", l.Text))
+		}
+		if strings.Join(got, ", ") != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", script, got, err, want)
+		}
+	}
+	for _, script := range []string{"if a; then b", strings.Repeat("a\n", shell.MaxScript)} {
+		if lines, err := shell.Lines(script); err == nil {
+			t.Errorf("%.20q is read as %d commands", script, len(lines))
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("set +e; go test | tee x || (exit 1) && if a; then b; fi")
 	f.Fuzz(func(t *testing.T, script string) {
@@ -148,6 +180,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v, %v", c, err)
 			}
 			c.Check()
+		}
+		if lines, err := shell.Lines(script); err != nil && lines != nil {
+			t.Fatalf("%+v, %v", lines, err)
 		}
 	})
 }

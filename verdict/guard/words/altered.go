@@ -9,6 +9,7 @@ import (
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
+	"touchstone/verdict/guard/shell"
 )
 
 // maxRead bounds one side of a file that is read here, in bytes. What is larger is data.
@@ -173,43 +174,20 @@ func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 	}
 }
 
-// ends matches what ends a part of a text, and in a script what stands between two commands.
-var ends = regexp.MustCompile(`\\\n|\n|;|&&|\|\|?|&(?:\s|$)`)
-
 // parts returns the lines of a text, with their places in it from 0, or the commands of a script, which says the same
-// however it is broken into lines. A command keeps the "|" or "||" before it, and the "&" after it.
+// however it is broken into lines.
 func parts(text string, script bool) (all []value) {
-	open := ""
-	end := func(line int) {
-		all = append(all, value{strings.Join(strings.Fields(open), " "), line})
-		open = ""
-	}
-	line, from := 0, 0
-	for _, at := range ends.FindAllStringIndex(text, -1) {
-		operator := strings.TrimRight(text[at[0]:at[1]], " \t")
-		if !strings.Contains(operator, "\n") && !script {
-			continue
-		}
-		open += text[from:at[0]]
-		from = at[1]
-		switch operator {
-		case "\\\n":
-			open += " "
-		case "&", "&\n":
-			open += " &"
-			end(line)
-		case "||", "|":
-			end(line)
-			open = operator + " "
-		default:
-			if !script || strings.Trim(open, "| \t") != "" {
-				end(line)
+	if script {
+		if lines, err := shell.Lines(text); err == nil {
+			for _, l := range lines {
+				all = append(all, value{l.Text, l.Line})
 			}
+			return all
 		}
-		line += strings.Count(operator, "\n")
 	}
-	open += text[from:]
-	end(line)
+	for i, line := range strings.Split(string(joined([]byte(text))), "\n") {
+		all = append(all, value{strings.Join(strings.Fields(line), " "), i})
+	}
 	return all
 }
 
