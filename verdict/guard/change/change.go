@@ -109,15 +109,16 @@ type Finding struct {
 // maxPlaces bounds the places of one finding that stands for many.
 const maxPlaces = 8
 
-// Changed returns one finding of evidence for all places of a change which no rule reads, at the first of them.
+// Changed returns one finding of evidence for all places of a change which no rule reads, at the first of them. The
+// reason names the others.
 func Changed(kind Kind, rule, what string, places []Place) Finding {
 	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: what + ", and no rule tells whether it checks less.", Place: places[0]}
-	for i, p := range places {
-		if i == maxPlaces {
-			f.Why += fmt.Sprintf(" And %d more.", len(places)-i)
+	for i, p := range places[1:] {
+		if i+1 == maxPlaces {
+			f.Why += fmt.Sprintf(" And %d more.", len(places)-maxPlaces)
 			break
 		}
-		f.Why += fmt.Sprintf(" %s:%d:", p.Path, p.Line)
+		f.Why += fmt.Sprintf(" Also %s:%d:", p.Path, p.Line)
 		for n, text := range []string{p.Before, p.After} {
 			if text = strings.Map(printable, strings.ToValidUTF8(text[:min(len(text), maxQuote)], "")); text == "" {
 				text = "nothing"

@@ -62,7 +62,7 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 	got := found("77", "78")
 	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 4 ||
-		strings.Count(got[0].Why, "a_test.go:") != 8 || !strings.HasSuffix(got[0].Why, " And 2 more.") {
+		strings.Count(got[0].Why, "a_test.go:") != 7 || !strings.HasSuffix(got[0].Why, " And 2 more.") {
 		t.Errorf("got %+v", got)
 	}
 	for name, edit := range map[string][2]string{"another name": {"one", "uno"},
