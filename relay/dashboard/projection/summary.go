@@ -264,7 +264,8 @@ func (v *view) decide(s *Summary) {
 
 // quote applies the agents' own statuses on the head, unless they are older than what the log says, because
 // they state the decision that the agent acts on. The author's status counts as long as the reviewer's leaves
-// the turn to others.
+// the turn to others. A reviewer's status that is not pending only repeats the verdict of the review: the author
+// may have answered the review before that status was written.
 func (v *view) quote(s *Summary) {
 	if s.State != "open" {
 		return
@@ -273,7 +274,8 @@ func (v *view) quote(s *Summary) {
 	review, fix := signs[verdict.ReviewStatus], signs[verdict.FixStatus]
 	heard := verdict.ListsLogin(v.reviewers, review.By) && v.heed(s, review, verdict.TurnReviewer, v.reviewers)
 	left := s.Turn == verdict.TurnAuthor || s.Turn == verdict.TurnCI
-	if verdict.SameLogin(v.Author, fix.By) && (!heard || left && !fix.At.Before(review.At)) {
+	outdated := review.State == "pending" && fix.At.Before(review.At)
+	if verdict.SameLogin(v.Author, fix.By) && (!heard || left && !outdated) {
 		v.heed(s, fix, verdict.TurnAuthor, []string{v.Author})
 	}
 }

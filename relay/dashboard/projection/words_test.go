@@ -97,6 +97,45 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 	}
 }
 
+// The author's agent may answer a review before the reviewer's agent has written the verdict into its status.
+// But an answer that is older than the reviewer's word on who is awaited does not count.
+func TestTheAnswerToAReviewCountsAlthoughTheVerdictsStatusComesLater(t *testing.T) {
+	requested, approved := record(verdict.RequestChanges, "aaa"), record(verdict.Approve, "aaa")
+	objected := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(requested, verdict.Signer{}))
+	passed := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(approved, verdict.Signer{}))
+	drafted := happened(15, "pull_request", "converted_to_draft", 1, object{"pull_request": pull(15, 1, "aaa", object{"draft": true})})
+	status := func(signal decide.Signal, text string) decide.Status {
+		return decide.Status{Signal: signal, Text: text}
+	}
+	approval := status(decide.Success, "approved, round 1")
+	for name, c := range map[string]struct {
+		log    []event.Event // after it was opened
+		answer decide.Status
+		late   decide.Status
+		turn   verdict.Turn
+		reason string
+	}{
+		"a fix runs": {[]event.Event{objected}, status(decide.Pending, "fixing, round 1: the review requests changes"),
+			status(decide.Failure, "changes requested, round 1: 1 major"), verdict.TurnAuthor, "fixing, round 1: the review requests changes"},
+		"CI runs": {[]event.Event{passed}, status(decide.Pending, "waiting for CI: checks are running"), approval, verdict.TurnCI,
+			"waiting for CI: checks are running"},
+		"a label holds it": {[]event.Event{passed}, status(decide.Pending, "waiting for @mona: it is held"), approval, verdict.TurnPerson,
+			"waiting for @mona: it is held"},
+		"it became a draft": {[]event.Event{passed, drafted}, status(decide.Pending, "waiting for CI: checks are running"),
+			status(decide.Pending, "waiting for @alice: it is a draft"), verdict.TurnAuthor, "waiting for @alice: it is a draft"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			l.append(opened(1, "aaa"))
+			l.append(c.log...)
+			l.append(signed(11, "alice", "touchstone/fix", c.answer), signed(16, "judge", "touchstone/review", c.late))
+			if got := one(t, l.project(l.file(), "judge")); got.Turn != c.turn || got.Reason != c.reason {
+				t.Errorf("it is shown as the turn of %s: %s", got.Turn, got.Reason)
+			}
+		})
+	}
+}
+
 func TestASentenceNamesACommitAsItIs(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "it is a draft": "It is a draft.", "c9ea659 was approved by judge.": "c9ea659 was approved by judge.", "added it": "Added it.",
