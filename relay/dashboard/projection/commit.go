@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -30,6 +31,8 @@ type Check struct {
 	At    time.Time `json:"at"`
 	// Run is the number of the check run; a later run has a greater number.
 	Run int64 `json:"run,omitempty"`
+	// ID is the number of the status; a later status has a greater number.
+	ID int64 `json:"id,omitempty"`
 }
 
 // Fix is a commit of the author's agent.
@@ -46,7 +49,7 @@ const maxChecks = 300
 // status processes a commit status.
 func (c *Commit) status(e event.Event, in parsed) {
 	name := Plain(in.Context, maxName)
-	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC()}
+	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC(), ID: in.ID}
 	if check.At.IsZero() {
 		check.At = e.ReceivedAt
 	}
@@ -82,7 +85,8 @@ func (c *Commit) run(in *payload.CheckRun, e event.Event) {
 	keep(&c.Checks, Plain(in.Name, maxName), check)
 }
 
-// keep keeps the newer of two checks of one name. A finished run does not become pending again.
+// keep keeps the newer of two checks of one name. A finished run does not become pending again. GitHub's times are
+// whole seconds, and its events can come in another order: within a second the numbers of statuses decide.
 func keep(all *map[string]Check, name string, check Check) {
 	if *all == nil {
 		*all = map[string]Check{}
@@ -91,7 +95,7 @@ func keep(all *map[string]Check, name string, check Check) {
 	switch {
 	case name == "" || !known && len(*all) >= maxChecks, known && check.Run < old.Run:
 		return
-	case known && check.Run == old.Run && check.At.Before(old.At):
+	case known && check.Run == old.Run && cmp.Or(check.At.Compare(old.At), cmp.Compare(check.ID, old.ID)) < 0:
 		return
 	case known && check.Run != 0 && check.Run == old.Run && old.State != "pending" && check.State == "pending":
 		return

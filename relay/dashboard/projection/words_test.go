@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -133,6 +134,21 @@ func TestTheAnswerToAReviewCountsAlthoughTheVerdictsStatusComesLater(t *testing.
 				t.Errorf("it is shown as the turn of %s: %s", got.Turn, got.Reason)
 			}
 		})
+	}
+}
+
+// GitHub's times are whole seconds, and its events can come in another order than they happened.
+func TestTheLastStatusOfASecondCounts(t *testing.T) {
+	l := newLog(t)
+	l.append(opened(1, "aaa"))
+	for _, id := range []int{2, 3, 1} {
+		e := happened(20, "status", "", 0, object{"id": id, "sha": "aaa", "context": "touchstone/review", "state": "pending",
+			"description": fmt.Sprintf("reviewing, round %d", id), "updated_at": began.Add(20 * time.Minute)})
+		e.Sender = "judge"
+		l.append(e)
+	}
+	if got := one(t, l.project(l.file(), "judge")); got.Reason != "reviewing, round 3" {
+		t.Errorf("it shows %q", got.Reason)
 	}
 }
 

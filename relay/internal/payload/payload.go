@@ -30,7 +30,8 @@ type GitHub struct {
 	Repository Repository `json:"repository"`
 	Sender     Account    `json:"sender"`
 
-	// For a status: the commit, and what it says.
+	// For a status: its number, the commit, and what it says.
+	ID          int64  `json:"id"`
 	SHA         string `json:"sha"`
 	Context     string `json:"context"`
 	State       string `json:"state"`
