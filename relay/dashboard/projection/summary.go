@@ -145,6 +145,7 @@ type view struct {
 	others    int                // reviews whose record is not believed
 	word      string             // the reason for which an agent waits, in the agent's words
 	heeded    bool               // the turn comes from word, and differs from what the log says
+	settled   time.Time          // by GitHub's clock: the agents' statuses from before it are outdated
 }
 
 func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
@@ -230,7 +231,7 @@ func (v *view) summary() Summary {
 func (v *view) decide(s *Summary) {
 	ci, failed, pending := v.head().ci()
 	set := func(turn verdict.Turn, since time.Time, reason string, on ...string) {
-		s.Turn, s.Since, s.Reason = turn, since, reason
+		s.Turn, s.Since, s.Reason, v.settled = turn, since, reason, since
 		s.WaitingOn = append(s.WaitingOn, on...)
 	}
 	author := []string{v.Author}
@@ -249,6 +250,7 @@ func (v *view) decide(s *Summary) {
 			on = v.reviewers
 		}
 		set(verdict.TurnReviewer, v.headAt(v.Head), v.unreviewed(), on...)
+		v.settled = v.OpenedAt // the relay may have heard of the head long after the agents
 	case v.onHead.Record.Verdict == verdict.RequestChanges && s.Open.Blocking() == 0 && len(v.onHead.Record.Holds) > 0:
 		set(verdict.TurnPerson, v.onHead.At, "a person has to let it pass: "+hold(v.onHead.Record.Holds[0]), v.people()...)
 	case v.onHead.Record.Verdict == verdict.RequestChanges:
@@ -283,7 +285,7 @@ func (v *view) quote(s *Summary) {
 // heed applies an agent's status and the turn that it names, unless the status is older than what is known.
 func (v *view) heed(s *Summary, sign Check, party verdict.Turn, logins []string) (heard bool) {
 	// GitHub's times are whole seconds.
-	if sign.Text == "" || sign.At.Before(s.Since.Truncate(time.Second)) {
+	if sign.Text == "" || sign.At.Before(v.settled.Truncate(time.Second)) {
 		return false
 	}
 	waiting := strings.HasPrefix(sign.Text, verdict.Waits)

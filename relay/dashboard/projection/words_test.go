@@ -152,6 +152,16 @@ func TestTheLastStatusOfASecondCounts(t *testing.T) {
 	}
 }
 
+// A relay that was away, or whose clock is fast, hears of a head after the agents have dealt with it.
+func TestTheAgentsWordCountsAlthoughTheRelayHearsOfTheHeadLater(t *testing.T) {
+	l := newLog(t)
+	l.append(happened(30, "pull_request", "opened", 1, object{"pull_request": pull(0, 1, "aaa", nil)}),
+		signed(20, "judge", "touchstone/review", decide.Status{Signal: decide.Pending, Text: "waiting for @mona: it is stopped"}))
+	if got := one(t, l.project(l.file(), "judge")); got.Turn != verdict.TurnPerson || got.Reason != "waiting for @mona: it is stopped" {
+		t.Errorf("it is shown as the turn of %s: %s", got.Turn, got.Reason)
+	}
+}
+
 func TestASentenceNamesACommitAsItIs(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "it is a draft": "It is a draft.", "c9ea659 was approved by judge.": "c9ea659 was approved by judge.", "added it": "Added it.",
