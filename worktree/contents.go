@@ -25,7 +25,9 @@ type Contents struct {
 }
 
 // Contents returns a reader that works until ctx ends.
-func (t *Tree) Contents(ctx context.Context) *Contents {
+func (t *Tree) Contents(ctx context.Context) *Contents { return t.mirror.contents(ctx) }
+
+func (r repo) contents(ctx context.Context) *Contents {
 	ctx, stop := context.WithCancel(ctx)
 	questions, ask := io.Pipe()
 	answers, answer := io.Pipe()
@@ -36,7 +38,7 @@ func (t *Tree) Contents(ctx context.Context) *Contents {
 		_ = answer.CloseWithError(ctx.Err())
 	})
 	run := func() {
-		err := t.mirror.Run(ctx, gitcmd.Command{
+		err := r.Run(ctx, gitcmd.Command{
 			Stdin: questions, Stdout: answer, Args: []string{"cat-file", "--batch-command", "--buffer"},
 		})
 		_ = questions.CloseWithError(err)

@@ -18,7 +18,7 @@ func (t *Tree) Diff(ctx context.Context) (diff.Diff, error) {
 	if err := t.merge(ctx); err != nil {
 		return diff.Diff{}, err
 	}
-	return t.diff(ctx, t.req.Base, t.merged)
+	return t.mirror.diff(ctx, t.req.Base, t.merged)
 }
 
 // DiffFunctions is Diff with the whole function around each change as context, for languages that git knows.
@@ -26,7 +26,7 @@ func (t *Tree) DiffFunctions(ctx context.Context) (diff.Diff, error) {
 	if err := t.merge(ctx); err != nil {
 		return diff.Diff{}, err
 	}
-	return t.diff(ctx, t.req.Base, t.merged, "--function-context")
+	return t.mirror.diff(ctx, t.req.Base, t.merged, "--function-context")
 }
 
 // SinceParted returns what each of two commits changes since their merge base. If there are several merge
@@ -40,15 +40,15 @@ func (t *Tree) SinceParted(ctx context.Context, a, b string) (ofA, ofB diff.Diff
 		return ofA, ofB, fmt.Errorf("find the merge base of %.12s and %.12s: %w", a, b, err)
 	}
 	base := strings.TrimSpace(string(out))
-	if ofA, err = t.diff(ctx, base, a); err == nil {
-		ofB, err = t.diff(ctx, base, b)
+	if ofA, err = t.mirror.diff(ctx, base, a); err == nil {
+		ofB, err = t.mirror.diff(ctx, base, b)
 	}
 	return ofA, ofB, err
 }
 
 // DiffSnapshot returns the difference between the commit or tree since and a Snapshot.
 func (t *Tree) DiffSnapshot(ctx context.Context, since, snapshot string) (diff.Diff, error) {
-	return t.diff(ctx, since, snapshot)
+	return t.mirror.diff(ctx, since, snapshot)
 }
 
 func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string, error) {
@@ -59,31 +59,31 @@ func (t *Tree) changedBetween(ctx context.Context, base, head string) ([]string,
 	return splitNames(out), err
 }
 
-// diff runs in the mirror and not in the tree, because git reads no .gitattributes there.
-func (t *Tree) diff(ctx context.Context, base, head string, options ...string) (diff.Diff, error) {
+// diff is for a mirror and not for a tree, because git reads no .gitattributes there.
+func (r repo) diff(ctx context.Context, base, head string, options ...string) (diff.Diff, error) {
 	if err := checkSHAs(base, head); err != nil {
 		return diff.Diff{}, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	r, w := io.Pipe()
+	out, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
 		args := []string{"diff-tree", "-r", "-z", "-M", "--raw", "--patch",
 			"--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=none",
 			"--src-prefix=a/", "--dst-prefix=b/"}
 		args = append(append(args, options...), "--end-of-options", base, head)
-		err := t.mirror.Run(ctx, gitcmd.Command{Stdout: w, Args: args})
+		err := r.Run(ctx, gitcmd.Command{Stdout: w, Args: args})
 		w.CloseWithError(err)
 		done <- err
 	}()
-	d, err := diff.Parse(r)
+	d, err := diff.Parse(out)
 	if errors.Is(err, diff.ErrTooLarge) {
 		err = fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	if err != nil {
 		stop()
-		r.CloseWithError(err)
+		out.CloseWithError(err)
 	}
 	if gitErr := <-done; gitErr != nil && err == nil {
 		err = gitErr

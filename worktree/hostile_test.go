@@ -205,7 +205,7 @@ func exercise(t *testing.T, tree *Tree, req Request) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := tree.diff(ctx, met.bases[0], req.Head)
+	d, err := tree.mirror.diff(ctx, met.bases[0], req.Head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ func (t *Tree) Shown(ctx context.Context) (Shown, error) {
 	}
 	s := Shown{merge: map[string]diff.File{}}
 	var err error
-	if s.Diff, err = t.diff(ctx, t.met.bases[0], t.req.Head); err != nil || t.squash.contained {
+	if s.Diff, err = t.mirror.diff(ctx, t.met.bases[0], t.req.Head); err != nil || t.squash.contained {
 		return s, err
 	}
 	// Without context lines, hunks are only the changed lines.
-	merge, err := t.diff(ctx, t.req.Head, t.merged, "--unified=0")
+	merge, err := t.mirror.diff(ctx, t.req.Head, t.merged, "--unified=0")
 	for _, f := range merge.Files {
 		s.merge[f.Path] = f
 	}

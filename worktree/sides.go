@@ -54,6 +54,26 @@ func (c *Contents) Sides(d diff.Diff, wanted func(path string) bool, max int64) 
 	return sides, nil
 }
 
+// Sides reads as Tree.Sides does what a squash merge of the request's head into its base changes, without a
+// checkout. Errors: those of Squash.
+func (s *Store) Sides(ctx context.Context, req Request, wanted func(path string) bool, max int64) (sides []Sides, err error) {
+	err = s.compare(ctx, req, func(r repo) error {
+		made, err := r.squash(ctx, req.Base, req.Head)
+		if err != nil {
+			return err
+		}
+		d, err := r.diff(ctx, made.Base, made.Tree)
+		if err != nil {
+			return err
+		}
+		c := r.contents(ctx)
+		defer c.Close()
+		sides, err = c.Sides(d, wanted, max)
+		return err
+	})
+	return sides, err
+}
+
 func readSides(in *bufio.Reader, sides []Sides, max int64) error {
 	left := int64(maxSides)
 	for i := range sides {

@@ -27,7 +27,8 @@ func TestSidesAreBothContents(t *testing.T) {
 	r.write("large.txt", strings.Repeat("x", 101))
 	r.write("unwanted.txt", "x")
 	req.Head = r.commit("refs/heads/topic")
-	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	store := &Store{Root: t.TempDir()}
+	tree := acquire(t, store, req)
 	if err := writeFile(tree.Dir()+"/edited.txt", "in the tree\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +40,18 @@ func TestSidesAreBothContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wanted := func(path string) bool { return path != "unwanted.txt" && path != "topic.txt" }
+	of := func(d diff.Diff) func() ([]Sides, error) {
+		return func() ([]Sides, error) { return tree.Sides(t.Context(), d, wanted, 105) }
+	}
 	for _, tc := range []struct {
-		diff   diff.Diff
+		read   func() ([]Sides, error)
 		edited string
-	}{{committed, "after\n"}, {working, "in the tree\n"}} {
-		sides, err := tree.Sides(t.Context(), tc.diff, func(path string) bool { return path != "unwanted.txt" && path != "topic.txt" }, 105)
+	}{
+		{of(committed), "after\n"}, {of(working), "in the tree\n"},
+		{func() ([]Sides, error) { return store.Sides(t.Context(), req, wanted, 105) }, "after\n"},
+	} {
+		sides, err := tc.read()
 		if err != nil {
 			t.Fatal(err)
 		}
