@@ -1,0 +1,200 @@
+package code
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// skipCalls are calls within a test that end it as skipped or let it fail: the function's name, with the
+// possible receivers; "*" is any receiver.
+var skipCalls = map[string]map[string]string{
+	"Go":         {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
+	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
+	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
+	"Ruby":       {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": ""},
+	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert"},
+	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
+		"assumeNotNull": "*", "abort": "*"},
+	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
+	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
+	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
+	"C":      {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
+	"Scala":  {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": ""},
+	"Dart":   {"markTestSkipped": "*"},
+}
+
+// failing are the calls that expect a failure, asking the calls whose argument is a condition.
+var (
+	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed")
+	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
+)
+
+// skipReasons follow "skip" in the name of a function that skips the test which calls it.
+var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_on", "Test", "Long", "Flaky"}
+
+// bodyMarks reads what a function does in its body to skip or end a test.
+func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
+	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
+		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
+			s.of(int(s.tokens[start-1].mate)-1) == "if" {
+			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
+		}
+		found(e, cmp.Or(cond, strings.TrimPrefix(u.guardOf(i), "#")), i)
+	}
+	u.own(func(i int) {
+		if s.kindOf(i) != word {
+			return
+		}
+		t, args := s.of(i), i+2
+		receivers, known := names[t]
+		switch {
+		case known && s.receiver(i, receivers) && (s.calls(i) || s.lang.python || s.lang.name == "Scala" && s.endsHere(i)):
+			e, cond := skips, ""
+			if around := s.conditionsAt(i, u.body); len(around) > 0 {
+				cond = around[0].text
+			}
+			if cond == "" && s.inClosure(i, u.body) {
+				cond = "func" // it skips only when the closure is called
+			}
+			if failing[t] {
+				e = fails
+			}
+			if asking[t] && s.of(i+1) == "(" {
+				cond = t + " " + s.arguments(i+1)
+			} else if s.lang.name == "JavaScript" && s.kindOf(args) != text && s.of(args) != ")" {
+				cond = s.arguments(i + 1)
+			}
+			add(e, cond, i)
+		case s.lang.name == "C#" && s.of(i-1) == "." && s.of(i-2) == "Skip" && s.of(i+1) == "(":
+			cond := t + " " + s.arguments(i+1)
+			if around := s.conditionsAt(i, u.body); len(around) > 0 {
+				cond = around[0].text
+			} else if t == "Inconclusive" {
+				cond = ""
+			}
+			add(skips, cond, i)
+		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
+			cond := t
+			if s.of(i+1) == "(" {
+				cond += " " + s.canonical(i+2, int(s.tokens[i+1].mate))
+			}
+			add(skips, cond, i)
+		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
+			if start := u.start(); i == start {
+				add(leaves, "", i)
+			} else if around := s.conditionsAt(i, u.body); len(around) > 0 && around[0].at == start {
+				add(leaves, around[0].text, i)
+			}
+		}
+	})
+}
+
+// start is the first token of a unit's statements. A function of Kotlin can be a call with a block: fun f() = g { … }.
+func (u *unit) start() int {
+	s := u.side
+	for i := u.body; s.of(u.body-1) == "=" && i < min(u.to, u.body+maxHead); i++ {
+		switch mate := int(s.tokens[i].mate); {
+		case s.of(i) == "{":
+			return i + 1
+		case s.of(i) == "(" && mate > i:
+			i = mate
+		case s.kindOf(i) != word:
+			return u.body
+		}
+	}
+	return u.body
+}
+
+// endsHere reports whether a return has no value. In Kotlin it may name what it returns from.
+func (s *side) endsHere(i int) bool {
+	if s.of(i) == "return" && s.of(i+1) == "@" && !s.tokens[i+1].first {
+		i += 2
+	}
+	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
+}
+
+// skipHelper reports whether a statement calls a function whose name says that it skips.
+func (s *side) skipHelper(i int) bool {
+	t, method := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->"
+	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(strings.Replace(strings.ToLower(t[:1])+t[1:], "omit", "skip", 1), "skip")
+	at := i
+	for s.of(at-1) == "try" || s.of(at-1) == "await" {
+		at--
+	}
+	statement := s.tokens[at].first || method && s.tokens[i-2].first
+	return ok && statement && (s.named(i+2, nil) == "t" ||
+		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
+}
+
+// receiver reports whether a call has one of the listed receivers.
+func (s *side) receiver(i int, listed string) bool {
+	dotted := s.of(i-1) == "."
+	if listed == "*" {
+		return true
+	}
+	if listed == "" {
+		return !dotted && s.of(i-1) != "def" && s.of(i+1) != ":" && s.of(i+1) != "="
+	}
+	of := s.of(i - 2)
+	return dotted && (slices.Contains(strings.Fields(listed), of) || s.lang.name == "JavaScript" && strings.HasSuffix(of, "Test"))
+}
+
+// condition is a condition for the code after it to run.
+type condition struct {
+	text string
+	at   int
+}
+
+var conditional = set("if elif else unless except rescue catch case guard")
+
+// conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
+// it.
+func (s *side) conditionsAt(i, from int) (out []condition) {
+	if s.lang.layout == braces {
+		for open, levels := i, 0; open >= from && levels < maxDepth; open, levels = int(s.outer[open]), levels+1 {
+			for n := open - 1; n >= max(from, open-60); n-- {
+				t := s.of(n)
+				if s.outer[n] != s.outer[open] {
+					continue
+				}
+				if conditional[t] && (open != i || from > 0) {
+					out = append(out, condition{s.plain(n, open), n})
+				}
+				if conditional[t] || t == ";" || t == "{" || t == "}" || s.tokens[n].first && open != i && s.line(n) < s.line(open) {
+					break
+				}
+			}
+		}
+		return out
+	}
+	for n := i + 1; s.lang.layout == ends && n < len(s.tokens) && s.line(n) == s.line(i); n++ { // a condition: "… if …"
+		if s.of(n) == "if" || s.of(n) == "unless" {
+			return append(out, condition{s.lineOf(n), n})
+		}
+	}
+	column := s.tokens[i].column
+	for n := i - 1; column > 0 && n >= max(from, i-4*maxHead); n-- {
+		t := s.tokens[n]
+		if !t.first || t.column >= column || s.lang.python && s.outer[n] >= 0 {
+			continue
+		}
+		column = t.column
+		if conditional[s.of(n)] {
+			out = append(out, condition{s.lineOf(n), n})
+		}
+	}
+	return out
+}
+
+// lineOf is the text of a line from a token to its end.
+func (s *source) lineOf(i int) string {
+	last := i + 1
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {
+		last++
+	}
+	return s.plain(i, last)
+}
