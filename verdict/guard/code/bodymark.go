@@ -9,25 +9,28 @@ import (
 // skipCalls are calls within a test that end it as skipped or let it fail: the function's name, with the
 // possible receivers; "*" is any receiver.
 var skipCalls = map[string]map[string]string{
-	"Go":         {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
-	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t"},
-	"Python":     {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
-	"Ruby":       {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": ""},
-	"C#":         {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert"},
+	"Go": {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
+	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t",
+		"pending": ""},
+	"Python": {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
+	"Ruby":   {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": "", "pend": ""},
+	"C#":     {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert", "That": "Assume"},
 	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
 		"assumeNotNull": "*", "abort": "*"},
 	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
 	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
-	"C":      {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": ""},
-	"Scala":  {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": ""},
-	"Dart":   {"markTestSkipped": "*"},
+	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "cl_skip": "", "skip": "", "g_test_skip": "", "TEST_IGNORE": "",
+		"TEST_IGNORE_MESSAGE": ""},
+	"Scala": {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": "", "skipped": ""},
+	"Dart":  {"markTestSkipped": "*"},
 }
 
 // failing are the calls that expect a failure, asking the calls whose argument is a condition.
 var (
 	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed")
-	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume importorskip")
+	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume That " +
+		"importorskip")
 )
 
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.

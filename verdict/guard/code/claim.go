@@ -106,7 +106,7 @@ func (s *side) calls(i int) bool {
 		n := s.pastAngles(i + 1)
 		return n > i+1 && (s.of(n) == "(" || s.of(n) == "{")
 	default:
-		return s.lang.ruby && s.tokens[i].first && !control[s.of(i)]
+		return s.lang.ruby && (s.tokens[i].first || s.of(i-1) == "{") && !control[s.of(i)]
 	}
 }
 

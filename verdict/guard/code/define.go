@@ -13,8 +13,18 @@ func (f *finder) braced(i int) *unit {
 	case f.lang.macros[w] && after == "(":
 		return f.macro(i)
 	}
+	if setUpBlocks[w] && len(f.lang.groups) > 0 {
+		if u := f.setUp(i); u != nil {
+			return u
+		}
+	}
 	if role := f.lang.infix[w]; role != definition {
 		return f.infix(i, role)
+	}
+	if w == "def" && f.kindOf(i+1) == text && f.lang.name == "Java" { // Spock: def "pays"() { … }
+		if body, to := f.extent(i + 2); to > 0 {
+			return &unit{role: test, name: contentOf(f.of(i + 1)), word: w, at: i + 1, from: f.headOf(i), body: body, to: to}
+		}
 	}
 	if f.lang.define[w] && before != "." && before != "::" {
 		return f.defined(i)
@@ -53,6 +63,9 @@ func (f *finder) defined(i int) *unit {
 		return nil
 	}
 	open, to := f.extent(n + 1)
+	if to < 0 && f.lang.newlines && f.tests && f.of(i) == "class" { // all that it has is inherited
+		to = open
+	}
 	if to < 0 {
 		return nil
 	}

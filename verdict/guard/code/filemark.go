@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,18 @@ func (s *side) markFile() {
 			if around := s.conditionsAt(i, 0); len(around) > 0 {
 				cond = around[0].text
 			}
+		case s.lang.python && name == "__test__" && s.of(i+1) == "=" && s.of(i+2) == "False",
+			s.lang.name == "JavaScript" && (name == "skip" || name == "fixme") && s.of(i-1) == "." && s.lang.calls[s.of(i-2)] &&
+				s.of(i+1) == "(" && s.kindOf(i+2) != text: // Playwright: test.skip(condition, "…")
+			if s.lang.name == "JavaScript" {
+				cond = s.arguments(i + 1)
+			}
+			if u := s.unitAt(i); u == nil {
+				s.add(&s.marks, skips, cond, i)
+			} else if u.role == group || u.inherits() {
+				s.add(&u.marks, skips, cond, i)
+			}
+			continue
 		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
 			cond = s.arguments(i + 1)
 		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
@@ -54,6 +67,19 @@ func (s *side) markFile() {
 		}
 		s.add(&s.marks, e, cond, i)
 	}
+}
+
+// setUpMarks adds the skips of a function that runs before tests to what is around it and the tests.
+func (s *side) setUpMarks(u *unit) {
+	to := &s.marks
+	if u.parent != nil && (s.lang.name != "C" || u.parent.role == group) {
+		to = &u.parent.marks
+	}
+	s.bodyMarks(u, func(e effect, cond string, i int) {
+		if e == skips {
+			s.add(to, e, cond, i)
+		}
+	})
 }
 
 // tagUnit adds Elixir's "@tag :skip" to the next test, and "@describetag :skip" to the group around it.
@@ -103,4 +129,17 @@ func (s *side) moduleMarks(i int) {
 			s.add(&s.marks, tag, name, n)
 		}
 	}
+}
+
+// unitAt is the innermost unit around a token, nil for none.
+func (s *side) unitAt(i int) *unit {
+	n, _ := slices.BinarySearchFunc(s.units, i+1, func(u *unit, from int) int { return cmp.Compare(u.from, from) })
+	if n == 0 {
+		return nil
+	}
+	u := s.units[n-1]
+	for u != nil && u.to <= i {
+		u = u.parent
+	}
+	return u
 }

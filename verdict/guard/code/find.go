@@ -77,21 +77,15 @@ func (f *finder) titled(u *unit, n int) bool {
 	if f.lang.layout == ends {
 		return f.blockCall(u, n, parens)
 	}
-	end := int(f.tokens[n].mate)
-	u.to, u.body = end+1, end
-	for k := first; k < end; k++ { // the body is the last function among the arguments
-		if f.of(k) == "{" && int(f.outer[k]) == n && (f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async") {
-			u.body = k + 1
-		} else if f.of(k) == "=>" && int(f.outer[k]) == n {
-			u.body = k + 1
-		}
-		if f.tokens[k].mate > int32(k) {
-			k = int(f.tokens[k].mate)
-		}
-	}
+	end := f.functionIn(u, n)
 	next := end + 1
 	for f.lang.newlines && f.of(next) == "." && f.of(next+2) == "(" && f.tokens[next+2].mate > 0 { // test("…").config(…) { … }
 		next = int(f.tokens[next+2].mate) + 1
+	}
+	for f.of(next) == "->" && f.of(next+2) == "(" && f.tokens[next+2].mate > 0 { // Pest: it("…", …)->skip()
+		u.chain = append(u.chain, next+1)
+		next = int(f.tokens[next+2].mate) + 1
+		u.to = next
 	}
 	if f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
 		u.body, u.to = next+1, int(f.tokens[next].mate)+1
@@ -99,6 +93,43 @@ func (f *finder) titled(u *unit, n int) bool {
 	last := len(u.chain) - 1 // test.skip("…", f) is a test, test.includes("…") is not
 	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[f.of(u.chain[last])] != ""
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
+}
+
+// functionIn takes the last function among the arguments of a call for the body of a unit. It returns the bracket that
+// closes the call, which is the body's beginning if there is no function.
+func (f *finder) functionIn(u *unit, open int) (end int) {
+	end = int(f.tokens[open].mate)
+	u.to, u.body = end+1, end
+	for k := open + 1; k < end; k++ {
+		if f.of(k) == "{" && int(f.outer[k]) == open && (f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async") {
+			u.body = k + 1
+		} else if f.of(k) == "=>" && int(f.outer[k]) == open {
+			u.body = k + 1
+		}
+		if f.tokens[k].mate > int32(k) {
+			k = int(f.tokens[k].mate)
+		}
+	}
+	return end
+}
+
+// setUp reads a block that runs before each test around it, or before all: before { … }.
+func (f *finder) setUp(i int) *unit {
+	u, n := &unit{name: f.of(i), word: "setup", at: i, from: i}, i+1
+	switch parens := f.of(n) == "(" && f.tokens[n].mate > 0; {
+	case !f.tests || f.of(i-1) == "." && !callers[f.of(i-2)] && !f.lang.calls[f.of(i-2)] || f.of(i-1) == "def" || f.of(i-1) == ":":
+		return nil
+	case f.lang.layout == ends:
+		f.blockCall(u, n, parens)
+	case parens:
+		f.functionIn(u, n)
+	case f.of(n) == "{" && f.tokens[n].mate > 0:
+		u.body, u.to = n+1, int(f.tokens[n].mate)+1
+	}
+	if u.body >= u.to-1 {
+		return nil
+	}
+	return u
 }
 
 func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
@@ -226,6 +257,9 @@ func (f *finder) ended(i int) *unit {
 	if f.lang.calls[w] || f.lang.groups[w] {
 		return f.call(i)
 	}
+	if setUpBlocks[w] && f.lang.ruby {
+		return f.setUp(i)
+	}
 	if !f.lang.define[w] || f.of(i-1) == "." || f.closing[i] == 0 && f.of(i+2) != "do" && !f.lang.define[w] {
 		return nil
 	}
@@ -342,6 +376,9 @@ func (f *finder) golang() {
 					add(&unit{name: spec.Name.Name, word: "type"}, spec, spec.Name.Pos())
 				case *ast.ValueSpec:
 					add(&unit{name: spec.Names[0].Name, word: "var"}, spec, spec.Pos())
+					if f.tests {
+						f.subtests(spec, add, index)
+					}
 				}
 			}
 		case *ast.FuncDecl:
@@ -384,30 +421,39 @@ func goRole(path string, d *ast.FuncDecl) role {
 	return definition
 }
 
-// subtests adds the subtests of a test that have a literal name: t.Run("name", …), and the rows of a table of
-// functions, {"name", func(t *testing.T) { … }}.
-func (f *finder) subtests(d *ast.FuncDecl, add func(*unit, ast.Node, gotoken.Pos), index func(gotoken.Pos) int) {
-	ast.Inspect(d, func(n ast.Node) bool {
+// subtests adds the subtests of a test that have a literal name: t.Run("name", …), the rows of a table of functions,
+// {"name", func(t *testing.T) { … }}, and the specs of Ginkgo: It("name", func() { … }).
+func (f *finder) subtests(within ast.Node, add func(*unit, ast.Node, gotoken.Pos), index func(gotoken.Pos) int) {
+	ast.Inspect(within, func(n ast.Node) bool {
 		var parts []ast.Expr
+		u := &unit{word: "Run", role: test}
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if run, ok := n.Fun.(*ast.SelectorExpr); ok && run.Sel.Name == "Run" {
 				parts = n.Args
 			}
+			if name, ok := n.Fun.(*ast.Ident); ok && (f.lang.calls[name.Name] || f.lang.groups[name.Name]) {
+				parts, u.word = n.Args, name.Name
+			} else if ok && (name.Name == "BeforeEach" || name.Name == "BeforeAll") && len(n.Args) > 0 {
+				add(&unit{word: "setup", name: name.Name, body: index(n.Lparen) + 1}, n, n.Pos())
+			}
 		case *ast.CompositeLit:
 			parts = n.Elts
 		}
-		title, body := titledFunction(parts)
+		title, body := titledFunction(parts, u.word)
 		if title != nil && body != nil {
-			add(&unit{name: contentOf(title.Value), word: "Run", role: test, body: index(body.Body.Lbrace) + 1}, n, title.Pos())
+			if u.name, u.body = contentOf(title.Value), index(body.Body.Lbrace)+1; f.lang.groups[u.word] {
+				u.role = group
+			}
+			add(u, n, title.Pos())
 		}
 		return true
 	})
 }
 
 // titledFunction is the first string among the parts of a call or a composite literal, and the function that
-// takes a test; nil for a missing one.
-func titledFunction(parts []ast.Expr) (title *ast.BasicLit, body *ast.FuncLit) {
+// takes a test, or that Ginkgo runs; nil for a missing one.
+func titledFunction(parts []ast.Expr, word string) (title *ast.BasicLit, body *ast.FuncLit) {
 	for _, part := range parts {
 		if field, ok := part.(*ast.KeyValueExpr); ok {
 			part = field.Value
@@ -418,7 +464,7 @@ func titledFunction(parts []ast.Expr) (title *ast.BasicLit, body *ast.FuncLit) {
 				title = part
 			}
 		case *ast.FuncLit:
-			if strings.Contains(types.ExprString(part.Type), "testing.") {
+			if word != "Run" || strings.Contains(types.ExprString(part.Type), "testing.") {
 				body = part
 			}
 		}

@@ -82,6 +82,8 @@ var languages = func() map[string]*language {
 	definitions := set(containers + functions)
 	for _, l := range []*language{
 		{name: "Go go", line: slashes, block: "/*", newlines: true,
+			calls:  set("It Specify FIt FSpecify PIt PSpecify XIt XSpecify"),
+			groups: set("Describe Context When FDescribe FContext FWhen PDescribe PContext PWhen XDescribe XContext XWhen"),
 			quotes: []quote{double, single, {open: "`", close: "`", raw: true, lines: true}}},
 		{name: "Java java groovy", line: slashes, block: "/*", quotes: []quote{tripled, double, single}, cstyle: true, tests: annotated},
 		{name: "Kotlin kt kts", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
@@ -108,8 +110,9 @@ var languages = func() map[string]*language {
 			quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
-			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD SCENARIO " +
-				"BOOST_AUTO_TEST_CASE SECTION TEST_IMPL")},
+			tests: plainC,
+			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
+				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
 			calls: set("test it ignore property"), groups: set("describe"),

@@ -35,19 +35,23 @@ const maxMarks = 100
 var (
 	annotations = effectsOf(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
-			"enabled? ignoreif? requires?",
-		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented",
+			"enabled? ignoreif? requires? platform? netplatform? platformspecific? runon? activeissue?",
+		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented pendingfeature",
+		focus: "ignorerest",
 		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
 		tag:   "tag tags category testcategory trait slow integration nightly quarantine",
 	})
 	callees = effectsOf(map[effect]string{
-		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip",
-		focus: "fit ftest fspecify fdescribe fcontext",
+		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip PIt XIt PSpecify XSpecify " +
+			"PDescribe XDescribe PContext XContext PWhen XWhen",
+		focus: "fit ftest fspecify fdescribe fcontext FIt FSpecify FDescribe FContext FWhen",
 	})
 	chained = effectsOf(map[effect]string{
-		skips: "skip todo fixme ignore skipIf? runIf? if?",
+		skips: "skip todo fixme ignore Pending skipIf? runIf? if? skipOnWindows? skipOnMac? skipOnLinux? skipOnCi? skipLocally? skipOnPhp? " +
+			"onlyOnWindows? onlyOnMac? onlyOnLinux?",
 		fails: "fails failing fail pendingUntilFixed",
-		focus: "only",
+		focus: "only Focus",
+		retry: "FlakeAttempts",
 		tag:   "taggedAs",
 	})
 	options = effectsOf(map[effect]string{
@@ -112,10 +116,13 @@ func (s *side) markUnit(u *unit) {
 	} else {
 		s.headMarks(u)
 	}
-	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]"} {
+	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]", "[!shouldfail]", "skip ( )", "may_fail ( )", "disabled ( )"} {
 		if s.lang.macros[u.word] && strings.Contains(u.name, part) {
 			u.add(skips, "", u.at)
 		}
+	}
+	if s.lang.name == "Kotlin" && called && strings.HasPrefix(u.name, "!") {
+		u.add(skips, "", u.at)
 	}
 	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // a condition after the block: "end if …"
 		u.add(skips, s.lineOf(u.to), u.to)
@@ -163,7 +170,11 @@ func (s *side) headMarks(u *unit) {
 			u.add(annotations[name], "", i)
 		case has("SkipWhen"), has("SkipUnless"):
 			u.add(skips, name+" "+args, i)
-		case has("Skip = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
+		case s.lang.name == "Swift" && (has(". enabled ( if") || has(". disabled ( if")):
+			u.add(skips, args, i)
+		case s.lang.name == "C#" && rows[name] && (has("Skip = \"") || has("Ignore = \"")):
+			u.add(skips, ofCase+args[:min(len(args), max(strings.Index(args, " , Skip ="), strings.Index(args, " , Ignore ="), 0))], i)
+		case has("Skip = \""), has("Ignore = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
 			u.add(skips, "", i)
 		case args == "" && strings.HasPrefix(name, "conditional"):
 		case strings.HasPrefix(name, "flaky"):
@@ -175,7 +186,8 @@ func (s *side) headMarks(u *unit) {
 			u.add(skips, s.of(i)+" "+args, i) // only some of the values
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
-			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), name == "platform" && has("Exclude"),
+			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),
+			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"),
 			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
 			u.add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
@@ -186,6 +198,9 @@ func (s *side) headMarks(u *unit) {
 		}
 	}
 }
+
+// rows are the attributes of C# that hold one case of a test.
+var rows = set("testcase inlinedata datarow arguments")
 
 // ofCase begins the condition of a mark on one case of a test. The case follows.
 const ofCase = "case "
@@ -235,11 +250,15 @@ func (s *side) callMarks(u *unit) {
 	}
 	for _, i := range u.chain {
 		switch name := s.of(i); {
+		case chained[name] != "" && s.of(i-1) == "->" && s.kindOf(i+2) != text && s.of(i+2) != ")":
+			u.add(chained[name], s.arguments(i+1), i) // Pest: ->skip(condition)
 		case chained[name] != "":
 			u.add(chained[name], "", i)
 		case chained[name+"?"] != "" && s.of(i+1) == "(":
 			cond := s.arguments(i + 1)
-			if name != "skipIf" {
+			if s.of(i-1) == "->" {
+				cond = name + " " + cond
+			} else if name != "skipIf" {
 				cond = "! " + cond
 			}
 			u.add(skips, cond, i)
@@ -261,8 +280,18 @@ func (s *side) callMarks(u *unit) {
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
 	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
-	if symbol && s.of(i+1) == "=>" && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
+	colon := s.of(i+1) == ":" && s.tokens[i+1].from == s.tokens[i].to
+	if s.lang.ruby && (symbol && s.of(i+1) == "=>" || colon) && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
 		e = skips
+	}
+	if e := chained[s.of(i)]; e != "" && (s.lang.name == "Scala" && s.of(i-1) == "." && s.kindOf(i-2) == text || // MUnit: test("…".ignore)
+		s.lang.name == "Go" && s.of(i-1) == ",") { // Ginkgo: It("…", Pending, …)
+		u.add(e, "", i)
+		return
+	}
+	if s.lang.name == "Kotlin" && s.of(i) == "enabled" && s.of(i+1) == "=" && s.of(i+2) == "false" { // Kotest
+		u.add(skips, "", i)
+		return
 	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return

@@ -48,7 +48,7 @@ func (x *examination) compareMarks(pairs []pair) {
 	}
 	seen := map[place]bool{}
 	for _, p := range pairs {
-		if p.after.role != test || x.passed(p.after) {
+		if p.after.role != test && !p.after.inherits() || x.passed(p.after) {
 			continue
 		}
 		had, has := p.before.effective(), p.after.effective()
@@ -114,14 +114,14 @@ func (u *unit) claimsBefore(line int) (n int) {
 // leavesOut matches names of functions that leave out tests, or parts of what tests compare.
 var leavesOut = regexp.MustCompile(`(?i)skip|ignor|exclud|^filter`)
 
-// skips is the number of ways in which a function can skip the test that calls it.
-func (u *unit) skips() (n int) {
-	u.side.bodyMarks(u, func(e effect, _ string, _ int) {
+// skips are the ways in which a function can skip the test that calls it.
+func (u *unit) skips() (all []mark) {
+	u.side.bodyMarks(u, func(e effect, cond string, i int) {
 		if e == skips {
-			n++
+			u.side.add(&all, e, cond, i)
 		}
 	})
-	return n
+	return all
 }
 
 // compareSetup finds files without tests that keep other tests from running or retry them, and changed
@@ -129,11 +129,19 @@ func (u *unit) skips() (n int) {
 func (x *examination) compareSetup() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
-		if a.role == definition && b != nil && a.digest != b.digest && leavesOut.MatchString(a.name) {
-			tier := change.Evidence
-			if !x.subject.beyond && a.skips() > b.skips() {
-				tier = change.Hold
-			}
+		if a.role != definition || b == nil || a.digest == b.digest {
+			continue
+		}
+		had, has := b.skips(), a.skips()
+		fresh := slices.IndexFunc(has, func(m mark) bool {
+			return !slices.ContainsFunc(had, func(h mark) bool { return h.cond == m.cond })
+		})
+		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
+		tier := change.Evidence
+		if further && (named && !x.subject.beyond || platform.MatchString(has[fresh].cond) || a.side.troubled(has[fresh].line)) {
+			tier = change.Hold
+		}
+		if named || further && len(had) > 0 && !a.setsUp() {
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
 				b.line(), a.line())
 		}
@@ -164,11 +172,13 @@ func worse(had, has []mark, m mark) change.Tier {
 		switch ended := h.effect == leaves && m.effect == skips; { // the test ended early before
 		case ended && h.cond == "":
 			return ""
-		case ended && m.cond != "":
+		case ended && m.cond != "" && !strings.HasPrefix(m.cond, ofCase):
 			tier = change.Evidence
 		}
 		kept := slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond })
-		if h.cond != "" && !kept && strings.HasPrefix(m.cond, ofCase) {
+		if value, is := strings.CutPrefix(m.cond, ofCase); is && !kept && slices.ContainsFunc(strings.Fields(value), func(w string) bool {
+			return len(w) > 1 && strings.Contains(h.cond, w)
+		}) {
 			tier = change.Evidence // what left the case out before may be this, written differently
 		}
 		if h.effect != m.effect {
@@ -224,7 +234,7 @@ func widened(before, after string) bool {
 
 // platform matches conditions that check the system, or how tests are run.
 var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
-	`|s390x|` +
+	`|s390x|win_platform|GITHUB_ACTIONS|^Platform\b|^ExcludeOn|^RunOn|` +
 	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^OnPlatform`)
 
 // trouble are words with which people say that a test is left out because of a problem.
@@ -275,7 +285,7 @@ var fixed = set("if skip Skip t unless not and or any all reason skipif skipIf s
 // inFunction reports whether a call that makes a test is in a function, which may or may not be called.
 func (u *unit) inFunction() bool {
 	for p := u.parent; p != nil; p = p.parent {
-		if len(u.side.lang.groups) > 0 && u.side.lang.calls[u.word] && !u.side.lang.groups[p.word] {
+		if len(u.side.lang.groups) > 0 && u.side.lang.calls[u.word] && !u.side.lang.groups[p.word] && p.word != "var" {
 			return true
 		}
 	}
@@ -300,18 +310,30 @@ var inherited = set("super base parent")
 // compareFocus finds new tests that keep the old ones, or inherited ones, from running.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {
-		if a.role != test || x.pairs.of[a] != nil || a.inFunction() {
+		if x.pairs.of[a] != nil || a.inFunction() {
+			continue
+		}
+		if a.role != test && !a.overrides() {
 			continue
 		}
 		beside := slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })
 		for _, m := range a.effective() {
-			if m.effect == focus && beside {
+			switch {
+			case m.effect == focus && beside:
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
-			} else if (m.effect == skips || m.effect == fails) && a.side.other != nil && a.callsInherited() {
+			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m):
+			case a.overrides() && a.parent != nil && a.side.other.defines(a.parent.name):
+				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
+			case a.callsInherited():
 				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			}
 		}
 	}
+}
+
+// defines reports whether a file has a unit of a name.
+func (s *side) defines(name string) bool {
+	return slices.ContainsFunc(s.units, func(u *unit) bool { return u.name == name })
 }
 
 // inClosure reports whether a token is in a Go function that is defined within a test, at or after the token

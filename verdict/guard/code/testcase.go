@@ -59,6 +59,48 @@ func named(prefix string) func(*unit) bool {
 	}
 }
 
+// setUps are the names of functions, annotations and blocks that run before tests, in lower case without "_".
+var setUps = set("setup setupclass setupmodule setupmethod setuptestcase setupwitherror setuptest setupsuite setuptestsuite setupall " +
+	"asyncsetup asyncsetupclass before beforeeach beforeall beforeclass beforetest beforemethod beforesuite beforespec " +
+	"onetimesetup testfixturesetup testinitialize classinitialize")
+
+// setUpBlocks are those of them that are calls with a block.
+var setUpBlocks = set("before beforeEach beforeAll beforeTest beforeSpec setup suiteSetup")
+
+// setsUp reports whether a function of a test file runs before tests.
+func (u *unit) setsUp() bool {
+	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
+	if u.role != definition || !u.side.tests {
+		return false
+	}
+	is := u.word != "class" && setUps[plain(u.name)] || u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize")
+	for i := u.from; i < u.at && !is; i++ {
+		is = setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
+	}
+	return is
+}
+
+// inherits reports whether a class of a test file has no test of its own. It may run what it inherits.
+func (u *unit) inherits() bool {
+	return u.role == definition && u.side.tests && (u.word == "class" || u.word == "object" || u.word == "struct")
+}
+
+// overrides reports whether a function replaces an inherited one.
+func (u *unit) overrides() bool {
+	return containsWord(u.side, u.from, u.at, "override") || containsWord(u.side, u.from, u.at, "Override")
+}
+
+// plainC reports whether a function of C is a test by its name and its parameters, as clar, cmocka and Unity take it:
+// void test_pay(void).
+func plainC(u *unit) bool {
+	params := ""
+	if u.side.of(u.at+1) == "(" {
+		params = u.side.arguments(u.at + 1)
+	}
+	return u.side.tests && u.word == "method" && strings.HasPrefix(u.name, "test_") && u.side.of(u.at-1) == "void" &&
+		!u.setsUp() && !strings.HasSuffix(u.name, "__cleanup") && (params == "" || params == "void" || strings.HasPrefix(params, "void * *"))
+}
+
 // collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
 // it in the same file.
 func (s *side) collected(class *unit) bool {

@@ -149,16 +149,22 @@ func (s *side) describe() {
 			break
 		}
 	}
+	s.markFile()
 	for _, u := range s.units {
 		s.digestOf(u)
-		if u.role != definition {
+		switch {
+		case u.role != definition:
 			s.markUnit(u)
+		case u.inherits(), s.tests && u.overrides():
+			s.headMarks(u)
+		}
+		if u.setsUp() {
+			s.setUpMarks(u)
 		}
 		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
 			s.claimsOf(u)
 		}
 	}
-	s.markFile()
 }
 
 // having returns the units of a role.
