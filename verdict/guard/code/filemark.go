@@ -99,13 +99,18 @@ func (s *side) tagUnit(i int) {
 	}
 }
 
+// requirements are the attributes of PHPUnit that say what "@requires" with a word says.
+var requirements = map[string]string{"OS": "RequiresOperatingSystem", "OSFAMILY": "RequiresOperatingSystemFamily", "PHP": "RequiresPhp",
+	"PHPUnit": "RequiresPhpunit", "extension": "RequiresPhpExtension", "function": "RequiresFunction", "setting": "RequiresSetting"}
+
 // required adds the requirements in PHPUnit comments to the test or class that the comment precedes.
 func (s *side) required() {
 	for _, n := range s.notes {
 		_, what, is := strings.Cut(s.text[n.from:n.to], "@requires ")
 		if i := slices.IndexFunc(s.units, func(u *unit) bool { return is && u.from == n.next }); i >= 0 {
 			what, _, _ = strings.Cut(what, "\n")
-			s.add(&s.units[i].marks, skips, "@requires "+strings.TrimRight(what, " */"), n.next)
+			kind, value, _ := strings.Cut(strings.TrimRight(what, " */\r"), " ")
+			s.add(&s.units[i].marks, skips, cmp.Or(requirements[kind], "@requires "+kind)+` "`+value+`"`, n.next)
 		}
 	}
 }

@@ -55,7 +55,8 @@ func (x *examination) compareMarks(pairs []pair) {
 		for _, m := range has {
 			at := place{m, p.after.side}
 			helper, value, _ := strings.Cut(m.cond, " ")
-			if m.effect == skips && p.before.side.leavers[helper] || strings.HasPrefix(m.cond, ofCase) && !p.before.lists(value) {
+			if m.effect == skips && (p.before.side.leavers[helper] || p.before.passesOver(m.cond)) ||
+				strings.HasPrefix(m.cond, ofCase) && !p.before.lists(value) {
 				continue // it ended early before, and is reported as skipped now; or the case is new
 			}
 			if tier := worse(had, has, m); tier != "" && !seen[at] && !(m.effect == built && x.builds[path.Dir(p.after.side.path)] == m.cond) {
@@ -75,7 +76,8 @@ func (x *examination) compareMarks(pairs []pair) {
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
-		case many, builds(g.cond), g.before.endless(), x.alternates(g.after),
+		case many, builds(g.cond), sanitized.MatchString(g.cond), g.before.endless(), x.alternates(g.after),
+			g.expected(), g.moved(), g.always(),
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
@@ -90,6 +92,82 @@ func (x *examination) compareMarks(pairs []pair) {
 	}
 	x.compareFocus()
 	x.compareSetup()
+}
+
+// sanitized matches conditions with which a test does not run under an interpreter or a sanitizer, and runs in a usual run.
+var sanitized = regexp.MustCompile(strings.ReplaceAll(
+	`(?i)^(?:if[ (]+(?:cfg ! \( |defined[ (]+)?NAME[ (){:]*|NAME , ignore.*|not \( NAME \))$`,
+	"NAME", `(?:miri|\w*sanitize\w*|(?:race|asan|tsan|msan) ?\. ?Enabled|RUNNING_ON_VALGRIND)\b`))
+
+// passesOver reports whether a test catches what a condition catches, and does nothing about it.
+func (u *unit) passesOver(cond string) bool {
+	for _, w := range []string{"except ", "rescue ", "catch "} {
+		if strings.HasPrefix(cond, w) && strings.Contains(u.side.plain(u.body, u.to), cond+" pass") {
+			return true
+		}
+	}
+	return false
+}
+
+// systemName matches the names of systems in conditions.
+var systemName = regexp.MustCompile(`(?i)windows|linux|mac|osx|darwin`)
+
+// expected reports whether a test that ends early elsewhere than on one system is marked for that system already.
+func (g gained) expected() bool {
+	system := strings.ToLower(systemName.FindString(g.cond))
+	negative := strings.Contains(g.cond, "!") || strings.Contains(g.cond, "not ") || strings.HasPrefix(g.cond, "unless ")
+	return system != "" && negative && !strings.Contains(g.cond, "&&") && !strings.Contains(g.cond, "||") &&
+		slices.ContainsFunc(g.before.effective(), func(h mark) bool {
+			return h.effect == skips && strings.Contains(strings.ToLower(h.cond), system+"only")
+		})
+}
+
+// moved reports whether a function of the base that tests called skipped on the same condition, and no longer does.
+func (g gained) moved() bool {
+	cond := namesIn(g.cond)
+	return g.effect == skips && cond != "" && g.before.side.helped()[cond] > g.after.side.helped()[cond]
+}
+
+// helped counts the skips in the functions of a test file, by the names in their conditions.
+func (s *side) helped() map[string]int {
+	if s.skipsOf == nil {
+		s.skipsOf = map[string]int{}
+		for _, u := range s.having(definition) {
+			for _, m := range u.skips() {
+				s.skipsOf[namesIn(m.cond)]++
+			}
+		}
+	}
+	return s.skipsOf
+}
+
+// namesIn are the names in a condition, without the words that conditions are written with.
+func namesIn(cond string) string {
+	all := strings.FieldsFunc(cond, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) })
+	return strings.Join(slices.DeleteFunc(all, func(w string) bool { return fixed[w] }), " ")
+}
+
+// always reports whether a test that is always skipped was skipped on a condition whose names are gone from its file:
+// the condition always held.
+func (g gained) always() bool {
+	return g.cond == "" && slices.ContainsFunc(g.before.effective(), func(h mark) bool {
+		names := strings.Fields(namesIn(h.cond))
+		return h.effect == g.effect && len(names) > 0 && !strings.HasPrefix(h.cond, "#if") &&
+			!slices.ContainsFunc(names, func(w string) bool { return g.after.side.mentions()[w] })
+	})
+}
+
+// mentions are the words of a file outside of literals.
+func (s *side) mentions() map[string]bool {
+	if s.wordsOfAll == nil {
+		s.wordsOfAll = map[string]bool{}
+		for i := range s.tokens {
+			if s.kindOf(i) == word {
+				s.wordsOfAll[s.of(i)] = true
+			}
+		}
+	}
+	return s.wordsOfAll
 }
 
 // endless reports whether a test asserts nothing and waits for ever: a program that people run as a test.
