@@ -71,6 +71,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	}
 	x.subject.settle()
 	x.compareTests()
+	x.compareLists(files)
 	x.compareRuns()
 	x.compareSuppressions()
 	x.hints()
