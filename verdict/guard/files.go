@@ -41,7 +41,9 @@ func readable(files []File) (read []File, found []Finding) {
 			f.Path, f.After = "", nil
 		}
 		switch {
-		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !Gates(f.Name()):
+		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !Gates(f.Name()) && !change.IsLock(f.Name()):
+			continue
+		case change.IsLock(f.Name()) && (f.Unread || max(len(f.Before), len(f.After)) > MaxFile): // it only explains
 			continue
 		case f.Unread || max(len(f.Before), len(f.After)) > MaxFile:
 			unexamined(f, fmt.Sprintf("The file is larger than %d MiB, or cannot be read; somebody has to look.", MaxFile>>20))

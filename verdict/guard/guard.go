@@ -91,10 +91,11 @@ func Examines(name string) bool {
 
 // descriptions are name patterns of files that have no finding, and say which versions a package supports: a change of
 // one can explain why less is checked.
-var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal go.mod")
+var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal")
 
 func describes(name string) bool {
-	return slices.ContainsFunc(descriptions, func(pattern string) bool { return tools.Fits(pattern, name) })
+	return change.IsManifest(name) || change.IsLock(name) ||
+		slices.ContainsFunc(descriptions, func(pattern string) bool { return tools.Fits(pattern, name) })
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
@@ -121,9 +122,6 @@ var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD
 // in a folder of tools.
 var settings = strings.Fields("*.json *.jsonc *.json5 *.xml *.ini *.conf *.properties *.dist")
 
-// toolFolders are the folders of tools, besides those whose names begin with a dot.
-var toolFolders = strings.Fields(". config configs tools devTools build scripts ci")
-
 // others are name patterns of files with the same endings that say nothing about builds and checks, or that another
 // project writes.
 var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml " +
@@ -131,9 +129,7 @@ var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml
 
 func isBuild(name string) bool {
 	fits := func(pattern string) bool { return tools.Fits(pattern, name) }
-	dir, _, _ := strings.Cut(path.Dir(name), "/")
-	near := strings.HasPrefix(dir, ".") || slices.Contains(toolFolders, dir)
-	return (slices.ContainsFunc(builds, fits) || near && slices.ContainsFunc(settings, fits)) && !isOther(name)
+	return (slices.ContainsFunc(builds, fits) || tools.ForTools(path.Dir(name)) && slices.ContainsFunc(settings, fits)) && !isOther(name)
 }
 
 func isOther(name string) bool {

@@ -27,7 +27,8 @@ var actions = map[string]string{
 	"wagoid/commitlint-github-action": "commitlint", "ibiqlik/action-yamllint": "yamllint", "gitleaks/gitleaks-action": "gitleaks",
 	"trufflesecurity/trufflehog": "trufflehog",
 	"snyk/actions":               "snyk test", "anchore/scan-action": "grype", "google/osv-scanner-action": "osv-scanner", "vstest@": "vstest",
-	"lycheeverse/lychee-action": "lychee",
+	"lycheeverse/lychee-action": "lychee", "fsfe/reuse-action": "reuse lint",
+	"google/oss-fuzz/infra/cifuzz/actions/run_fuzzers": "cifuzz", "google/clusterfuzzlite/actions/run_fuzzers": "clusterfuzzlite",
 }
 
 // commandActions are actions and tasks that run a command, by the beginning of their names. Braces contain

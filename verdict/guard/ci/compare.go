@@ -102,7 +102,7 @@ func Compare(files []change.File) []change.Finding {
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
 	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
-		return !Is(f.Path) && !Is(f.OldPath) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After)) &&
+		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After)) &&
 			!before.names(f.OldPath) && !after.names(f.Path)
 	})
 	c.unexamined()
@@ -265,10 +265,14 @@ func (c *comparison) gone(check string, before []Run) {
 func (c *comparison) replacement(check string) (Run, bool) {
 	ran := map[string]int{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
-		ran[r.command()]++
+		if r.Strength >= Sometimes {
+			ran[r.command()]++
+		}
 	}
 	for _, now := range slices.Concat(c.after.runs, c.after.others) {
-		ran[now.command()]--
+		if now.Strength >= Sometimes {
+			ran[now.command()]--
+		}
 		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
 		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
 			return now, true

@@ -21,15 +21,19 @@ var tools = map[string][]string{
 	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"},
 	"staticcheck": nil, "govulncheck": nil, "revive": nil,
 	"cargo": {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri",
-		"semver-checks", "doc", "hack", "machete", "udeps", "xtask"},
+		"semver-checks", "doc", "hack", "machete", "udeps", "xtask", "vet", "wasi test", "careful test", "component test"},
 	"cross":  {"test", "check", "clippy"},
 	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
-	"mix":     {"test", "credo", "dialyzer", "format --check-formatted"},
+	"mix": {"test", "credo", "dialyzer", "format --check-formatted", "compile --warnings-as-errors", "hex.audit", "deps.audit", "sobelow",
+		"xref"},
 	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
 	"ctest": nil, "meson": {"test"}, "ninja": {"test"},
 	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil,
 	"basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
-	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
+	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "pip_audit": nil, "safety": {"check", "scan"}, "trial": nil, "stestr": nil,
+	"nose2": nil, "virtue": nil, "deptry": nil, "lint-imports": nil, "vulture": nil, "interrogate": nil, "pydocstyle": nil, "doc8": nil,
+	"check-manifest": nil, "twine": {"check"}, "validate-pyproject": nil, "slotscheck": nil,
+	"black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
 	"pre-commit": {"run"}, "prek": {"run"},
 	"jest": nil, "vitest": nil, "mocha": nil, "ava": nil, "karma": {"start"}, "cypress": {"run"}, "playwright": {"test"},
 	"stryker": {"run"}, "eslint": nil, "oxlint": nil, "tslint": nil,
@@ -37,8 +41,18 @@ var tools = map[string][]string{
 	"vue-tsc": nil, "tsd": nil, "publint": nil, "attw": nil, "knip": nil,
 	"rspec": nil, "rubocop": nil, "standardrb": nil, "brakeman": nil, "bundle-audit": nil, "bundler-audit": nil, "srb": {"tc"},
 	"steep": {"check"}, "minitest": nil, "rails": {"test"},
-	"phpunit": nil, "phpstan": nil, "psalm": nil, "pest": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil,
-	"yamllint": nil, "actionlint": nil, "zizmor": nil,
+	"phpunit": nil, "paratest": nil, "phpstan": nil, "psalm": nil, "pest": nil, "phan": nil, "phpcs": nil, "phpmd": nil, "deptrac": nil,
+	"ecs": {"check"}, "php-cs-fixer": {"check", "fix --dry-run"}, "rector": {"--dry-run", "-n"}, "infection": nil,
+	"parallel-lint": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil,
+	"yamllint": nil, "actionlint": nil, "zizmor": nil, "taplo": {"lint", "check", "fmt --check", "format --check"},
+	"dprint": {"check"}, "stylua": {"--check", "-c"}, "selene": nil, "luacheck": nil,
+	"reuse": {"lint"}, "sqlfluff": {"lint"}, "ansible-lint": nil, "vale": nil,
+	"checkov": nil, "tflint": nil, "kubeconform": nil, "protolint": nil, "spectral": {"lint"}, "helm": {"lint"}, "nixfmt": {"--check"},
+	"clang-format": {"--dry-run", "--Werror", "-n"}, "run-clang-tidy": nil, "clang-tidy": nil, "cppcheck": nil, "cpplint": nil,
+	"valgrind":  nil,
+	"wasm-pack": {"test"}, "hlint": nil, "scalafmt": {"--check", "--test", "--list"}, "scalafix": {"--check"},
+	"swift-format": {"lint"}, "swiftformat": {"--lint", "--dryrun"}, "zig": {"test", "build test"}, "gleam": {"test"},
+	"rebar3": {"eunit", "ct", "dialyzer", "xref", "lint"}, "sobelow": nil,
 	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"},
 	"shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
 	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil,
@@ -236,6 +250,9 @@ func asked(name string, words, args []string) (Check, bool) {
 			return a == option ||
 				strings.HasPrefix(a, option+"=")
 		})) {
+			if option != "" && option[0] != '-' { // the verb of a plugin
+				verb = word
+			}
 			return Check{Name: strings.TrimSpace(name + " " + verb)}, true
 		}
 	}

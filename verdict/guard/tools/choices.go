@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -19,14 +20,18 @@ var choices = map[string]func(element string) bool{
 // plains convert, by tool, the name of a rule to the one spelling that is compared.
 var plains = map[string]func(name string) string{"dotnet": compilerWarning, "coverage": spelled}
 
-// runs report, by tool, which rules the tool checks by default.
-var runs = map[string]func(before map[string]bool, rule string) bool{"golangci": linterRuns}
+// runs report, by tool, whether the tool checks what an element of a list of ignored rules names.
+var runs = map[string]func(before map[string]bool, v value) bool{"golangci": linterRuns}
 
-// linterRuns reports whether a linter ran before. Only some linters run by default:
-// https://golangci-lint.run/docs/linters/. A "-" precedes a check of a linter that runs.
-func linterRuns(before map[string]bool, linter string) bool {
+// linterRuns reports whether a linter ran before: the one that an element names, or whose checks the list has. Only some
+// linters run by default: https://golangci-lint.run/docs/linters/.
+func linterRuns(before map[string]bool, v value) bool {
+	linter := v.text
+	if v.key != "linters/disable" {
+		linter = path.Base(path.Dir(v.key))
+	}
 	standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
-	return strings.HasPrefix(linter, "-") || before[linter] || before["linters/enable-all"] || before["linters/default"] ||
+	return before[linter] || before["linters/enable-all"] || before["linters/default"] ||
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
 }
 

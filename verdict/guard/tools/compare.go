@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/doc"
 )
 
@@ -175,7 +177,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	// file.
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
-	within := s.Way == Grade && !p.tool.Nearest && p.dir != "."
+	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
 	if unknown || beside || elsewhere || within || c.adopts(p.tool) {
 		tier = change.Evidence
 	}
@@ -273,35 +275,45 @@ func (p *pair) sharpened() bool {
 }
 
 // updated reports whether the change brings another version of the tool, whose new rules never ran. Such a
-// change is a new line with a number, in a manifest or a list of hooks, that names the tool or is below a
-// line that names it. Rust's lints come with the toolchain that a pipeline requests.
+// change is a new line with a number, in a manifest, a lock or a pipeline, that names what the tool comes with, or a new
+// version just below a line that names it.
 func (c *comparison) updated(t *Tool) bool {
 	for _, f := range c.files {
-		pipeline := t.Name == "cargo" && path.Dir(f.Path) == ".github/workflows"
-		if !pipeline && !slices.Contains(manifests, path.Base(f.Path)) && path.Ext(f.Path) != ".csproj" {
+		commands := ci.Is(f.Path) || strings.HasPrefix(path.Base(f.Path), "Makefile")
+		if f.Path == "" || bytes.Equal(f.Before, f.After) || !commands && !change.IsManifest(f.Path) && !change.IsLock(f.Path) {
 			continue
 		}
-		above := ""
+		had, above := map[string]bool{}, []string{"", "", ""}
+		for line := range strings.Lines(string(f.Before)) {
+			had[bare(line)] = true
+		}
 		for line := range strings.Lines(string(f.After)) {
-			names := strings.Contains(strings.ToLower(above+line), t.Name) || t.Name == "dotnet" && strings.Contains(line, "Version=")
-			if pipeline {
-				names = toolchain.MatchString(line)
-			}
-			if names && strings.ContainsAny(line, "0123456789") && !strings.Contains(string(f.Before), line) {
+			line = bare(line)
+			named := t.Comes.FindStringIndex(line)
+			switch {
+			case had[line]:
+			case named != nil && strings.ContainsAny(line[named[0]:], "0123456789") && (!commands || pinned.MatchString(line)),
+				numbered.MatchString(line) && slices.ContainsFunc(above, t.Comes.MatchString):
 				return true
 			}
-			above = line
+			above = append(above[1:], line)
 		}
 	}
 	return false
 }
 
-// toolchain matches the lines of pipelines that request a Rust toolchain.
-var toolchain = regexp.MustCompile(`(?i)clippy|toolchain|rust[_-]version`)
+// bare is a line without a comment at its end.
+func bare(line string) string {
+	line, _, _ = strings.Cut(line, " # ")
+	return strings.TrimSpace(line)
+}
 
-// manifests are files that say which version of a tool runs.
-var manifests = []string{".pre-commit-config.yaml", "package.json", "Directory.Packages.props", "Directory.Build.props", "Gemfile.lock",
-	"requirements.txt"}
+var (
+	// pinned matches a version among commands.
+	pinned = regexp.MustCompile(`(?i)@v?\d|version|[:=]\s*["']?v?\d`)
+	// numbered matches a line that is only a version.
+	numbered = regexp.MustCompile(`(?i)^\W*(?:version|rev|channel|tag)\b.*\d`)
+)
 
 // enabled returns the rules that a part's lists and settings enable.
 func (p part) enabled() map[string]bool {

@@ -21,7 +21,8 @@ func (c *comparison) lists(p *pair) {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
-			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text):
+			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text) &&
+				!c.unused(p.tool, v.text):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
 				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
@@ -44,7 +45,7 @@ func (c *comparison) lists(p *pair) {
 			}
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
-			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v.text): // the rule never ran
+			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
 			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
@@ -75,6 +76,31 @@ func (c *comparison) named(p *pair, hook string) bool {
 	return p.tool.Name == "pre-commit" && slices.ContainsFunc(c.files, func(f change.File) bool {
 		return (path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml") && !p.after.files[f.Path] && f.Gains(hook)
 	})
+}
+
+// unused reports whether a plugin checks the use of a library that no manifest or lock of the change has any longer, such
+// as rubocop-capybara. What takes out the plugin alone, with its own package, is no reason.
+func (c *comparison) unused(t *Tool, plugin string) bool {
+	_, library, is := strings.Cut(path.Base(plugin), t.Name+"-")
+	library = strings.TrimPrefix(strings.TrimPrefix(library, "plugin-"), "config-")
+	if !is || library == "" {
+		return false
+	}
+	count := func(content []byte) (n int) {
+		for line := range strings.Lines(string(content)) {
+			if strings.Contains(line, library) && !strings.Contains(line, t.Name) {
+				n++
+			}
+		}
+		return n
+	}
+	before, after := 0, 0
+	for _, f := range c.files {
+		if change.IsManifest(f.Name()) || change.IsLock(f.Name()) {
+			before, after = before+count(f.Before), after+count(f.After)
+		}
+	}
+	return before > 0 && after == 0
 }
 
 // chooses reports whether a list of rules has a prefix of a rule's name.

@@ -3,6 +3,7 @@ package tools
 import (
 	"embed"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ var settings embed.FS
 
 // registry has the content of the files in settings, one for each tool or family of tools:
 //
-//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY]   see [Tool]
+//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY] [comes=WITH]   see [Tool]
 //	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
 //	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
 //	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
@@ -38,13 +39,18 @@ var registry = func() (all []*Tool) {
 func declare(all []*Tool, word string, fields []string) []*Tool {
 	if word == "tool" {
 		t := &Tool{Name: fields[0], Aliases: map[string]string{}, Plain: plains[fields[0]], Runs: runs[fields[0]]}
+		comes := `(?:\b|_)` + regexp.QuoteMeta(t.Name) + `(?:\b|_)`
 		for _, option := range fields[1:] {
 			t.Nearest, t.Leaves = t.Nearest || option == "nearest", t.Leaves || option == "leaves"
 			t.Prefixes = t.Prefixes || option == "prefixes"
 			if key, scoped := strings.CutPrefix(option, "scope="); scoped {
 				t.Scope = key
 			}
+			if with, given := strings.CutPrefix(option, "comes="); given {
+				comes = with
+			}
 		}
+		t.Comes = regexp.MustCompile("(?i)" + comes)
 		return append(all, t)
 	}
 	t := all[len(all)-1]

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,8 +36,10 @@ type Tool struct {
 	Prefixes bool
 	// Leaves says that the configuration only excludes things, so that a new one checks less.
 	Leaves bool
-	// Runs reports whether the tool checked a rule before, if a new list excludes the rule; nil if unknown.
-	Runs func(before map[string]bool, rule string) bool
+	// Runs reports whether the tool checked before what a new element of a list excludes; nil if unknown.
+	Runs func(before map[string]bool, v value) bool
+	// Comes matches what says which version of the tool runs: its name, or that of what it comes with.
+	Comes *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
 }
@@ -100,6 +103,15 @@ func toolsOf(name string) (out []*Tool) {
 		}
 	}
 	return out
+}
+
+// folders are the folders of tools, besides those whose names begin with a dot.
+var folders = strings.Fields("config configs tools devTools build scripts ci")
+
+// ForTools reports whether a folder is the root, or holds what tools read for the whole repository.
+func ForTools(dir string) bool {
+	top, _, _ := strings.Cut(dir, "/")
+	return strings.HasPrefix(top, ".") || slices.Contains(folders, top)
 }
 
 // Fits reports whether a file's name matches a pattern in the lists of this package and of package guard, in
