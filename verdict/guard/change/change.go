@@ -5,7 +5,6 @@ package change
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -105,28 +104,6 @@ type Finding struct {
 	// Why is a sentence for the person who decides.
 	Why string `json:"why"`
 	Place
-}
-
-// locks are name patterns of files that a package manager writes, and that say which version of everything is used.
-var locks = strings.Fields("*.lock *.lockb *.lockfile package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum packages.lock.json " +
-	"Package.resolved")
-
-// manifests are name patterns of files that say which versions of tools and libraries a project asks for.
-var manifests = strings.Fields(".pre-commit-config.y*ml package.json Directory.*.props *.csproj Gemfile *.gemspec requirements*.txt " +
-	"pyproject.toml setup.cfg tox.ini Pipfile composer.json go.mod mix.exs pubspec.yaml pom.xml *.gradle *.gradle.kts " +
-	"libs.versions.toml build.sbt plugins.sbt .tool-versions mise.toml .mise.toml rust-toolchain rust-toolchain.toml Makefile *.mk")
-
-// IsLock reports whether a package manager writes a file of this name.
-func IsLock(name string) bool { return named(locks, name) }
-
-// IsManifest reports whether a file of this name says which versions of tools and libraries a project asks for.
-func IsManifest(name string) bool { return named(manifests, name) }
-
-func named(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, path.Base(name))
-		return ok
-	})
 }
 
 // maxPlaces bounds the places of one finding that stands for many.

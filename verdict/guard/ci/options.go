@@ -55,9 +55,14 @@ func (c *comparison) arguments(was, is Run) {
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
 	}
-	for _, lint := range allowed(is.Args) {
-		if !slices.Contains(allowed(was.Args), lint) {
-			c.add(change.Hold, change.Strictness, "lint-allowed", fmt.Sprintf("The check %s no longer reports %s.", was.Check, lint), at)
+	for _, rule := range is.allowed() {
+		if !slices.Contains(was.allowed(), rule) {
+			tool, _, _ := strings.Cut(strings.TrimPrefix(was.Check, "cargo "), " ")
+			tier := change.Hold
+			if change.Brings(c.files, regexp.MustCompile(`\b`+regexp.QuoteMeta(tool)+`\b`)) {
+				tier = change.Evidence
+			}
+			c.add(tier, change.Strictness, "lint-allowed", fmt.Sprintf("The check %s no longer reports %s.", was.Check, rule), at)
 		}
 	}
 	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
@@ -124,14 +129,37 @@ func denies(args []string) bool {
 	return strings.Contains(strings.Join(args, " ")+" ", "-D warnings ") || slices.Contains(args, "-Dwarnings")
 }
 
-// allowed returns the lints that options tell Rust's tools not to report.
-func allowed(args []string) (lints []string) {
-	for i, a := range args {
-		if i > 0 && (args[i-1] == "-A" || args[i-1] == "--allow") {
-			lints = append(lints, a)
+// ignoring are the options by which a check no longer reports something, by the beginning of its name. Each has a value,
+// or several between commas.
+var ignoring = map[string][]string{
+	"cargo": {"-A", "--allow", "--ignore"}, "pip-audit": {"--ignore-vuln"}, "pip_audit": {"--ignore-vuln"}, "bundle": {"--ignore", "-i"},
+	"safety": {"--ignore", "-i"}, "pnpm audit": {"--ignore", "--ignore-vuln"}, "flake8": {"--ignore", "--extend-ignore"},
+	"ruff": {"--ignore", "--extend-ignore"}, "ty": {"--ignore"}, "pylint": {"--disable", "-d"}, "mypy": {"--disable-error-code"},
+	"bandit": {"--skip", "-s"}, "shellcheck": {"--exclude", "-e"}, "hadolint": {"--ignore"}, "golangci-lint": {"--disable", "-D"},
+	"gosec": {"-exclude", "--exclude"}, "rubocop": {"--except"}, "standardrb": {"--except"}, "brakeman": {"--except", "-x"},
+	"phpcs": {"--exclude"}, "markdownlint": {"--disable"}, "sqlfluff": {"--exclude-rules"}, "ansible-lint": {"--skip-list", "-x"},
+	"checkov": {"--skip-check"}, "tflint": {"--disable-rule"}, "semgrep": {"--exclude-rule"}, "cppcheck": {"--suppress"},
+	"mix credo": {"--ignore", "--ignore-checks"}, "mix deps.audit": {"--ignore-advisory-ids"}, "mix sobelow": {"--ignore", "-i"},
+}
+
+// allowed returns what the options of a run tell its check not to report.
+func (r Run) allowed() (rules []string) {
+	var options []string
+	for check, all := range ignoring {
+		if strings.HasPrefix(r.Check, check) {
+			options = append(options, all...)
 		}
 	}
-	return lints
+	for i, a := range r.Args {
+		name, value, inline := strings.Cut(a, "=")
+		if !inline && i+1 < len(r.Args) {
+			value = r.Args[i+1]
+		}
+		if slices.Contains(options, name) {
+			rules = append(rules, strings.Split(value, ",")...)
+		}
+	}
+	return rules
 }
 
 // numbers returns the limits among the options of a command.

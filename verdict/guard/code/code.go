@@ -34,6 +34,7 @@ func Examines(path string) bool {
 
 // examination is the examination of one change.
 type examination struct {
+	files         []change.File
 	before, after []*side // the sides of the files whose tests changed
 	subject       subject
 	pairs         pairing
@@ -53,7 +54,7 @@ type examination struct {
 // before and does not run now is found even if the code looks unchanged, and a test that passed at the head
 // is no finding because of a new name, place or mark.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
-	x := &examination{runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject(),
+	x := &examination{files: files, runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject(),
 		standing: standingOf(files)}
 	var read []change.File
 	size, tests := 0, 0

@@ -2,6 +2,7 @@ package code
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -114,24 +115,34 @@ func (e example) endsEarlier(is example) bool {
 }
 
 // compareDenied finds lints that an attribute of a Rust file made errors, and no attribute does now. Files of one
-// change often lose the same ones; the first is enough.
+// change often lose the same ones; the first is enough. It is certain for the crate as a whole, unless the lint is
+// a warning now, or is set in a manifest. Pipelines often make errors of all warnings instead.
 func (x *examination) compareDenied(before, after *side) {
-	was, is := before.denied(), after.denied()
+	was, is, warned := before.linted("deny", "forbid"), after.linted("deny", "forbid"), after.linted("warn")
 	lost := slices.DeleteFunc(slices.Sorted(maps.Keys(was)), func(lint string) bool { return is[lint] > 0 })
 	if len(lost) == 0 {
 		return
 	}
+	tier := change.Evidence
+	root := slices.Contains([]string{"lib.rs", "main.rs"}, path.Base(after.path))
+	if root && slices.ContainsFunc(lost, func(lint string) bool {
+		return lint != "warnings" && warned[lint] == 0 && !slices.ContainsFunc(x.files, func(f change.File) bool {
+			return path.Base(f.Path) == "Cargo.toml" && f.Gains(lint)
+		})
+	}) {
+		tier = change.Hold
+	}
 	why := "Attributes of the file no longer make errors of " + strings.Join(lost, ", ") + "."
 	if !slices.ContainsFunc(x.findings, func(f change.Finding) bool { return f.Why == why }) {
-		x.say(change.Evidence, change.Strictness, "rust/denied", why, before, nil, was[lost[0]], 0)
+		x.say(tier, change.Strictness, "rust/denied", why, before, nil, was[lost[0]], 0)
 	}
 }
 
-// denied returns the lints of a file's own deny and forbid attributes, with their lines.
-func (s *side) denied() map[string]int {
+// linted returns the lints of a file's own attributes of some levels, with their lines.
+func (s *side) linted(levels ...string) map[string]int {
 	out := map[string]int{}
 	for i := range s.tokens {
-		if (s.of(i) != "deny" && s.of(i) != "forbid") || s.of(i-1) != "[" || s.of(i+1) != "(" {
+		if !slices.Contains(levels, s.of(i)) || s.of(i-1) != "[" || s.of(i+1) != "(" {
 			continue
 		}
 		for n := i + 2; n < int(s.tokens[i+1].mate); n++ {

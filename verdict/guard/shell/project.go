@@ -13,7 +13,7 @@ import (
 const maxResolve = 6
 
 // Project resolves a repository's commands: the targets of its Makefiles, the scripts of its packages, its
-// tox environments and its script files.
+// tox environments, its sessions of nox and its script files.
 type Project struct {
 	targets map[string][]Command // by directory, runner and name
 	deps    map[string][]string  // the prerequisites of a Makefile's targets
@@ -24,7 +24,7 @@ type Project struct {
 // IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
-	case "Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini":
+	case "Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini", "noxfile.py":
 		return true
 	}
 	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
@@ -41,6 +41,8 @@ func NewProject(files map[string][]byte) *Project {
 			p.scripts(dir, name, content)
 		case "tox.ini":
 			p.tox(dir, name, content)
+		case "noxfile.py":
+			p.nox(dir, string(content))
 		case "Makefile", "makefile", "GNUmakefile":
 			p.makefile(dir, string(content))
 		}
@@ -221,6 +223,8 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])
 	case "tox":
 		return p.toxed(args[1:], dir)
+	case "nox":
+		return p.sessions(args[1:], dir)
 	case "sbt":
 		var out []Command
 		for _, text := range tasks(args[1:]) {

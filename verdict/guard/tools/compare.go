@@ -1,17 +1,14 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/change"
-	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/doc"
 )
 
@@ -235,7 +232,7 @@ func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 func (c *comparison) adopts(t *Tool) bool {
 	newer, known := c.newer[t.Name]
 	if !known {
-		newer = c.updated(t)
+		newer = change.Brings(c.files, t.Comes)
 		c.newer[t.Name] = newer
 	}
 	if newer {
@@ -273,47 +270,6 @@ func (p *pair) sharpened() bool {
 	}
 	return false
 }
-
-// updated reports whether the change brings another version of the tool, whose new rules never ran. Such a
-// change is a new line with a number, in a manifest, a lock or a pipeline, that names what the tool comes with, or a new
-// version just below a line that names it.
-func (c *comparison) updated(t *Tool) bool {
-	for _, f := range c.files {
-		commands := ci.Is(f.Path) || strings.HasPrefix(path.Base(f.Path), "Makefile")
-		if f.Path == "" || bytes.Equal(f.Before, f.After) || !commands && !change.IsManifest(f.Path) && !change.IsLock(f.Path) {
-			continue
-		}
-		had, above := map[string]bool{}, []string{"", "", ""}
-		for line := range strings.Lines(string(f.Before)) {
-			had[bare(line)] = true
-		}
-		for line := range strings.Lines(string(f.After)) {
-			line = bare(line)
-			named := t.Comes.FindStringIndex(line)
-			switch {
-			case had[line]:
-			case named != nil && strings.ContainsAny(line[named[0]:], "0123456789") && (!commands || pinned.MatchString(line)),
-				numbered.MatchString(line) && slices.ContainsFunc(above, t.Comes.MatchString):
-				return true
-			}
-			above = append(above[1:], line)
-		}
-	}
-	return false
-}
-
-// bare is a line without a comment at its end.
-func bare(line string) string {
-	line, _, _ = strings.Cut(line, " # ")
-	return strings.TrimSpace(line)
-}
-
-var (
-	// pinned matches a version among commands.
-	pinned = regexp.MustCompile(`(?i)@v?\d|version|[:=]\s*["']?v?\d`)
-	// numbered matches a line that is only a version.
-	numbered = regexp.MustCompile(`(?i)^\W*(?:version|rev|channel|tag)\b.*\d`)
-)
 
 // enabled returns the rules that a part's lists and settings enable.
 func (p part) enabled() map[string]bool {
