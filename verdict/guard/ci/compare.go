@@ -234,6 +234,9 @@ func (c *comparison) check(check string, before, after []Run) {
 // hosted are checks that their host can also run through its own settings.
 var hosted = []string{"codeql", "codecov", "coveralls"}
 
+// keyed are checks that need a secret, which pull requests from forks do not get.
+var keyed = append([]string{"sonar", "snyk test"}, hosted...)
+
 // certain lowers the tier to evidence for guessed and hosted checks, and for checks that did not always run.
 func certain(was Run) change.Tier {
 	if was.Guessed || was.Strength < Always || slices.Contains(hosted, was.Check) {
@@ -374,6 +377,13 @@ func (c *comparison) weaker(was, is Run) {
 		c.add(tier, change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
 			was.Check), at)
 	case Sometimes:
+		if is.Inside && !was.Inside {
+			if slices.Contains(keyed, was.Check) {
+				tier = change.Evidence
+			}
+			c.add(tier, change.CI, "not-for-forks", fmt.Sprintf("The check %s no longer runs for pull requests from forks.", was.Check), at)
+			return
+		}
 		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)
 	}
 }
@@ -441,10 +451,18 @@ func (c *comparison) unexplained() change.Tier {
 }
 
 // unreplaced is the tier if one job no longer runs a check and other jobs do. It is certain only if the whole
-// job is gone and no job is new.
+// job is gone, or all its tests without a new command, and no job is new.
 func (c *comparison) unreplaced(was Run) change.Tier {
-	if _, there := c.after.jobs[was.job()]; there || was.Guessed || was.Strength < Always {
+	if _, there := c.after.jobs[was.job()]; there && !c.untested(was) || was.Guessed || was.Strength < Always {
 		return change.Evidence
 	}
 	return c.unexplained()
+}
+
+// untested reports whether a check tests, its job tests nothing any longer, and the job has no new command that may.
+func (c *comparison) untested(was Run) bool {
+	return isTest(was.Check) && !slices.ContainsFunc(c.after.runs, func(r Run) bool { return r.job() == was.job() && isTest(r.Check) }) &&
+		!slices.ContainsFunc(c.after.others, func(r Run) bool {
+			return !slices.ContainsFunc(c.before.others, func(o Run) bool { return o.command() == r.command() })
+		})
 }

@@ -100,6 +100,16 @@ func evaluate(n actionlint.ExprNode, cell Cell) value {
 
 func compare(n *actionlint.CompareOpNode, cell Cell) value {
 	a, b := evaluate(n.Left, cell), evaluate(n.Right, cell)
+	if n.Kind == actionlint.CompareOpNodeKindEq {
+		left, right := dotted(n.Left), dotted(n.Right)
+		ended := strings.HasPrefix(left, "steps.") && (strings.HasSuffix(left, ".outcome") || strings.HasSuffix(left, ".conclusion"))
+		switch foreign := strings.Contains(left+right, ".head.repo."); {
+		case ended && b.text == "success": // nothing is known of what follows a failure
+			return boolean(yes)
+		case cell[fork] != "" && foreign && b.text != "true":
+			return boolean(no)
+		}
+	}
 	if !a.known || !b.known || n.Kind != actionlint.CompareOpNodeKindEq && n.Kind != actionlint.CompareOpNodeKindNotEq {
 		return value{}
 	}
@@ -107,6 +117,17 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 		return boolean(yes)
 	}
 	return boolean(no)
+}
+
+// dotted is the name of a variable, with the objects that it is in.
+func dotted(n actionlint.ExprNode) string {
+	switch n := n.(type) {
+	case *actionlint.ObjectDerefNode:
+		return dotted(n.Receiver) + "." + n.Property
+	case *actionlint.VariableNode:
+		return n.Name
+	}
+	return ""
 }
 
 // variable knows the variables that are the same for all pull requests, and those of the matrix.
@@ -119,6 +140,8 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	switch {
 	case !ok && strings.HasSuffix(name, ".draft"):
 		return text("false")
+	case !ok && strings.HasSuffix(name, ".fork") && cell[fork] != "":
+		return text("true")
 	case !ok:
 		return value{}
 	case of.Name == "github" && name == "event_name":

@@ -95,6 +95,7 @@ func (c *comparison) cases() {
 		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
 			continue
 		}
+		left := slices.Sorted(maps.Keys(is.Computed))
 		if is.Strength == Never {
 			tier := change.Evidence
 			if was.Strength == Always && c.after.pipelines[name].Strength > Never { // by a condition of its own, such as "if: false"
@@ -102,6 +103,11 @@ func (c *comparison) cases() {
 			}
 			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
 				change.Place{Path: name, Line: is.Line, After: is.Name})
+			continue
+		}
+		if i := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 }); i >= 0 && was.Cells[0][dynamic] != "" {
+			c.add(c.unexplained(), change.CI, "fewer-cases", fmt.Sprintf("The job %s leaves out %s now.", was.Name, left[i]),
+				change.Place{Path: name, Line: is.Computed[left[i]], After: left[i]})
 			continue
 		}
 		if len(is.Cells) < len(was.Cells) {

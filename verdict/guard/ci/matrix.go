@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,6 +14,8 @@ import (
 const (
 	// dynamic marks a cell whose values are only known at run time.
 	dynamic = "?"
+	// fork marks a case of a pull request that comes from a fork.
+	fork = "?fork"
 	// maxCells bounds the cases of one matrix; GitHub's own bound is 256.
 	maxCells = 256
 )
@@ -130,14 +133,32 @@ func included(list []Cell, include *doc.Node) []Cell {
 	return list
 }
 
-// moved reports whether the values that a matrix lost were all replaced by later versions.
+// computed returns the entries by which a matrix leaves out cases of an axis that is only known at run time, with their
+// lines.
+func computed(matrix *doc.Node) map[string]int {
+	out := map[string]int{}
+	for _, e := range matrix.Get("exclude").Members() {
+		text, late := []string{}, false
+		for _, item := range e.Items {
+			axis := matrix.Get(item.Key)
+			late = late || axis != nil && axis.Kind == doc.Scalar
+			text = append(text, item.Key+": "+item.Value)
+		}
+		if slices.Sort(text); late {
+			out[strings.Join(text, ", ")] = e.Line
+		}
+	}
+	return out
+}
+
+// moved reports whether each value that a matrix lost was replaced by a later version.
 func moved(before, after []Cell) bool {
 	had, has, any := values(before), values(after), false
 	for key, all := range had {
 		lost := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(has[key], v) })
 		gained := slices.DeleteFunc(slices.Clone(has[key]), func(v string) bool { return slices.Contains(all, v) })
 		for _, old := range lost {
-			if any = true; len(gained) == 0 || slices.ContainsFunc(gained, func(v string) bool { return !later(v, old) }) {
+			if any = true; !slices.ContainsFunc(gained, func(v string) bool { return later(v, old) }) {
 				return false
 			}
 		}
@@ -158,7 +179,8 @@ func values(list []Cell) map[string][]string {
 	return out
 }
 
-var version = regexp.MustCompile(`^([^\d]*)(\d+(?:\.\d+)*)`)
+// version matches a name, a number and the word for what comes before a release.
+var version = regexp.MustCompile(`^([^\d]*?)[\^~<>=v ]*(\d+(?:\.\d+)*)(?:[-.]?([a-z]+))?`)
 
 // later reports whether a value is a later version than another value of the same kind.
 func later(a, b string) bool {
@@ -173,5 +195,5 @@ func later(a, b string) bool {
 		}
 		return out
 	}
-	return slices.Compare(numbers(of[2]), numbers(than[2])) > 0
+	return cmp.Or(slices.Compare(numbers(of[2]), numbers(than[2])), strings.Compare(cmp.Or(of[3], "~"), cmp.Or(than[3], "~"))) > 0
 }

@@ -50,6 +50,8 @@ type Job struct {
 	Line     int
 	Strength Strength // what its conditions allow
 	Cells    []Cell   // at least one
+	// Computed are the cases left out that no cell shows, with their lines.
+	Computed map[string]int
 	Steps    []Step
 	// Environment is what the job is deployed to, "" for nothing.
 	Environment string
@@ -87,6 +89,8 @@ type Run struct {
 	Strength  Strength
 	Args      []string
 	Line      int
+	// Inside says that it runs for no pull request from a fork.
+	Inside bool
 	// Trigger is the line of the pipeline's triggers.
 	Trigger int
 	// Context is the step's context.
@@ -161,9 +165,14 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 				if slices.ContainsFunc(job.Steps[:i], func(s Step) bool { return s.same(step) && s.Strength(cell) >= step.Strength(cell) }) {
 					continue // the same step again checks nothing more
 				}
-				strength := min(p.Strength, job.Strength, step.Strength(cell))
+				strength, inside := min(p.Strength, job.Strength, step.Strength(cell)), false
+				if strength == Sometimes {
+					foreign := maps.Clone(cell)
+					foreign[fork] = "true"
+					inside = step.Strength(foreign) < Sometimes
+				}
 				for _, c := range checks {
-					c.Path, c.Job, c.Trigger, c.Context = name, job.Name, p.Line, step.Context
+					c.Path, c.Job, c.Trigger, c.Context, c.Inside = name, job.Name, p.Line, step.Context, inside
 					if c.Strength = min(c.Strength, strength); len(runs) < maxRuns {
 						runs = append(runs, c)
 					}

@@ -9,7 +9,7 @@ import (
 var (
 	// session matches a session's function, and started a call within one, with its indentation.
 	session = regexp.MustCompile(`(?m)^def (\w+)\((?:session|\w+: *nox\.)`)
-	started  = regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`)
+	started = regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`)
 	// literal matches an argument that is a text.
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
 )
