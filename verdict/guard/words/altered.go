@@ -283,7 +283,7 @@ var preparing = strings.Fields("echo cd git mkdir curl sudo apt apt-get brew cp 
 
 var (
 	// flags matches compilers' flags with which less is checked, strict those that make warnings errors.
-	flags  = regexp.MustCompile(`-Wno-|-fno-|-wd\d`)
+	flags  = regexp.MustCompile(`-Wno-|-fno-|[-/]wd\d`)
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
