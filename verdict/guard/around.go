@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/code"
 	"touchstone/verdict/guard/tools"
@@ -45,11 +46,11 @@ var pipelineDirs = []string{
 	"scripts", "script", "bin", "ci", ".ci", ".github/scripts",
 }
 
-// Surround adds to a change the unchanged files that are needed to judge it: the other pipelines and the
-// scripts that they run, if one of those changed; the configurations that a new one replaces; the code that
-// deleted tests may have tested, and the other tests; and the attributes that mark files as not the
-// repository's own. It reads these files from the base commit of the change. A file that cannot be read is
-// added as [File.Unread].
+// Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts
+// that they run and the manifests at the root, if one of those changed; the configurations that a new one
+// replaces; the code that deleted tests may have tested, and the other tests; and the attributes that mark files
+// as not the repository's own. It reads these files from the base commit of the change. A file that cannot be
+// read is added as [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {
@@ -105,6 +106,7 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
 		a.take(ctx, dir, ci.Examines, maxAround)
 	}
+	a.take(ctx, ".", change.IsManifest, maxAround) // they say which versions are supported
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
 			a.take(ctx, dir, ci.Examines, maxAround)

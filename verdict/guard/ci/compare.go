@@ -424,7 +424,7 @@ func (c *comparison) jobs(before, after []Run) {
 func (c *comparison) elsewhere(job string) bool {
 	before, after := c.before.jobs[job].Cells, c.after.jobs[job].Cells
 	if len(after) < len(before) {
-		return moved(before, after)
+		return c.dropped(before, after)
 	}
 	ran := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {

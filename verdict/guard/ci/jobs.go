@@ -112,7 +112,7 @@ func (c *comparison) cases() {
 		}
 		if len(is.Cells) < len(was.Cells) {
 			tier := c.decided(id)
-			if moved(was.Cells, is.Cells) {
+			if c.dropped(was.Cells, is.Cells) {
 				tier = change.Evidence
 			}
 			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
 )
 
@@ -196,4 +197,42 @@ func later(a, b string) bool {
 		return out
 	}
 	return cmp.Or(slices.Compare(numbers(of[2]), numbers(than[2])), strings.Compare(cmp.Or(of[3], "~"), cmp.Or(than[3], "~"))) > 0
+}
+
+// minimums match, by a part of the name of an axis, the oldest version that a manifest allows.
+var minimums = map[string]*regexp.Regexp{
+	"python": regexp.MustCompile(`(?m)(?:requires-python|python_requires|^python)\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
+	"ruby":   regexp.MustCompile(`required_ruby_version\s*=\s*["'][>=~ ]*(\d[\d.]*)`),
+	"node":   regexp.MustCompile(`"node"\s*:\s*"[>=^~v ]*(\d[\d.]*)`),
+	"go":     regexp.MustCompile(`(?m)^go\s+(\d[\d.]*)`),
+	"rust":   regexp.MustCompile(`(?m)^rust-version\s*=\s*"(\d[\d.]*)`),
+	"php":    regexp.MustCompile(`"php"\s*:\s*"[>=^~ ]*(\d[\d.]*)`),
+	"elixir": regexp.MustCompile(`\belixir:\s*"[>=~ ]*(\d[\d.]*)`),
+	"java":   regexp.MustCompile(`(?:maven\.compiler\.\w+>|jvmToolchain\(|JavaLanguageVersion\.of\()\s*(\d+)`),
+	"sdk":    regexp.MustCompile(`(?m)^\s+sdk:\s*["']?[>=^ ]*(\d[\d.]*)`),
+}
+
+// dropped reports whether the cases that a matrix lost were all of versions that are replaced by later ones, or that
+// manifests at the head no longer allow.
+func (c *comparison) dropped(before, after []Cell) bool {
+	return moved(before, after) || !slices.ContainsFunc(before, func(cell Cell) bool {
+		return !slices.ContainsFunc(after, func(o Cell) bool { return maps.Equal(o, cell) }) && !c.unsupported(cell)
+	})
+}
+
+// unsupported reports whether a case has a version that is older than any that a manifest at the head allows.
+func (c *comparison) unsupported(cell Cell) bool {
+	for axis, value := range cell {
+		for name, minimum := range minimums {
+			if !strings.Contains(strings.ToLower(axis), name) {
+				continue
+			}
+			for _, f := range c.files {
+				if m := minimum.FindSubmatch(f.After); m != nil && change.IsManifest(f.Path) && later(string(m[1]), value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
