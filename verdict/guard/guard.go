@@ -124,7 +124,7 @@ var settings = strings.Fields("*.json *.jsonc *.json5 *.xml *.ini *.conf *.prope
 
 // others are name patterns of files with the same endings that say nothing about builds and checks, or that another
 // project writes.
-var others = strings.Fields("*.md *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml " +
+var others = strings.Fields("*.md noxfile.py *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml " +
 	"gradlew* eng/common/* eng/common/*/* eng/common/*/*/*")
 
 func isBuild(name string) bool {

@@ -31,43 +31,56 @@ func named(patterns []string, name string) bool {
 }
 
 // Brings reports whether a change brings another version of a tool, whose new rules never ran. Such a change has a new
-// line with a number, in a manifest, a lock, a pipeline or a Makefile, that names what the tool comes with, or a new
-// version just below a line that names it.
+// line, in a manifest, a lock, a pipeline or a Makefile, with a version after the name of what the tool comes with, or
+// with a version alone near a line that has the name.
 func Brings(files []File, tool *regexp.Regexp) bool {
 	for _, f := range files {
 		written := path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml" || strings.HasPrefix(path.Base(f.Path), "Makefile")
-		listed := IsManifest(f.Path) || IsLock(f.Path)
-		if !written && !listed || bytes.Equal(f.Before, f.After) {
+		if !written && !IsManifest(f.Path) && !IsLock(f.Path) || bytes.Equal(f.Before, f.After) {
 			continue
 		}
-		had, above := map[string]bool{}, []string{"", "", ""}
-		for line := range strings.Lines(string(f.Before)) {
-			had[bare(line)] = true
+		had := map[string]bool{}
+		for _, line := range bare(f.Before) {
+			had[line] = true
 		}
-		for line := range strings.Lines(string(f.After)) {
-			line = bare(line)
-			named := tool.FindStringIndex(line)
-			switch {
-			case had[line]:
-			case named != nil && strings.ContainsAny(line[named[0]:], "0123456789") && (listed || pinned.MatchString(line)),
-				numbered.MatchString(line) && slices.ContainsFunc(above, tool.MatchString):
+		lines := bare(f.After)
+		for i, line := range lines {
+			near := lines[max(0, i-reach):i]
+			if written { // keys have no order
+				near = lines[max(0, i-reach):min(len(lines), i+reach)]
+			}
+			if !had[line] && (pins(line, tool) || numbered.MatchString(line) && slices.ContainsFunc(near, tool.MatchString)) {
 				return true
 			}
-			above = append(above[1:], line)
 		}
 	}
 	return false
 }
 
-// bare is a line without a comment at its end.
-func bare(line string) string {
-	line, _, _ = strings.Cut(line, " # ")
-	return strings.TrimSpace(line)
+// reach is how many lines away the name is that a version is of.
+const reach = 3
+
+// pins reports whether a line has a version after the name of a tool, unless it is a setting of the tool.
+func pins(line string, tool *regexp.Regexp) bool {
+	return slices.ContainsFunc(tool.FindAllStringIndex(line, -1), func(at []int) bool {
+		return pinned.MatchString(line[at[1]:]) && !strings.HasSuffix(line[:at[0]], "tool.")
+	})
+}
+
+// bare returns the lines of a file without comments.
+func bare(content []byte) (all []string) {
+	for line := range strings.Lines(string(content)) {
+		line, _, _ = strings.Cut(" "+line, " #")
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 var (
-	// pinned matches a version among commands.
-	pinned = regexp.MustCompile(`(?i)@v?\d|version|[:=]\s*["']?v?\d`)
+	// pinned matches a version after a name.
+	pinned = regexp.MustCompile(`(?i)^[\w./-]*["')]*\s*(?:[:,=(@]|\{?\s*version\b\s*[=:]?)*\s*["'({]*[\^~<>=!v@* ]*\d`)
 	// numbered matches a line that is only a version.
 	numbered = regexp.MustCompile(`(?i)^\W*(?:version|rev|channel|tag)\b.*\d`)
 )

@@ -451,18 +451,22 @@ func (c *comparison) unexplained() change.Tier {
 }
 
 // unreplaced is the tier if one job no longer runs a check and other jobs do. It is certain only if the whole
-// job is gone, or all its tests without a new command, and no job is new.
+// job is gone, or only builds what it tested, and no job is new.
 func (c *comparison) unreplaced(was Run) change.Tier {
-	if _, there := c.after.jobs[was.job()]; there && !c.untested(was) || was.Guessed || was.Strength < Always {
+	if _, there := c.after.jobs[was.job()]; there && !c.builds(was) || was.Guessed || was.Strength < Always {
 		return change.Evidence
 	}
 	return c.unexplained()
 }
 
-// untested reports whether a check tests, its job tests nothing any longer, and the job has no new command that may.
-func (c *comparison) untested(was Run) bool {
-	return isTest(was.Check) && !slices.ContainsFunc(c.after.runs, func(r Run) bool { return r.job() == was.job() && isTest(r.Check) }) &&
-		!slices.ContainsFunc(c.after.others, func(r Run) bool {
-			return !slices.ContainsFunc(c.before.others, func(o Run) bool { return o.command() == r.command() })
-		})
+// builds reports whether a job of a check that tests has another check instead, tests nothing any longer, and no job has a
+// new command that may.
+func (c *comparison) builds(was Run) bool {
+	now := ofJob(c.after.runs, was.job())
+	ran := func(runs []Run, r Run) bool {
+		return slices.ContainsFunc(runs, func(o Run) bool { return o.command() == r.command() })
+	}
+	return isTest(was.Check) && slices.ContainsFunc(now, func(r Run) bool { return !ran(c.before.runs, r) }) &&
+		!slices.ContainsFunc(now, func(r Run) bool { return isTest(r.Check) }) &&
+		!slices.ContainsFunc(c.after.others, func(r Run) bool { return !ran(c.before.others, r) })
 }

@@ -201,11 +201,11 @@ func later(a, b string) bool {
 
 // minimums match, by a part of the name of an axis, the oldest version that a manifest allows.
 var minimums = map[string]*regexp.Regexp{
-	"python": regexp.MustCompile(`(?m)(?:requires-python|python_requires|^python)\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
+	"python": regexp.MustCompile(`(?m)(?:requires-python|python_requires|^"?python)"?\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
 	"ruby":   regexp.MustCompile(`required_ruby_version\s*=\s*["'][>=~ ]*(\d[\d.]*)`),
 	"node":   regexp.MustCompile(`"node"\s*:\s*"[>=^~v ]*(\d[\d.]*)`),
 	"go":     regexp.MustCompile(`(?m)^go\s+(\d[\d.]*)`),
-	"rust":   regexp.MustCompile(`(?m)^rust-version\s*=\s*"(\d[\d.]*)`),
+	"rust":   regexp.MustCompile(`(?m)^"?rust-version"?\s*=\s*"(\d[\d.]*)`),
 	"php":    regexp.MustCompile(`"php"\s*:\s*"[>=^~ ]*(\d[\d.]*)`),
 	"elixir": regexp.MustCompile(`\belixir:\s*"[>=~ ]*(\d[\d.]*)`),
 	"java":   regexp.MustCompile(`(?:maven\.compiler\.\w+>|jvmToolchain\(|JavaLanguageVersion\.of\()\s*(\d+)`),

@@ -8,7 +8,7 @@ import (
 
 var (
 	// session matches a session's function, and started a call within one, with its indentation.
-	session = regexp.MustCompile(`(?m)^def (\w+)\((?:session|\w+: *nox\.)`)
+	session = regexp.MustCompile(`(?m)^def (\w+)\(\s*(?:session|\w+: *nox\.)`)
 	started = regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`)
 	// literal matches an argument that is a text.
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
