@@ -123,6 +123,7 @@ var named = map[string]func([]byte) (*Node, error){
 	".nycrc": parseJSON, ".c8rc": parseJSON,
 	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines,
 	".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines,
+	".clang-tidy": parseYAML, ".ansible-lint": parseYAML, ".sqlfluff": parseINI,
 	".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
 }
 

@@ -115,8 +115,10 @@ func (p part) chooses(rule string) bool {
 	return false
 }
 
-// removable distinguishes paths and patterns, which mean files, from the names of rules.
-func removable(text string) bool { return strings.ContainsAny(text, "/\\") }
+// removable distinguishes paths and patterns, which mean files, from the names of rules and addresses.
+func removable(text string) bool {
+	return strings.ContainsAny(text, "/\\") && !strings.Contains(text, "://")
+}
 
 // counts returns how often each element is in the lists of one kind.
 func (t *Tool) counts(lists map[string][]value, w Way) map[string]int {
