@@ -199,17 +199,17 @@ func later(a, b string) bool {
 	return cmp.Or(slices.Compare(numbers(of[2]), numbers(than[2])), strings.Compare(cmp.Or(of[3], "~"), cmp.Or(than[3], "~"))) > 0
 }
 
-// minimums match, by a part of the name of an axis, the oldest version that a manifest allows.
+// minimums match, by parts of the names of axes, the oldest version that a manifest allows.
 var minimums = map[string]*regexp.Regexp{
-	"python": regexp.MustCompile(`(?m)(?:requires-python|python_requires|^"?python)"?\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
-	"ruby":   regexp.MustCompile(`required_ruby_version\s*=\s*["'][>=~ ]*(\d[\d.]*)`),
-	"node":   regexp.MustCompile(`"node"\s*:\s*"[>=^~v ]*(\d[\d.]*)`),
-	"go":     regexp.MustCompile(`(?m)^go\s+(\d[\d.]*)`),
-	"rust":   regexp.MustCompile(`(?m)^"?rust-version"?\s*=\s*"(\d[\d.]*)`),
-	"php":    regexp.MustCompile(`"php"\s*:\s*"[>=^~ ]*(\d[\d.]*)`),
-	"elixir": regexp.MustCompile(`\belixir:\s*"[>=~ ]*(\d[\d.]*)`),
-	"java":   regexp.MustCompile(`(?:maven\.compiler\.\w+>|jvmToolchain\(|JavaLanguageVersion\.of\()\s*(\d+)`),
-	"sdk":    regexp.MustCompile(`(?m)^\s+sdk:\s*["']?[>=^ ]*(\d[\d.]*)`),
+	"python":   regexp.MustCompile(`(?m)(?:requires-python|python_requires|^"?python)"?\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
+	"ruby|rvm": regexp.MustCompile(`required_ruby_version\s*=\s*["'][>=~ ]*(\d[\d.]*)`),
+	"node":     regexp.MustCompile(`"node"\s*:\s*"[>=^~v ]*(\d[\d.]*)`),
+	"go":       regexp.MustCompile(`(?m)^go\s+(\d[\d.]*)`),
+	"rust":     regexp.MustCompile(`(?m)^"?rust-version"?\s*=\s*"(\d[\d.]*)`),
+	"php":      regexp.MustCompile(`"php"\s*:\s*"[>=^~ ]*(\d[\d.]*)`),
+	"elixir":   regexp.MustCompile(`\belixir:\s*"[>=~ ]*(\d[\d.]*)`),
+	"java|jdk": regexp.MustCompile(`(?:maven\.compiler\.\w+>|jvmToolchain\(|JavaLanguageVersion\.of\()\s*(\d+)`),
+	"sdk":      regexp.MustCompile(`(?m)^\s+sdk:\s*["']?[>=^ ]*(\d[\d.]*)`),
 }
 
 // dropped reports whether the cases that a matrix lost were all of versions that are replaced by later ones, or that
@@ -223,14 +223,13 @@ func (c *comparison) dropped(before, after []Cell) bool {
 // unsupported reports whether a case has a version that is older than any that a manifest at the head allows.
 func (c *comparison) unsupported(cell Cell) bool {
 	for axis, value := range cell {
-		for name, minimum := range minimums {
-			if !strings.Contains(strings.ToLower(axis), name) {
-				continue
-			}
-			for _, f := range c.files {
-				if m := minimum.FindSubmatch(f.After); m != nil && change.IsManifest(f.Path) && later(string(m[1]), value) {
-					return true
-				}
+		for names, minimum := range minimums {
+			if slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.Contains(strings.ToLower(axis), name) }) &&
+				slices.ContainsFunc(c.files, func(f change.File) bool {
+					m := minimum.FindSubmatch(f.After)
+					return m != nil && change.IsManifest(f.Path) && later(string(m[1]), value)
+				}) {
+				return true
 			}
 		}
 	}

@@ -109,11 +109,14 @@ func (v value) tier() change.Tier {
 
 func (c *comparison) changed(p *pair, was, is value) {
 	if weaker(was.setting.Way, was.text, is.text) {
-		rule := "weaker"
-		if was.setting.Way <= Ceiling {
+		rule, tier := "weaker", is.tier()
+		switch {
+		case was.setting.Way <= Ceiling:
 			rule = "limit"
+		case was.setting.Way == Grade && c.updated(p.tool):
+			tier = change.Evidence
 		}
-		c.add(p, is.tier(), rule, is, was.key+" = "+was.text, is.key+" = "+is.text,
+		c.add(p, tier, rule, is, was.key+" = "+was.text, is.key+" = "+is.text,
 			fmt.Sprintf("%s turns from %s to %s.", is.key, was.text, is.text))
 	} else if was.setting.Way == On && on(was.text) && !on(is.text) {
 		c.add(p, change.Evidence, "conditional", is, was.key+" = "+was.text, is.key+" = "+is.text,
@@ -230,12 +233,7 @@ func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 // adopts reports whether a tool is new, has another version, or checks more than before anywhere in the
 // change. Something switched off beside that may never have been on.
 func (c *comparison) adopts(t *Tool) bool {
-	newer, known := c.newer[t.Name]
-	if !known {
-		newer = change.Brings(c.files, t.Comes)
-		c.newer[t.Name] = newer
-	}
-	if newer {
+	if c.updated(t) {
 		return true
 	}
 	for _, p := range c.parts {
@@ -244,6 +242,16 @@ func (c *comparison) adopts(t *Tool) bool {
 		}
 	}
 	return false
+}
+
+// updated reports whether the change brings another version of a tool.
+func (c *comparison) updated(t *Tool) bool {
+	newer, known := c.newer[t.Name]
+	if !known {
+		newer = change.Brings(c.files, t.Comes)
+		c.newer[t.Name] = newer
+	}
+	return newer
 }
 
 // othersCheckMore reports whether another tool checks more than before. It may check what this tool no longer
