@@ -41,7 +41,7 @@ func Brings(files []File, tool *regexp.Regexp) bool {
 		}
 		had := map[string]bool{}
 		for _, line := range bare(f.Before) {
-			had[line] = true
+			had[unquoted.Replace(line)] = true
 		}
 		lines := bare(f.After)
 		for i, line := range lines {
@@ -49,7 +49,7 @@ func Brings(files []File, tool *regexp.Regexp) bool {
 			if written { // keys have no order
 				near = lines[max(0, i-reach):min(len(lines), i+reach)]
 			}
-			if !had[line] && (pins(line, tool) || numbered.MatchString(line) && slices.ContainsFunc(near, tool.MatchString)) {
+			if !had[unquoted.Replace(line)] && (pins(line, tool) || numbered.MatchString(line) && slices.ContainsFunc(near, tool.MatchString)) {
 				return true
 			}
 		}
@@ -66,6 +66,9 @@ func pins(line string, tool *regexp.Regexp) bool {
 		return pinned.MatchString(line[at[1]:]) && !strings.HasSuffix(line[:at[0]], "tool.")
 	})
 }
+
+// unquoted removes what is no part of a name or a version.
+var unquoted = strings.NewReplacer(`"`, "", "'", "", " ", "")
 
 // bare returns the lines of a file without comments.
 func bare(content []byte) (all []string) {
