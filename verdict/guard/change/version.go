@@ -36,7 +36,8 @@ func named(patterns []string, name string) bool {
 func Brings(files []File, tool *regexp.Regexp) bool {
 	for _, f := range files {
 		written := path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml" || strings.HasPrefix(path.Base(f.Path), "Makefile")
-		if !written && !IsManifest(f.Path) && !IsLock(f.Path) || bytes.Equal(f.Before, f.After) {
+		oldest := path.Base(f.Path) == "Cargo.toml" // it names the oldest toolchain, not the one that runs
+		if !written && !IsManifest(f.Path) && !IsLock(f.Path) || oldest || bytes.Equal(f.Before, f.After) {
 			continue
 		}
 		had := map[string]bool{}
