@@ -42,6 +42,11 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 	if err != nil {
 		return MergeResult{}, fmt.Errorf("merge %.12s: %w", sha, err)
 	}
+	if sha == t.req.Base && before == t.req.Head {
+		if met, err := t.meet(ctx); err == nil && slices.Equal(met.bases, []string{sha}) {
+			return MergeResult{UpToDate: true}, nil
+		}
+	}
 	err = t.git.Run(ctx, gitcmd.Command{Env: id.environ(), Args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
 		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
 	if err == nil {
