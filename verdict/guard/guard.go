@@ -166,11 +166,10 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			continue
 		}
 		if f.Path == "" {
-			replaced := slices.ContainsFunc(files, func(o File) bool {
-				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path)
-			})
 			hidden := strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
-			if !replaced && (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) {
+			if (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) && !slices.ContainsFunc(files, func(o File) bool {
+				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) // it takes its place
+			}) {
 				altered[kindOf(f.OldPath)] = append(altered[kindOf(f.OldPath)], change.Place{Path: f.OldPath, Before: "the whole file"})
 			}
 			continue
