@@ -30,6 +30,7 @@
 //	November 27, 21          24    4,800    21     7         6      8              0
 //	November 27, 22          24    4,800    25    16         7      2              1
 //	November 27, 23          24    4,800    29    11        14      4              2
+//	November 27, 24          24    4,800    29    16         8      5              2
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -55,10 +56,11 @@
 //	21         137    80    10
 //	22          73    53    11
 //	23         115    99    18
+//	24         121   106    20
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 23. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 24. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -84,7 +86,14 @@
 // of its 34 holds are held. Evidence is 70 lines for 100 changes by people, and 10 of 674 changes by bots have any.
 // 29 of its changes carry binary files, seven of them TRUE; texts.csv has at most eight of each change's places.
 // Since then, in tests, two FALSE ones are no longer held and ten are new, six TRUE and four ARGUABLE in the view of
-// those who made the rules. All 13 of its holds about tests are held.
+// those who made the rules, and in pipelines and settings three FALSE and four ARGUABLE ones are no longer held and 15
+// are new, all but one TRUE. All its 34 holds are held.
+//
+// Set 24 was run once, with the rules as set 23 left them, and by as many people as set 23. It misses both goals for the
+// held changes: 55 % TRUE, 83 % TRUE or ARGUABLE. 88 % of its lowerings are seen, 18 of its 46 holds are held. 23 of 4,506
+// changes by people are held (0.5 %). Of 294 by bots six are, all of which put a skip on tests that a bot takes for flaky,
+// and all TRUE. Evidence is 98 lines for 100 changes by people, and 8 of the bots' changes have any. 21 of its changes
+// carry binary files.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
@@ -142,7 +151,8 @@
 // The rule that selected set 23 was written before any of it was fetched, run or looked at: two repositories of
 // each of twelve languages, in no earlier set; one that could not be had was replaced by the first spare of its
 // line. From each the last 200 first-parent commits; every held change is labelled, and none was left out
-// afterwards. Its repositories are the last 24 of ranges.csv.
+// afterwards. The rule of set 24 says the same; its repositories are the last 24 of ranges.csv, those of set 23 the 24
+// before.
 //
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
