@@ -178,10 +178,17 @@ func (c *comparison) fresh(p *pair, is value) {
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	if unknown || beside || elsewhere || within || c.adopts(p.tool) {
+	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
+}
+
+// commanded reports whether a command of the change loses the option that has the same name as a setting.
+func (c *comparison) commanded(key string) bool {
+	return slices.ContainsFunc(c.files, func(f change.File) bool {
+		return change.File{Before: f.After, After: f.Before}.Gains("--" + base(key))
+	})
 }
 
 // offAbove reports whether what a key belongs to was off as a whole, so that nothing in it can be milder now.
