@@ -22,53 +22,24 @@ var (
 		`\([^()]*\)` +
 		`|\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)|^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$`)
 	// quiet matches flags that turn off a compiler's warning, and loud those that turn on warnings.
-	quiet = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+`)
-	loud  = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
-	// listed matches the name of a test's source in a list of what is compiled.
-	listed = regexp.MustCompile(`(?i)[\w.+-]*test[\w.+-]*\.(?:c|cc|cpp|cxx|m|mm|cu|f90|rs)\b`)
-	glob   = regexp.MustCompile(`\bGLOB(?:_RECURSE)?\b|\bglob\(`)
+	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+`)
+	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
+	comment = regexp.MustCompile(`#.*`)
 )
 
-// built finds warnings of a compiler that a build turns off for all that it compiles, and tests' sources that are there
-// and are no longer compiled.
+// built finds warnings of a compiler that a build turns off for all that it compiles.
 func built(files []change.File) (found []change.Finding) {
-	had, has, gone := map[string]int{}, map[string]int{}, map[string]bool{}
-	var builds []change.File
 	for _, f := range files {
-		if f.OldPath != f.Path {
-			gone[path.Base(f.OldPath)] = true
-		}
-		if slices.ContainsFunc(buildFiles, func(p string) bool { return Fits(p, f.Name()) }) && string(f.Before) != string(f.After) {
-			builds = append(builds, f)
-			for _, name := range listed.FindAllString(uncommented(f.Before), -1) {
-				had[name]++
-			}
-			for _, name := range listed.FindAllString(uncommented(f.After), -1) {
-				has[name]++
-			}
-		}
-	}
-	for _, f := range builds {
-		before, after := uncommented(f.Before), uncommented(f.After)
-		if f.Path == "" || f.OldPath == "" || slices.ContainsFunc(foreign, func(p string) bool { return strings.Contains(path.Dir(f.Path), p) }) {
+		if f.Path == "" || f.OldPath == "" || !slices.ContainsFunc(buildFiles, func(p string) bool { return Fits(p, f.Name()) }) ||
+			slices.ContainsFunc(foreign, func(p string) bool { return strings.Contains(path.Dir(f.Path), p) }) {
 			continue
 		}
-		say := func(text, rule, why string, kind change.Kind, at change.Place) {
-			at.Path, at.Line = f.Path, 1+strings.Count(text[:strings.Index(text, at.Before+at.After)], "\n")
-			found = append(found, change.Finding{Tier: change.Hold, Kind: kind, Rule: "build/" + rule, Why: why, Place: at})
-		}
+		before, after := comment.ReplaceAllString(string(f.Before), ""), comment.ReplaceAllString(string(f.After), "")
 		flags := strings.Join(overall.FindAllString(after, -1), "\n")
 		if i := fresh(quiet, flags, before); i != "" && fresh(loud, flags, before) == "" {
-			say(after, "warning-off", fmt.Sprintf("The compiler no longer warns of what %s stands for.", i), change.Strictness,
-				change.Place{After: i})
-		}
-		replaced := len(glob.FindAllString(after, -1)) > len(glob.FindAllString(before, -1))
-		for _, name := range listed.FindAllString(before, -1) {
-			if has[name] == 0 && had[name] > 0 && !gone[name] && !replaced && fresh(listed, after, before) == "" {
-				had[name] = 0
-				say(before, "test-not-built", fmt.Sprintf("The test %s is there, and is no longer compiled.", name), change.Test,
-					change.Place{Before: name})
-			}
+			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warning-off",
+				Why:   fmt.Sprintf("The compiler no longer warns of what %s stands for.", i),
+				Place: change.Place{Path: f.Path, Line: 1 + strings.Count(after[:strings.Index(after, i)], "\n"), After: i}})
 		}
 	}
 	return found
@@ -82,16 +53,4 @@ func fresh(pattern *regexp.Regexp, text, other string) string {
 		return ""
 	}
 	return all[i]
-}
-
-// uncommented is a text with its lines and without their comments.
-func uncommented(content []byte) string {
-	var out strings.Builder
-	for line := range strings.Lines(string(content)) {
-		text, _, comment := strings.Cut(line, "#")
-		if out.WriteString(text); comment {
-			out.WriteString("\n")
-		}
-	}
-	return out.String()
 }
