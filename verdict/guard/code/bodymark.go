@@ -152,7 +152,7 @@ type condition struct {
 	at   int
 }
 
-var conditional = set("if elif else unless except rescue catch case guard")
+var conditional = set("if elif elseif else unless except rescue catch case guard")
 
 // conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
 // it.

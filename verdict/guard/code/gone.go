@@ -143,7 +143,7 @@ func (s *side) comments(u *unit) bool {
 	}
 	see := func(text string) {
 		_, behind, found := strings.Cut(text, u.name)
-		named = named || found && (behind == "" || strings.ContainsRune("(\"'`:\n", rune(behind[0])))
+		named = named || found && (behind == "" || strings.ContainsRune("(\"'`:\n", rune(behind[0])) || strings.HasPrefix(behind, " = "))
 		asserts = asserts || !slices.ContainsFunc(first, func(w string) bool { return !strings.Contains(text, w) })
 	}
 	for _, n := range s.notes {
