@@ -20,17 +20,18 @@ var skipCalls = map[string]map[string]string{
 	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
 	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
-	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "cl_skip": "", "skip": "", "g_test_skip": "", "TEST_IGNORE": "",
-		"TEST_IGNORE_MESSAGE": ""},
+	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "cl_skip": "", "skip": "", "skipping": "",
+		"g_test_skip": "", "TEST_IGNORE": "", "TEST_IGNORE_MESSAGE": ""},
 	"Scala": {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": "", "skipped": ""},
 	"Dart":  {"markTestSkipped": "*"},
+	"shell": {"skip": "", "requires": ""}, "PowerShell": {"Set-ItResult": "*"},
 }
 
 // failing are the calls that expect a failure, asking the calls whose argument is a condition.
 var (
 	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed")
 	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume That " +
-		"importorskip")
+		"importorskip requires")
 )
 
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.
@@ -38,7 +39,9 @@ var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_
 
 // bodyMarks reads what a function does in its body to skip or end a test.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
+	skipped := map[int32]bool{} // the blocks that skip the test: a return there belongs to that
 	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
+		skipped[s.outer[i]] = skipped[s.outer[i]] || e == skips
 		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
 			s.of(int(s.tokens[start-1].mate)-1) == "if" {
 			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
@@ -52,7 +55,8 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		t, args := s.of(i), i+2
 		receivers, known := names[t]
 		switch {
-		case known && s.receiver(i, receivers) && (s.calls(i) || s.lang.python || s.lang.name == "Scala" && s.endsHere(i)):
+		case known && s.receiver(i, receivers) && (s.calls(i) || s.commands[i] || s.lang.python || s.lang.dashes ||
+			s.lang.name == "Scala" && s.endsHere(i)):
 			e, cond := skips, ""
 			if around := s.conditionsAt(i, u.body); len(around) > 0 {
 				cond = around[0].text
@@ -65,6 +69,8 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 			if asking[t] && s.of(i+1) == "(" {
 				cond = t + " " + s.arguments(i+1)
+			} else if asking[t] && s.lang.shell {
+				cond = s.lineOf(i)
 			} else if s.lang.name == "JavaScript" && s.kindOf(args) != text && s.of(args) != ")" {
 				cond = s.arguments(i + 1)
 			}
@@ -77,13 +83,17 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 				cond = ""
 			}
 			add(skips, cond, i)
-		case s.skipHelper(i), s.skippers[t] && s.of(i+1) == "(" && i >= u.body:
+		case s.skipHelper(i), s.skippers[t] && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
 			cond := t
+			if s.commands[i] {
+				cond = s.lineOf(i)
+			}
 			if s.of(i+1) == "(" {
 				cond += " " + s.canonical(i+2, int(s.tokens[i+1].mate))
 			}
 			add(skips, cond, i)
-		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i):
+		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i) &&
+			!(skipped[s.outer[i]] && s.lang.layout == braces):
 			if start := u.start(); i == start {
 				add(leaves, "", i)
 			} else if around := s.conditionsAt(i, u.body); len(around) > 0 && around[0].at == start {
@@ -120,7 +130,7 @@ func (s *side) endsHere(i int) bool {
 // skipHelper reports whether a statement calls a function whose name says that it skips.
 func (s *side) skipHelper(i int) bool {
 	t, method := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->"
-	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby && !s.commands[i] || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
 	rest, ok := strings.CutPrefix(strings.Replace(strings.ToLower(t[:1])+t[1:], "omit", "skip", 1), "skip")
@@ -157,6 +167,14 @@ var conditional = set("if elif elseif else unless except rescue catch case guard
 // conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
 // it.
 func (s *side) conditionsAt(i, from int) (out []condition) {
+	if s.lang.shell {
+		for _, g := range slices.Backward(s.branches) {
+			if from <= g.from && g.from <= i && i < g.to {
+				out = append(out, condition{g.cond, g.from})
+			}
+		}
+		return out
+	}
 	if s.lang.layout == braces {
 		for open, levels := i, 0; open >= from && levels < maxDepth; open, levels = int(s.outer[open]), levels+1 {
 			for n := open - 1; n >= max(from, open-60); n-- {

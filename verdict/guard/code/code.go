@@ -2,10 +2,11 @@
 // which suppressions it adds for tools.
 //
 // The tables in language.go cut a file into tokens, so that strings and comments are never code, and its
-// definitions and tests become units; go/parser reads Go. The units of base and head are paired once, over
-// all files, and each rule examines pairs: gone.go the tests without a partner, skip.go the marks that a test
-// gained, weaker.go its assertions. suppression.go examines comments and annotations. changed.go names once what
-// existing tests say otherwise and none of these rules reads. A certain finding is a hold; all others are evidence.
+// definitions and tests become units; go/parser reads Go, and mvdan.cc/sh the tests of Bats. The units of base
+// and head are paired once, over all files, and each rule examines pairs: gone.go the tests without a partner,
+// skip.go the marks that a test gained, weaker.go its assertions. suppression.go examines comments and annotations.
+// changed.go names once what existing tests say otherwise and none of these rules reads. A certain finding is a
+// hold; all others are evidence.
 package code
 
 import (

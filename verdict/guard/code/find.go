@@ -53,6 +53,9 @@ var callers = set("Deno RSpec QUnit")
 
 // titled reads a call's arguments from a token on: the name, the body and the end of a unit.
 func (f *finder) titled(u *unit, n int) bool {
+	if f.lang.dashes {
+		return f.block(u, n)
+	}
 	parens := f.of(n) == "("
 	if parens && f.tokens[n].mate < 0 || !parens && f.lang.layout != ends {
 		return false

@@ -35,6 +35,7 @@ type language struct {
 	// preprocessor says that lines which begin with "#" are for a preprocessor.
 	preprocessor              bool
 	python, ruby, rust, shell bool
+	dashes                    bool // "-" joins words, and begins the options of commands, as in PowerShell
 
 	// How units and tests are defined.
 	newlines bool            // a statement may end with its line
@@ -112,6 +113,7 @@ var languages = func() map[string]*language {
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
 			tests: plainC,
 			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
+				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
 				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
@@ -124,6 +126,11 @@ var languages = func() map[string]*language {
 			quotes: []quote{tripled.with("#{"), tripled1, long.with("#{"), single}},
 		{name: "shell sh bash bats", line: hash, newlines: true, shell: true,
 			quotes: []quote{long, {open: `'`, close: `'`, raw: true, lines: true}}},
+		{name: "PowerShell tests.ps1", line: hash, block: "<#", newlines: true, dollar: true, dashes: true,
+			quotes: []quote{{open: `@"`, close: "\n\"@", raw: true, lines: true}, {open: `@'`, close: "\n'@", raw: true, lines: true},
+				{open: `"`, close: `"`, raw: true, doubled: true, lines: true, code: "$("},
+				{open: `'`, close: `'`, raw: true, doubled: true, lines: true}},
+			calls: set("It it"), groups: set("Describe describe Context context")},
 	} {
 		l.define = definitions
 		names := strings.Fields(l.name)
@@ -136,14 +143,21 @@ var languages = func() map[string]*language {
 }()
 
 // languageOf returns the language of a file by its name, or nil.
-func languageOf(name string) *language { return languages[strings.ToLower(path.Ext(name))] }
+func languageOf(name string) *language {
+	ext := strings.ToLower(path.Ext(name))
+	if ext == ".ps1" { // Pester takes the files whose names end in .Tests.ps1
+		name = strings.ToLower(name)
+		ext = path.Ext(strings.TrimSuffix(name, ext)) + ext
+	}
+	return languages[ext]
+}
 
 // testPaths match the names by which runners and people recognize test files. They decide whether tests are
 // gone, so data and helpers of tests do not count. To the guidelines they do: see guidelines/names.go.
 var testPaths = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest|fuzz)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
-	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$`),
+	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$|\.bats$`),
 }
 
 // isTestPath reports whether a file of this name usually holds tests.

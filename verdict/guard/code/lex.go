@@ -254,6 +254,9 @@ func blockEnd(rest, closing string) int {
 
 func (l *lexer) blockComment(rest string) int {
 	open, closing := l.lang.block, "*/"
+	if open == "<#" {
+		closing = "#>"
+	}
 	if !l.lang.nested {
 		if i := strings.Index(rest[len(open):], closing); i >= 0 {
 			return i + len(open) + len(closing)
@@ -279,7 +282,8 @@ func (l *lexer) blockComment(rest string) int {
 
 func (l *lexer) word() {
 	end := l.at + 1
-	for end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar) {
+	for end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar ||
+		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$') {
 		end++
 	}
 	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {

@@ -70,7 +70,7 @@ func (l *lexer) scan(at int, q quote, depth int) (int, bool) {
 			if end := l.embedded(i+len(q.code), depth+1, q.lines); end > 0 {
 				i = end
 			}
-		case c == '\\' && !q.raw:
+		case c == '\\' && !q.raw, c == '`' && q.code == "$(":
 			i++
 		case c == q.close[0] && strings.HasPrefix(l.text[i:], q.close):
 			if q.doubled && strings.HasPrefix(l.text[i+len(q.close):], q.close) {

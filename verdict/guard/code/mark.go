@@ -289,6 +289,16 @@ func (s *side) option(u *unit, i int) {
 		u.add(e, "", i)
 		return
 	}
+	if s.lang.dashes && s.of(i-1) == "-" && options[strings.ToLower(s.of(i))] == skips { // Pester: It "…" -Skip:$condition
+		cond := ""
+		if s.of(i+1) == ":" && s.of(i+2) != "$true" {
+			cond = "if " + s.plain(i+2, max(i+2, int(s.tokens[i+2].mate))+1)
+		}
+		if cond != "if $false" {
+			u.add(skips, cond, i)
+		}
+		return
+	}
 	if s.lang.name == "Kotlin" && s.of(i) == "enabled" && s.of(i+1) == "=" && s.of(i+2) == "false" { // Kotest
 		u.add(skips, "", i)
 		return

@@ -61,11 +61,11 @@ func named(prefix string) func(*unit) bool {
 
 // setUps are the names of functions, annotations and blocks that run before tests, in lower case without "_".
 var setUps = set("setup setupclass setupmodule setupmethod setuptestcase setupwitherror setuptest setupsuite setuptestsuite setupall " +
-	"asyncsetup asyncsetupclass before beforeeach beforeall beforeclass beforetest beforemethod beforesuite beforespec " +
+	"setupfile asyncsetup asyncsetupclass before beforeeach beforeall beforeclass beforetest beforemethod beforesuite beforespec " +
 	"onetimesetup testfixturesetup testinitialize classinitialize")
 
 // setUpBlocks are those of them that are calls with a block.
-var setUpBlocks = set("before beforeEach beforeAll beforeTest beforeSpec setup suiteSetup")
+var setUpBlocks = set("before beforeEach beforeAll BeforeEach BeforeAll beforeTest beforeSpec setup suiteSetup")
 
 // setsUp reports whether a function of a test file runs before tests.
 func (u *unit) setsUp() bool {

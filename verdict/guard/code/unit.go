@@ -76,13 +76,16 @@ func (u *unit) within(r role) bool {
 // side is one side of a changed file.
 type side struct {
 	*source
-	path    string
-	other   *side // the same file on the other side of the change, nil if there is none
-	units   []*unit
-	guards  []guard          // the conditions of the preprocessor
-	tests   bool             // its name is that of a test file
-	marks   []mark           // marks on all tests of the file
-	aliases map[string]alias // in a script
+	path   string
+	other  *side // the same file on the other side of the change, nil if there is none
+	units  []*unit
+	guards []guard // the conditions of the preprocessor
+	// commands are the tokens that begin a command of a shell, branches what such commands run under a condition.
+	commands map[int]bool
+	branches []guard
+	tests    bool             // its name is that of a test file
+	marks    []mark           // marks on all tests of the file
+	aliases  map[string]alias // in a script
 	// skippers are functions that skip the test that calls them, leavers functions that may end without
 	// having done anything.
 	skippers, leavers map[string]bool
@@ -113,7 +116,9 @@ func parse(name string, content []byte, lang *language) *side {
 		f.each(f.ended)
 	case lang.layout == indent:
 		f.each(f.indented)
-	case !lang.shell:
+	case lang.shell:
+		f.bats()
+	default:
 		if s.aliases = map[string]alias{}; lang.name == "JavaScript" {
 			f.aliased()
 		}
