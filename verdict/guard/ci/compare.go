@@ -112,6 +112,7 @@ func Compare(files []change.File) []change.Finding {
 	}
 	c.options()
 	c.commented()
+	c.gates()
 	c.cases()
 	c.commands()
 	c.pipelines()

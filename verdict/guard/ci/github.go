@@ -149,6 +149,9 @@ func githubJob(root, j *doc.Node) Job {
 		job.Steps = append(job.Steps, step)
 	}
 	return job
+	if job.Judged = judged(j, job.Steps); j.Get("if") == nil {
+		job.Needs = j.Get("needs").Strings()
+	}
 }
 
 // steering are variables that tell checks what to examine or when to give up.

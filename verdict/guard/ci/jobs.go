@@ -144,11 +144,13 @@ func (c *comparison) decided(id string) change.Tier {
 }
 
 // decides reports whether a script of a job ends with a failure by its own decision, or compiles the code.
-func (j Job) decides() bool {
-	return slices.ContainsFunc(j.Steps, func(step Step) bool {
-		commands, _ := shell.Parse(step.Script, step.Options)
-		return slices.ContainsFunc(commands, func(c shell.Command) bool {
-			return len(c.Args) > 1 && (c.Args[0] == "exit" && c.Args[1] != "0" || c.Builds())
-		})
+func (j Job) decides() bool { return slices.ContainsFunc(j.Steps, Step.decides) }
+
+// decides reports whether the step's script does.
+func (s Step) decides() bool {
+	commands, _ := shell.Parse(s.Script, s.Options)
+	return slices.ContainsFunc(commands, func(c shell.Command) bool {
+		compares := c.Args[0] == "test" || c.Args[0] == "[" || c.Args[0] == "jq" && contains(c.Args, "-e", "--exit-status")
+		return len(c.Args) > 1 && (c.Args[0] == "exit" && c.Args[1] != "0" || compares && !c.Lost || c.Builds())
 	})
 }

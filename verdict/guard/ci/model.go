@@ -58,6 +58,8 @@ type Job struct {
 	// Calls is the path of a pipeline or template that the job runs, and Inputs are its inputs.
 	Calls  string
 	Inputs map[string]string
+	// Needs are the jobs without whose success it does not run, and Judged those whose failure makes it fail.
+	Needs, Judged []string
 }
 
 // Cell is one case of a matrix: the values of its axes.
