@@ -20,7 +20,7 @@ var actions = map[string]string{
 	"super-linter/super-linter": "super-linter", "github/super-linter": "super-linter",
 	"davidanson/markdownlint-cli2-action": "markdownlint-cli2", "ludeeus/action-shellcheck": "shellcheck",
 	"hadolint/hadolint-action": "hadolint", "bufbuild/buf-lint-action": "buf lint", "bufbuild/buf-breaking-action": "buf breaking",
-	"golang/govulncheck-action":   "govulncheck",
+	"golang/govulncheck-action": "govulncheck", "invertase/github-action-dart-analyzer": "dart analyze",
 	"dominikh/staticcheck-action": "staticcheck", "obi1kenobi/cargo-semver-checks-action": "cargo semver-checks",
 	"codecov/codecov-action": "codecov", "coverallsapp/github-action": "coveralls",
 	"re-actors/alls-green": "alls-green", "sonarsource/": "sonar",

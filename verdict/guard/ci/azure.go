@@ -95,8 +95,8 @@ func inputs(all map[string]string, prefix string, parameters *doc.Node) {
 }
 
 func azureStep(s *doc.Node) Step {
-	step := Step{Line: s.Line, Uses: s.Text("task"), With: map[string]string{}, Dir: s.Text("workingDirectory"),
-		Strength: fixed(azureStrength(s))}
+	step := Step{Name: s.Text("displayName"), MayFail: s.Text("continueOnError"), Line: s.Line, Uses: s.Text("task"),
+		With: map[string]string{}, Dir: s.Text("workingDirectory"), Strength: fixed(azureStrength(s))}
 	for _, w := range s.Get("inputs").Members() {
 		step.With[w.Key] = w.Value
 	}

@@ -46,6 +46,9 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 	matrix := func(rest string) string {
 		return job("    strategy:\n      matrix:\n" + rest + "    steps:\n      - run: go test ./...\n")
 	}
+	matrixed := func(axes, steps string) string {
+		return job("    strategy:\n      matrix:\n" + axes + "    steps:\n" + steps)
+	}
 	decides := func(versions string) string {
 		return job("    strategy: {matrix: {v: " + versions + "}}\n    steps:\n      - run: |\n          if [ -e left ]; then exit 1; fi\n")
 	}
@@ -74,6 +77,46 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			job("    steps:\n      # - run: go test ./...\n      - run: go test -short ./...\n"), "evidence ci/command-changed:7"},
 		"containers up in its place": {job("    steps:\n      - run: go test ./...\n"),
 			job("    steps:\n      - run: docker compose up\n"), "hold ci/check-gone:6"},
+		"a check of its own that is a comment": {
+			job("    steps:\n      - run: ./up\n      - run: |\n          if grep -q '^x' go.mod; then exit 1; fi\n"),
+			job("    steps:\n      - run: ./up\n      #- run: |\n      #    if grep -q '^x' go.mod; then exit 1; fi\n"), "hold ci/commented-out:7"},
+		"a case that is a comment": {
+			job("    strategy:\n      matrix:\n        c:\n          - name: linux\n          - name: 'windows'\n" +
+				"    steps:\n      - run: ${{ matrix.c.run }}\n      - run: ./x\n"),
+			job("    strategy:\n      matrix:\n        c:\n          - name: linux\n          # - name: 'windows'\n" +
+				"    steps:\n      - run: ${{ matrix.c.run }}\n      - run: ./x\n"), "hold ci/commented-out:3"},
+		"a comment in a matrix that is another one": {
+			job("    strategy:\n      matrix:\n        v:\n          - a\n          - b\n          - c\n    steps:\n      - run: ./x\n"),
+			job("    strategy:\n      matrix:\n        v:\n          - d\n          # - b\n    steps:\n      - run: ./x\n"),
+			"evidence ci/fewer-cases:3"},
+		"a case that may fail and is a comment": {
+			job("    strategy:\n      matrix:\n        v:\n          - a\n          - b\n" +
+				"    continue-on-error: ${{ matrix.v == 'b' }}\n    steps:\n      - run: ./x\n"),
+			job("    strategy:\n      matrix:\n        v:\n          - a\n          # - b\n" +
+				"    continue-on-error: ${{ matrix.v == 'b' }}\n    steps:\n      - run: ./x\n"), "evidence ci/fewer-cases:3"},
+		"a test by its step's name that may fail in one case": {
+			matrixed("        v: ['', dev]\n", "      - name: integration test\n        run: ./all\n"),
+			matrixed("        v: ['', dev]\n", "      - name: integration test\n"+
+				"        continue-on-error: ${{ matrix.v != '' }}\n        run: ./all\n"),
+			"hold ci/cannot-fail:11"},
+		"a test by its step's name that runs in one case": {
+			matrixed("        v: ['', dev]\n", "      - name: integration test\n        run: ./all\n"),
+			matrixed("        v: ['', dev]\n", "      - name: integration test\n        if: matrix.v == ''\n        run: ./all\n"), ""},
+		"a step of another name that may fail": {
+			job("    steps:\n      - name: tell\n        run: ./all\n"),
+			job("    steps:\n      - name: tell\n        run: ./all\n        continue-on-error: true\n"), ""},
+		"skipped where the text says so": {test,
+			job("    if: github.event_name != 'pull_request' || !contains(github.event.pull_request.body, '[skip]')\n" +
+				"    steps:\n      - run: go test ./...\n"), "hold ci/if-asked:7"},
+		"run where the title says so": {test,
+			job("    if: startsWith(github.event.pull_request.title, 'test')\n    steps:\n      - run: go test ./...\n"), "hold ci/if-asked:7"},
+		"run where a label says so": {test,
+			job("    if: contains(github.event.pull_request.labels.*.name, 'test')\n    steps:\n      - run: go test ./...\n"),
+			"evidence ci/conditional:7"},
+		"the latest gone is no test gone": {job("    steps:\n      - run: ./a\n") + "  latest:\n    steps:\n      - run: ./b\n",
+			job("    steps:\n      - run: ./a\n"), ""},
+		"the tests of melos gone": {job("    steps:\n      - run: melos test\n      - run: melos bootstrap\n"),
+			job("    steps:\n      - run: melos bootstrap\n"), "hold ci/check-gone:6"},
 		"one version of rake's may fail": {strings.Replace(matrix("        v: [1, 2]\n"), "go test ./...", "bundle exec rake", 1),
 			strings.Replace(matrix("        v: [1, 2]\n"), "run: go test ./...",
 				"run: bundle exec rake\n        continue-on-error: ${{ matrix.v == 2 }}", 1), "hold ci/fewer-cases:9"},

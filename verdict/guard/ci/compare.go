@@ -350,6 +350,7 @@ func isTest(check string) bool {
 	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
 		return false
 	}
+	check = strings.ReplaceAll(check, "latest", "")
 	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "mvn", "gradle"},
 		func(word string) bool { return strings.Contains(check, word) })
 }
@@ -383,6 +384,10 @@ func (c *comparison) weaker(was, is Run) {
 				tier = change.Evidence
 			}
 			c.add(tier, change.CI, "not-for-forks", fmt.Sprintf("The check %s no longer runs for pull requests from forks.", was.Check), at)
+			return
+		}
+		if is.Asked && !was.Asked {
+			c.add(tier, change.CI, "if-asked", fmt.Sprintf("The text of a pull request decides whether the check %s runs.", was.Check), at)
 			return
 		}
 		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)

@@ -170,6 +170,9 @@ func call(n *actionlint.FuncCallNode, cell Cell) value {
 	case "startswith", "contains":
 		if len(n.Args) == 2 {
 			a, b := evaluate(n.Args[0], cell), evaluate(n.Args[1], cell)
+			if of := strings.TrimPrefix(dotted(n.Args[0]), "github.event.pull_request."); cell[says] != "" && (of == "body" || of == "title") {
+				return text(cell[says])
+			}
 			if a.known && b.known {
 				found := strings.Contains(strings.ToLower(a.text), strings.ToLower(b.text))
 				if strings.EqualFold(n.Callee, "startswith") {

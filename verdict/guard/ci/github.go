@@ -124,7 +124,8 @@ func githubJob(root, j *doc.Node) Job {
 	checkout := ""
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
 	for _, s := range j.Get("steps").Members() {
-		step := Step{Line: s.Line, Uses: s.Text("uses"), With: map[string]string{}, Dir: cmp.Or(s.Text("working-directory"), dir)}
+		step := Step{Name: s.Text("name"), MayFail: s.Text("continue-on-error") + j.Text("continue-on-error"), Line: s.Line,
+			Uses: s.Text("uses"), With: map[string]string{}, Dir: cmp.Or(s.Text("working-directory"), dir)}
 		for _, w := range s.Get("with").Members() {
 			step.With[w.Key] = w.Value
 		}
@@ -148,10 +149,10 @@ func githubJob(root, j *doc.Node) Job {
 		step.Context = strings.TrimSpace(step.Context + " " + checkout)
 		job.Steps = append(job.Steps, step)
 	}
-	return job
 	if job.Judged = judged(j, job.Steps); j.Get("if") == nil {
 		job.Needs = j.Get("needs").Strings()
 	}
+	return job
 }
 
 // steering are variables that tell checks what to examine or when to give up.

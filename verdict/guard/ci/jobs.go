@@ -22,29 +22,46 @@ func (c *comparison) pipelines() {
 	}
 }
 
-// commented holds jobs that ran for each pull request, and commands of their checks, that are comments of their
-// pipeline now. Nothing else in the change explains that.
+// commented holds jobs that ran for each pull request, their cases, and commands of their checks, that are comments of
+// their pipeline now. Nothing else in the change explains that.
 func (c *comparison) commented() {
 	for _, f := range c.files {
+		quotes := strings.NewReplacer(`"`, "", "'", "")
 		lines := func(content []byte) (all []string) {
 			for line := range strings.Lines(string(content)) {
 				if text := strings.TrimSpace(line); strings.HasPrefix(text, "#") {
-					all = append(all, strings.TrimLeft(text, "# -"))
+					all = append(all, quotes.Replace(strings.TrimLeft(text, "# -")))
 				}
 			}
 			return all
 		}
 		before, after := lines(f.Before), lines(f.After)
-		turned := func(text string) bool { return slices.Contains(after, text) && !slices.Contains(before, text) }
+		turned := func(text string) bool {
+			text = quotes.Replace(strings.TrimSpace(text))
+			return slices.Contains(after, text) && !slices.Contains(before, text)
+		}
 		hold := func(what, name string, line int) {
 			c.add(change.Hold, change.CI, "commented-out", fmt.Sprintf("The %s %s is a comment now.", what, name),
 				change.Place{Path: f.Path, Line: line, Before: name})
 		}
 		for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 			was, name := c.before.jobs[id], strings.TrimPrefix(id, f.Path+"\x00")
-			_, there := c.after.jobs[id]
+			is, there := c.after.jobs[id]
 			if !there && was.Strength == Always && name != id && turned(name+":") && len(c.after.jobs) < len(c.before.jobs) {
 				hold("job", name, was.Line)
+			}
+			if !there || was.Strength < Always || name == id {
+				continue
+			}
+			for _, step := range was.Steps {
+				lines := strings.Split(strings.TrimSpace(step.Script), "\n")
+				stays := func(line string) bool { return !turned(line) && !turned("run: "+line) }
+				if step.decides() && !slices.ContainsFunc(lines, stays) && len(is.Steps) < len(was.Steps) {
+					hold("check", lines[0], step.Line)
+				}
+			}
+			if value := was.lost(is, turned); value != "" && len(is.Cells) < len(was.Cells) && !c.dropped(was.Cells, is.Cells) {
+				hold("case", value, is.Line)
 			}
 		}
 		for _, was := range c.before.runs {
@@ -55,6 +72,21 @@ func (c *comparison) commented() {
 			}
 		}
 	}
+}
+
+// lost is a value of an axis of which all values that its cases lost turned, if the cases could fail the job; "" for none.
+func (j Job) lost(now Job, turned func(string) bool) string {
+	had, has := values(slices.DeleteFunc(slices.Clone(j.Cells), func(cell Cell) bool {
+		return !slices.ContainsFunc(j.Steps, func(s Step) bool { return s.Strength(cell) >= Sometimes })
+	})), values(now.Cells)
+	for _, axis := range slices.Sorted(maps.Keys(had)) {
+		key := axis[strings.LastIndexByte(axis, '.')+1:] + ": "
+		gone := slices.DeleteFunc(had[axis], func(v string) bool { return slices.Contains(has[axis], v) })
+		if len(gone) > 0 && !slices.ContainsFunc(gone, func(v string) bool { return v == "" || !turned(v) && !turned(key+v) }) {
+			return key + gone[0]
+		}
+	}
+	return ""
 }
 
 // off is an input that tells a called workflow to do less: one that was true, or one that is false now.

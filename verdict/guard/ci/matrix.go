@@ -17,6 +17,8 @@ const (
 	dynamic = "?"
 	// fork marks a case of a pull request that comes from a fork.
 	fork = "?fork"
+	// says is, in a case of a pull request, whether its text has every word or none.
+	says = "?says"
 	// maxCells bounds the cases of one matrix; GitHub's own bound is 256.
 	maxCells = 256
 )

@@ -67,7 +67,9 @@ type Cell map[string]string
 
 // Step is a script, or a named action.
 type Step struct {
-	Line int
+	// MayFail is what says whether its failure fails the job.
+	Name, MayFail string
+	Line          int
 	// Script is what its shell runs; ScriptLine is the line before the script's first line.
 	Script     string
 	ScriptLine int
@@ -86,13 +88,15 @@ type Step struct {
 // known check.
 type Run struct {
 	Path, Job string
+	Step      Step // that it belongs to
 	Check     string
 	Guessed   bool
 	Strength  Strength
 	Args      []string
 	Line      int
-	// Inside says that it runs for no pull request from a fork.
-	Inside bool
+	// Inside says that it runs for no pull request from a fork, and Asked that the text of a pull request decides whether it
+	// runs.
+	Inside, Asked bool
 	// Trigger is the line of the pipeline's triggers.
 	Trigger int
 	// Context is the step's context.
@@ -167,14 +171,18 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 				if slices.ContainsFunc(job.Steps[:i], func(s Step) bool { return s.same(step) && s.Strength(cell) >= step.Strength(cell) }) {
 					continue // the same step again checks nothing more
 				}
-				strength, inside := min(p.Strength, job.Strength, step.Strength(cell)), false
-				if strength == Sometimes {
-					foreign := maps.Clone(cell)
-					foreign[fork] = "true"
-					inside = step.Strength(foreign) < Sometimes
+				strength := min(p.Strength, job.Strength, step.Strength(cell))
+				not := func(marker, value string) bool {
+					if strength != Sometimes {
+						return false
+					}
+					one := maps.Clone(cell)
+					one[marker] = value
+					return step.Strength(one) < Sometimes
 				}
+				inside, asked := not(fork, "true"), not(says, "true") || not(says, "false")
 				for _, c := range checks {
-					c.Path, c.Job, c.Trigger, c.Context, c.Inside = name, job.Name, p.Line, step.Context, inside
+					c.Path, c.Job, c.Step, c.Trigger, c.Context, c.Inside, c.Asked = name, job.Name, step, p.Line, step.Context, inside, asked
 					if c.Strength = min(c.Strength, strength); len(runs) < maxRuns {
 						runs = append(runs, c)
 					}

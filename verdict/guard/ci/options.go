@@ -105,6 +105,13 @@ func (c *comparison) commands() {
 		return slices.ContainsFunc(runs, func(o Run) bool { return o.command() == r.command() })
 	}
 	for _, was := range c.before.others {
+		if isTest(strings.ToLower(was.Step.Name)) && c.after.jobs[was.job()].Strength >= Sometimes {
+			had, now := like(c.before.others, was), like(c.after.others, was)
+			if can := count(now, Sometimes); len(now) >= len(had) && now[0].Step.MayFail != was.Step.MayFail && can < count(had, Sometimes) {
+				c.add(c.unexplained(), change.CI, "cannot-fail", fmt.Sprintf("The step %s can fail the change in %d of %d cases.", was.Step.Name,
+					can, len(now)), change.Place{Path: was.Path, Line: now[0].Line, After: was.command()})
+			}
+		}
 		if was.Strength == Never || ran(c.after.others, was) || ran(c.after.runs, was) ||
 			slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == was.Path }) {
 			continue
@@ -120,6 +127,11 @@ func (c *comparison) commands() {
 				change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()})
 		}
 	}
+}
+
+// like returns the runs of the same command in the same job and step.
+func like(runs []Run, r Run) []Run {
+	return slices.DeleteFunc(ofJob(runs, r.job()), func(o Run) bool { return o.Step.Name != r.Step.Name || o.command() != r.command() })
 }
 
 var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)

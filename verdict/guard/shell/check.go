@@ -62,7 +62,7 @@ var tools = map[string][]string{
 
 // runners are programs that run a target or script by its name.
 var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn",
-	"mvnw", "gradle", "gradlew", "sbt", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon"}
+	"mvnw", "gradle", "gradlew", "sbt", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon", "melos"}
 
 // wrappers are programs that run the command after them, with the number of words that belong to the wrapper.
 var wrappers = map[string]int{
