@@ -14,7 +14,8 @@ var (
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
 )
 
-// nox reads the sessions of a noxfile, see https://nox.thea.codes/en/stable/config.html: each call of session.run in the function of a session is a command.
+// nox reads the sessions of a noxfile: each call of session.run in the function of a session is a command. See
+// https://nox.thea.codes/en/stable/config.html.
 func (p *Project) nox(dir, text string) {
 	sessions := session.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range sessions {
