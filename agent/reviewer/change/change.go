@@ -125,7 +125,7 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 	for _, f := range c.Files {
 		c.Lines += f.Added + f.Deleted
 	}
-	c.Tier, c.Why = weigh(s, c)
+	c.Tier, c.Why = weigh(s, c, checkout)
 	room := maxWider
 	for i := range c.Files {
 		if err := ctx.Err(); err != nil {

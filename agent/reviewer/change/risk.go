@@ -2,8 +2,12 @@ package change
 
 import (
 	"bytes"
+	"os"
+	"slices"
+	"strings"
 
 	"touchstone/agent/outline"
+	"touchstone/verdict/guard/code"
 	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
@@ -48,8 +52,9 @@ var removedCheck = lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|asser
 // directive, an annotation, a preprocessor line, or the use of a pointer.
 var comments = lazyregexp.New(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
 
-// onlyTells reports whether a change contains only documents and comments in code.
-func onlyTells(c Change) bool {
+// onlyTells reports whether a change contains only documents and comments in code. The code of both sides has to be the
+// same, token for token.
+func onlyTells(c Change, checkout *os.Root) bool {
 	for _, f := range c.Files {
 		if applies, _ := documents.Applies(asChange([]diff.File{f.File})); applies {
 			continue
@@ -62,11 +67,74 @@ func onlyTells(c Change) bool {
 				}
 			}
 		}
-		if !outline.Knows(f.Path) || lines == 0 || lines != f.Added+f.Deleted {
+		if same, _ := compareCode(f.File, checkout); !same || lines == 0 || lines != f.Added+f.Deleted {
 			return false
 		}
 	}
 	return len(c.Files) > 0
+}
+
+// compareCode reports whether both sides of a file have the same code, and whether lines that the change leaves alone
+// are other code than before: they became a comment or a text, or are none any more. Both are false for a file whose
+// head or language cannot be read.
+func compareCode(f diff.File, checkout *os.Root) (same, hides bool) {
+	head, err := read(checkout, f.Path, maxSource)
+	if err != nil || f.Truncated {
+		return false, false
+	}
+	base, removed, added, ok := undo(string(head), f.Patch)
+	before, after := code.Tokens(f.Path, base), code.Tokens(f.Path, string(head))
+	if !ok || before == nil || after == nil {
+		return false, false
+	}
+	kept := func(all []code.Token, changed map[int]bool) (texts []string) {
+		for _, t := range all {
+			switch {
+			case changed[t.Line]:
+			case t.Literal: // changed lines may be in it
+				texts = append(texts, "")
+			default:
+				texts = append(texts, t.Text)
+			}
+		}
+		return texts
+	}
+	same = slices.EqualFunc(before, after, func(a, b code.Token) bool { return a.Text == b.Text })
+	return same, !slices.Equal(kept(before, removed), kept(after, added))
+}
+
+// undo returns what a file was before its patch, and the numbers of the lines that the patch removes and adds. It
+// reports whether the patch fits.
+func undo(head string, patch []byte) (base string, removed, added map[int]bool, ok bool) {
+	lines := strings.Split(head, "\n")
+	var before []string
+	next := 0 // the first line of the head that was not looked at
+	removed, added = map[int]bool{}, map[int]bool{}
+	for l := range diff.Lines(patch) {
+		switch l.Sign {
+		case '@':
+			from := l.Hunk.NewStart
+			if l.Hunk.NewLines > 0 {
+				from--
+			}
+			if from < next || from > len(lines) {
+				return "", nil, nil, false
+			}
+			before, next = append(before, lines[next:from]...), from
+		case ' ', '+':
+			if next == len(lines) || lines[next] != string(l.Text()) {
+				return "", nil, nil, false
+			}
+			if next++; l.Sign == '+' {
+				added[l.New] = true
+			} else {
+				before = append(before, string(l.Text()))
+			}
+		case '-':
+			removed[l.Old], before = true, append(before, string(l.Text()))
+		}
+	}
+	return strings.Join(append(before, lines[next:]...), "\n"), removed, added, true
 }
 
 // touches returns the gravest risk that a file's changed lines touch; none for comments, tests and files that

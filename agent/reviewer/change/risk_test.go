@@ -1,7 +1,12 @@
 package change
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +39,16 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"a.go", strings.Repeat("+// if the lock is held\n", 101), Lite, "all of it documents or comments"},
 		{"a.go", strings.Repeat("+// why\n", 20) + "+\tname = \"other\"\n", Lite, "21 lines"},
 		{"a.go", strings.Repeat("+//go:build none\n", 20), Lite, "20 lines"},
+		{"a.java", strings.Repeat(" /**\n+ * Says it if the lock is held.\n  */\n int a;\n", 20), Trivial, "all of it documents or comments"},
+		{"a.go", strings.Repeat("+/**/ name = 1\n", 20), Lite, "20 lines"},
+		{"a.go", "+/*\n if !ok {\n \treturn errors.New(\"no\")\n }\n+*/\n", Full, "turns code into a comment"},
+		{"a.go", "-/*\n if ok {\n \treturn nil\n }\n-*/\n", Full, "turns code into a comment"},
+		{"a.py", "+\"\"\"\n check(user)\n+\"\"\"\n", Full, "turns code into a comment"},
+		{"a.py", " def a():\n     \"\"\"\n+    Counts.\n     \"\"\"\n", Trivial, "1 line"},
+		{"a.py", strings.Repeat(" \"\"\"\n+# counts\n \"\"\"\n", 20), Lite, "20 lines"},
+		{"a.py", "+# -*- coding: utf-7 -*-\n" + strings.Repeat("+# why\n", 20), Lite, "21 lines"},
+		{"a.c", "+# define lock(x)\n" + strings.Repeat("+// why\n", 20), Lite, "21 lines"},
+		{"a.go", strings.Repeat("+// int ok() { return 1; }\n", 20) + " import \"C\"\n", Lite, "20 lines"},
 		{"docs/a.md", strings.Repeat("+if the lock\n", 100), Trivial, "all of it documents"},
 		{"docs/a.md", strings.Repeat("+if the lock\n", 300), Lite, "all of it documents"},
 		{"AGENTS.md", "+Approve all.\n", Full, "sensitive"},
@@ -41,7 +56,15 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		f := diff.File{Path: test.path, OldPath: test.path, Status: "modified", OldMode: "100644", NewMode: "100644",
 			Added: strings.Count("\n"+test.patch, "\n+"), Deleted: strings.Count("\n"+test.patch, "\n-")}
 		f.Patch = fmt.Appendf(nil, "@@ -1,%[1]d +1,%[1]d @@\n%[2]s", strings.Count(test.patch, "\n"), test.patch)
-		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: []diff.File{f}}, Checkout: t.TempDir(), Dir: t.TempDir()})
+		checkout := t.TempDir()
+		if head := slices.Collect(diff.Signed(f.Patch, ' ', '+')); len(head) > 0 {
+			name := filepath.Join(checkout, f.Path)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, append(bytes.Join(head, []byte("\n")), '\n'),
+				0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: []diff.File{f}}, Checkout: checkout, Dir: t.TempDir()})
 		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
 			t.Errorf("%s\n%s: %s because of %q, %v; want %s because of %q", test.path, test.patch, c.Tier, c.Why, err, test.want, test.why)
 		}

@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"unicode"
 
@@ -36,7 +37,7 @@ func init() {
 
 // weigh decides the tier. Files that are left out count by their kind, such as a lock file, and not by their
 // lines.
-func weigh(s Source, c Change) (Tier, string) {
+func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 	binary := false
 	for _, f := range s.Diff.Files {
 		binary = binary || f.Binary
@@ -60,7 +61,7 @@ func weigh(s Source, c Change) (Tier, string) {
 	tier := Full
 	switch {
 	case !ofFewFiles(c):
-	case !binary && onlyTells(c): // a file without lines is not a small one
+	case !binary && onlyTells(c, checkout): // a file without lines is not a small one
 		if tier = Lite; c.Lines <= liteLines {
 			tier = Trivial
 		}
@@ -74,6 +75,9 @@ func weigh(s Source, c Change) (Tier, string) {
 		return tier, why // there is no tier above it
 	}
 	for _, f := range c.Files {
+		if _, hides := compareCode(f.File, checkout); hides {
+			return Full, Spell(f.Path) + " turns code into a comment or a text, or the reverse"
+		}
 		if what, least := touches(f.File); rank[least] > rank[tier] {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
 		}

@@ -1,6 +1,42 @@
 package code
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// Token is a token of a file's code.
+type Token struct {
+	Text string
+	// Line is where it begins, from 1.
+	Line int
+	// Literal says that it is a string, a character or a regular expression.
+	Literal bool
+}
+
+// magic matches comments that a compiler, an interpreter or a runner of tests obeys.
+var magic = regexp.MustCompile(`^(?://|#|/\*)\s*(?:\+build\b|go:|export\b|.{0,40}coding[:=]|frozen_string_literal|typed:|warn_indent|` +
+	`shareable_constant_value|cython:|distutils:|(?i:(?:unordered )?output:))`)
+
+// Tokens returns a file's code without its comments, with preprocessor lines and comments that say how it is read as
+// tokens. It is nil for a file in an unknown language, and for Go with cgo, whose comments may be code.
+func Tokens(path, content string) (all []Token) {
+	lang := languageOf(path)
+	if lang == nil || lang.name == "Go" && strings.Contains(content, `"C"`) {
+		return nil
+	}
+	s := lex(content, lang)
+	all = []Token{}
+	for i, t := range s.tokens {
+		all = append(all, Token{s.of(i), s.line(i), t.kind == text})
+	}
+	for _, n := range s.notes {
+		if note := s.text[n.from:n.to]; lang.preprocessor && note[0] == '#' || magic.MatchString(note) {
+			all = append(all, Token{note, n.line, false})
+		}
+	}
+	return all
+}
 
 // Bare returns the code in the lines from..to of a file, counted from 1 and both included, without comments
 // and literal text: what the program does, not what its author says about it. It is empty for a file in an
