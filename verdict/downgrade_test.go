@@ -52,23 +52,15 @@ func talkedAway(t *testing.T, g Grounds, line string) bool {
 	return seen
 }
 
-// Of the defects that a review talks away, nearly only those in the form of a finding are seen: the floors are what the
-// code sees of each file. Lists of words that see more of them do not tell them from refutations. Words that saw 31 and
-// 26 of the two files blocked 13 of 20 refutations that were written later against those words, and stricter ones, with
-// 19 and 19, still 9 of 12. Both sets of refutations now stand in the files of refuted candidates.
-func TestDowngradesAreSeen(t *testing.T) {
+// Of the defects that a review talks away, only those in the form of a finding are seen: 1 of the 45 in downgrades.txt, and
+// none of the 45 in downgrades-heldout.txt. Lists of words that see more of them do not tell them from refutations. Words
+// that saw 31 and 26 of the two files blocked 13 of 20 refutations that were written later against those words, and
+// stricter ones, with 19 and 19, still 9 of 12. Both sets of refutations now stand in the files of refuted candidates.
+func TestADowngradeInTheFormOfAFindingIsSeen(t *testing.T) {
 	g := narrated(t)
-	for name, floor := range map[string]int{"downgrades.txt": 1, "downgrades-heldout.txt": 0} {
-		all, seen := sentences(t, name), 0
-		for _, line := range all {
-			if talkedAway(t, g, line) {
-				seen++
-			}
-		}
-		t.Logf("%s: %d of %d seen", name, seen, len(all))
-		if seen < floor || len(all) < 45 {
-			t.Errorf("%s: %d of %d seen, want at least %d of 45", name, seen, len(all), floor)
-		}
+	seen := slices.DeleteFunc(sentences(t, "downgrades.txt"), func(line string) bool { return !talkedAway(t, g, line) })
+	if len(seen) == 0 {
+		t.Error("no finding that is talked away is seen")
 	}
 }
 
