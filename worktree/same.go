@@ -116,6 +116,14 @@ func (r repo) sameChange(ctx context.Context, reviewed, now Squash) (bool, error
 	if then.Base == now.Base {
 		return then.Tree == now.Tree, nil
 	}
+	// Below, lines are compared wherever they stand: the reviewed head has to make the same of the new base as well.
+	again, err := r.squash(ctx, now.Base, reviewed.Head)
+	if errors.Is(err, errMissing) || errors.Is(err, ErrUnmergeable) {
+		return false, nil
+	}
+	if err != nil || again.Tree != now.Tree {
+		return false, err
+	}
 	before, err := r.changes(ctx, then)
 	if err != nil {
 		return false, err

@@ -11,6 +11,11 @@ func TestSameChange(t *testing.T) {
 	middle := func(text string) string {
 		return "one\n" + strings.Repeat("same\n", 10) + text + strings.Repeat("same\n", 9) + "end\n"
 	}
+	checked := func(first, second string) string {
+		around := strings.Repeat("\tsame\n", 5)
+		return strings.Repeat("x\n", 20) + "func first\n" + around + first + around + strings.Repeat("y\n", 20) + "func second\n" + around + second +
+			around
+	}
 	for name, tc := range map[string]struct {
 		then func(h history) // before the review, on topic
 		now  func(h history) // after it
@@ -63,6 +68,22 @@ func TestSameChange(t *testing.T) {
 		"a file with the same lines at another place": {now: func(h history) {
 			h.on("topic", func() { h.git("mv", "topic.txt", "moved.txt") })
 		}},
+		"the same lines in another function, in a file that the base touched": {
+			then: func(h history) {
+				h.on("main", func() { h.write("b.txt", checked("\tcheck\n", "\tcheck\n")) })
+				h.git("rebase", "-q", "main", "topic")
+				h.on("topic", func() { h.write("b.txt", checked("", "\tcheck\n")) })
+			},
+			now: func(h history) {
+				topic := h.git("show", "topic:topic.txt") + "\n"
+				h.on("main", func() { h.write("b.txt", "first\n"+checked("\tcheck\n", "\tcheck\n")) })
+				h.git("checkout", "-q", "-B", "topic", "main")
+				h.on("topic", func() {
+					h.write("topic.txt", topic)
+					h.write("b.txt", "first\n"+checked("\tcheck\n", ""))
+				})
+			},
+		},
 		"another content": {now: func(h history) { h.on("topic", func() { h.write("topic.txt", "hello!\n") }) }},
 	} {
 		t.Run(name, func(t *testing.T) {
