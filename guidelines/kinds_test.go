@@ -24,9 +24,9 @@ func TestKindsByName(t *testing.T) {
 			src/main/java/com/acme/App.java src/main/java/com/acme/RetrySpec.java src/commonMain/kotlin/LoadTest.kt src/main/kotlin/App.kt src/Latest.java src/lib.rs src/Program.cs Views/Home.cshtml index.php lib/app.ex
 			Sources/App.swift main.c src/parser.cpp app.vue templates/mail.html styles/site.scss queries/report.sql analysis.ipynb
 			Makefile CMakeLists.txt cmake/x.cmake BUILD.bazel tools.bzl Rakefile Justfile scripts/release.sh bin/run deploy.ps1 infra/policy.rego
-			agent/githubsim/spec/spec.go src/contest.go attestation/sign.go new.language x.unknown webpack.config.js manifest.kt greatest.py protest/main.go`,
+			agent/githubsim/spec/spec.go src/contest.go src/latest/a.go src/attestation/sign.go attestation/sign.go new.language x.unknown webpack.config.js manifest.kt greatest.py protest/main.go`,
 		"code tests": `hub_test.go src/app.test.ts src/app.spec.jsx components/__tests__/a.tsx test_app.py app_test.py tests/helpers.py conftest.py polls/tests.py
-			src/test/java/com/acme/AppTest.java src/integrationTest/kotlin/X.kt lib/AppTests.swift src/UserServiceIT.java spec/models/user_spec.rb spec/spec_helper.rb
+			src/test/java/com/acme/AppTest.java src/integrationTest/kotlin/X.kt src/commonTest/a.kt src/testFixtures/java/X.java lib/AppTests.swift src/UserServiceIT.java spec/models/user_spec.rb spec/spec_helper.rb
 			test/app_test.exs tests/it.rs Acme.App.Tests/Foo.cs Acme.UnitTests/FooTests.cs src/FooTest.php e2e/login.ts cypress/e2e/a.js testdata/script/a.txtar agent/testdata/x.txtar
 			features/login.feature app/src/androidTest/A.kt widget_test.dart TestApp.java pkg/testdata/input.go AppSpec.scala playwright.config.ts user.cy.ts`,
 		"tests": `testdata/golden.txt testdata/page.golden tests/fixtures/a.csv src/__snapshots__/a.snap tests/data.json fixtures/users.yml ` +

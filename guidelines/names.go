@@ -15,7 +15,9 @@ var (
 	testDirs = inside(
 		`tests?`, `__tests__`, `__mocks__`, `__snapshots__`, `testdata`, `test-data`, `fixtures?`, `__fixtures__`, `testfixtures`, `goldens?`,
 		`e2e`, `cypress`, `integration-tests?`, `androidtest`,
-		`src/[^/]*test[^/]*`, // Gradle and Maven: src/test, src/integrationTest
+		// Gradle and Maven: src/test, src/integrationTest, src/testFixtures; and no src/latest
+		`src/(?:unit|int|it|integration|func|functional|acceptance|smoke|e2e|api|ui|perf|performance|component|contract|system|shared|common`+
+			`|android|jvm|js|wasm\w*|native|ios\w*|macos\w*|linux\w*|apple|web|desktop)?[_-]?tests?(?:fixtures|debug|release|utils?|kotlin|java)?`,
 		`[^/]+\.(?:unit|integration|functional|e2e)?tests?`, // .NET: Acme.App.Tests
 	)
 	testNames = named(

@@ -52,26 +52,42 @@ var removedCheck = lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|unless|guard|asser
 // directive, an annotation, a preprocessor line, or the use of a pointer.
 var comments = lazyregexp.New(`^\s*(?://(?:[\s/!]|$)|#(?:\s|$)|/\*|\*(?:[\s/]|$)|--\s)`)
 
-// onlyTells reports whether a change contains only documents and comments in code. The code of both sides has to be the
-// same, token for token.
-func onlyTells(c Change, checkout *os.Root) bool {
-	for _, f := range c.Files {
-		if applies, _ := documents.Applies(asChange([]diff.File{f.File})); applies {
-			continue
-		}
-		lines := 0
-		for _, sign := range []byte{'-', '+'} {
-			for line := range diff.Signed(f.Patch, sign) {
-				if lines++; !comments.Match(line) && len(bytes.TrimSpace(line)) > 0 {
-					return false
-				}
+// plainComments are the names of code whose comments can be told by their lines alone. In others, text that goes on over lines
+// can look like a comment and run: heredocs, templates, markup.
+var plainComments = lazyregexp.New(`\.(?:go|java|kts?|cs|rs|swift|ts|mts|cts|c|cc|cpp|cxx|h|hh|hpp|py|scala|dart)$`)
+
+// odd matches what ends a comment for a compiler, joins it with the next line, or makes it say how the file is read.
+var odd = lazyregexp.New(`[\\\r\x00\x0b\x0c\x85]|\x{2028}|\x{2029}|\?\?/|coding[:=]|@jsx|__PURE__|///?\s*<|# ///`)
+
+// prose matches the names of documents that are read and not run.
+var prose = lazyregexp.New(`(?i)\.(?:md|markdown|rst|adoc)$|(?:^|/)(?:licen[cs]e|notice|copying|authors)[^/.]*$`)
+
+// tells reports whether a file's change is of a document, under both of its names, or of comments only: the code of both
+// sides has to be the same, token for token.
+func tells(f diff.File, checkout *os.Root) bool {
+	documented := func(name string) bool {
+		f.Path, f.OldPath = name, name
+		applies, _ := documents.Applies(asChange([]diff.File{f}))
+		return applies && prose.MatchString(name)
+	}
+	if documented(f.Path) && documented(f.OldPath) {
+		return true
+	}
+	lines := 0
+	for _, sign := range []byte{'-', '+'} {
+		for line := range diff.Signed(f.Patch, sign) {
+			if lines++; (!comments.Match(line) || odd.Match(line)) && len(bytes.TrimSpace(line)) > 0 {
+				return false
 			}
 		}
-		if same, _ := compareCode(f.File, checkout); !same || lines == 0 || lines != f.Added+f.Deleted {
-			return false
-		}
 	}
-	return len(c.Files) > 0
+	same, _ := compareCode(f, checkout)
+	return same && f.Path == f.OldPath && plainComments.MatchString(f.Path) && lines > 0 && lines == f.Added+f.Deleted
+}
+
+// onlyTells reports whether a change contains only documents and comments in code.
+func onlyTells(c Change, checkout *os.Root) bool {
+	return len(c.Files) > 0 && !slices.ContainsFunc(c.Files, func(f File) bool { return !tells(f.File, checkout) })
 }
 
 // compareCode reports whether both sides of a file have the same code, and whether lines that the change leaves alone
@@ -137,6 +153,14 @@ func undo(head string, patch []byte) (base string, removed, added map[int]bool, 
 	return strings.Join(append(before, lines[next:]...), "\n"), removed, added, true
 }
 
+var (
+	// runs matches a line with something behind a comment that ends in it.
+	runs = lazyregexp.New(`\*/\s*[^\s*/]`)
+	// pointers are the names of code in which "*" at the beginning of a line can be a pointer, and "#" a preprocessor line.
+	pointers    = lazyregexp.New(`\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm)$`)
+	lineComment = lazyregexp.New(`^\s*//`)
+)
+
 // touches returns the gravest risk that a file's changed lines touch; none for comments, tests and files that
 // are not code.
 func touches(f diff.File) (what string, tier Tier) {
@@ -146,7 +170,8 @@ func touches(f diff.File) (what string, tier Tier) {
 	tier = Trivial
 	for _, sign := range []byte{'-', '+'} {
 		for line := range diff.Signed(f.Patch, sign) {
-			if len(line) > maxRow || comments.Match(line) || len(bytes.TrimSpace(line)) == 0 {
+			if len(line) > maxRow || comments.Match(line) && !runs.Match(line) && (!pointers.MatchString(f.Path) || lineComment.Match(line)) ||
+				len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
 			if sign == '-' && removedCheck.Match(line) && !bytes.Contains(f.Patch, append([]byte("\n+"), line...)) {
