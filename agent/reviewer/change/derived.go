@@ -30,6 +30,8 @@ var (
 	naming = lazyregexp.New(`[\w@./-]+`)
 	// remark matches a line that has no meaning to a program.
 	remark = lazyregexp.New(`^\s*(?://|/\*|\*|--|;|#\s|<!--|$)`)
+	// remarks matches a comment of a manifest, up to the line's end.
+	remarks = lazyregexp.New(`(?:^|\s)(?:#|//).*`)
 )
 
 // goFiles are the files that all change with a vendored Go module (https://go.dev/ref/mod#vendoring).
@@ -93,6 +95,9 @@ func gather(files []diff.File) evidence {
 func versioned(f diff.File) map[string]bool {
 	words := map[string]bool{}
 	for line := range changedLines(f.Patch) {
+		if path.Base(f.Path) != "modules.txt" { // Go's comments there say the versions
+			line = []byte(remarks.ReplaceAllString(string(line), ""))
+		}
 		if !bytes.ContainsAny(line, "0123456789") {
 			continue
 		}
@@ -158,6 +163,9 @@ func (e evidence) minifies(f diff.File, checkout *os.Root) bool {
 		}
 	}
 	for line := range diff.Signed(f.Patch, '+') {
+		if bytes.Contains(line, []byte(`\x`)) || bytes.Contains(line, []byte(`\u`)) { // letters of a word can be written so
+			return false
+		}
 		for _, word := range telling.FindAll(line, -1) {
 			if !known[string(word)] {
 				return false

@@ -62,6 +62,11 @@ func isLock(f diff.File, format *lazyregexp.Regexp, checkout *os.Root) bool {
 			return false
 		}
 	}
+	for line := range diff.Signed(f.Patch, '+') {
+		if elsewhere.Match(line) {
+			return false
+		}
+	}
 	added, gone := hosts(f.Patch, '+'), hosts(f.Patch, '-')
 	if len(added) == 0 {
 		return true
@@ -79,6 +84,9 @@ func isLock(f diff.File, format *lazyregexp.Regexp, checkout *os.Root) bool {
 	}
 	return true
 }
+
+// elsewhere matches an address whose host countHosts does not see: it is escaped, or has a short form of git.
+var elsewhere = lazyregexp.New(`\\[/ux]|\bgit@|\w@[\w-]+\.[\w.-]+:[a-zA-Z~/]|(?i:\b(?:github|gitlab|bitbucket|gist):[\w.-])`)
 
 // maxLock is the maximum size of a lock file that is left out, in bytes.
 const maxLock = 32 << 20
