@@ -1,6 +1,7 @@
 package change
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -315,9 +316,17 @@ func TestTier(t *testing.T) {
 		{some(1, 1, ".touchstone/guidelines/a.md"), Full, "sensitive"},
 		{some(1, 1, "docs/CODEOWNERS"), Full, "sensitive"},
 		{some(1, 1, "ledger/book.go"), Full, "sensitive by the repository's configuration: ledger/book.go"},
+		{[]diff.File{{Path: "a.md", OldMode: "100644", NewMode: "120000", Status: "type-changed", Added: 1}}, Lite, "becomes a link"},
 		{[]diff.File{{Path: "lib", NewMode: "160000", Submodule: true}}, Full, "lib is a submodule"},
 	} {
-		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: test.files}, Checkout: t.TempDir(), Dir: t.TempDir(),
+		checkout := t.TempDir()
+		for _, f := range test.files {
+			name := filepath.Join(checkout, f.Path)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("package a\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := Understand(t.Context(), Source{Diff: diff.Diff{Files: test.files}, Checkout: checkout, Dir: t.TempDir(),
 			Sensitive: scope("ledger/**")})
 		if err != nil || c.Tier != test.want || !strings.Contains(c.Why, test.why) {
 			t.Errorf("%s: %s because of %q, %v; want %s because of %q", test.files[0].Path, c.Tier, c.Why, err, test.want, test.why)

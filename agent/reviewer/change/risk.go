@@ -70,6 +70,9 @@ func tells(f diff.File, checkout *os.Root) bool {
 		applies, _ := documents.Applies(asChange([]diff.File{f}))
 		return applies && prose.MatchString(name)
 	}
+	if changesMode(f) {
+		return false
+	}
 	if documented(f.Path) && documented(f.OldPath) {
 		return true
 	}
@@ -81,8 +84,7 @@ func tells(f diff.File, checkout *os.Root) bool {
 			}
 		}
 	}
-	same, _ := compareCode(f, checkout)
-	return same && f.Path == f.OldPath && plainComments.MatchString(f.Path) && lines > 0 && lines == f.Added+f.Deleted
+	return compareCode(f, checkout).same && f.Path == f.OldPath && plainComments.MatchString(f.Path) && lines > 0 && lines == f.Added+f.Deleted
 }
 
 // onlyTells reports whether a change contains only documents and comments in code.
@@ -90,18 +92,25 @@ func onlyTells(c Change, checkout *os.Root) bool {
 	return len(c.Files) > 0 && !slices.ContainsFunc(c.Files, func(f File) bool { return !tells(f.File, checkout) })
 }
 
-// compareCode reports whether both sides of a file have the same code, and whether lines that the change leaves alone
-// are other code than before: they became a comment or a text, or are none any more. Both are false for a file whose
-// head or language cannot be read.
-func compareCode(f diff.File, checkout *os.Root) (same, hides bool) {
+// comparison is what both sides of a file's code tell. It is the zero value for a file whose head or language cannot be
+// read.
+type comparison struct {
+	known bool
+	same  bool // the code is the same, token for token
+	// hides says that lines which the change leaves alone are other code than before: they became a comment or a text, or
+	// are none any more.
+	hides bool
+}
+
+func compareCode(f diff.File, checkout *os.Root) comparison {
 	head, err := read(checkout, f.Path, maxSource)
 	if err != nil || f.Truncated {
-		return false, false
+		return comparison{}
 	}
 	base, removed, added, ok := undo(string(head), f.Patch)
 	before, after := code.Tokens(f.Path, base), code.Tokens(f.Path, string(head))
 	if !ok || before == nil || after == nil {
-		return false, false
+		return comparison{}
 	}
 	kept := func(all []code.Token, changed map[int]bool) (texts []string) {
 		for _, t := range all {
@@ -115,8 +124,8 @@ func compareCode(f diff.File, checkout *os.Root) (same, hides bool) {
 		}
 		return texts
 	}
-	same = slices.EqualFunc(before, after, func(a, b code.Token) bool { return a.Text == b.Text })
-	return same, !slices.Equal(kept(before, removed), kept(after, added))
+	same := slices.EqualFunc(before, after, func(a, b code.Token) bool { return a.Text == b.Text })
+	return comparison{true, same, !slices.Equal(kept(before, removed), kept(after, added))}
 }
 
 // undo returns what a file was before its patch, and the numbers of the lines that the patch removes and adds. It

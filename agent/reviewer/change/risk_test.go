@@ -57,6 +57,7 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"a.sh", strings.Repeat("+# $(pay)\n", 20), Lite, "20 lines"},
 		{"a.jsx", strings.Repeat("+// {pay()}\n", 20), Lite, "20 lines"},
 		{"docs/a.mdx", strings.Repeat("+{pay()}\n", 20), Lite, "20 lines"},
+		{"a.lua", " --[[\n pay()\n", Lite, "cannot be told what is a comment"},
 		{"src/latest/a.go", "+\tx.mu.Lock()\n", Full, "locks"},
 		{"a.go", strings.Repeat("+// int ok() { return 1; }\n", 20) + " import \"C\"\n", Lite, "20 lines"},
 		{"docs/a.md", strings.Repeat("+if the lock\n", 100), Trivial, "all of it documents"},

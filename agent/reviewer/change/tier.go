@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"touchstone/agent/outline"
 	"touchstone/verdict"
 	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
@@ -75,14 +76,26 @@ func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 		return tier, why // there is no tier above it
 	}
 	for _, f := range c.Files {
-		if _, hides := compareCode(f.File, checkout); hides {
+		compared := compareCode(f.File, checkout)
+		if compared.hides {
 			return Full, Spell(f.Path) + " turns code into a comment or a text, or the reverse"
+		}
+		if tier == Trivial && !compared.known && outline.Knows(f.Path) && about(product, f.File) {
+			tier, why = Lite, Spell(f.Path)+" is code of which it cannot be told what is a comment"
+		}
+		if tier == Trivial && changesMode(f.File) {
+			tier, why = Lite, Spell(f.Path)+" becomes a link, or executable, or no longer"
 		}
 		if what, least := touches(f.File); rank[least] > rank[tier] {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
 		}
 	}
 	return tier, why
+}
+
+// changesMode reports whether a file becomes a link, or executable, or is none any more.
+func changesMode(f diff.File) bool {
+	return f.Status != "deleted" && (f.OldMode != f.NewMode && f.Status != "added" || f.NewMode == "120000")
 }
 
 // rank orders the tiers.
