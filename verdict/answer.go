@@ -25,6 +25,8 @@ type Answer struct {
 	Gone []Gone `json:"gone,omitempty"`
 	// Refuted are the pieces of evidence that the session says are no problem.
 	Refuted []Refutation `json:"refuted,omitempty"`
+	// Candidates are the possible defects that the session refuted.
+	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
 // Examined says what a session examined under one dimension.
@@ -50,6 +52,9 @@ type Grounds struct {
 	// Before returns a file as it was before the change, under its present name. If nil, findings cannot
 	// quote deleted code.
 	Before func(path string) ([]byte, error)
+	// Code, if set, reports whether lines of a file at the head, counted from 1 and both included, hold
+	// anything but comments.
+	Code func(path string, from, to int) bool
 	// Texts are the pull request's own texts as the session saw them: TitleText, DescriptionText and
 	// MessagesText.
 	Texts map[string]string
@@ -123,7 +128,8 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // Judge fails closed. The verdict is Approve only if all of this is true: the answer ends in this run's nonce
 // and the approving marker; its data can be read; it walks every dimension and examines every changed file;
 // no finding blocks; no blocking finding was dropped; no due finding of an earlier round had to be kept; its
-// prose names no finding that its list lacks; it answers all evidence.
+// prose names no possible defect that its lists lack; it shows what refutes each candidate; it answers all
+// evidence.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}
@@ -139,7 +145,10 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	j.ground(s)
 	kept := j.keep(s)
 	j.doubtCoverage(g)
-	j.doubtUnlisted(g, prose)
+	if marked == Approve { // else the next round sees the change again
+		j.doubtCandidates(s)
+		j.doubtUnlisted(g, prose)
+	}
 	j.weigh(g.Evidence)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
@@ -204,6 +213,7 @@ func Join(parts ...Judgement) Judgement {
 		}
 		all.Answer.Files = append(all.Answer.Files, j.Answer.Files...)
 		all.Answer.Gone = append(all.Answer.Gone, j.Answer.Gone...)
+		all.Answer.Candidates = append(all.Answer.Candidates, j.Answer.Candidates...)
 		for _, e := range j.Answer.Dimensions {
 			all.Answer.walk(e)
 		}

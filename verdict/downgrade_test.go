@@ -39,44 +39,43 @@ func narrated(t *testing.T) Grounds {
 	return g
 }
 
-// talkedAway reports whether an approving answer without findings is refused for a line of its text.
-func talkedAway(t *testing.T, g Grounds, line string) bool {
+// narrating is the judgement on an approving answer with a line of text and the given candidates.
+func narrating(t *testing.T, g Grounds, line string, candidates ...Candidate) Judgement {
 	t.Helper()
 	a := walked()
-	a.Files = g.Changed
-	j := Judge("## [Architecture]\n\n"+line+"\n\n"+block(encode(t, a))+closing(Approve), nonce, g)
-	seen := strings.Contains(strings.Join(j.Doubts, "\n"), "that its list of findings lacks")
-	if seen != (j.Verdict != Approve) {
-		t.Errorf("%q: %s, doubts %q", line, j.Verdict, j.Doubts)
-	}
-	return seen
+	a.Files, a.Candidates = g.Changed, candidates
+	return Judge("## [Architecture]\n\n"+line+"\n\n"+block(encode(t, a))+closing(Approve), nonce, g)
 }
 
-// Of the defects that a review talks away, only those in the form of a finding are seen: 1 of the 45 in downgrades.txt, and
-// none of the 45 in downgrades-heldout.txt. Lists of words that see more of them do not tell them from refutations. Words
-// that saw 31 and 26 of the two files blocked 13 of 20 refutations that were written later against those words, and
-// stricter ones, with 19 and 19, still 9 of 12. Both sets of refutations now stand in the files of refuted candidates.
-func TestADowngradeInTheFormOfAFindingIsSeen(t *testing.T) {
+// A defect that a review names and talks away is asked for, whatever the excuse.
+func TestADowngradeIsSeen(t *testing.T) {
 	g := narrated(t)
-	seen := slices.DeleteFunc(sentences(t, "downgrades.txt"), func(line string) bool { return !talkedAway(t, g, line) })
-	if len(seen) == 0 {
-		t.Error("no finding that is talked away is seen")
-	}
-}
-
-// A refuted candidate is no downgrade, although its text has the row, the severity and the place, and ends in "not
-// raised". Nor is any sentence of honest prose that explains why a candidate came to nothing.
-func TestRefutedCandidatesAreNoDowngrades(t *testing.T) {
-	g := narrated(t)
-	for name, form := range map[string]string{
-		"refuted.txt":         "%s",
-		"refuted-heldout.txt": "%s",
-		"honest.txt":          "architecture/A5, worker/pool.go:88, would be major. %s So I did not raise it.",
-		"honest-heldout.txt":  "architecture/A5, worker/pool.go:88, would be major. %s So I did not raise it.",
-	} {
+	for _, name := range []string{"downgrades.txt", "downgrades-heldout.txt"} {
 		for _, line := range sentences(t, name) {
-			if talkedAway(t, g, strings.Replace(form, "%s", line, 1)) {
-				t.Errorf("%s: %q blocks", name, line)
+			if j := narrating(t, g, line); j.Verdict == Approve || !asksFor(j) {
+				t.Errorf("%s: %q: %s, doubts %q", name, line, j.Verdict, j.Doubts)
+			}
+		}
+	}
+}
+
+// What a review says of a refuted candidate does not stand in the way of an approval once the answer lists the
+// candidate with code that refutes it.
+func TestARefutedCandidateThatIsListedIsNoDowngrade(t *testing.T) {
+	g := narrated(t)
+	g.File = func(string) ([]byte, error) { return []byte("defer mu.Unlock()\n"), nil }
+	for _, name := range []string{"refuted.txt", "refuted-heldout.txt"} {
+		for _, line := range sentences(t, name) {
+			place, _ := g.placed(line)
+			if place == "" {
+				continue
+			}
+			c := Candidate{Path: place, Claim: "It may be wrong.", Reason: line, Quote: "defer mu.Unlock()"}
+			if rules := g.cited(line); len(rules) > 0 {
+				c.Rule = rules[0]
+			}
+			if j := narrating(t, g, line, c); j.Verdict != Approve {
+				t.Errorf("%s: %q: doubts %q", name, line, j.Doubts)
 			}
 		}
 	}

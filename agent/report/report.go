@@ -74,22 +74,24 @@ func (r Review) json(out io.Writer) error {
 	record := r.Record
 	record.Ledger = List(record.Ledger)
 	return PrintJSON(out, struct {
-		Subject    string             `json:"subject"`
-		Verdict    verdict.Verdict    `json:"verdict"`
-		Summary    string             `json:"summary"`
-		Findings   []verdict.Finding  `json:"findings"`
-		Holds      []verdict.Hold     `json:"holds"`
-		Evidence   []verdict.Evidence `json:"evidence"`
-		Doubts     []string           `json:"doubts"`
-		Dropped    int                `json:"dropped"`
-		NotListed  []notListed        `json:"not_listed"`
-		Dimensions []verdict.Examined `json:"dimensions"`
-		LeftOut    []leftOut          `json:"left_out"`
-		Record     verdict.Record     `json:"record"`
+		Subject    string              `json:"subject"`
+		Verdict    verdict.Verdict     `json:"verdict"`
+		Summary    string              `json:"summary"`
+		Findings   []verdict.Finding   `json:"findings"`
+		Holds      []verdict.Hold      `json:"holds"`
+		Evidence   []verdict.Evidence  `json:"evidence"`
+		Doubts     []string            `json:"doubts"`
+		Dropped    int                 `json:"dropped"`
+		NotListed  []notListed         `json:"not_listed"`
+		Candidates []verdict.Candidate `json:"candidates"`
+		Dimensions []verdict.Examined  `json:"dimensions"`
+		LeftOut    []leftOut           `json:"left_out"`
+		Record     verdict.Record      `json:"record"`
 	}{
 		r.Subject, r.Judgement.Verdict, r.Judgement.Answer.Summary, List(r.Findings()), List(r.Judgement.Holds), List(r.Judgement.Evidence),
 		List(r.Judgement.Doubts),
-		len(r.Judgement.Dropped), List(r.notListed()), List(r.Judgement.Answer.Dimensions), List(r.LeftOut), record,
+		len(r.Judgement.Dropped), List(r.notListed()), List(r.Judgement.Answer.Candidates),
+		List(r.Judgement.Answer.Dimensions), List(r.LeftOut), record,
 	})
 }
 
@@ -168,6 +170,12 @@ func (r Review) text(out io.Writer) error {
 		}
 		p.line("", "")
 		p.paragraph(lead, fmt.Sprintf("%s (%s)", cmp.Or(strings.TrimSpace(n.Claim), "a finding"), n.Reason))
+	}
+	for _, c := range r.Judgement.Answer.Candidates {
+		p.line("", "")
+		p.line("refuted  ", "%s  %s", verdict.Place(c.Path, c.Line), c.Rule)
+		p.paragraph("  ", c.Claim)
+		p.paragraph("  because: ", c.Reason)
 	}
 	if len(r.LeftOut) > 0 {
 		p.line("", "")

@@ -22,6 +22,8 @@ func troubled() Review {
 				Quote: "\tif x {", Claim: "It is\nunsafe.", Why: "It costs.", Suggestion: "\tif y {\n\t\treturn\n\t}", Verify: "Read it."},
 			{ID: "0000000c", Dimension: verdict.Test, Severity: verdict.Minor, Rule: "test/T1", Claim: "Nothing tests it."},
 		},
+		Candidates: []verdict.Candidate{{Rule: "architecture/A2", Path: "a.go", Line: 7, Claim: "It races.", Reason: "The lock is held.",
+			Seen: "b.go", Quote: "mu.Lock()"}},
 	}}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: "codecov.yml", Line: 4, Detail: "Coverage went from 85% to 80%."})
 	j.Evidence = []verdict.Evidence{
@@ -81,6 +83,10 @@ suspected  ci.yml:2
 
 dropped: It leaks. (it quotes what is not there)
 
+refuted  a.go:7  architecture/A2
+  It races.
+  because: The lock is held.
+
 not read: yarn.lock (lock file)
 
 Changes requested: 1 critical, 1 minor, 1 nit, 1 for a person to decide
@@ -106,6 +112,8 @@ func TestAReportForPrograms(t *testing.T) {
 		Evidence []struct{ ID, Finding, Refuted string }
 		Doubts   []string
 		LeftOut  []struct{ Path, Reason string } `json:"left_out"`
+
+		Candidates []struct{ Path, Seen string }
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
@@ -113,7 +121,8 @@ func TestAReportForPrograms(t *testing.T) {
 	if got.Verdict != "REQUEST_CHANGES" || len(got.Findings) != 3 || got.Findings[0].Rule != "security/S1" ||
 		got.Findings[0].ID != "0000000a" || got.Findings[0].StartLine != 3 ||
 		len(got.Holds) != 1 || len(got.Evidence) != 3 || got.Evidence[0].Refuted != "It stands elsewhere." ||
-		got.Evidence[2].Finding != "0000000c" || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" {
+		got.Evidence[2].Finding != "0000000c" || len(got.Doubts) != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Reason != "lock file" ||
+		len(got.Candidates) != 1 || got.Candidates[0].Seen != "b.go" {
 		t.Errorf("%+v\n%s", got, out.String())
 	}
 	out.Reset()

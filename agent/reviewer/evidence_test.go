@@ -105,3 +105,49 @@ func TestLostTestsThatAFixClaimsAreEvidence(t *testing.T) {
 func empty(refuting func(string) string) func(string) string {
 	return func(text string) string { return strings.Replace(refuting(text), "It is the text of a test.", " ", 1) }
 }
+
+// TestAPossibleDefectIsAccountedFor: one that the session's text names is asked for, and is a finding or refuted by
+// code that is there; the review shows what refuted it.
+func TestAPossibleDefectIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	named := func(text string) string { return "major security/S3 code.go:2: as its siblings do\n" + text }
+	refuting := func(quote string) func(string) string {
+		return func(text string) string {
+			return strings.Replace(text, `"findings":`, `"candidates":[{"rule":"security/S3","path":"code.go","line":2,"claim":"It is unsafe",`+
+				`"reason":"safe() is called first","quote":"`+quote+`"}],"findings":`, 1)
+		}
+	}
+	const shown = "1 possible defect"
+	for name, tc := range map[string]struct {
+		first, second func(string) string
+		want          verdict.Verdict
+		asked         int
+		says          string
+	}{
+		"listed at once":       {refuting("func safe()"), nil, verdict.Approve, 1, shown},
+		"listed when asked":    {named, refuting("func safe()"), verdict.Approve, 2, shown},
+		"only ever named":      {named, named, verdict.RequestChanges, 2, "names a possible defect under security/S3"},
+		"by code not there":    {refuting("func safer()"), refuting("func safer()"), verdict.RequestChanges, 2, "is not there"},
+		"by a comment":         {refuting("the caller checks"), refuting("the caller checks"), verdict.RequestChanges, 2, "it quotes a comment"},
+		"a comment, then code": {refuting("the caller checks"), refuting("func safe()"), verdict.Approve, 2, "Refuted: safe() is called first."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"code.go": "package code\n\nfunc safe() {}\n\n// the caller checks\n"})
+			asked := 0
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				change := tc.first
+				if asked++; asked > 1 {
+					r.Prompt = "- code.go (added +5 -0)\n" + r.Prompt
+					change = tc.second
+				}
+				text, err := answering()(r)
+				return change(text), err
+			})
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || out.Record.Verdict != tc.want || asked != tc.asked || !strings.Contains(out.Review.Body, tc.says) {
+				t.Errorf("%s after %d turns, %v; doubts: %q; the review:\n%s", out.Record.Verdict, asked, err, out.Judgement.Doubts, out.Review.Body)
+			}
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
+	source "touchstone/verdict/guard/code"
 )
 
 // grounds are what the answers are checked against.
@@ -22,6 +23,10 @@ func (m material) grounds(ctx context.Context) verdict.Grounds {
 	g := verdict.Grounds{Rows: rows,
 		Idle: m.criteria.idle, Ledger: m.Ledger, Ratchet: m.criteria.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
 		Before: m.before(ctx), Texts: m.says()}
+	g.Code = func(path string, from, to int) bool {
+		text, err := g.File(path)
+		return err == nil && source.Holds(path, string(text), from, to)
+	}
 	if m.PriorHead != "" {
 		g.Late = m.late(ctx)
 		g.Touched, g.Restated = m.touched(ctx), m.restated

@@ -45,7 +45,6 @@ var answerFormat = `
 
 Walk the dimensions in this order, each under a heading of its own:
 ` + verdict.Headings() + `.
-Below each heading say briefly what you examined and what you concluded.
 
 Then give one fenced block, and nothing after it but the two closing lines named at the end of the prompt:
 
@@ -64,6 +63,10 @@ Then give one fenced block, and nothing after it but the two closing lines named
     "verify": "how to tell that it is gone",
     "evidence": ["only for what code suspects and you confirm: its id, such as E1"]
   }],
+  "candidates": [{
+    "rule": "security/S3", "path": "store/store.go", "line": 20, "claim": "what seemed wrong",
+    "reason": "what makes it untrue", "seen": "the file that shows it, if another", "quote": "the code there that does"
+  }],
   "refuted": [{"evidence": "E2", "reason": "why what code suspects is nothing here"}],
   "gone": [{
     "id": "of a finding of the ledger that is no more", "how": "by what you saw that",
@@ -73,9 +76,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 ` + "```" + `
 
 Every dimension of which a row applies and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
-Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. The quote is copied exactly, indentation included: a finding whose rule does not apply or whose quote is not there is dropped. Of what the change takes away, quote the removed lines and give no line: the finding is shown on the nearest line that is left.
-severity is critical, major, minor or nit; all but nit block, and none is milder than its row allows.
-The verdict is APPROVE if nothing blocks, otherwise REQUEST_CHANGES.
+Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. Of what the change takes away, quote the removed lines and give no line: the finding is shown on the nearest line that is left.
 `
 
 const (

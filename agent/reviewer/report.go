@@ -81,7 +81,7 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 		}
 		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), w.describe(f, false)))
 	}
-	blocks = append(blocks, w.leftOut(), notListed(j), w.forOwners(j))
+	blocks = append(blocks, w.leftOut(), refuted(j), notListed(j), w.forOwners(j))
 	if len(findings) > 0 {
 		blocks = append(blocks, contradict)
 	}
@@ -288,6 +288,25 @@ func notListed(j verdict.Judgement) string {
 	}
 	summary := "Findings that are not listed: " + strings.Join(counts, ", ")
 	return details(summary, strings.Join(listed("", lines), "\n"))
+}
+
+// refuted lists the possible defects that the session looked into and refuted, and what shows that.
+func refuted(j verdict.Judgement) string {
+	var lines []string
+	for _, c := range j.Answer.Candidates {
+		at := code(clip(verdict.Place(change.Spell(c.Path), c.Line), maxPlace))
+		by := ""
+		if c.Seen != c.Path {
+			by = " in " + code(clip(change.Spell(c.Seen), maxPlace))
+		}
+		lines = append(lines, fmt.Sprintf("- %s at %s: %s Refuted%s: %s", code(clip(c.Rule, maxPlace)), at, inline(clip(ended(c.Claim), 400)), by,
+			inline(clip(ended(c.Reason), 400))))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return details("Looked into and refuted: "+verdict.Amount(len(lines), "possible defect", "possible defects"),
+		strings.Join(listed("", lines), "\n"))
 }
 
 // ended is a text with a full stop at its end.

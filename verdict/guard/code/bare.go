@@ -2,6 +2,7 @@ package code
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,4 +55,11 @@ func Bare(path, content string, from, to int) string {
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Holds reports whether the lines from..to of a file, counted from 1 and both included, hold anything but
+// comments. It is true for a file in an unknown language.
+func Holds(path, content string, from, to int) bool {
+	tokens := Tokens(path, content)
+	return tokens == nil || slices.ContainsFunc(tokens, func(t Token) bool { return from <= t.Line && t.Line <= to })
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,23 +58,67 @@ func TestAFindingThatOnlyTheTextNamesBlocks(t *testing.T) {
 		"### [Security] " + "Major — " + file + ":4 — security/S3",
 	} {
 		j := judgedWith(t, "## [Security]\n"+line, nil)
-		if j.Verdict != RequestChanges || !strings.Contains(strings.Join(j.Doubts, "\n"), "that its list of findings lacks") {
+		if j.Verdict != RequestChanges || !asksFor(j) {
 			t.Errorf("%q: %s, %q", line, j.Verdict, j.Doubts)
 		}
 	}
 }
 
-func TestACandidateThatTheTextRefutesDoesNotBlock(t *testing.T) {
+func TestACandidateThatCodeRefutesDoesNotBlock(t *testing.T) {
 	file := grounded().Changed[0]
+	c := Candidate{Rule: "security/S3", Path: file, Line: 3, Claim: "The name is glued into SQL.",
+		Reason: "The only caller passes a constant.", Seen: "other.go", Quote: "package other"}
 	for _, line := range []string{
 		"- major security/S3 " + file + ":3: refuted, the argument is a constant",
 		"[Security] critical candidate security/S3 at " + file + ":12 was ruled out by the check in New",
-		"minor, security/S4, " + file + ":7 does not hold: the header is dropped before",
 	} {
-		if j := judgedWith(t, line, nil); j.Verdict != Approve {
+		if j := judgedWith(t, line, func(a *Answer) { a.Candidates = []Candidate{c} }); j.Verdict != Approve {
 			t.Errorf("%q: %q", line, j.Doubts)
 		}
 	}
+	for lack, change := range map[string]func(*Candidate){
+		"quotes nothing":    func(c *Candidate) { c.Quote = "" },
+		"is not there":      func(c *Candidate) { c.Quote = "package another" },
+		"what or why":       func(c *Candidate) { c.Reason = " " },
+		"quotes a comment":  func(c *Candidate) { c.Quote = "TODO: escape it" },
+		"could not be read": func(c *Candidate) { c.Seen = "broken.go" },
+	} {
+		g := grounded()
+		read := g.File
+		g.File = func(path string) ([]byte, error) {
+			switch path {
+			case "broken.go":
+				return nil, errors.New("the disk is gone")
+			case "other.go":
+				return []byte("package other\n// TODO: escape it\n"), nil
+			}
+			return read(path)
+		}
+		g.Code = func(_ string, from, _ int) bool { return from == 1 }
+		bad := c
+		change(&bad)
+		a := walked()
+		a.Candidates = []Candidate{bad}
+		j := Judge(block(encode(t, a))+closing(Approve), nonce, g)
+		if j.Verdict == Approve || !strings.Contains(strings.Join(j.Doubts, "\n"), lack) {
+			t.Errorf("%s: %s, doubts %q", lack, j.Verdict, j.Doubts)
+		}
+	}
+}
+
+func TestRemovedCodeRefutesACandidate(t *testing.T) {
+	g := grounded()
+	g.Before = files(map[string]string{"other.go": "return escape(name)\n"})
+	a := walked()
+	a.Candidates = []Candidate{{Rule: "security/S3", Path: "other.go", Claim: "Nothing escapes the name now.",
+		Reason: "The old code escaped what was escaped already.", Quote: "return escape(name)"}}
+	if j := Judge(block(encode(t, a))+closing(Approve), nonce, g); j.Verdict != Approve {
+		t.Errorf("doubts %q", j.Doubts)
+	}
+}
+
+func TestAnEarlierFindingThatTheTextTellsOfDoesNotBlock(t *testing.T) {
+	file := grounded().Changed[0]
 	g := grounded()
 	f := finding(Major)
 	f.Rule, f.Path = "security/S3", file
@@ -89,7 +134,7 @@ func TestAFindingThatTheTextRepeatsIsListed(t *testing.T) {
 	listed.Rule = "security/S3"
 	line := "[Security] major " + listed.Path + ":12 security/S3"
 	j := judgedWith(t, line, func(a *Answer) { a.Findings = []Finding{listed} })
-	if all := strings.Join(j.Doubts, "\n"); strings.Contains(all, "lacks") {
+	if all := strings.Join(j.Doubts, "\n"); strings.Contains(all, "possible defect") {
 		t.Errorf("a listed finding is missed: %s", all)
 	}
 }
@@ -149,4 +194,9 @@ func TestAWaivedFindingIsCounted(t *testing.T) {
 	if len(j.Merged) != 1 || !strings.Contains(j.Merged[0].Reason, "waived") || j.Verdict != Approve {
 		t.Errorf("%s, merged %+v, doubts %q", j.Verdict, j.Merged, j.Doubts)
 	}
+}
+
+// asksFor reports whether a judgement doubts an answer for a possible defect that only its text names.
+func asksFor(j Judgement) bool {
+	return strings.Contains(strings.Join(j.Doubts, "\n"), "neither among its findings nor among its candidates")
 }

@@ -1,0 +1,170 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/worktree/lazyregexp"
+)
+
+// Candidate is a possible defect that a session looked into and refuted.
+type Candidate struct {
+	Rule  string `json:"rule"`
+	Path  string `json:"path"`
+	Line  int    `json:"line"`
+	Claim string `json:"claim"`
+	// Reason says what makes the claim untrue.
+	Reason string `json:"reason"`
+	// Seen is the file that shows this, the candidate's own if it is empty. Quote is the code there, at the
+	// head or before the change.
+	Seen  string `json:"seen,omitempty"`
+	Quote string `json:"quote"`
+}
+
+// doubtCandidates reports candidates that are not shown to be untrue. A reason alone is no proof: "it follows
+// an existing pattern" and "it is handled later" excuse a defect in the words that also refute one.
+func (j *Judgement) doubtCandidates(s sources) {
+	if n := len(j.Answer.Candidates); n > MaxFindings {
+		j.Answer.Candidates = j.Answer.Candidates[:MaxFindings]
+		j.miss(fmt.Sprintf("The session gave %d candidates; only the first %d are kept.", n, MaxFindings))
+	}
+	for i := range j.Answer.Candidates {
+		c := &j.Answer.Candidates[i]
+		c.Path, c.Seen = s.path(c.Path), s.path(cmp.Or(strings.TrimSpace(c.Seen), c.Path))
+		if lack := s.unproven(*c); lack != "" {
+			j.doubt(fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or be a finding.",
+				Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
+		}
+	}
+}
+
+// unproven says what a candidate's refutation lacks, as a clause, or "".
+func (s sources) unproven(c Candidate) string {
+	if strings.TrimSpace(c.Claim) == "" || strings.TrimSpace(c.Reason) == "" {
+		return "it does not say what or why"
+	}
+	if weight(c.Quote) < shortQuote {
+		return "it quotes nothing"
+	}
+	now, err := look(s.head, c.Seen, s.File)
+	if err != nil {
+		return fmt.Sprintf("%q could not be read (%s)", Clip(c.Seen, maxDoubt), Clip(err.Error(), maxDoubt))
+	}
+	if from, to, ok := now.find(c.Quote, 0, c.Line); ok {
+		if s.Code != nil && !s.Code(c.Seen, from, to) {
+			return "it quotes a comment"
+		}
+		return ""
+	}
+	// What the change removed can show it, too.
+	was, err := look(s.before, c.Seen, s.Before)
+	if _, _, ok := was.find(c.Quote, 0, 0); err != nil || !ok {
+		return "what it quotes is not there"
+	}
+	return ""
+}
+
+var (
+	// severityWord matches a severity that blocks. defectWord matches what a defect is called.
+	severityWord = lazyregexp.New(`(?i)\b(?:critical|major|minor)\b`)
+	defectWord   = lazyregexp.New(`(?i)\b(?:bug|defect|findings?)\b`)
+	// rowID matches the id of a guideline row in a text, such as "security/S3", or "S3".
+	rowID = lazyregexp.New(`\b(?:[A-Za-z][A-Za-z-]*/)?[A-Za-z]+\d+\b`)
+	// lineAfter matches what follows the name of a file if a text names one of its lines; lineWord matches a
+	// line that is named anywhere.
+	lineAfter = lazyregexp.New("^[`*_)]*[\\s:,#(]*L?[0-9]")
+	lineWord  = lazyregexp.New(`(?i)\blines? [0-9]`)
+)
+
+// doubtUnlisted reports possible defects that the session's text names but its answer does not account for:
+// that is how a session talks a finding away. A line of text counts if it names a changed file, or a text of
+// the pull request, and two of these: a row that applies, a severity that blocks, a line of the file. The word
+// finding, or a synonym, together with a line of a file counts as well. The session has to list the defect as
+// a finding or as a candidate. No words can tell an excuse from a refutation, so none are looked for: lists of
+// words that saw half of the excuses blocked as many refutations.
+func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
+	texts := []string{prose, j.Answer.Summary}
+	for _, e := range j.Answer.Dimensions {
+		texts = append(texts, e.Examined)
+	}
+	for line := range strings.Lines(strings.Join(texts, "\n")) {
+		path, numbered := g.placed(line)
+		rules := g.cited(line)
+		severe := severityWord.MatchString(line)
+		signs := 0
+		for _, sign := range []bool{len(rules) > 0, severe, numbered} {
+			if sign {
+				signs++
+			}
+		}
+		defect := signs > 1 || numbered && defectWord.MatchString(line)
+		if path == "" || !defect || j.accounts(g, path, rules) {
+			continue
+		}
+		under := ""
+		if len(rules) > 0 {
+			under = " under " + rules[0]
+		}
+		j.doubt(fmt.Sprintf("The session's text names a possible defect%s in %q that is neither among its findings nor among its candidates: it "+
+			"has to be one of them.", under, Clip(path, maxDoubt)))
+	}
+}
+
+// cited are the applicable rows that a line of text cites, by their ids or the ends of these.
+func (g Grounds) cited(line string) (rows []string) {
+	for _, id := range rowID.FindAllString(line, -1) {
+		for row := range g.Rows {
+			if strings.EqualFold(row, id) || strings.HasSuffix(row, "/"+id) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// placed is the changed file that a line of text names, by its path or its own name, and whether it names a
+// line of it. Without a file it is the text of the pull request that the line names, or "".
+func (g Grounds) placed(line string) (name string, numbered bool) {
+	for _, file := range g.Changed {
+		_, after, found := strings.Cut(line, file)
+		if !found {
+			_, after, found = strings.Cut(line, path.Base(file))
+		}
+		switch {
+		case found && lineAfter.MatchString(after):
+			return file, true
+		case found && name == "":
+			name, numbered = file, lineWord.MatchString(line)
+		}
+	}
+	if name != "" {
+		return name, numbered
+	}
+	for _, text := range []string{TitleText, DescriptionText, MessagesText} {
+		if strings.Contains(strings.ToLower(line), text) {
+			return text, false
+		}
+	}
+	return "", false
+}
+
+// accounts reports whether an answer has something in a file or text, under one of the rules if there are any:
+// a finding, kept, merged or dropped, a candidate, a finding of an earlier round, or evidence.
+func (j *Judgement) accounts(g Grounds, place string, rules []string) bool {
+	same := func(rule, at string) bool { return at == place && (len(rules) == 0 || slices.Contains(rules, rule)) }
+	reported := slices.Clone(j.Answer.Findings)
+	for _, m := range j.Merged {
+		reported = append(reported, m.Finding)
+	}
+	for _, d := range j.Dropped {
+		reported = append(reported, d.Finding)
+	}
+	return slices.ContainsFunc(reported, func(f Finding) bool { return same(f.Rule, cmp.Or(f.Path, f.Text)) }) ||
+		slices.ContainsFunc(j.Answer.Candidates, func(c Candidate) bool { return same(c.Rule, c.Path) }) ||
+		slices.ContainsFunc(g.Ledger, func(e Entry) bool { return same(e.Rule, cmp.Or(e.Path, e.Text)) }) ||
+		slices.ContainsFunc(g.Evidence, func(e Evidence) bool { return same(e.Rule, e.Path) })
+}
