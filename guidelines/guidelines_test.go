@@ -69,7 +69,7 @@ func TestRelaxingTheQualityBarIsCritical(t *testing.T) {
 	}
 }
 
-func TestIndexNamesEveryDimensionAndPredicate(t *testing.T) {
+func TestIndexNamesEveryDimensionAndREADMEEveryPredicate(t *testing.T) {
 	set := defaults(t)
 	index := set.Documents[0].Text
 	var order []string
@@ -88,9 +88,6 @@ func TestIndexNamesEveryDimensionAndPredicate(t *testing.T) {
 	}
 	for _, predicate := range predicates() {
 		line := "| `" + predicate + "` |"
-		if !strings.Contains(index, line) {
-			t.Errorf("the index does not explain %s", predicate)
-		}
 		if !strings.Contains(string(readme), line) {
 			t.Errorf("README.md does not define %s", predicate)
 		}
