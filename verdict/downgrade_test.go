@@ -26,7 +26,8 @@ func narrated(t *testing.T) Grounds {
 	g := grounded()
 	g.Changed, g.Rows = nil, map[string]Severity{}
 	row, file := regexp.MustCompile(`\b[a-z-]+/[A-Z]\d+\b`), regexp.MustCompile(`[\w./-]+\.(?:go|ts|sql|md|yml|golden)\b`)
-	for _, name := range []string{"downgrades.txt", "downgrades-heldout.txt", "refuted.txt", "refuted-heldout.txt"} {
+	for _, name := range []string{"downgrades.txt", "downgrades-heldout.txt", "downgrades-blind.txt", "refuted.txt", "refuted-heldout.txt",
+		"refuted-blind.txt", "honest-blind.txt"} {
 		for _, line := range sentences(t, name) {
 			for _, id := range row.FindAllString(line, -1) {
 				g.Rows[id] = Nit
@@ -47,7 +48,7 @@ func narrating(t *testing.T, g Grounds, line string, candidates ...Candidate) Ju
 	return Judge("## [Architecture]\n\n"+line+"\n\n"+block(encode(t, a))+closing(Approve), nonce, g)
 }
 
-// A defect that a review names and talks away is asked for, whatever the excuse.
+// A defect that a review names in the form of a finding, and talks away, is asked for, whatever the excuse.
 func TestADowngradeIsSeen(t *testing.T) {
 	g := narrated(t)
 	for _, name := range []string{"downgrades.txt", "downgrades-heldout.txt"} {
@@ -59,12 +60,25 @@ func TestADowngradeIsSeen(t *testing.T) {
 	}
 }
 
+// Free prose hides a downgrade: of 60 lines by somebody who did not know what is looked for, most are not seen. That
+// is the limit of what code can tell, and why an answer has a list of candidates. Of as many lines that refute a defect,
+// or only tell of the work, by the same hand, none asks for more than an entry in that list.
+func TestFreeProseIsMostlyNotSeen(t *testing.T) {
+	g := narrated(t)
+	for name, want := range map[string]int{"downgrades-blind.txt": 7, "refuted-blind.txt": 2, "honest-blind.txt": 0} {
+		seen := slices.DeleteFunc(sentences(t, name), func(line string) bool { return !asksFor(narrating(t, g, line)) })
+		if len(seen) != want {
+			t.Errorf("%s: %d lines are seen, want %d: %q", name, len(seen), want, seen)
+		}
+	}
+}
+
 // What a review says of a refuted candidate does not stand in the way of an approval once the answer lists the
 // candidate with code that refutes it.
 func TestARefutedCandidateThatIsListedIsNoDowngrade(t *testing.T) {
 	g := narrated(t)
 	g.File = func(string) ([]byte, error) { return []byte("defer mu.Unlock()\n"), nil }
-	for _, name := range []string{"refuted.txt", "refuted-heldout.txt"} {
+	for _, name := range []string{"refuted.txt", "refuted-heldout.txt", "refuted-blind.txt"} {
 		for _, line := range sentences(t, name) {
 			place, _ := g.placed(line)
 			if place == "" {
