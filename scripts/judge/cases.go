@@ -8,11 +8,15 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"touchstone/guidelines"
 	"touchstone/scripts/clones"
+	"touchstone/worktree/strictyaml"
 )
 
 // known are the cases that come with the program: facts about commits, and no code of theirs.
@@ -39,10 +43,47 @@ type change struct {
 	Defect *defect `yaml:"defect"`
 }
 
-// defect is a place, and the rows of the guidelines that apply to it; a finding must cite one of them.
+// defect is a place, what a reviewer should say of it, and the rows of the guidelines that apply to it; a
+// finding must cite one of them.
 type defect struct {
 	Paths []string `yaml:"paths"`
-	Rows  []string `yaml:"rows"`
+	// Says names the defect. A person compares it with the findings at the place, and no model is told it. It
+	// is empty for a defect that nobody has put into words.
+	Says sentence `yaml:"says"`
+	Rows []string `yaml:"rows"`
+}
+
+// maxSentence bounds a sentence, in characters.
+const maxSentence = 160
+
+// sentence is one short sentence on one line.
+type sentence string
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *sentence) UnmarshalYAML(node ast.Node) error {
+	text, ok := node.(*ast.StringNode)
+	if !ok {
+		return strictyaml.At(node, "it takes a sentence")
+	}
+	switch said := text.Value; {
+	case utf8.RuneCountInString(said) > maxSentence:
+		return strictyaml.At(node, fmt.Sprintf("a sentence has at most %d characters", maxSentence))
+	case strings.TrimSpace(said) != said || !strings.HasSuffix(said, "."):
+		return strictyaml.At(node, "a sentence ends with a full stop, and has no space around it")
+	case !utf8.ValidString(said) || strings.ContainsFunc(said, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return strictyaml.At(node, "a sentence stands on one line and is printable")
+	default:
+		*s = sentence(said)
+		return nil
+	}
+}
+
+// says returns the sentence that names the change's defect; it is empty if there is none.
+func (c change) says() string {
+	if c.Defect == nil {
+		return ""
+	}
+	return string(c.Defect.Says)
 }
 
 func (c change) id() string { return c.slug() + "-" + c.Commit[:10] }

@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"touchstone/agent/config"
 	source "touchstone/scripts/clones"
+	"touchstone/verdict"
 )
 
 // fixed makes a clone of acme/app in a new directory, whose last commit repairs a defect with a test
@@ -199,5 +203,126 @@ func TestCasesAreSound(t *testing.T) {
 		if strings.Contains(c.blind(), c.Commit[:7]) || other.blind() == c.blind() {
 			t.Errorf("who answers %s by hand is told %s", c.Commit, c.blind())
 		}
+	}
+}
+
+// TestSentencesAreParsedStrictly checks what may name a defect.
+func TestSentencesAreParsedStrictly(t *testing.T) {
+	for name, tc := range map[string]struct{ says, refused string }{
+		"a sentence":         {`"Max gives 9 for ten."`, ""},
+		"none":               {"", ""},
+		"the longest":        {`"` + strings.Repeat("é", maxSentence-1) + `."`, ""},
+		"too long":           {`"` + strings.Repeat("é", maxSentence) + `."`, "at most 160 characters"},
+		"empty":              {`""`, "ends with a full stop"},
+		"a number":           {"12.", "takes a sentence"},
+		"a list":             {`["Max gives 9."]`, "takes a sentence"},
+		"no full stop":       {`"Max gives 9"`, "ends with a full stop"},
+		"space around it":    {`" Max gives 9."`, "no space around it"},
+		"two lines":          {`"Max gives 9.\nIt is ten."`, "on one line"},
+		"control characters": {`"Max gives \e[1m9."`, "printable"},
+		"hidden characters":  {`"Max gives \u202e9."`, "printable"},
+		"given twice":        {`"Max gives 9.", says: "It is ten."`, "already defined"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "cases.yaml")
+			says := ""
+			if tc.says != "" {
+				says = ", says: " + tc.says
+			}
+			text := "- {repository: acme/app, commit: 0123456789, direction: forward, defect: {paths: [app.go]" + says + "}}\n"
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cases, err := readCases(file)
+			if tc.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.refused) {
+					t.Errorf("%s: %v", text, err)
+				}
+				return
+			}
+			if err != nil || len(cases) != 1 || fmt.Sprintf("%q", cases[0].says()) != cmp.Or(tc.says, `""`) {
+				t.Errorf("%+v, %v", cases, err)
+			}
+		})
+	}
+}
+
+// TestTheSentenceStandsBesideWhatWasFound checks what a person reads to settle whether a finding names the cause.
+func TestTheSentenceStandsBesideWhatWasFound(t *testing.T) {
+	bad := change{Repository: "acme/app", Commit: "0123456789", Defect: &defect{Paths: []string{"app.go"}, Says: "Max gives 9 for ten."}}
+	unsaid := change{Repository: "acme/app", Commit: "0123456789", Defect: &defect{Paths: []string{"app.go"}}}
+	for name, tc := range map[string]struct {
+		judged
+		want string
+	}{
+		"findings at the place": {judged{change: bad, Findings: []verdict.Finding{
+			{Path: "app.go", Line: 3, Severity: verdict.Major, Rule: "architecture/A1", Claim: "The limit\nis \x1b[1mnine."},
+			{Path: "b.go", Line: 4, Severity: verdict.Major, Rule: "architecture/A1", Claim: "Elsewhere."},
+			{Path: "app.go", Severity: verdict.Nit, Rule: "doc/D2", Claim: strings.Repeat("x", maxClaim+1)},
+		}}, "  defect:  Max gives 9 for ten.\n  finding: major architecture/A1, app.go:3: The limit is \uFFFD[1mnine.\n" +
+			"  finding: nit doc/D2, app.go: " + strings.Repeat("x", maxClaim-3) + "…\n"},
+		"none there": {judged{change: bad, Findings: []verdict.Finding{{Path: "b.go"}}},
+			"  defect:  Max gives 9 for ten.\n  finding: none at its place\n"},
+		"no review":     {judged{change: bad, Error: "no clone"}, ""},
+		"no sentence":   {judged{change: unsaid, Findings: []verdict.Finding{{Path: "app.go"}}}, ""},
+		"a good change": {judged{change: change{Repository: "acme/app"}}, ""},
+	} {
+		if got := tc.beside(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestTheSentenceIsKeptAndToldToNoModel looks at all that the reviewing program can see: what does not reach
+// it is in no prompt.
+func TestTheSentenceIsKeptAndToldToNoModel(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	clones, commit := fixed(t)
+	dir := t.TempDir()
+	program, seen := filepath.Join(dir, "program"), filepath.Join(dir, "seen")
+	script := "#!/bin/sh\nset -e\n{ printf '%s\\n' \"$@\"; env; pwd; cat; git cat-file --batch-all-objects --batch; " +
+		"find .. -type f -exec cat {} +; } >" + seen + "\n" +
+		`echo '{"verdict":"APPROVE","findings":[{"path":"app.go","severity":"nit","rule":"doc/D2"}]}'` + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := change{Repository: "acme/app", Commit: commit, Direction: "revert", Title: "Simplify Max", Description: "Nine is enough.",
+		Defect: &defect{Paths: []string{"app.go"}, Says: "Max gives 9 for ten."}}
+	o := options{program: program, clones: clones, out: dir, engine: "claude", model: "opus", strategy: config.StrategySpecialists,
+		check: config.CheckBlocking}
+	for _, o.show = range []bool{true, false} {
+		j, err := o.judge(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := os.ReadFile(seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"review\n--local", "Simplify Max", "Nine is enough.", "func Max() int { return 9 }", "engine:",
+			"strategy: specialists"} {
+			if !strings.Contains(string(told), want) {
+				t.Errorf("the program is not seen to be told %q", want)
+			}
+		}
+		if strings.Contains(string(told), "Max gives") {
+			t.Errorf("the program is told the sentence (--show-prompt %t)", o.show)
+		}
+		if err := os.Remove(seen); err != nil {
+			t.Fatal(err)
+		}
+		if !o.show && j.Says != "Max gives 9 for ten." {
+			t.Errorf("the answer says %q", j.Says)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, c.id()+".json"))
+	if err != nil || !strings.Contains(string(text), `"says": "Max gives 9 for ten."`) {
+		t.Errorf("what is kept is %s, %v", text, err)
+	}
+	again, err := o.judge(t.Context(), c)
+	if err != nil || again.Says != "Max gives 9 for ten." || again.outcome() != "defect missed" {
+		t.Errorf("what was kept is read as %+v, %v", again, err)
 	}
 }

@@ -51,7 +51,9 @@ func command() *cobra.Command {
 		Short: "Measure reviews on real changes",
 		Long: `Measure reviews on real changes. A list of cases says of each change where it is, in which
 direction it is reviewed, and what a review should say of it; without --cases it is the list that
-comes with the program. The answers are kept in --out, and are not asked for again.
+comes with the program. The answers are kept in --out, and are not asked for again. No model is told
+what it should say: below a case with a defect stands the sentence that names the defect, and the
+findings at its place, so that a person can settle whether one of them names the cause.
 
 With --by-hand a person or program answers for the model in files: each request of a case
 stands in DIR/CASE/01/request.txt, and is answered by DIR/CASE/01/answer.txt, where CASE names
@@ -119,6 +121,7 @@ func (o options) run(ctx context.Context) error {
 		}
 		if !o.show || j.Error != "" {
 			fmt.Println(j.line())
+			fmt.Print(j.beside())
 		}
 		all = append(all, j)
 	}
@@ -220,7 +223,7 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 	if o.show {
 		return printed, nil
 	}
-	a := answer{Seconds: time.Since(began).Seconds(), Review: printed}
+	a := answer{Seconds: time.Since(began).Seconds(), Says: c.says(), Review: printed}
 	if hand != nil {
 		a.Tools = hand.Tools()
 	}

@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/terminal"
 	"touchstone/verdict"
 )
 
-// answer is the stored part of a review.
+// answer is the stored part of a review. Says is the sentence that named the defect when it was reviewed.
 type answer struct {
 	Seconds float64         `json:"seconds"`
 	Tools   int             `json:"tools,omitempty"`
+	Says    string          `json:"says,omitempty"`
 	Review  json.RawMessage `json:"review"`
 }
 
@@ -51,6 +53,35 @@ func (j judged) found() bool {
 		return f.Severity.Blocks() && slices.Contains(j.Defect.Paths, f.Path) &&
 			(len(j.Defect.Rows) == 0 || slices.Contains(j.Defect.Rows, f.Rule))
 	})
+}
+
+// maxClaim bounds what is printed of a finding's claim, in bytes.
+const maxClaim = 300
+
+// beside returns the sentence that names the defect and below it every finding at its place, nits too, so that
+// a person can settle whether one of them names the cause: a finding at the place may be about something else.
+// It is empty without a review or a sentence.
+func (j judged) beside() string {
+	if j.Error != "" || j.says() == "" {
+		return ""
+	}
+	out := "  defect:  " + j.says() + "\n"
+	none := true
+	for _, f := range j.Findings {
+		if slices.Contains(j.Defect.Paths, f.Path) {
+			none = false
+			at := f.Path
+			if f.Line > 0 {
+				at += fmt.Sprintf(":%d", f.Line)
+			}
+			claim := terminal.Plain(verdict.OneLine(f.Claim))
+			out += fmt.Sprintf("  finding: %s %s, %s: %s\n", f.Severity, f.Rule, at, verdict.Clip(claim, maxClaim))
+		}
+	}
+	if none {
+		out += "  finding: none at its place\n"
+	}
+	return out
 }
 
 // outcome says in a few words how the review did.
