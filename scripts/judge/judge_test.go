@@ -198,7 +198,10 @@ func TestCasesAreSound(t *testing.T) {
 		if c.Defect != nil && len(c.Defect.Paths) == 0 {
 			t.Errorf("%s: a defect needs its place", c.Commit)
 		}
-		seen[c.Commit] = true
+		if seen[c.says()] {
+			t.Errorf("%s says what another case says: %s", c.Commit, c.says())
+		}
+		seen[c.Commit], seen[c.says()] = true, c.says() != ""
 		other := change{Repository: c.Repository, Commit: c.Commit, Direction: c.Direction + "x"}
 		if strings.Contains(c.blind(), c.Commit[:7]) || other.blind() == c.blind() {
 			t.Errorf("who answers %s by hand is told %s", c.Commit, c.blind())
