@@ -79,12 +79,18 @@ type Dropped struct {
 	Finding Finding
 	// Reason is a sentence fragment for people. It can quote the answer.
 	Reason string
+	// Superseded says that another answer counts instead of the one with the finding. The finding then stands
+	// against nothing.
+	Superseded bool
 }
+
+// blocks reports whether the finding stands against an approval although it was dropped.
+func (d Dropped) blocks() bool { return d.Finding.Blocks() && !d.Superseded }
 
 // Merged is a finding that another one covers.
 type Merged struct {
 	Finding Finding
-	// Into is the id of the finding, or of the ledger's entry, that covers it.
+	// Into is the id of what covers it: a finding, an entry of the ledger or a piece of evidence.
 	Into string
 	// Reason is a sentence fragment for people.
 	Reason string
@@ -151,7 +157,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	}
 	j.weigh(g.Evidence)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
-	untrue := count(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
+	untrue := count(j.Dropped, Dropped.blocks)
 	switch {
 	case marked == Approve && blocking > 0:
 		j.doubt(fmt.Sprintf("The session concluded APPROVE although %s.", Amount(blocking, "of its findings blocks", "of its findings block")))
@@ -169,7 +175,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 
 // settled reports whether only findings and holds stand against the head.
 func (j Judgement) settled() bool {
-	return j.Complete && len(j.Doubts) == 0 && !slices.ContainsFunc(j.Dropped, func(d Dropped) bool { return d.Finding.Blocks() })
+	return j.Complete && len(j.Doubts) == 0 && !slices.ContainsFunc(j.Dropped, Dropped.blocks)
 }
 
 // Conclusive reports whether the pull request's author can act on the judgement: it is an approval (holds

@@ -111,7 +111,7 @@ func (l Ledger) After(round int, j Judgement) Ledger {
 	// A dropped finding may have meant one of these, so they are not known to be gone.
 	for _, d := range j.Dropped {
 		for i, e := range l {
-			if e.Rule == d.Finding.Rule && e.Path == d.Finding.Path && next[i].Last != round {
+			if !d.Superseded && e.Rule == d.Finding.Rule && e.Path == d.Finding.Path && next[i].Last != round {
 				next[i].Status = e.Status
 			}
 		}

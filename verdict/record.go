@@ -40,9 +40,11 @@ type Record struct {
 	// carried-over approval has none.
 	Edits []Edit `json:"edits,omitempty"`
 	// Merged counts the findings that another finding in the ledger covers. Dropped counts those that did not
-	// hold.
-	Merged  int `json:"merged,omitempty"`
-	Dropped int `json:"dropped,omitempty"`
+	// hold. NotListed says of each what it was, and what covers it or why it was dropped. It can have fewer
+	// than they count: a long record keeps only the worst, and records of earlier versions have none.
+	Merged    int         `json:"merged,omitempty"`
+	Dropped   int         `json:"dropped,omitempty"`
+	NotListed []NotListed `json:"not_listed,omitempty"`
 	// Checker is the engine and the model that were asked to refute findings; empty if none.
 	Checker string `json:"checker,omitempty"`
 	// Settled says that only the ledger's findings and Holds stand against the head: there is no doubt about
@@ -146,7 +148,7 @@ func hash(texts ...string) string {
 // previous round.
 func (r *Record) Enter(j Judgement) {
 	r.Verdict, r.Settled, r.Holds = j.Verdict, j.settled(), slices.Clone(j.Holds)
-	r.Merged, r.Dropped = len(j.Merged), len(j.Dropped)
+	r.Merged, r.Dropped, r.NotListed = len(j.Merged), len(j.Dropped), bounded(j.NotListed())
 	for i := range r.Holds {
 		h := &r.Holds[i]
 		h.Path, h.Detail = Clip(h.Path, maxRule), Clip(h.Detail, MaxReason)
@@ -160,9 +162,9 @@ func (r *Record) Enter(j Judgement) {
 }
 
 // Seal is the two lines that end a posted review: the record, signed by s, and the marker. They are at most
-// 30,000 bytes. A longer record loses edits first, then evidence, then holds (one is enough), then ledger
-// entries: settled ones before standing ones, mild ones before severe ones. It is an error if [ParseRecord]
-// would not accept the record.
+// 30,000 bytes. A longer record loses findings that are not listed first, of which the counts remain, then
+// edits, then evidence, then holds (one is enough), then ledger entries: settled ones before standing ones,
+// mild ones before severe ones. It is an error if [ParseRecord] would not accept the record.
 func (r Record) Seal(s Signer) (string, error) {
 	switch {
 	case !r.Verdict.valid():
@@ -182,6 +184,8 @@ func (r Record) Seal(s Signer) (string, error) {
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil
+		case len(r.NotListed) > 0:
+			r.NotListed = r.NotListed[:len(r.NotListed)/2]
 		case len(r.Edits) > 0:
 			r.Edits = r.Edits[:len(r.Edits)/2]
 		case len(r.Evidence) > 0:

@@ -67,6 +67,35 @@ func TestChainOfAMergeNamesItsReviewsFixesAndCost(t *testing.T) {
 	}
 }
 
+func TestChainSaysWhatBecameOfFindingsThatAreNotListed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	r := verdict.Record{Verdict: verdict.RequestChanges, Round: 1, Ledger: verdict.Ledger{finding}, Merged: 2, Dropped: 3,
+		NotListed: []verdict.NotListed{
+			{Severity: verdict.Major, Rule: "test/T1", Path: "code.txt", Line: 3, Claim: "It is\x1b[2J untested.", Reason: "it repeats 0a1b2c3d",
+				Into: "0a1b2c3d"},
+			{Severity: verdict.Nit, Rule: "doc/D1", Claim: "It is long.", Reason: "it quotes no code"},
+		}}
+	w.review(loopback.Judge, r)
+	r.NotListed = []verdict.NotListed{{Rule: "doc/D2", Claim: "Nobody's."}}
+	w.review(loopback.Person, r)
+	chain, text := w.why()
+	if len(chain.Rounds[0].Record.NotListed) != 2 {
+		t.Errorf("%+v", chain.Rounds[0].Record)
+	}
+	_, section, _ := strings.Cut(text, "Findings that are not listed, and why\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	for _, want := range []string{"round 1  merged into 0a1b2c3d", "code.txt:3", "untested. (it repeats 0a1b2c3d)", "dropped",
+		"It is long. (it quotes no code)", "3 more, which its record only counts"} {
+		if !strings.Contains(section, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(section, "Nobody's") || strings.Contains(text, "\x1b") {
+		t.Errorf("it shows a record that does not count, or steers the terminal:\n%s", text)
+	}
+}
+
 func TestIncidentsAreListedInOrder(t *testing.T) {
 	t.Parallel()
 	w := start(t)

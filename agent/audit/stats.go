@@ -51,6 +51,10 @@ type Stats struct {
 	Findings map[verdict.Dimension]map[verdict.Severity]int `json:"findings"`
 	Fates    map[verdict.Status]int                         `json:"fates"`
 	Rules    map[string]int                                 `json:"rules"`
+	// FindingsMerged and FindingsDropped count the findings that the reviews do not list: those that another
+	// finding covers, and those that did not hold.
+	FindingsMerged  int `json:"findings_merged"`
+	FindingsDropped int `json:"findings_dropped"`
 	// Escalated counts the pull requests that were labelled for a person, Lifted those that a person let
 	// pass.
 	Escalated int `json:"escalated"`
@@ -168,6 +172,8 @@ func (s *Stats) add(p forge.Past, c *Chain, label string, of part) {
 
 func (s *Stats) addRound(r verdict.Record) {
 	s.Reviews++
+	s.FindingsMerged += r.Merged
+	s.FindingsDropped += r.Dropped
 	s.CostUSD += r.CostUSD
 	s.Tokens += r.Usage.Total()
 	s.cacheRead += r.Usage.CacheRead
@@ -220,6 +226,9 @@ func (s Stats) Write(to io.Writer) error {
 	}
 	if len(s.Fates) > 0 {
 		line("findings are", "%s", Ranked(s.Fates, len(s.Fates)))
+	}
+	if s.FindingsMerged+s.FindingsDropped > 0 {
+		line("not listed", "%d merged into others, %d dropped", s.FindingsMerged, s.FindingsDropped)
 	}
 	if len(s.Rules) > 0 {
 		line("rules", "%s", Ranked(s.Rules, mostRules))

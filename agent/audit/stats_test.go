@@ -24,7 +24,7 @@ func round(t *testing.T, login string, n int, after time.Duration, v verdict.Ver
 	t.Helper()
 	r := verdict.Record{
 		Verdict: v, Head: "abc", BaseBranch: "main", Round: n, Ledger: ledger, CostUSD: 0.5, Duration: time.Duration(n) * time.Minute,
-		Usage: verdict.Usage{Input: 10, CacheWrite: 10, CacheRead: 80, Output: 25},
+		Usage: verdict.Usage{Input: 10, CacheWrite: 10, CacheRead: 80, Output: 25}, Merged: n - 1, Dropped: 2,
 	}
 	if v == verdict.Approve && n == 2 {
 		r.Lifted = &verdict.Word{By: "walter", At: monday}
@@ -83,7 +83,7 @@ func TestStats(t *testing.T) {
 		"to_merge_ns": map[string]any{"p50": float64(5 * time.Minute), "p90": float64(20 * time.Minute), "p99": float64(20 * time.Minute)},
 		"review_ns":   map[string]any{"p50": float64(time.Minute), "p90": float64(2 * time.Minute), "p99": float64(2 * time.Minute)},
 		"findings":    map[string]any{"Security": map[string]any{"critical": 2.}}, "fates": map[string]any{"open": 1., "verified": 1.},
-		"rules": map[string]any{"security/S1": 2.},
+		"rules": map[string]any{"security/S1": 2.}, "findings_merged": 1., "findings_dropped": 6.,
 	} {
 		if !reflect.DeepEqual(numbers[name], want) {
 			t.Errorf("%s is %v; want %v", name, numbers[name], want)
@@ -96,7 +96,8 @@ func TestStats(t *testing.T) {
 	for _, want := range []string{
 		"4: 2 merged, 1 closed, 1 open", "median 5m0s; 50 % within 10 minutes, 100 % within 30", "median 1, mean 1.5, at most 2",
 		"$1.50, 375 tokens, 80 %",
-		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "choose a shorter period", "1; let pass by a person: 1",
+		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "1 merged into others, 6 dropped",
+		"choose a shorter period", "1; let pass by a person: 1",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text does not say %q:\n%s", want, text.String())

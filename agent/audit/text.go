@@ -23,6 +23,7 @@ func (c Chain) Write(to io.Writer) error {
 	c.section(&b, "Reviews with a record", c.writeRounds)
 	c.section(&b, "Other reviews", c.writeOpinions)
 	c.section(&b, "Findings and what became of them", c.writeFindings)
+	c.section(&b, "Findings that are not listed, and why", c.writeNotListed)
 	c.section(&b, "Held for a person", c.writeHolds)
 	c.section(&b, "Orders", c.writeOrders)
 	c.section(&b, "Labels", c.writeLabels)
@@ -148,6 +149,27 @@ func (c Chain) writeFindings(row func(...string)) {
 		}
 		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), plain(verdict.Place(f.Path, f.Line)),
 			fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
+	}
+}
+
+// writeNotListed says what became of the findings that a session reported and its review does not list.
+func (c Chain) writeNotListed(row func(...string)) {
+	for _, r := range c.Rounds {
+		if !r.believed() {
+			continue
+		}
+		round := fmt.Sprintf("round %d", r.Record.Round)
+		for _, n := range r.Record.NotListed {
+			became := "dropped"
+			if n.Into != "" {
+				became = "merged into " + plain(n.Into)
+			}
+			row(round, became, plain(string(n.Severity)), plain(n.Rule), plain(verdict.Place(n.Path, n.Line)),
+				fmt.Sprintf("%s (%s)", plain(n.Claim), plain(n.Reason)))
+		}
+		if more := r.Record.Merged + r.Record.Dropped - len(r.Record.NotListed); more > 0 {
+			row(round, fmt.Sprintf("%d more, which its record only counts", more))
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (r Review) json(out io.Writer) error {
 		Evidence   []verdict.Evidence  `json:"evidence"`
 		Doubts     []string            `json:"doubts"`
 		Dropped    int                 `json:"dropped"`
-		NotListed  []notListed         `json:"not_listed"`
+		NotListed  []verdict.NotListed `json:"not_listed"`
 		Candidates []verdict.Candidate `json:"candidates"`
 		Dimensions []verdict.Examined  `json:"dimensions"`
 		LeftOut    []leftOut           `json:"left_out"`
@@ -95,28 +95,12 @@ func (r Review) json(out io.Writer) error {
 	})
 }
 
-// notListed is a finding that the session reported and the review does not list.
-type notListed struct {
-	Rule   string `json:"rule"`
-	Path   string `json:"path"`
-	Line   int    `json:"line"`
-	Claim  string `json:"claim"`
-	Reason string `json:"reason"`
-	// Into is the id of the finding that replaces it; "" for a dropped finding.
-	Into string `json:"into,omitempty"`
-}
-
-// notListed returns the findings that were merged into others, those that another session refuted, and those
-// that were dropped.
-func (r Review) notListed() (all []notListed) {
-	for _, m := range r.Judgement.Merged {
-		all = append(all, notListed{m.Finding.Rule, m.Finding.Path, m.Finding.Line, m.Finding.Claim, m.Reason, m.Into})
-	}
+// notListed returns the findings that were merged into others, those that were dropped, and those that
+// another session refuted.
+func (r Review) notListed() []verdict.NotListed {
+	all := r.Judgement.NotListed()
 	for _, o := range r.Judgement.Overruled {
-		all = append(all, notListed{o.Finding.Rule, o.Finding.Path, o.Finding.Line, o.Finding.Claim, "refuted: " + o.Check.Reason, ""})
-	}
-	for _, d := range r.Judgement.Dropped {
-		all = append(all, notListed{d.Finding.Rule, d.Finding.Path, d.Finding.Line, d.Finding.Claim, d.Reason, ""})
+		all = append(all, verdict.AsNotListed(o.Finding, "refuted: "+o.Check.Reason, ""))
 	}
 	return all
 }

@@ -96,9 +96,10 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		}),
 		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
 	}
+	var aside verdict.Judgement // what the specialists reported, and is no evidence
 	if p.criteria.settings.Review.Strategy == config.StrategySpecialists {
-		candidates, err := p.specialists(ctx, &x, req)
-		if err != nil {
+		var candidates []verdict.Evidence
+		if candidates, aside, err = p.specialists(ctx, &x, req); err != nil {
 			return x, err
 		}
 		material.suspicions = slices.Concat(material.suspicions, candidates)
@@ -127,6 +128,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		talk.listen(answer)
 	}
 	x.Judgement = verdict.Join(answers...)
+	x.Judgement.Inherit(aside)
 	if p.sheet != "" && opened.one(filepath.Base(p.sheet)) {
 		for _, name := range p.quoted {
 			opened.names[path.Base(name)] = true
@@ -276,6 +278,7 @@ func mended(first, second verdict.Judgement) verdict.Judgement {
 	if slices.ContainsFunc(own, verdict.Finding.Blocks) {
 		found.Verdict = verdict.RequestChanges
 	}
+	second.Inherit(first)
 	return verdict.Join(found, second)
 }
 

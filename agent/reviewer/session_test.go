@@ -90,7 +90,32 @@ func TestADroppedFindingCanBeMended(t *testing.T) {
 	})
 	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
 	if err != nil || asked != 2 || len(out.Record.Ledger) != 1 || !out.Record.Settled {
-		t.Errorf("%d turns, %+v, %v; doubts: %q", asked, out.Record.Ledger, err, out.Judgement.Doubts)
+		t.Fatalf("%d turns, %+v, %v; doubts: %q", asked, out.Record.Ledger, err, out.Judgement.Doubts)
+	}
+	if n := out.Record.NotListed; len(n) != 1 || n[0].Into != out.Record.Ledger[0].ID || !strings.Contains(out.Review.Body, "1 merged") {
+		t.Errorf("what became of the dropped one is %+v", n)
+	}
+}
+
+// TestADroppedFindingThatIsNotRepeatedIsCounted checks that a second answer does not make it disappear.
+func TestADroppedFindingThatIsNotRepeatedIsCounted(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+	asked := 0
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		if asked++; asked == 1 {
+			return answering(at(1, "another_call()"))(r)
+		}
+		r.Prompt = "- code.txt (added +1 -0)\n" + r.Prompt
+		return answering()(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil || asked != 2 || out.Record.Verdict != verdict.Approve || !out.Record.Settled {
+		t.Fatalf("%d turns, %s, %v; doubts: %q", asked, out.Record.Verdict, err, out.Judgement.Doubts)
+	}
+	want := "it quotes code that is not there; the answer that counts does not have it"
+	if n := out.Record.NotListed; out.Record.Dropped != 1 || len(n) != 1 || n[0].Reason != want || !strings.Contains(out.Review.Body, want) {
+		t.Errorf("%d dropped, %+v:\n%s", out.Record.Dropped, n, out.Review.Body)
 	}
 }
 

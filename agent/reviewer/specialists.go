@@ -27,11 +27,13 @@ const candidate = "candidate"
 
 // specialists runs one session for each group of dimensions, concurrently. Their findings become evidence for
 // the session that reviews afterwards. That session reads the source again and answers each piece, as a
-// finding or with the reason why it is none, so no finding is lost. If a specialist does not finish, only the
-// reviewing session covers its dimensions. The error is the context's.
-func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.Request) (candidates []verdict.Evidence, err error) {
+// finding or with the reason why it is none, so no finding is lost. Result aside has what the specialists
+// reported besides. If a specialist does not finish, only the reviewing session covers its dimensions. The error
+// is the context's.
+func (p *Prepared) specialists(ctx context.Context, x *Examination,
+	req engine.Request) (candidates []verdict.Evidence, aside verdict.Judgement, err error) {
 	req.Budget /= float64(len(groups) + 1) // the reviewing session gets an equal share
-	found := make([][]verdict.Finding, len(groups))
+	found := make([]verdict.Judgement, len(groups))
 	spent := make([]engine.Result, len(groups))
 	var all errgroup.Group
 	for i, group := range groups {
@@ -45,24 +47,34 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination, req engine.R
 		})
 	}
 	_ = all.Wait() // each logs its own error
-	for i, findings := range found {
+	for i, j := range found {
 		x.spend(spent[i])
-		for _, f := range findings {
+		as := map[string]string{} // the evidence that a finding became
+		for _, f := range j.Answer.Findings {
+			as[f.ID] = fmt.Sprintf("E%d", len(p.suspicions)+len(candidates)+1)
 			candidates = append(candidates, verdict.Evidence{
-				ID: fmt.Sprintf("E%d", len(p.suspicions)+len(candidates)+1), Kind: candidate, Rule: f.Rule, Path: f.Path, Line: f.Line,
+				ID: as[f.ID], Kind: candidate, Rule: f.Rule, Path: f.Path, Line: f.Line,
 				Detail: fmt.Sprintf("[%s] %s %s: %s %s", f.Dimension, f.Severity, f.Rule, f.Claim, f.Why),
 			})
 		}
+		for _, m := range j.Merged {
+			if id := as[m.Into]; id != "" {
+				m.Into, m.Reason = id, "a specialist repeats "+id
+			}
+			aside.Merged = append(aside.Merged, m)
+		}
+		aside.Dropped = append(aside.Dropped, j.Dropped...)
 	}
-	return candidates, ctx.Err()
+	return candidates, aside, ctx.Err()
 }
 
-// specialist walks some dimensions of all parts of the change, and returns its findings that hold.
+// specialist walks some dimensions of all parts of the change. Of the result, the findings count that hold, and
+// those that were merged or dropped.
 func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension,
-	spent *engine.Result) (found []verdict.Finding, err error) {
+	spent *engine.Result) (found verdict.Judgement, err error) {
 	session, err := p.examiner.Engine.Open(ctx, req)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	defer func() { err = cmp.Or(err, session.Close()) }()
 	g := p.grounds(ctx)
@@ -77,11 +89,17 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 		if err != nil {
 			return found, err
 		}
-		for _, f := range verdict.Judge(result.Text, nonce, g).Answer.Findings {
-			if slices.Contains(group, f.Dimension) && f.Kept == "" {
-				found = append(found, f)
+		j := verdict.Judge(result.Text, nonce, g)
+		for _, f := range j.Answer.Findings {
+			switch {
+			case f.Kept != "":
+			case slices.Contains(group, f.Dimension):
+				found.Answer.Findings = append(found.Answer.Findings, f)
+			default:
+				found.Dropped = append(found.Dropped, verdict.Dropped{Finding: f, Reason: "its dimension was another session's"})
 			}
 		}
+		found.Merged, found.Dropped = append(found.Merged, j.Merged...), append(found.Dropped, j.Dropped...)
 	}
 	return found, nil
 }

@@ -63,6 +63,11 @@ func TestSpecialistsFindAndOneJudges(t *testing.T) {
 	if l := out.Record.Ledger; len(l) != 1 || l[0].Line != 1 || out.Record.Verdict != verdict.RequestChanges || len(out.Record.Evidence) != 2 {
 		t.Errorf("%s, %+v, %+v", out.Record.Verdict, l, out.Record.Evidence)
 	}
+	// The finding under another's dimension is not lost either.
+	if n := out.Record.NotListed; len(n) != 1 || n[0].Rule != "graph/G3" || !strings.Contains(n[0].Reason, "another session's") ||
+		!strings.Contains(out.Review.Body, "another session's") || !out.Record.Settled {
+		t.Errorf("settled %t, not listed %+v:\n%s", out.Record.Settled, n, out.Review.Body)
+	}
 	if !strings.Contains(out.Review.Body, "refuted: Nothing reaches it.") {
 		t.Errorf("what became of a candidate is not said:\n%s", out.Review.Body)
 	}

@@ -196,7 +196,7 @@ func (r *Review) readRecord(p *Pull, in parsed) {
 		return
 	}
 	record := sealed.Record
-	record.Evidence = nil // it is long, and nothing shows it
+	record.Evidence, record.NotListed = nil, nil // they are long, and nothing shows them
 	r.Record, r.Unreadable, r.Forged = &record, false, sealed.Key != nil && !sealed.SignedFor(p.ID)
 	r.Key = hex.EncodeToString(sealed.Key)
 }
