@@ -95,11 +95,14 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 	fmt.Fprintf(&text, "%d of %d rules apply to %s (guidelines %s)\n", len(applied), total,
 		verdict.Amount(len(change.Files), "changed file", "changed files"), set.Version())
 	for _, a := range applied {
-		amended := ""
+		besides := ""
 		if a.Row.Source != a.Row.Document {
-			amended = ", as amended by " + a.Row.Source
+			besides = ", as amended by " + a.Row.Source
 		}
-		fmt.Fprintf(&text, "\n%s  %s  (%s)%s\n  why: %s\n  %s\n", a.Row.ID, a.Row.Severity, a.Row.Scope, amended, a.Why, a.Row.Criterion)
+		if a.Row.Checkable {
+			besides += ", a machine can check it"
+		}
+		fmt.Fprintf(&text, "\n%s  %s  (%s)%s\n  why: %s\n  %s\n", a.Row.ID, a.Row.Severity, a.Row.Scope, besides, a.Why, a.Row.Criterion)
 	}
 	_, err := io.WriteString(out, text.String())
 	return err

@@ -78,6 +78,20 @@ type Row struct {
 	Source string
 	// Line is the row's 1-based line in Source.
 	Line int
+	// Checkable says that a machine can hold the row: a type, a lint rule or a CI guard. The row is then marked
+	// with a star behind its id.
+	Checkable bool
+}
+
+// checkableMark stands behind the id of a row that a machine can hold. A prompt does not show it.
+const checkableMark = "*"
+
+// marked is the row's id as its document has it.
+func (r Row) marked() string {
+	if r.Checkable {
+		return r.ID + checkableMark
+	}
+	return r.ID
 }
 
 // Worst returns the graver level of the severity.
@@ -122,7 +136,7 @@ func (s Set) Version() string {
 		write(doc.Name, doc.Text)
 		for _, row := range doc.Rows {
 			if row.Source != doc.Name {
-				write(row.ID, row.Severity, row.Scope.String(), row.Criterion)
+				write(row.marked(), row.Severity, row.Scope.String(), row.Criterion)
 			}
 		}
 	}

@@ -161,6 +161,11 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: the version stays %s", name, base)
 		}
 	}
+	amended := Document{Name: "b", Text: "# U\n", Rows: []Row{{ID: "a/A1", Source: "c", Document: "b"}}}
+	marked := Document{Name: "b", Text: "# U\n", Rows: []Row{{ID: "a/A1", Source: "c", Document: "b", Checkable: true}}}
+	if version(amended) == version(marked) {
+		t.Error("the mark of an amended row is not in the version")
+	}
 }
 
 func TestOverlay(t *testing.T) {

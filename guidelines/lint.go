@@ -72,7 +72,7 @@ func (l *linter) amendment(docs []Document, row Row) {
 		l.report(row.Source, row.Line, "%s switches off a row that is not there", row.ID)
 	case !ok:
 		l.report(row.Source, row.Line, "%s amends a row that is not there: a new row is named after its own document, %s", row.ID, row.Source)
-	case old.Severity == row.Severity && old.Scope.text == row.Scope.text && old.Criterion == row.Criterion:
+	case old.marked() == row.marked() && old.Severity == row.Severity && old.Scope.text == row.Scope.text && old.Criterion == row.Criterion:
 		l.report(row.Source, row.Line, "%s repeats the row that it amends: delete it", row.ID)
 	}
 }

@@ -62,6 +62,8 @@ func (p Problems) Error() string {
 // text even if it is not escaped, and a row with a missing or an extra cell is an error, since either would
 // lose part of a rule.
 //
+// A star behind an id says that a machine can hold the row, as in "security/S8*".
+//
 // A row whose id belongs to another document amends that document's row: it replaces the row or, with the
 // severity off, switches it off.
 //
@@ -235,8 +237,9 @@ func (p *parser) row(number int, cells []string) {
 		p.errorf(number, "more than %d rules: split the document", maxDocumentRows)
 		return
 	}
+	cited, checkable := strings.CutSuffix(undecorated(cells[0]), checkableMark)
 	row := Row{
-		ID: undecorated(cells[0]), Severity: undecorated(cells[1]), Criterion: cells[3],
+		ID: strings.TrimSpace(cited), Checkable: checkable, Severity: undecorated(cells[1]), Criterion: cells[3],
 		Source: p.doc.Name, Line: number,
 	}
 	id := idPattern.FindStringSubmatch(row.ID)

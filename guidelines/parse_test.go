@@ -44,6 +44,37 @@ func TestARowMayNameTwoLevels(t *testing.T) {
 	}
 }
 
+// TestAStarBehindAnIDMarksTheRow checks that the mark is no part of the id, which findings cite and prompts show.
+func TestAStarBehindAnIDMarksTheRow(t *testing.T) {
+	text := head + "| security/S1* | major | code | Values are bound. |\n| `security/S2` * | nit | code | Calls are. |\n" +
+		"| security/S3 | nit | code | Nothing is. |\n| test/T1* | nit | tests | Replaced. |\n"
+	doc := parsed(t, "security", text)
+	for i, want := range []string{"security/S1 true", "security/S2 true", "security/S3 false"} {
+		if got := fmt.Sprint(doc.Rows[i].ID, " ", doc.Rows[i].Checkable); got != want {
+			t.Errorf("row %d is %s, want %s", i+1, got, want)
+		}
+	}
+	if a := doc.Amendments[0]; a.ID != "test/T1" || !a.Checkable {
+		t.Errorf("%+v", a)
+	}
+	tests := strings.Replace(head, "[Security]", "[Test]", 1) + "| test/T1 | nit | tests | Old. |\n"
+	set := Set{}.Overlay(doc, parsed(t, "test", tests))
+	if row, _ := set.Row("test/T1"); !row.Checkable || row.Criterion != "Replaced." {
+		t.Errorf("%+v", row)
+	}
+	if shown := set.RenderAll(); strings.Contains(shown, "*") || !strings.Contains(shown, "| security/S1 | major |") {
+		t.Errorf("a prompt has\n%s", shown)
+	}
+	for _, id := range []string{"security/S1**", "security/*", "*security/S1"} {
+		if _, err := Parse("security", head+"| "+id+" | nit | code | C. |\n"); err == nil {
+			t.Errorf("%s is an id", id)
+		}
+	}
+	if _, err := Parse("security", head+"| security/S1 | nit | code | C. |\n| security/S1* | nit | code | D. |\n"); err == nil {
+		t.Error("an id is taken twice")
+	}
+}
+
 func TestParseKeepsAmendmentsApart(t *testing.T) {
 	const rows = "| security/S1 | minor | code | Own. |\n| test/T1 | nit | tests | Replaced. |\n| doc/D12 | off | all | Our editor does " +
 		"it. |\n"

@@ -27,7 +27,7 @@ func (s Set) Reword(texts map[string]string, id, severity, scope, criterion stri
 	if !ok {
 		return Edit{}, fmt.Errorf("there is no row %s in the guidelines, or it is switched off", id)
 	}
-	line := writeRow(id, severity, scope, criterion)
+	line := writeRow(row.marked(), severity, scope, criterion)
 	e := Edit{Name: amendmentsName}
 	if text, own := texts[row.Source]; own {
 		e.Name, e.Before, e.After = row.Source, text, replaceLine(text, row.Line, line)
@@ -47,7 +47,7 @@ func (s Set) Reword(texts map[string]string, id, severity, scope, criterion stri
 		}
 	}
 	got, ok := after.Row(id)
-	as := ok && got.Severity == severity && got.Scope.String() == scope && got.Criterion == criterion
+	as := ok && got.Checkable == row.Checkable && got.Severity == severity && got.Scope.String() == scope && got.Criterion == criterion
 	if len(e.Problems) == 0 && !as {
 		e.Problems = append(e.Problems, Problem{e.Name, got.Line, fmt.Sprintf("%s does not read as it was drafted", id)})
 	}

@@ -23,6 +23,8 @@ func TestRewordChangesOneLine(t *testing.T) {
 	}{
 		{own, "own/O1", "**/*.go !tests", "own", "| own/O1 | minor | `**/*.go` | One. |\r\n",
 			"| own/O1 | nit | `**/*.go !tests` | Neither a \\| b. |\r\n"},
+		{map[string]string{"own": strings.Replace(ownTable, "own/O1 ", "own/O1* ", 1)}, "own/O1", "code", "own",
+			"| own/O1 | minor | `**/*.go` | One. |\r\n", "| own/O1* | nit | code | Neither a \\| b. |\r\n"},
 		{own, "test/T1", "code", "amendments", "",
 			"# What is different here\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n| test/T1 | nit | code | Neither a " +
 				"\\| b. |\n"},

@@ -44,11 +44,11 @@ const often = 3
 // recurred are the rules, most often broken first, that many other changes broke and that this answer cites
 // again with a severity that blocks. They are reported to the owners of the guidelines: finding the same
 // defect again and again costs more than a lint rule or a type, but that is not the duty of the author of one
-// more pull request. Rules about recurrence declarations are left out, since no tool can check prose.
+// more pull request.
 func (t tripped) recurred(j verdict.Judgement) []string {
 	rules := map[string]bool{}
 	for _, f := range j.Answer.Findings {
-		if f.Blocks() && t[f.Rule] >= often && !strings.HasPrefix(f.Rule, "recurrence/") {
+		if f.Blocks() && t[f.Rule] >= often {
 			rules[f.Rule] = true
 		}
 	}
@@ -75,12 +75,23 @@ func (l criteria) decides(e verdict.Entry) bool {
 // tripped counts, by rule, the other changes that broke it.
 type tripped map[string]int
 
-// pastOf looks up which rules other recent changes broke, if an applicable rule needs that.
+// pastOf looks up which rules other recent changes broke, if an applicable rule needs that. Only rules count
+// that apply to this change and that a machine can check: no guard can hold the others.
 func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
 	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
 		return nil, nil
 	}
-	return s.Past(ctx)
+	past, err := s.Past(ctx)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(past, func(rule string, _ int) bool { return !l.checkable(rule) })
+	return past, nil
+}
+
+// checkable reports whether a rule applies and is marked as one that a machine can check.
+func (l criteria) checkable(rule string) bool {
+	return slices.ContainsFunc(l.rules, func(a guidelines.Applied) bool { return a.Row.ID == rule && a.Row.Checkable })
 }
 
 // maxTripped bounds the number of rules that the session is told.
@@ -103,6 +114,6 @@ func (m material) recurring() string {
 		}
 		fmt.Fprintf(&list, "- %s: in %d other pull requests\n", rule, m.tripped[rule])
 	}
-	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late.\n" +
-		m.quote(Passage{"rules", list.String()})
+	return "\n# Rules that tripped here before\n\nOther pull requests of this repository broke these of late, and a machine can check " +
+		"them.\n" + m.quote(Passage{"rules", list.String()})
 }

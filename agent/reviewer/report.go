@@ -330,8 +330,8 @@ func (w reviewWriter) forOwners(j verdict.Judgement) string {
 			int(pastSpan.Hours()/24)))
 	}
 	return details("For the owners of the guidelines: rules that are often broken here",
-		"If a type, a lint rule or a CI check can enforce one of them, that costs less than finding it in each review. The author of this "+
-			"change need not do anything about it.\n\n"+strings.Join(lines, "\n"))
+		"A type, a lint rule or a CI check that enforces one of them costs less than finding it in each review. The author of this change "+
+			"need not do anything about it.\n\n"+strings.Join(lines, "\n"))
 }
 
 // details is a text that is folded until clicked.

@@ -300,20 +300,33 @@ func TestALongReviewGoesOnInComments(t *testing.T) {
 	}
 }
 
-// TestRulesThatTrippedBefore: the session is told, where a rule builds on it.
+// TestRulesThatTrippedBefore: the session is told, where a rule builds on it, and only of rules that a machine can
+// check: by the mark of the built-in row or of a repository's own.
 func TestRulesThatTrippedBefore(t *testing.T) {
 	t.Parallel()
-	g := loopback.New(t, plain)
+	g := loopback.New(t, map[string]string{".touchstone/guidelines/ours.md": "# Ours\n\n| ID | Severity | Scope | Criterion |\n" +
+		"| --- | --- | --- | --- |\n| ours/O1* | minor | all | No tabs. |\n| ours/O2 | minor | all | It serves its purpose. |\n" +
+		"| ours/O3* | minor | docs | It is spelt well. |\n"})
+	broken := []verdict.Finding{finding(1)}
+	for _, rule := range []string{"ai-antipattern/X6", "ours/O1", "ours/O2", "ours/O3"} {
+		f := finding(1)
+		f.Rule = rule
+		broken = append(broken, f)
+	}
 	for i := range 3 {
 		branch := fmt.Sprintf("earlier-%d", i)
 		g.Commit(branch, "Change it", map[string]string{"code.txt": "unsafe()\n"})
-		g.Reviewed(g.Open(branch), verdict.RequestChanges, finding(1))
+		g.Reviewed(g.Open(branch), verdict.RequestChanges, broken...)
 	}
+	const want = "\n- ours/O1: in 3 other pull requests\n- security/S3: in 3 other pull requests\n"
 	told := func(branch string) bool {
 		g.Commit(branch, "Repair it", map[string]string{branch + ".go": "package app\n"})
 		said := false
 		r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-			said = strings.Contains(r.Prompt, "- security/S3: in 3 other pull requests")
+			said = strings.Contains(r.Prompt, want)
+			if n := strings.Count(r.Prompt, "in 3 other pull requests"); said && n != 2 {
+				t.Errorf("%d rules are told:\n%s", n, r.Prompt)
+			}
 			return answering()(r)
 		})
 		if _, err := r.Review(t.Context(), g.Read(loopback.Judge, g.Open(branch)), reviewer.Options{DryRun: true}); err != nil {

@@ -178,7 +178,8 @@ func rows(content []byte) map[string]row {
 			}
 		}
 		if len(r.cells) > 3 && slices.Contains(severities, strings.ToLower(r.cells[1])) {
-			out[r.cells[0]] = r
+			// A star behind an id only says that a machine can check the row.
+			out[strings.TrimRight(r.cells[0], "*` ")] = r
 		}
 		return ast.WalkSkipChildren, nil
 	})
