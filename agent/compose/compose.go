@@ -214,7 +214,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 		Approve: forge.NewPoster(client), Report: forge.NewReporter(client), Worktrees: trees, Remote: client.Remote}
 	a.Reviewer = &reviewer.Reviewer{
 		Examiner: reviewer.Examiner{
-			Engine: eng, Guidelines: rules, Layer: layer, TempDir: tempDir, Settings: settings,
+			Engine: eng, Guidelines: rules, Pages: cfg.GuidelinesURL, Layer: layer, TempDir: tempDir, Settings: settings,
 		},
 		Trust: book, Key: key,
 		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),

@@ -64,7 +64,7 @@ func Examiner(ctx context.Context, cfg config.Config, tempDir string) (*reviewer
 	}
 	layer, err := remote(cfg)
 	return &reviewer.Examiner{
-		Engine: telemetry.Engine{Engine: Models(live, tempDir)}, Guidelines: rules, Layer: layer, TempDir: tempDir,
+		Engine: telemetry.Engine{Engine: Models(live, tempDir)}, Guidelines: rules, Pages: cfg.GuidelinesURL, Layer: layer, TempDir: tempDir,
 		Settings: func() config.Engine { return live.Config().Engine },
 	}, err
 }

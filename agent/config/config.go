@@ -49,10 +49,13 @@ type Config struct {
 	// Guidelines is the place of an organization's own guideline documents, which override the built-in ones
 	// and are overridden by a repository's: a directory, which Load makes absolute, or a repository as
 	// owner/name or owner/name@ref. None by default.
-	Guidelines string  `yaml:"guidelines"`
-	Merge      Merge   `yaml:"merge"`
-	Rounds     Rounds  `yaml:"rounds"`
-	Budgets    Budgets `yaml:"budgets"`
+	Guidelines string `yaml:"guidelines"`
+	// GuidelinesURL is the https address of a folder with the built-in documents of this version. Reviews link
+	// the built-in rows that they cite to it. None by default.
+	GuidelinesURL string  `yaml:"guidelines_url"`
+	Merge         Merge   `yaml:"merge"`
+	Rounds        Rounds  `yaml:"rounds"`
+	Budgets       Budgets `yaml:"budgets"`
 	// Sweep is the interval between two scans of all open pull requests: the maximum delay of an agent that
 	// missed events. 5m by default.
 	Sweep Duration `yaml:"sweep"`

@@ -73,6 +73,7 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 		"the relay token contains":                     func(c *Config) { c.Relay.Token = "hunter2\nhunter2" },
 		"notify.slack_webhook_file names":              func(c *Config) { c.Notify.SlackWebhook = "hunter2" },
 		"github.api_url is not the address":            func(c *Config) { c.GitHub.APIURL = "api.github.com" },
+		"guidelines_url is not":                        func(c *Config) { c.GuidelinesURL = "http://wiki.example.com/docs" },
 		"worktrees.max_gb is -1":                       func(c *Config) { c.Worktrees.MaxGB = -1 },
 		"worktrees.unused is 0s":                       func(c *Config) { c.Worktrees.Unused = 0 },
 		"github.api_url must be plain":                 func(c *Config) { c.GitHub.APIURL = "https://me:hunter2@github.example.com/" },
@@ -235,5 +236,22 @@ func TestASecretDoesNotShow(t *testing.T) {
 	}
 	if n := strings.Count(all, "[redacted]"); n < 15 {
 		t.Errorf("the placeholder shows only %d times:\n%s", n, all)
+	}
+}
+
+func TestOnlyPlainHTTPSAddressesAreLinked(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://github.com/acme/touchstone/blob/v0.2.0/guidelines/docs": true, "https://wiki.acme.dev:8443/": true,
+		"https://wiki.acme.dev/our%20docs": true,
+		"http://wiki.acme.dev/docs":        false, "http://127.0.0.1/docs": false, "wiki.acme.dev/docs": false, "javascript:alert(1)": false,
+		"https:///docs": false, "https://me:hunter2@wiki.acme.dev/docs": false, "https://wiki.acme.dev/?page=docs": false,
+		"https://wiki.acme.dev/docs?": false, "https://wiki.acme.dev/docs#top": false, "https://wiki.acme.dev/docs#": false, "https://wiki.acme.dev/docs) [x](https://x": false,
+		"https://wiki.acme.dev/our docs": false, "https://wiki.acme.dev/<!--": false, "https://wiki.acme.dev/d\u00f6cs": false,
+	} {
+		c := usable(Default())
+		c.GuidelinesURL = address
+		if err := c.Validate(); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
 	}
 }

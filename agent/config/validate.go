@@ -54,6 +54,9 @@ func (c Config) validateAccess() error {
 	case c.GitHub.AppID != 0 && (c.GitHub.TokenFile != "" || len(c.GitHub.TokenCommand) > 0):
 		errs = append(errs, errors.New("github.app_id is for an App, and github.token_file or github.token_command for a login: set one of them"))
 	}
+	if c.GuidelinesURL != "" {
+		errs = append(errs, validatePages("guidelines_url", c.GuidelinesURL))
+	}
 	if c.Relay.URL != "" {
 		errs = append(errs, validateURL("relay.url", c.Relay.URL))
 	}
@@ -89,6 +92,18 @@ func validateURL(key, value string) error {
 	case !private(u):
 		return fmt.Errorf("%s is %q, which would send the token unencrypted; use https (http is only for this machine, "+
 			"such as http://127.0.0.1:8080)", key, value)
+	}
+	return nil
+}
+
+// validatePages accepts the addresses of folders that a posted text may link to.
+func validatePages(key, value string) error {
+	u, err := url.Parse(value)
+	// A file's name and its line are added to the address, and some characters would end the link in Markdown.
+	breaks := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("?#()<>[]\"`\\", r) }
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsFunc(value, breaks) {
+		return fmt.Errorf("%s is not the plain https address of a folder; write one such as https://host/guidelines/docs, without a user, "+
+			"password, query or fragment, and with other characters than those of addresses as %%20 and the like", key)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ import (
 type Examiner struct {
 	Engine     engine.Engine
 	Guidelines guidelines.Set
+	// Pages is the URL below which people see the documents of Guidelines; empty if there is none.
+	Pages string
 	// Layer returns the texts of an organization's own guideline documents, by name. They override
 	// Guidelines, and the repository's documents override them. Nil means none.
 	Layer func(context.Context) (map[string]string, error)

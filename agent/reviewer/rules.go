@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"touchstone/agent/config"
 	"touchstone/agent/remoteguidelines"
@@ -60,6 +61,7 @@ type criteria struct {
 	own      map[string]string   // the texts of the repository's own documents, by name
 	pages    string              // as in Subject
 	embedded guidelines.Set
+	builtIns string // the URL of the embedded documents, as in Examiner.Pages
 }
 
 // criteria reads what a change is judged by.
@@ -74,7 +76,7 @@ func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
 	}
 	rules := set.For(s.change())
 	return criteria{settings: settings, version: set.Version(), rules: rules, idle: set.Idle(rules), text: set.RenderAll(), own: own,
-		pages: s.Pages, embedded: e.Guidelines}, nil
+		pages: s.Pages, embedded: e.Guidelines, builtIns: e.Pages}, nil
 }
 
 // builtIn is the severity of an applicable row, if its text is the built-in one: code does not interpret a
@@ -107,12 +109,28 @@ func (l criteria) criterion(rule string) string {
 			continue
 		}
 		text := prose(clip(row.Criterion, maxCriterion))
-		if _, own := l.own[row.Source]; own && l.pages != "" {
-			text += fmt.Sprintf(" ([%s](%s/%s#L%d))", row.ID, l.pages, path.Join(remoteguidelines.Dir, row.Source+".md"), row.Line)
+		if page := l.page(row); page != "" {
+			text += fmt.Sprintf(" ([%s](%s#L%d))", row.ID, page, row.Line)
 		}
 		return text
 	}
 	return ""
+}
+
+// page is the URL of the document with a row; empty if it is not known.
+func (l criteria) page(row guidelines.Row) string {
+	name := row.Source + ".md"
+	if _, own := l.own[row.Source]; own {
+		if l.pages == "" {
+			return ""
+		}
+		return l.pages + "/" + path.Join(remoteguidelines.Dir, name)
+	}
+	built, ok := l.embedded.Row(row.ID)
+	if !ok || l.builtIns == "" || built.Source != row.Source || built.Line != row.Line || built.Criterion != row.Criterion {
+		return "" // an organization's document has it
+	}
+	return strings.TrimRight(l.builtIns, "/") + "/" + name
 }
 
 // maxCriterion bounds the quoted text of a row, in bytes.

@@ -1,6 +1,7 @@
 package reviewer_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/reviewer"
+	"touchstone/guidelines"
 	"touchstone/verdict"
 )
 
@@ -74,5 +76,48 @@ func TestAnApprovalSaysHowCIStands(t *testing.T) {
 	out, err = newReviewer(t, g, answering(finding(1))).Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
 	if err != nil || out.Record.Verdict != verdict.RequestChanges || strings.Contains(out.Review.Body, "CI") {
 		t.Errorf("%v\n%s", err, out.Review.Body)
+	}
+}
+
+// TestARowIsLinkedToWhereItIsWritten checks that a cited built-in row is linked to the configured address, if there is
+// one, and a row of the repository or of an organization never is.
+func TestARowIsLinkedToWhereItIsWritten(t *testing.T) {
+	t.Parallel()
+	const ours = ".touchstone/guidelines/ours.md"
+	const table = "# Ours\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
+	g, ref := opened(t, map[string]string{ours: table + "| ours/O1 | minor | all | No tabs. |\n"}, map[string]string{"code.txt": "unsafe()\n"})
+	own, amended := finding(1), finding(1)
+	own.Rule, amended.Rule = "ours/O1", "security/S4"
+	body := func(pages string) string {
+		r := newReviewer(t, g, answering(finding(1), own, amended))
+		r.Pages = pages
+		r.Layer = func(context.Context) (map[string]string, error) {
+			return map[string]string{"org": table + "| security/S4 | major | all | Nothing private is logged. |\n"}, nil
+		}
+		out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, c := range out.Review.Comments {
+			text += c.Body + "\n"
+		}
+		return text
+	}
+	rules, err := guidelines.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, _ := rules.Row("security/S3")
+	link := fmt.Sprintf("([security/S3](https://wiki.acme.dev/docs/security.md#L%d))", row.Line)
+	for pages, want := range map[string]bool{"": false, "https://wiki.acme.dev/docs": true, "https://wiki.acme.dev/docs/": true} {
+		text := body(pages)
+		if strings.Contains(text, link) != want || strings.Contains(text, "[security/S3](") != want ||
+			strings.Contains(text, "[security/S4](") || !strings.Contains(text, "Nothing private is logged.") {
+			t.Errorf("with %q, want %s: %t\n%s", pages, link, want, text)
+		}
+		if !strings.Contains(text, "/"+ours+"#L5)") || strings.Contains(text, "wiki.acme.dev/docs/ours.md") {
+			t.Errorf("with %q, the repository's own row is not linked to its place:\n%s", pages, text)
+		}
 	}
 }
