@@ -14,15 +14,22 @@ var (
 )
 
 // Begins parses the definition that begins in one line of a file, as far as the line alone shows it.
-func Begins(name, line string) (Block, bool) {
-	text := strings.TrimSpace(line)
-	if strings.HasSuffix(name, ".go") && strings.HasPrefix(text, "func (") {
+func Begins(name, line string) (Block, bool) { return reading(name, []string{line}).beginning(0) }
+
+// reading returns the state before the first line of a file.
+func reading(name string, lines []string) *indentation {
+	return &indentation{ext: strings.ToLower(path.Ext(name)), lines: lines}
+}
+
+// beginning parses the definition whose name is in a line.
+func (p *indentation) beginning(at int) (Block, bool) {
+	text := strings.TrimSpace(p.lines[at])
+	if p.ext == ".go" && strings.HasPrefix(text, "func (") {
 		if m := goMethod.FindStringSubmatch(text); m != nil {
 			return Block{Kind: "method", In: m[1], Name: m[2]}, true
 		}
 	}
-	p := indentation{ext: strings.ToLower(path.Ext(name))}
-	return p.begins(indent(line), text)
+	return p.begins(indent(p.lines[at]), p.statement(at))
 }
 
 // Around returns the name of what encloses a line, which counts from 0: the function, else the type, the
@@ -43,15 +50,16 @@ func Around(name string, lines []string, at int) string {
 		return section(lines, at)
 	}
 	inner := ""
+	p := reading(name, lines)
 	depth := indent(lines[at])
 	for i := at - 1; i >= 0 && depth > 0; i-- {
 		in := indent(lines[i])
 		if in >= depth || strings.TrimSpace(lines[i]) == "" {
 			continue
 		}
-		b, ok := Begins(name, lines[i])
-		if !ok && closes.MatchString(strings.TrimSpace(lines[i])) {
-			depth = in + 1 // the end of a signature, which is indented as far as its beginning
+		b, ok := p.beginning(i)
+		if text := strings.TrimSpace(lines[i]); !ok && (p.goesOn(text) || closes.MatchString(text)) {
+			depth = in + 1 // the end of a signature or another branch, which is indented as far as the beginning
 			continue
 		}
 		depth = in

@@ -1,39 +1,52 @@
 package outline
 
 import (
-	"path"
 	"strings"
 
 	"touchstone/worktree/lazyregexp"
 )
 
 const (
-	modifiers = `(?:(?:@[\w.]+(?:\([^)]*\))?|export|default|declare|public|private|protected|internal|static|final|abstract|async|override` +
-		`|open|sealed|data|inline|` +
-		`suspend|virtual|unsafe|extern|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator|tailrec|infix|mutating|local|inner|value` +
-		`|annotation|` +
-		`companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
+	modifiers = `(?:(?:@[\w.]+(?:\([^)]*\))?|export|default|declare|public|(?:private|protected)(?:\[\w+\])?|internal|static` +
+		`|final|abstract|async|override|open|sealed|data|inline|external|transparent|implicit|lazy|case|package|file` +
+		`|actual|expect|typedef|suspend|virtual|unsafe|extern(?:\s+"[^"]*")?|pub(?:\([\w: ]+\))?|const|partial|readonly|lateinit|operator` +
+		`|tailrec|infix|mutating|local|inner|value|annotation|companion|fileprivate|native|synchronized|friend|constexpr)\s+)*`
 	// qualifier matches what precedes a defined name: a receiver, a class.
-	qualifier = `(?:<[^>]*>\s*)?(?:[\w<>?]+(?:\.|::))*`
+	qualifier = `(?:<[^>]*>\s*)?(?:\w+(?:<[^()=]*>)?\??(?:\.|::))*`
 )
 
 // Expressions for the beginnings of definitions, starting at the first letter of a line.
 var (
 	keyword = lazyregexp.New(`^` + modifiers +
-		`(def|defp|defmodule|func|fun|fn|function\*?|class|interface|struct|enum|union|trait|object|record|module|mod|namespace|type|protocol|` +
-		`message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|mut\s+)?` + qualifier + `([\pL_$][\pL\pN_$]*[?!]?)`)
-	implementation = lazyregexp.New(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[\w:<>, &']+\s+for\s+)?[&]?(?:\w+::)*(\w+)`)
+		`(def|defp|defmodule|func|fun|fn|function\*?|class|@?interface|struct|enum|union|trait|object|record|module|mod|namespace|type` +
+		`|protocol|actor|mixin|message|service|rpc|macro_rules!|val|var|let|const)\s+(?:class\s+|struct\s+|mut\s+)?` + qualifier +
+		"(`[^`]+`|[\\pL_$][\\pL\\pN_$]*[?!]?)")
+	implementation = lazyregexp.New(`^(?:unsafe\s+)?impl\b(?:<[^{]*?>)?\s+(?:[^{]+?\s+for\s+)?` +
+		`&?(?:'\w+\s+)?(?:mut\s+)?(?:dyn\s+)?(?:\w+::)*(\w+)`)
 	// typed matches a function that begins with the type of its result, or a constructor that C++ defines
-	// outside of its class. The groups are the type to which it belongs, if named, and its name.
-	typed = lazyregexp.New(`^(?:@\w+\s+)*(?:(?:[\w<>\[\],.?&*:~]+\s+)+[*&]*(?:\w+::)*?(?:(\w+)::)?|(?:\w+::)*(\w+)::)` +
-		`(~?[A-Za-z_]\w*|operator\W{1,3})\s*(?:<[^()]*>)?\([^;]*(?:(?:\{|=>).*)?$`)
+	// outside of its class. The groups are the type to which it belongs, if named, its name, and the end of
+	// one without a body.
+	typed = lazyregexp.New(`^(?:(?:[\w$<>\[\],.?&*:~@]+\s+)+[*&]*(?:\w+::)*?(?:(\w+)::)?(?:[\w<>]+\.)*|(?:\w+::)*(\w+)::)` +
+		`(operator\W{1,3}|~?[A-Za-z_$][\w$]*)\s*(?:<[^()=]*>)?\([^;]*(?:(?:\{|=>).*|(;))?$`)
 	braced = lazyregexp.New(`^` + modifiers +
-		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{$`)
+		`(?:get\s+|set\s+|\*)?#?([A-Za-z_$][\w$]*)\s*(?:<[^()]*>)?\([^;]*\)\s*(?::\s*[^={]+)?\{(?:.*\},?)?$`)
+	// assigning matches a variable that holds a function, or in whose value the body of one begins.
+	assigning = lazyregexp.New(`=\s*(?:async\s*)?(?:function\b|[\w$]+\s*=>|(?:<[^=]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*` +
+		`(?::[^=]*)?=>)|=\s*[^\s(].*(?:=>|\bfunction\b[^{]*)\s*\{$`)
+	// signature matches a method without a body. In the body of a type, it can be no call.
+	signature = lazyregexp.New(`^` + modifiers + `(?:get\s+|set\s+)?([A-Za-z_$][\w$]*)\??\s*(?:<[^()]*>)?` +
+		`\(.*\)\s*:\s*[^{]*(?:\{.*\}[^{]*)?[;,]?$`)
+	constructor = lazyregexp.New(`^` + modifiers + `(?:explicit\s+)?(~?[A-Za-z_]\w*)\s*\([^;]*(?:\{.*)?$`)
+	getter      = lazyregexp.New(`^(?:[\w$<>?,.]+\s+)*get\s+([A-Za-z_$][\w$]*)\s*(?:[={;]|async|$)`)
+	// named matches a line that may be a head whose result, matched by result, is on the line above.
+	named    = lazyregexp.New(`^[*&]*~?[\w:]+\s*\(`)
+	result   = lazyregexp.New(`^(?:[\w:]+(?:<.*>)?(?:\[\])?[\s*&?]*)+$`)
 	assigned = lazyregexp.New(`^(?:self\.)?([A-Za-z_]\w*)\s*(?::[^:=][^=]*)?=(?:[^=>~]|$)`)
 	member   = lazyregexp.New(`^(?:readonly\s+|pub\s+|public\s+)*([A-Za-z_]\w*)[?!]?:\s+[^=]+$`)
 	// mentions matches a line that uses a type and defines something else, or defines it in another file.
 	mentions = lazyregexp.New(`^(?:\w+\s+)*(?:const|val|var|type)\s+\w+(?:::|<|\s*[*&]?\s+[*&]?\w)` +
-		`|^(?:\w+\s+)*object\s+\w+\s*(?:[=;(]|\{\s*get)|^(?:class|struct|enum|union)\s+[\w:]+(?:;|\s+[*&]?\w+\s*[;=\[(])`)
+		`|^(?:\w+\s+)*object\s+\w+\s*(?:[=;(]|\{\s*get)` +
+		`|^(?:typedef\s+)?(?:class|struct|enum|union)\s+[\w:]+(?:;|\s*[*&]|\s+\w+\s*[;=\[(),])`)
 	// typedField matches a field in languages that write its type first. Without a modifier it could be a
 	// statement.
 	typedField = lazyregexp.New(`^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|protected|internal|static|final|volatile|transient` +
@@ -50,23 +63,27 @@ var (
 
 	// onward matches the continuation of a block in a line that is not indented: the end of the parameter
 	// list, or another branch.
-	onward = lazyregexp.New(`^(?:[)\]}>].*[{(:,\[=]$|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
+	onward = lazyregexp.New(`^(?:[)\]}].*[{(:,\[=<]$|>|\{$|(?:rescue|ensure|else|elsif|elif|except|finally|when|catch|where)\b)`)
+	label  = lazyregexp.New(`^\w+:$`)
 	closes = lazyregexp.New(`^(?:[)\]}]|end\b|fi\b|done\b|esac\b)`)
 )
 
 // statements are first words of lines that define nothing.
 var statements = words(`return else throw new await yield case in if unless for foreach while until switch match do delete using import
-		from package goto assert
+		from goto assert
 	print raise not and or with try catch except finally elif elsif when lock require include puts echo go defer select sizeof typeof super
 		this co_return`)
 
 // definers are the keywords of definitions; a definition by keyword contains one.
 var definers = words(`def defp defmodule func fun fn function class interface struct enum union trait object record module mod namespace
 		type protocol
-	message service rpc macro_rules val var let const`)
+	actor mixin message service rpc macro_rules val var let const`)
 
 // typeFirst are the languages in which a method begins with its result type.
-var typeFirst = words(`.java .cs .c .h .cc .cpp .cxx .hpp .hh .m .mm .groovy .dart .scala`)
+var typeFirst = words(`.java .cs .c .h .cc .cpp .cxx .hpp .hh .m .mm .groovy .dart`)
+
+// declaring are the languages that declare in one file what another file defines.
+var declaring = words(`.c .h .cc .cpp .cxx .hpp .hh .m .mm`)
 
 // scripts are the languages in which a method begins with its name.
 var scripts = words(`.js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .php`)
@@ -85,44 +102,31 @@ var examples = words("describe it test context specify TEST TEST_F TEST_P TEST_C
 var kinds = map[string]string{
 	"class": "type", "interface": "type", "struct": "type", "enum": "type", "union": "type", "trait": "type", "object": "type",
 	"record": "type", "type": "type",
-	"protocol": "type", "message": "type", "service": "type", "module": "module", "mod": "module", "namespace": "module",
+	"protocol": "type", "actor": "type", "mixin": "type", "@interface": "type", "message": "type", "service": "type",
+	"module": "module", "mod": "module", "namespace": "module",
 	"defmodule": "module",
 	"val":       "var", "var": "var", "let": "var", "const": "const",
 }
 
-// indented finds definitions by the beginnings and the indentation of lines, which most code has. A
-// multi-line string that looks like code is treated as code.
+// indented finds definitions by the beginnings and the indentation of lines, which most code has.
 func indented(name string, lines []string) []Block {
-	p := indentation{lines: lines, ext: strings.ToLower(path.Ext(name))}
+	p := reading(name, lines)
 	delimiter := ""
 	for i, line := range lines {
 		inside := delimiter != ""
-		delimiter = within(line, delimiter)
-		text := strings.TrimSpace(line)
-		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") ||
-			strings.HasPrefix(text, "/*") {
-			continue
+		if inside && delimiter != comment {
+			p.last = i // a string belongs to its function, however it is indented
 		}
-		if p.ext == ".cs" {
-			text = tuple.ReplaceAllString(text, "${1}tuple ${2}")
+		delimiter = p.within(i, delimiter)
+		text := strings.TrimSpace(line)
+		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") && !scripts[p.ext] ||
+			strings.HasPrefix(text, "*") || strings.HasPrefix(text, comment) {
+			continue
 		}
 		p.line(i, indent(line), text)
 	}
 	p.close(len(lines), -1)
 	return p.blocks
-}
-
-// within returns the delimiter of the multi-line string that is open after a line.
-func within(line, open string) string {
-	for _, delimiter := range []string{`"""`, "'''"} {
-		if (open == "" || open == delimiter) && strings.Count(line, delimiter)%2 == 1 {
-			if open == "" {
-				return delimiter
-			}
-			return ""
-		}
-	}
-	return open
 }
 
 // indentation is the state of reading a file.
@@ -146,7 +150,7 @@ func (p *indentation) line(i, depth int, text string) {
 	for n := len(p.open); n > 0 && p.open[n-1].indent >= depth; n = len(p.open) {
 		top := p.open[n-1]
 		if top.indent == depth {
-			if onward.MatchString(text) {
+			if p.goesOn(text) {
 				if b := &p.blocks[top.block]; strings.IndexByte(")]>{", text[0]) >= 0 && b.Body == p.last+1 {
 					b.Body = i + 1
 				}
@@ -167,13 +171,18 @@ func (p *indentation) line(i, depth int, text string) {
 	if n := len(p.open); n > 0 && p.open[n-1].inner == 0 && !strings.HasSuffix(text, ":") {
 		p.open[n-1].inner = depth
 	}
-	b, ok := p.begins(depth, text)
+	b, ok := p.begins(depth, p.statement(i))
 	if !ok {
 		return
 	}
 	b.Start, b.Body, b.End = i+1, p.head(i), i+1
 	p.blocks = append(p.blocks, b)
 	p.open = append(p.open, scope{block: len(p.blocks) - 1, indent: depth})
+}
+
+// goesOn reports whether a line continues a block although it is not indented.
+func (p *indentation) goesOn(text string) bool {
+	return onward.MatchString(text) || declaring[p.ext] && label.MatchString(text)
 }
 
 // continues reports whether a closing line ends only the head of a function, whose body begins with a brace on
@@ -186,7 +195,7 @@ func (p *indentation) continues(top scope, at int) bool {
 	}
 	for _, line := range p.lines[at+1 : min(at+1+ahead, len(p.lines))] {
 		if text := strings.TrimSpace(line); text != "" && indent(line) <= top.indent {
-			return text == "{"
+			return p.goesOn(text)
 		}
 	}
 	return false
@@ -202,7 +211,7 @@ func (p *indentation) close(end, depth int) {
 }
 
 // maxHead bounds the lines of a signature.
-const maxHead = 30
+const maxHead = 60
 
 // head returns the last line of a definition's head, where its parentheses are closed.
 func (p *indentation) head(at int) int {
@@ -232,17 +241,20 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	if inType && outer.Kind == "type" {
 		callable = "method"
 	}
+	if p.ext == ".cs" {
+		text = tuple.ReplaceAllString(text, "${1}tuple ${2}")
+	}
 	opening, first := hints(text)
 	switch {
-	case statements[first]:
+	case statements[first] && !(first == "case" && p.ext == ".scala"):
 		return b, false
 	case (first == "impl" || first == "unsafe") && match(&b.Name, implementation, text):
 		b.Kind, b.In = "type", ""
-	case opening && keyword.MatchString(text) && !(typeFirst[p.ext] && p.ext != ".scala" && mentions.MatchString(text)):
+	case opening && keyword.MatchString(text) && !(scripts[p.ext] && strings.HasSuffix(text, ",")) &&
+		!(typeFirst[p.ext] && mentions.MatchString(text)):
 		m := keyword.FindStringSubmatch(text)
 		b.Kind, b.Name = kinds[m[1]], m[2]
-		if arrow := strings.Contains(text, "=>") || strings.Contains(text, "= function") || strings.Contains(text, "= async"); b.Kind == "" ||
-			b.Kind != "type" && b.Kind != "module" && arrow {
+		if b.Name = strings.Trim(b.Name, "`"); b.Kind == "" || b.Kind != "type" && b.Kind != "module" && assigning.MatchString(text) {
 			b.Kind = callable
 		}
 		if b.Kind == "type" && inType && outer.Kind == "module" {
@@ -252,14 +264,16 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		b.Kind = "test"
 	case p.ext == ".rb" && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
 		b.Kind = "field"
-	case !b.Local && strings.HasSuffix(text, "{") && p.method(depth, outer, text, &b.Name):
+	case !b.Local && strings.Contains(text, "{") && p.method(depth, outer, text, &b.Name):
 		b.Kind = callable
-	case !b.Local && typeFirst[p.ext] && !strings.HasPrefix(text, ":") && strings.Contains(text, "(") && typed.MatchString(text):
-		m := typed.FindStringSubmatch(text)
-		b.Kind, b.Name = callable, m[3]
-		if in := m[1] + m[2]; in != "" {
-			b.Kind, b.In = "method", in
+	case inType && outer.Kind == "type" && !deeper && scripts[p.ext] && match(&b.Name, signature, text):
+		b.Kind = callable
+	case !b.Local && typeFirst[p.ext] && p.typed(&b, text):
+		if b.Kind == "" {
+			b.Kind = callable
 		}
+	case !b.Local && p.ext == ".dart" && match(&b.Name, getter, text):
+		b.Kind = callable
 	case inType && typeFirst[p.ext] && match(&b.Name, typedField, text):
 		b.Kind = "field"
 	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
@@ -280,6 +294,45 @@ func (p *indentation) method(depth int, outer *Block, text string, name *string)
 	}
 	return scripts[p.ext] && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) &&
 		!statements[*name] && *name != "async"
+}
+
+// typed matches a method that begins with the type of its result, and a constructor.
+func (p *indentation) typed(b *Block, text string) bool {
+	if text == "" || strings.TrimLeft(text, ":?&*,.") != text || text[0] == '[' && !declaring[p.ext] || !strings.Contains(text, "(") {
+		return false
+	}
+	m := typed.FindStringSubmatch(text)
+	if m == nil {
+		return b.In != "" && match(&b.Name, constructor, text) && strings.TrimPrefix(b.Name, "~") == b.In
+	}
+	outside := m[2] != "" && m[2] != strings.TrimPrefix(m[3], "~") && !strings.HasPrefix(m[3], "operator")
+	if outside || m[4] != "" && declaring[p.ext] || m[3] == "Function" {
+		return false // a call of a function in a namespace, what another file defines, or the type of a function
+	}
+	if in := m[1] + m[2]; in != "" {
+		b.Kind, b.In = "method", in
+	}
+	b.Name = m[3]
+	return true
+}
+
+// statement returns the text of a line with the lines around it that belong to the same head: the type of a
+// result above it, and the parameters below it.
+func (p *indentation) statement(at int) string {
+	text := strings.TrimSpace(p.lines[at])
+	if at > 0 && typeFirst[p.ext] && named.MatchString(text) && indent(p.lines[at-1]) == indent(p.lines[at]) {
+		above := strings.TrimSpace(p.lines[at-1])
+		if first, _, _ := strings.Cut(above, " "); !statements[first] && result.MatchString(above) {
+			text = above + " " + text
+		}
+	}
+	if strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{") && !strings.HasSuffix(text, "({") {
+		return text
+	}
+	for _, line := range p.lines[at+1 : max(at+1, min(p.head(at), len(p.lines)))] {
+		text += " " + strings.TrimSpace(line)
+	}
+	return text
 }
 
 // hints returns the first word of a line, and whether one of its first words is a defining keyword: most

@@ -54,6 +54,35 @@ func TestDefinitionsAreFoundWithTheirLines(t *testing.T) {
 		{"c.rb", "class A::B::C\n  def run\n    1\n  end\nend\n", "1-5 type C\n2-4 method C.run\n"},
 		{"a.kt", "fun <T> String.twice(n: Int): String {\n    return this\n}\n\nval size = 3\n", "1-3 func twice\n5-5 var size\n"},
 		{"b.kt", "class B {\n    val size = 1\n    init {\n        val accepts = 2\n    }\n}\n", "1-6 type B\n2-2 var B.size\n"},
+		{"heads.ts", "const f = async (\n  n: number,\n) => {\n  go(n)\n}\nconst ids = new Set(all.map((a) => a.id))\nexport class A<\n  T,\n> " +
+			"extends B<T> {\n  run(n: number): Promise<T>;\n  override run<R extends Array<T>>(\n    n: R,\n  ): C<\n    T,\n    T,\n" +
+			"    T,\n    T,\n    T\n  > {\n    go(n)\n  }\n" +
+			"  #own() { return 1 }\n}\nimport {\n  type Other,\n} from 'o'\nvar a = (function () {\n  " +
+			"function g() {\n  }\n}())\n",
+			"1-5 func f\n6-6 const ids\n7-23 type A\n10-10 method A.run\n11-21 method A.run\n22-22 method A.own\n27-30 var a\n28-29 func g\n"},
+		{"heads.c", "static int\nrun(int a,\n    int b)\n{\nagain:\n\tgo(a);\n}\n\nint declared(int a,\n    struct b *b);\n\n" +
+			"typedef struct S_ {\n   int n;\n} S;\n", "2-7 func run\n12-14 type S_\n"},
+		{"heads.cpp", "class A {\npublic:\n  A(int n) : n_(n) {}\n  [[nodiscard]] bool operator()(int n) const {\n    return n;\n  }\n};\n" +
+			"std::move(a),\n", "1-7 type A\n3-3 method A.A\n4-6 method A.operator()\n"},
+		{"Heads.java", "interface I {\n    byte[] read(String path) throws E;\n\n    <T extends @N Object> T take(T t);\n}\n\nenum E {\n" +
+			"    A(1);\n\n    static final List<A> ALL = new Of<A>(1) {\n    };\n\n    E(int n) {\n    }\n}\n\n@interface N {}\n",
+			"1-5 type I\n2-2 method I.read\n4-4 method I.take\n7-15 type E\n10-11 field E.ALL\n13-14 method E.E\n17-17 type N\n"},
+		{"heads.cs", "record struct R(int N);\nclass A : I\n{\n    [Test, Culture(\"fr\")]\n" +
+			"    void I.Run<T>()\n        where T : B, new()\n    {\n    }\n}\n",
+			"1-1 type R\n2-9 type A\n5-8 method A.Run\n"},
+		{"heads.dart", "mixin A {\n  int get size => 1;\n  String _$hash() => 'a';\n  void run(int n);\n  final void Function(int)? done;\n}\n",
+			"1-6 type A\n2-2 method A.size\n3-3 method A._$hash\n4-4 method A.run\n"},
+		{"heads.kt", "actual fun `is one`() {\n}\nfun Map<String, Int>.twice() = this\n", "1-2 func is one\n3-3 func twice\n"},
+		{"heads.scala", "private[a] final case class A(n: Int) {\n  implicit def run: Int = 1\n  n must be(1)\n}\ncase class B(n: Int)\n",
+			"1-4 type A\n2-2 method A.run\n5-5 type B\n"},
+		{"heads.rs", "impl AsRef<[u8]> for &'a mut S {\n    pub unsafe extern \"C\" fn run<F>(\n        f: F,\n    ) -> u8\n    where\n" +
+			"        F: G,\n    {\n        f()\n    }\n}\n", "1-10 type S\n2-9 method S.run\n"},
+		{"heads.swift", "package actor A {\n}\n", "1-2 type A\n"},
+		{"text.ts", "function f() {\n  return `\nfunction no() {\n}\n`\n}\n// a ` in a comment\nfunction g() {\n}\n",
+			"1-6 func f\n8-9 func g\n"},
+		{"text.php", "function f() {\n    $a = <<<SQL\nfunction no() {\nSQL;\n    return $a;\n}\n/*\n function no() {\n */\n", "1-6 func f\n"},
+		{"text.py", "def f():\n    go(1)\n    return \"\"\"\nno\n\"\"\"\n\n\nx = 1\n", "1-5 func f\n8-8 var x\n"},
+		{"text.rb", "def f\n  go <<~EOS\ndef no\n  EOS\n  1\nend\nlist = a <<-NEVER\ndef g\nend\n", "1-6 func f\n7-7 var list\n8-9 func g\n"},
 		{"notes.txt", "def f():\n", ""},
 		{"broken.go", "package a\n\nfunc F() {\n\tgo(\n}\n", "3-5 func F\n"},
 	} {
@@ -100,6 +129,9 @@ func TestEnclosingDefinitionIsFound(t *testing.T) {
 		{"a.go", "type I interface {\n\tHERE\n", "I"},
 		{"a.py", "class A:\n    def f(\n        self,\n    ) -> int:\n        if x:\n            HERE\n", "A.f"},
 		{"a.py", "def f():\n    pass\n\nHERE\n", ""},
+		{"A.cs", "class A\n{\n    void Run(\n        int n)\n    {\n        if (n)\n        {\n            HERE\n", "A.Run"},
+		{"a.c", "static int\nrun(int n)\n{\n\tgo();\nagain:\n\tHERE\n", "run"},
+		{"a.rb", "class A\n  def run\n    go\n  rescue E\n    HERE\n", "A.run"},
 		{"a.spec.ts", "describe('store', () => {\n  it('gets', () => {\n    HERE\n", "it('gets"},
 		{"a.md", "# One\n\n## Two\n\ntext\nHERE\n", "Two"},
 		{"a.yaml", "jobs:\n  test:\n    run: HERE\n", "test"},
