@@ -64,6 +64,8 @@ type Grounds struct {
 	Due []Entry
 	// Evidence is what code suspects. The answer must say of each piece what it is.
 	Evidence []Evidence
+	// Named are the possible defects that an earlier answer to the same question named and did not account for.
+	Named []Named
 	// Touched, if set, reports whether a file differs between the head and an earlier round; with no path,
 	// whether any file does. Restated, if set, reports the same of one of Texts.
 	Touched  func(round int, path string) bool
@@ -113,6 +115,8 @@ type Judgement struct {
 	Merged  []Merged
 	// Overruled are the findings that another session refuted.
 	Overruled []Overruling
+	// Named are the possible defects that the answer names and does not account for: each has a doubt.
+	Named []Named
 	// Holds are the reasons, found by code, why a person must let the head pass.
 	Holds []Hold
 	// Evidence is what code suspected, with the session's answers.
@@ -154,6 +158,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	if marked == Approve { // else the next round sees the change again
 		j.doubtCandidates(s)
 		j.doubtUnlisted(g, prose)
+		j.doubtNamed(g)
 	}
 	j.weigh(g.Evidence)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept

@@ -24,6 +24,33 @@ type Candidate struct {
 	Quote string `json:"quote"`
 }
 
+// Named is a possible defect that an answer named, by its place and the rows that it cited.
+type Named struct {
+	// Path is a changed file, or the name of a text of the pull request.
+	Path  string
+	Rules []string
+}
+
+// doubtNamed reports the possible defects that an earlier answer to the same question named without accounting
+// for them, and that this one passes over in silence.
+func (j *Judgement) doubtNamed(g Grounds) {
+	for _, n := range g.Named {
+		if !j.accounts(g, n.Path, n.Rules) {
+			j.Named = append(j.Named, n)
+			j.doubt(fmt.Sprintf("The session's first answer names a possible defect%s in %q that the second neither has among its findings nor "+
+				"among its candidates.", n.under(), Clip(n.Path, maxDoubt)))
+		}
+	}
+}
+
+// under names the first row, for use in a sentence.
+func (n Named) under() string {
+	if len(n.Rules) == 0 {
+		return ""
+	}
+	return " under " + Clip(n.Rules[0], maxRule)
+}
+
 // doubtCandidates reports candidates that are not shown to be untrue. A reason alone is no proof: "it follows
 // an existing pattern" and "it is handled later" excuse a defect in the words that also refute one.
 func (j *Judgement) doubtCandidates(s sources) {
@@ -35,6 +62,7 @@ func (j *Judgement) doubtCandidates(s sources) {
 		c := &j.Answer.Candidates[i]
 		c.Path, c.Seen = s.path(c.Path), s.path(cmp.Or(strings.TrimSpace(c.Seen), c.Path))
 		if lack := s.unproven(*c); lack != "" {
+			j.Named = append(j.Named, Named{c.Path, []string{c.Rule}})
 			j.doubt(fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or be a finding.",
 				Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
 		}
@@ -104,12 +132,10 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 		if path == "" || !defect || j.accounts(g, path, rules) {
 			continue
 		}
-		under := ""
-		if len(rules) > 0 {
-			under = " under " + rules[0]
-		}
+		n := Named{path, rules}
+		j.Named = append(j.Named, n)
 		j.doubt(fmt.Sprintf("The session's text names a possible defect%s in %q that is neither among its findings nor among its candidates: it "+
-			"has to be one of them.", under, Clip(path, maxDoubt)))
+			"has to be one of them.", n.under(), Clip(path, maxDoubt)))
 	}
 }
 

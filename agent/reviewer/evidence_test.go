@@ -127,6 +127,8 @@ func TestAPossibleDefectIsAccountedFor(t *testing.T) {
 		"listed at once":       {refuting("func safe()"), nil, verdict.Approve, 1, shown},
 		"listed when asked":    {named, refuting("func safe()"), verdict.Approve, 2, shown},
 		"only ever named":      {named, named, verdict.RequestChanges, 2, "names a possible defect under security/S3"},
+		"named, then silence":  {named, same, verdict.RequestChanges, 2, "first answer names a possible defect under security/S3"},
+		"listed, then silence": {refuting("func safer()"), same, verdict.RequestChanges, 2, "first answer names a possible defect under security/S3"},
 		"by code not there":    {refuting("func safer()"), refuting("func safer()"), verdict.RequestChanges, 2, "is not there"},
 		"by a comment":         {refuting("the caller checks"), refuting("the caller checks"), verdict.RequestChanges, 2, "it quotes a comment"},
 		"a comment, then code": {refuting("the caller checks"), refuting("func safe()"), verdict.Approve, 2, "Refuted: safe() is called first."},

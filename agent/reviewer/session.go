@@ -154,7 +154,7 @@ type talk struct {
 
 // over has the session examine one part of the change.
 func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
-	t.grounds.Changed = nil
+	t.grounds.Changed, t.grounds.Named = nil, nil
 	files := map[string]change.File{}
 	for _, f := range t.material.understood.Parts[part] {
 		name := change.Spell(f.Path)
@@ -170,6 +170,7 @@ func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 		return first, err
 	}
 	t.again = true
+	t.grounds.Named = first.Named
 	nonce = rand.Text()
 	second, err := t.ask(ctx, t.material.again(ctx, first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err
