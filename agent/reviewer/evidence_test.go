@@ -117,7 +117,11 @@ func TestAPossibleDefectIsAccountedFor(t *testing.T) {
 				`"reason":"safe() is called first","quote":"`+quote+`"}],"findings":`, 1)
 		}
 	}
-	const shown = "1 possible defect"
+	const (
+		shown   = "1 possible defect"
+		inText  = "names a possible defect under security/S3"
+		inFirst = "first answer " + inText
+	)
 	for name, tc := range map[string]struct {
 		first, second func(string) string
 		want          verdict.Verdict
@@ -126,9 +130,9 @@ func TestAPossibleDefectIsAccountedFor(t *testing.T) {
 	}{
 		"listed at once":       {refuting("func safe()"), nil, verdict.Approve, 1, shown},
 		"listed when asked":    {named, refuting("func safe()"), verdict.Approve, 2, shown},
-		"only ever named":      {named, named, verdict.RequestChanges, 2, "names a possible defect under security/S3"},
-		"named, then silence":  {named, same, verdict.RequestChanges, 2, "first answer names a possible defect under security/S3"},
-		"listed, then silence": {refuting("func safer()"), same, verdict.RequestChanges, 2, "first answer names a possible defect under security/S3"},
+		"only ever named":      {named, named, verdict.RequestChanges, 2, inText},
+		"named, then silence":  {named, same, verdict.RequestChanges, 2, inFirst},
+		"listed, then silence": {refuting("func safer()"), same, verdict.RequestChanges, 2, inFirst},
 		"by code not there":    {refuting("func safer()"), refuting("func safer()"), verdict.RequestChanges, 2, "is not there"},
 		"by a comment":         {refuting("the caller checks"), refuting("the caller checks"), verdict.RequestChanges, 2, "it quotes a comment"},
 		"a comment, then code": {refuting("the caller checks"), refuting("func safe()"), verdict.Approve, 2, "Refuted: safe() is called first."},
