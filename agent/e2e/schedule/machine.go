@@ -54,6 +54,9 @@ func (w *world) start(m *machine) error {
 	if w.result.Seed%4 != 0 {
 		agent.Remote, agent.Reviewer.Remote = w.Remote, w.Remote
 	}
+	if w.shared() {
+		agent.Worktrees.Root = filepath.Join(w.dir, w.ref.Name, m.name, "worktrees")
+	}
 	if w.meddle != nil {
 		w.meddle(w.Stage, m.role, agent)
 	}
@@ -64,6 +67,11 @@ func (w *world) start(m *machine) error {
 	m.agent = agent
 	return err
 }
+
+// shared reports whether the reviewer and the author named alike run on one machine, with the default settings:
+// they have their worktrees from one mirror. In the other schedules, the reviewer and the author know nothing of
+// each other's commits.
+func (w *world) shared() bool { return w.result.Seed%4 >= 2 }
 
 // received puts an event on its way to every machine.
 func (w *world) received(event string, repo forge.Repo) {
