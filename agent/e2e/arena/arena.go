@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,6 +47,7 @@ type Arena struct {
 	Sim *githubsim.Sim
 
 	url   string
+	git   string // the executable, which is not looked for again for each of thousands of commands
 	dir   string
 	http  http.Client
 	inbox inbox
@@ -55,11 +57,15 @@ type Arena struct {
 
 // Within runs do on a new arena with its files below dir, and shuts the arena down afterwards.
 func Within(ctx context.Context, dir string, do func(context.Context, *Arena) error) error {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return fmt.Errorf("agents need git: %w", err)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	a := &Arena{url: "http://" + listener.Addr().String(), dir: dir}
+	a := &Arena{url: "http://" + listener.Addr().String(), git: git, dir: dir}
 	if _, a.key, err = ed25519.GenerateKey(nil); err != nil {
 		return err
 	}
@@ -172,8 +178,12 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
 	agent, err := compose.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
-	if err != nil || role != decide.Reviewer {
-		return agent, err
+	if err != nil {
+		return nil, err
+	}
+	agent.Worktrees.Git = a.git
+	if role != decide.Reviewer {
+		return agent, nil
 	}
 	// All machines of the reviewer share one key, so that the author's machines need to know only one.
 	agent.Key, agent.Reviewer.Key = a.key, a.key
@@ -182,7 +192,7 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 
 // Bare returns one of GitHub's repositories on disk.
 func (a *Arena) Bare(repo forge.Repo) bare.Repo {
-	return bare.Open("git", filepath.Join(a.hub(), repo.Owner, repo.Name+".git"), time.Now)
+	return bare.Open(a.git, filepath.Join(a.hub(), repo.Owner, repo.Name+".git"), time.Now)
 }
 
 // Local returns the URL by which git reads a repository from disk, without GitHub.
