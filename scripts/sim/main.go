@@ -34,7 +34,7 @@ func main() {
 		os.Exit(2)
 	}
 	// Little memory stays in use and much becomes garbage, so the collector may run less often.
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(1000)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	fmt.Printf("sim: seeds %d to %d\n", *first, *first+*seeds-1)
@@ -69,6 +69,12 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	// The agents' temporary files belong there too.
+	before := os.Getenv("TMPDIR")
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return err
+	}
+	defer os.Setenv("TMPDIR", before)
 	all, ctx := errgroup.WithContext(ctx)
 	// A schedule mostly waits for git, and for the disk with the journals.
 	all.SetLimit(4 * runtime.GOMAXPROCS(0))
