@@ -40,7 +40,7 @@ type Change struct {
 	// Files are the files to read, in this order: by name if there is one part; if there are several, a file
 	// comes after the changed files that it imports.
 	Files []File
-	// LeftOut are generated files, which are in no part.
+	// LeftOut are files that need no reading, such as lock files. They are in no part.
 	LeftOut []LeftOut
 	Tier    Tier
 	// Lines counts the added and deleted lines in Files.
