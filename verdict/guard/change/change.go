@@ -4,6 +4,7 @@ package change
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -106,40 +107,76 @@ type Finding struct {
 	Place
 }
 
-// maxPlaces bounds the places of one finding that stands for many.
-const maxPlaces = 8
+// These bound the text of one finding that stands for many places: the bytes that name files, and the lines of a file.
+const (
+	maxNames = 300
+	maxLines = 5
+)
 
-// Changed returns one finding of evidence for all places of a change which no rule reads, at the first of them. The
-// reason names the others.
+// Changed returns one finding of evidence for all places of a change which no rule reads. It is at the most suspicious
+// of them: a value that is another one, else something that is gone. The reason names the lines of each file in this
+// order, and counts those for which there is no room.
 func Changed(kind Kind, rule, what string, places []Place) Finding {
-	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: what + ", and no rule tells whether it checks less.", Place: places[0]}
-	for i, p := range places[1:] {
-		if i+1 == maxPlaces {
-			f.Why += fmt.Sprintf(" And %d more.", len(places)-maxPlaces)
-			break
+	places = slices.Clone(places)
+	slices.SortStableFunc(places, func(a, b Place) int { return cmp.Compare(a.rank(), b.rank()) })
+	var files []string
+	lines := map[string][]int{}
+	for _, p := range places {
+		if lines[p.Path] == nil {
+			files = append(files, p.Path)
 		}
-		f.Why += fmt.Sprintf(" Also %s:%d:", p.Path, p.Line)
-		for n, text := range []string{p.Before, p.After} {
-			if text = strings.Map(printable, strings.ToValidUTF8(text[:min(len(text), maxQuote)], "")); text == "" {
-				text = "nothing"
-			}
-			f.Why += []string{" ", " → "}[n] + text
-		}
-		f.Why += "."
+		lines[p.Path] = append(lines[p.Path], p.Line)
 	}
+	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: what + ", and no rule tells whether it checks less.", Place: places[0]}
+	if len(places) == 1 {
+		return f
+	}
+	var names string
+	left, unnamed := len(files), len(places)
+	for _, file := range files {
+		name, at := strings.Map(printable, file), lines[file]
+		for i, line := range at[:min(len(at), maxLines)] {
+			if line > 0 { // not the file as a whole
+				name += []string{":", ", "}[min(i, 1)] + strconv.Itoa(line)
+			}
+		}
+		if more := len(at) - maxLines; more > 0 {
+			name += fmt.Sprintf(" and %d more", more)
+		}
+		if len(names)+len(name) > maxNames {
+			continue
+		}
+		names += "; " + name
+		left, unnamed = left-1, unnamed-len(at)
+	}
+	if left > 0 {
+		names += fmt.Sprintf("; %d more in %d files that are not named here", unnamed, left)
+	}
+	f.Why += fmt.Sprintf(" Read all %d places in the patches: %s.", len(places), strings.TrimPrefix(names, "; "))
 	return f
 }
 
-// printable drops characters that control a terminal: a quote goes into prompts and reviews.
+// digits matches the digits of a value.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// rank orders what no rule reads, the most suspicious first.
+func (p Place) rank() int {
+	switch bare := digits.ReplaceAllString(p.Before, ""); {
+	case p.Before != "" && p.After != "" && bare == digits.ReplaceAllString(p.After, ""):
+		return 0
+	case p.After == "":
+		return 1
+	}
+	return 2
+}
+
+// printable drops characters that control a terminal: a name goes into prompts and reviews.
 func printable(r rune) rune {
 	if unicode.IsControl(r) {
 		return -1
 	}
 	return r
 }
-
-// maxQuote bounds what such a finding quotes of a place, in bytes.
-const maxQuote = 60
 
 // versions matches versions and hashes.
 var versions = regexp.MustCompile(`\b(?:v|net\w*?)?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\blatest\b|["'#,]`)
