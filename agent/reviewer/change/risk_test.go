@@ -50,7 +50,7 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"a.c", "+# define lock(x)\n" + strings.Repeat("+// why\n", 20), Full, "locks"},
 		{"a.c", "+\t* lock = 0;\n", Full, "locks"},
 		{"a.go", "+/**/ x.mu.Lock()\n", Full, "locks"},
-		{"a.c", "+// why \\\n pay();\n" + strings.Repeat("+// why\n", 20), Lite, "21 lines"},
+		{"a.c", "+// why \\\n pay();\n" + strings.Repeat("+// why\n", 20), Full, "turns code into a comment"},
 		{"a.java", strings.Repeat("+// \\u000a pay();\n", 20), Lite, "20 lines"},
 		{"a.py", strings.Repeat("+# why\rpay()\n", 20), Lite, "20 lines"},
 		{"a.rb", " <<~X\n" + strings.Repeat("+# #{pay}\n", 20) + " X\n", Lite, "20 lines"},

@@ -20,13 +20,17 @@ var magic = regexp.MustCompile(`^(?://|#|/\*)\s*(?:\+build\b|go:|export\b|.{0,40
 	`shareable_constant_value|cython:|distutils:|(?i:(?:unordered )?output:))`)
 
 // Tokens returns a file's code without its comments, with preprocessor lines and comments that say how it is read as
-// tokens. It is nil for a file in an unknown language, and for Go with cgo, whose comments may be code.
+// tokens. It is nil if it is not certain what is code: in an unknown language, in Go with cgo, and with what compilers
+// read in different ways.
 func Tokens(path, content string) (all []Token) {
 	lang := languageOf(path)
 	if lang == nil || lang.name == "Go" && strings.Contains(content, `"C"`) {
 		return nil
 	}
 	s := lex(content, lang)
+	if len(s.unsure) > 0 {
+		return nil
+	}
 	all = []Token{}
 	for i, t := range s.tokens {
 		all = append(all, Token{s.of(i), s.line(i), t.kind == text})

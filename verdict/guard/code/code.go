@@ -130,6 +130,7 @@ func (x *examination) take(p parsed) {
 		}
 	}
 	x.hidden.see(old, now)
+	x.doubt(old, now)
 	if !old.holdsTests() && !now.holdsTests() || cmp.Or(languageOf(f.OldPath), languageOf(f.Path)).rust {
 		if now != nil && len(now.marks) > 0 && now.marks[0].effect == built {
 			x.builds[path.Dir(f.Path)] = now.marks[0].cond
@@ -165,6 +166,26 @@ func (s *side) sameTests(other *side) bool {
 func (x *examination) unexamined(f change.File) {
 	x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Unexamined, Rule: "code/unread",
 		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
+}
+
+// doubt says in which new line of a test file it is not certain what is code.
+func (x *examination) doubt(old, now *side) {
+	if now == nil || !now.tests {
+		return
+	}
+	had := map[string]bool{}
+	if old != nil {
+		for _, line := range old.unsure {
+			had[old.lineText(line)] = true
+		}
+	}
+	for _, line := range now.unsure {
+		if !had[now.lineText(line)] {
+			x.say(change.Evidence, change.Unexamined, "code/unsure",
+				"Compilers may read this line otherwise: it is not certain which part of it, and of what follows, is code.", nil, now, 0, line)
+			return
+		}
+	}
 }
 
 // say adds a finding at a line of one or both sides. A nil side is left out.

@@ -124,3 +124,32 @@ func BenchmarkExamine(b *testing.B) {
 		}
 	})
 }
+
+// TestWhatTurnsATestOffIsSeen: a comment or a text can begin, go on and end where its lines do not show it.
+func TestWhatTurnsATestOffIsSeen(t *testing.T) {
+	const (
+		cc   = "TEST(A, B) {\n  // Why.\n  EXPECT_EQ(1, x());\n}\n"
+		java = "class A {\n  @Test void b() {\n    // Why.\n    assertEquals(1, x());\n  }\n}\n"
+		js   = "test('b', () => {\n  // Why.\n  expect(x()).toBe(1)\n  /**/\n})\n"
+		php  = "<?php class ATest {\n function testB() {\n  // Why.\n  $this->assertSame(1, x());\n // <?php\n}}\n"
+	)
+	for _, c := range []struct{ name, before, was, is, rule string }{
+		{"a_test.cc", cc, "Why.", "Why. \\", "test/emptied"},
+		{"a_test.cc", cc, "Why.", "Why. \\ ", "code/unsure"},
+		{"a_test.cc", cc, "  E", "#pragma once /* Why.\n*/ /\\\n/ E", "test/emptied"},
+		{"a_test.cc", cc, "{", "{ \"??/\"/*\";", "code/unsure"},
+		{"ATest.java", java, "Why.", "\\u000a return;", "test/returns"},
+		{"ATest.java", java, "assert", "\\u002f\\u002f", "test/emptied"},
+		{"a.test.js", js, "Why.", "Why.\rreturn", "code/unsure"},
+		{"a.test.js", js, "{\n", "{ n++ / 1; /*/\n", "test/emptied"},
+		{"test_a.py", "def test_b():\n    # Why.\n    assert x() == 1\n", "Why.", "Why.\r    return", "code/unsure"},
+		{"ATest.php", php, "Why.", "Why. ?>", "test/emptied"},
+		{"a.bats", "@test b {\n  run x\n  [ $status -eq 0 ]\n}\n", "  [ $status -eq 0 ]", ": <<'E'\n  E\n  [ $status -eq 0 ]\nE", "test/changed"},
+	} {
+		after := strings.Replace(c.before, c.was, c.is, 1)
+		found := code.Examine([]change.File{{Path: c.name, OldPath: c.name, Before: []byte(c.before), After: []byte(after)}}, nil)
+		if !slices.ContainsFunc(found, func(f change.Finding) bool { return f.Rule == c.rule }) {
+			t.Errorf("%s: %q has no finding of %s: %+v", c.name, after, c.rule, found)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type language struct {
 	quotes     []quote  // longest first
 	prefixes   []string // letters that may precede a quote, in lower case
 	heredoc    string   // the token that begins a here-document
+	closing    string   // the token that ends code, a comment included, up to the next "<?"
 	regexps    bool     // /…/ is a literal
 	backticks  bool     // `…` is a name
 	dollar     bool     // "$" is a letter
@@ -107,8 +108,8 @@ var languages = func() map[string]*language {
 		{name: "Swift swift", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, attributes: true, tests: named("test"),
 			preprocessor: true, quotes: []quote{{open: `#"`, close: `"#`, raw: true}, tripled.with(`\(`), double.with(`\(`)},
 			calls: set("it xit fit"), groups: set("describe context xdescribe")},
-		{name: "PHP php", line: []string{"//", "#"}, block: "/*", dollar: true, heredoc: "<<<", attributes: true, tests: named("test"),
-			quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
+		{name: "PHP php", line: []string{"//", "#"}, block: "/*", dollar: true, heredoc: "<<<", closing: "?>", attributes: true,
+			tests: named("test"), quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
 			tests: plainC,
@@ -124,8 +125,8 @@ var languages = func() map[string]*language {
 			calls:  set("test testWidgets"), groups: set("group")},
 		{name: "Elixir ex exs", layout: ends, line: hash, newlines: true, calls: set("test property feature"), groups: set("describe"),
 			quotes: []quote{tripled.with("#{"), tripled1, long.with("#{"), single}},
-		{name: "shell sh bash bats", line: hash, newlines: true, shell: true,
-			quotes: []quote{long, {open: `'`, close: `'`, raw: true, lines: true}}},
+		{name: "shell sh bash bats", line: hash, newlines: true, shell: true, heredoc: "<<",
+			quotes: []quote{{open: `$'`, close: `'`, lines: true}, long, {open: `'`, close: `'`, raw: true, lines: true}}},
 		{name: "PowerShell tests.ps1", line: hash, block: "<#", newlines: true, dollar: true, dashes: true,
 			quotes: []quote{{open: `@"`, close: "\n\"@", raw: true, lines: true}, {open: `@'`, close: "\n'@", raw: true, lines: true},
 				{open: `"`, close: `"`, raw: true, doubled: true, lines: true, code: "$("},

@@ -44,6 +44,7 @@ type source struct {
 	outer  []int32 // for each token the innermost bracket around it, or -1
 	notes  []note
 	local  map[int32]string // tokens that name a local variable, if the language's parser tells; "t" for the test's own argument
+	unsure []int            // lines of which it is not certain what is code and what a comment or a text
 }
 
 // of is the text of a token; "" outside the range.
@@ -86,10 +87,12 @@ func (s *source) kindOf(i int) kind {
 // that it cannot read into a sign. So its time is linear in the length of the source.
 type lexer struct {
 	*source
-	at, line, start int      // position, its line, and where that line begins
-	heredocs        []string // the end marks of the here-documents that begin after this line
-	wasted          int      // bytes read for literals that did not end
-	fresh           bool     // only space so far in this line
+	at, line, start int       // position, its line, and where that line begins
+	heredocs        []heredoc // the here-documents that begin after this line
+	heads           []bool    // for each open parenthesis, whether it is the head of a statement
+	afterHead       bool      // the last closing parenthesis ends such a head
+	wasted          int       // bytes read for literals that did not end
+	fresh           bool      // only space so far in this line
 }
 
 // rooms are reusable buffers for tokens, so that a kept list of tokens takes no more memory than it needs.
@@ -104,9 +107,14 @@ const (
 
 // lex cuts a text into tokens.
 func lex(content string, lang *language) *source {
-	l := &lexer{source: &source{text: content, lang: lang, starts: lineStarts(content)}, line: 1, fresh: true}
+	l := &lexer{source: &source{lang: lang}, line: 1, fresh: true}
+	l.text = l.logical(content)
+	l.starts = lineStarts(l.text)
 	room := rooms.Get().(*[]token)
-	l.tokens = slices.Grow((*room)[:0], len(content)/bytesPerToken)
+	l.tokens = slices.Grow((*room)[:0], len(l.text)/bytesPerToken)
+	if lang.closing != "" {
+		l.outside(0)
+	}
 	for l.at < len(l.text) {
 		l.step()
 	}
@@ -123,9 +131,12 @@ func (l *lexer) step() {
 	switch {
 	case c == '\n':
 		l.newline()
-	case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
+	case c == ' ' || c == '\t' || c == '\f' || c == '\v':
 		l.at++
+	case (c == '\r' || c == 0xC2 || c == 0xE2) && l.lineBreak():
 	case l.comment():
+	case c == '?' && l.lang.closing != "" && strings.HasPrefix(l.text[l.at:], l.lang.closing):
+		l.outside(l.at)
 	case isWordStart(c) || (c == '$' || c == '@' && l.lang.heredoc == "<<") && isWordStart(l.byteAt(l.at+1)):
 		l.word()
 	case c >= '0' && c <= '9':
@@ -153,14 +164,8 @@ func isWordByte(c byte) bool { return isWordStart(c) || c >= '0' && c <= '9' }
 func (l *lexer) newline() {
 	l.at++
 	l.line, l.start, l.fresh = l.line+1, l.at, true
-	for _, end := range l.heredocs {
-		for l.at < len(l.text) {
-			line, _, _ := strings.Cut(l.text[l.at:], "\n")
-			l.advance(min(l.at+len(line)+1, len(l.text)))
-			if bare := strings.TrimSpace(line); bare == end || l.lang.heredoc == "<<<" && strings.HasPrefix(bare, end) {
-				break
-			}
-		}
+	for _, doc := range l.heredocs {
+		l.document(doc)
 	}
 	l.heredocs = nil
 }
@@ -193,7 +198,7 @@ func (l *lexer) comment() bool {
 	rest := l.text[l.at:]
 	switch {
 	case l.lang.preprocessor && l.fresh && rest[0] == '#' && (l.lang.name != "Swift" || conditionOfSwift(rest)):
-		end = lineEnd(rest, true)
+		end = l.preprocessing(rest)
 	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "=begin"):
 		end = blockEnd(rest, "\n=end")
 	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "__END__\n"):
@@ -201,7 +206,7 @@ func (l *lexer) comment() bool {
 	default:
 		for _, open := range l.lang.line {
 			if strings.HasPrefix(rest, open) && !(open == "#" && l.attribute(rest)) {
-				end = lineEnd(rest, false)
+				end = l.lineComment(rest)
 				break
 			}
 		}
@@ -231,18 +236,11 @@ func (l *lexer) attribute(rest string) bool {
 		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
 }
 
-func lineEnd(rest string, continued bool) int {
-	for from := 0; ; {
-		i := strings.IndexByte(rest[from:], '\n')
-		if i < 0 {
-			return len(rest)
-		}
-		from += i
-		if !continued || from == 0 || rest[from-1] != '\\' {
-			return from
-		}
-		from++
+func lineEnd(rest string) int {
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		return i
 	}
+	return len(rest)
 }
 
 func blockEnd(rest, closing string) int {
@@ -281,10 +279,13 @@ func (l *lexer) blockComment(rest string) int {
 }
 
 func (l *lexer) word() {
-	end := l.at + 1
-	for end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar ||
-		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$') {
-		end++
+	end, wide := l.at+1, l.text[l.at] >= utf8.RuneSelf
+	for ; end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar ||
+		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$'); end++ {
+		wide = wide || l.text[end] >= utf8.RuneSelf
+	}
+	if wide {
+		end = l.at + max(1, untilBreak(l.text[l.at:end]))
 	}
 	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {
 		end++
@@ -354,6 +355,16 @@ func (l *lexer) number() {
 var signs = []string{"===", "!==", "...", "==", "!=", "<=", ">=", "&&", "||", "::", "->", "=>", ":=", "?."}
 
 func (l *lexer) sign() {
+	switch l.text[l.at] {
+	case '(':
+		n := len(l.tokens)
+		head := statements[l.of(n-1)] && l.of(n-2) != "." || l.of(n-1) == "await" && l.of(n-2) == "for"
+		l.heads = append(l.heads, head)
+	case ')':
+		if n := len(l.heads) - 1; n >= 0 {
+			l.heads, l.afterHead = l.heads[:n], l.heads[n]
+		}
+	}
 	second := strings.IndexByte("=.>&|:", l.byteAt(l.at+1)) >= 0
 	for _, s := range signs {
 		if second && strings.HasPrefix(l.text[l.at:], s) {

@@ -27,10 +27,25 @@ func TestLex(t *testing.T) {
 		{"a preprocessor's line", "a.cs", "#if \"\nx", "x"},
 		{"a text block", "A.java", "x(\"\"\"\n  say \"hi\" // no\n  \"\"\", 'c')", "x ( , )"},
 		{"a name in backticks", "A.kt", "fun `it's done`() = \"${a(\"}\")}\"", "fun `it's done` ( ) ="},
-		{"an attribute of PHP", "a.php", "#[Test]\n# no\nfunction a() { return <<<EOT\n x(\nEOT; }", "# [ Test ] function a ( ) { return"},
+		{"an attribute of PHP", "a.php", "#[Test]\n# no\nfunction a() { return <<<EOT\n x(\nEOT; }", "# [ Test ] function a ( ) { return ; }"},
 		{"a raw string of C++", "a.cc", `auto s = R"x(")" )x" + 1'000;`, "auto s = + ;"},
 		{"a string of Swift", "a.swift", `let a = "\(b("x")) it" + #"\" "# + c`, "let a = + + c"},
 		{"a sigil", "a.exs", "x = ~s(it's) <> ?\" <> y", "x = < > < > y"},
+		{"a comment of C that goes on", "a.c", "a; // b \\\nc;\nd;", "a ; d ;"},
+		{"marks of a comment over two lines", "a.c", "/\\\n* a *\\\n/ b", "b"},
+		{"a comment in a directive", "a.c", "#define A /* b\nc */ 1\nd", "d"},
+		{"an escaped line feed of Java", "A.java", "// a \\u000a b();\nx = \"\\\\u0022\";", "b ( ) ; x = ;"},
+		{"an escaped comment of Java", "A.java", "a; \\u002f\\u002a b; \\uu002a/ c;", "a ; c ;"},
+		{"a carriage return in a comment", "a.js", "// a\rb();\n// c\r\nd", "b ( ) ; d"},
+		{"a next line in a name", "a.cs", "a\u0085b", "a b"},
+		{"a division after an increment", "a.js", "n++ / 1; /*/\na\n/*/ b", "n + + / ; b"},
+		{"a regular expression after a head", "a.js", "if (a) /[/*]/.test(b); (c) / 2; /* d */ e", "if ( a ) . test ( b ) ; ( c ) / ; e"},
+		{"a regular expression after a word", "a.js", "export default /a//*\nb*/; c.in / 2 / /*'*/ d", "export default ; c . in / / d"},
+		{"a comment of PHP that its code ends", "a.php", "<?php a(); // b ?> c() <?php d();", "< ? php a ( ) ; < ? php d ( ) ;"},
+		{"text around PHP's code", "a.php", "<p>it's</p><?= a ?>'\n<? b", "< ? = a < ? b"},
+		{"a here-document of PHP", "a.php", "a(<<<X\n XY(\n X, b)\nc", "a ( , b ) c"},
+		{"a here-document of a shell", "a.sh", ": <<'X Y'\n a\n X Y\nX Y\nb <<<c; d <<-E | f\n\tE\ng", ": b <<< c ; d | f g"},
+		{"a string of a shell with escapes", "a.sh", "a $'\\'' # b\nc", "a c"},
 		{"a string that does not end", "a.java", "x = \"abc\ny = 1", "x = \" abc y ="},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,6 +60,30 @@ func TestLex(t *testing.T) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, " "), c.want)
 			}
 		})
+	}
+}
+
+// What compilers read in different ways, or only a parser can tell, is said.
+func TestLexIsNotSure(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		lines      []int
+	}{
+		{"a.js", "a\n// b\rc\n// d\r\n", []int{2}},
+		{"a.cs", "// a\u0085b\n'\u0085'\na\u2028b", []int{1, 3}},
+		{"a.js", "n! / 1; /*/\nreturn /1 / 2", []int{1}},
+		{"a.js", "{}\n/a//*/", []int{2}},
+		{"a.tsx", "<b>{x}</b><i a={b}/>\n{x} / 2", nil},
+		{"a.c", "// a \\ \nb\n// c\n", []int{1}},
+		{"a.c", "\"??/\"\n#define A '\"' /*\n", []int{1, 2}},
+		{"a.c", "#define A(b) \\\n  b\n#define C \"/*\" /* d */\n", nil},
+		{"a.cc", "R\"(a)\\\n\" b\"", []int{1}},
+		{"a.sh", "$((1 << a))\ncat <<a'b'\nab\n", []int{1, 2}},
+		{"a.sh", "cat <<a\n(( <<b\na\nc=$((1<<2))", nil},
+	} {
+		if s := lex(c.text, languageOf(c.file)); !slices.Equal(s.unsure, c.lines) {
+			t.Errorf("%s %q: not sure of %v, want %v", c.file, c.text, s.unsure, c.lines)
+		}
 	}
 }
 

@@ -146,21 +146,39 @@ func (l *lexer) operand() bool {
 	if n == 0 || l.fresh && l.lang.layout == ends { // no line in Ruby or Elixir begins with an operator
 		return true
 	}
-	switch last := l.of(n - 1); l.tokens[n-1].kind {
+	switch last, before := l.of(n-1), l.of(n-2); l.tokens[n-1].kind {
 	case number, text:
 		return false
 	case word:
 		if l.lang.layout == ends && l.byteAt(l.at-1) == ' ' && l.byteAt(l.at+1) != ' ' && l.byteAt(l.at+1) != '=' {
 			return true
 		}
-		return beforeOperand[last]
+		return beforeOperand[last] && before != "." && before != "?."
 	default:
-		return last != ")" && last != "]" && last != "}"
+		switch adjacent := n > 1 && l.tokens[n-2].to == l.tokens[n-1].from; last {
+		case "+", "-": // after an increment
+			return !(adjacent && before == last && l.lang.layout == braces)
+		case "<": // the end of an element of JSX
+			return l.byteAt(l.at-1) != '<'
+		case ")":
+			return l.afterHead && l.lang.layout == braces
+		case "}": // of a block or of an object
+			line, _, _ := strings.Cut(l.text[l.at+1:], "\n")
+			if l.lang.regexps && l.lang.layout == braces && strings.Contains(line, "/") && line[0] != '>' {
+				l.doubt(l.line)
+			}
+			return false
+		}
+		return last != "]"
 	}
 }
 
-var beforeOperand = set("return typeof instanceof in of new delete void throw case do else yield await if unless " +
-	"while until when and or not then")
+var (
+	beforeOperand = set("return typeof instanceof in of new delete void throw case do else yield await if unless " +
+		"while until when and or not then default break continue debugger extends")
+	// statements are words with an expression in parentheses before a statement.
+	statements = set("if while for with")
+)
 
 // regexp reads a regular expression.
 func (l *lexer) regexp() bool {
@@ -182,38 +200,15 @@ func (l *lexer) regexp() bool {
 			}
 			for i++; i < len(l.text) && isWordByte(l.text[i]); i++ {
 			}
+			if next := l.byteAt(i); next == '/' || next == '*' { // nothing is divided or multiplied by a regular expression
+				l.doubt(l.line)
+			}
 			l.add(text, i)
 			return true
 		}
 	}
 	l.wasted += i - l.at
 	return false
-}
-
-// hereDocument records a here-document, whose text begins in the next line.
-func (l *lexer) hereDocument() bool {
-	i := l.at + len(l.lang.heredoc)
-	for l.byteAt(i) == '~' || l.byteAt(i) == '-' || l.byteAt(i) == ' ' && l.lang.heredoc == "<<<" {
-		i++
-	}
-	quoted := l.byteAt(i) == '"' || l.byteAt(i) == '\''
-	if quoted {
-		i++
-	}
-	from := i
-	for isWordByte(l.byteAt(i)) {
-		i++
-	}
-	marked := from > l.at+len(l.lang.heredoc)
-	if i == from || !marked && (l.byteAt(from) < 'A' || l.byteAt(from) > 'Z' || !l.operand()) || len(l.heredocs) > maxNesting {
-		return false
-	}
-	l.heredocs = append(l.heredocs, l.text[from:i])
-	if quoted {
-		i++
-	}
-	l.add(text, min(i, len(l.text)))
-	return true
 }
 
 // percent reads a literal such as %w[a b] or, in Elixir, ~s(a).
