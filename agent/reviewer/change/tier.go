@@ -86,7 +86,7 @@ func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 		if tier == Trivial && changesMode(f.File) {
 			tier, why = Lite, Spell(f.Path)+" becomes a link, or executable, or no longer"
 		}
-		if what, least := touches(f.File); rank[least] > rank[tier] {
+		if what, least := touches(f.File, compared); rank[least] > rank[tier] {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
 		}
 	}
