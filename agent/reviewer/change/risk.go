@@ -36,8 +36,8 @@ var risks = []risk{
 		lazyregexp.New(`\bdefer\b|\bfinally\b|\bensure\b|\.(?:Close|close|dispose|Dispose|shutdown|Shutdown|cancel|Cancel)\(`)},
 	{"how failures are told", Lite, lazyregexp.New(`\b(?:err|error|errors|panic|recover|raise|rescue|throw|throws|catch|except|unwrap` +
 		`|expect)\b|\?;?$`)},
-	{"a condition", Lite, lazyregexp.New(`\b(?:if|else|elif|elsif|unless|switch|case|when|match|while|until|guard|return|break` +
-		`|continue)\b|&&|\|\||[<>!=]=`)},
+	{"a condition", Lite, lazyregexp.New(`\b(?:if|ifn?def|endif|cfg|else|elif|elsif|unless|switch|case|when|match|while|until|guard` +
+		`|return|break|continue)\b|&&|\|\||[<>!=]=`)},
 	{"how input is read", Lite, lazyregexp.New(`(?i)\b\w*(?:pars|decod|unmarshal|deseriali|regexp?|escap|saniti|split|trim)\w*`)},
 	{"time", Lite, lazyregexp.New(`(?i)\b(?:time|date|datetime|timeout|deadline|duration|timezone|utc|sleep|ticker|interval|retry` +
 		`|retries)\b|\btime\.`)},

@@ -19,12 +19,15 @@ type Token struct {
 var magic = regexp.MustCompile(`^(?://|#|/\*)\s*(?:\+build\b|go:|export\b|.{0,40}coding[:=]|frozen_string_literal|typed:|warn_indent|` +
 	`shareable_constant_value|cython:|distutils:|(?i:(?:unordered )?output:))`)
 
+// hosts matches names of files in which the language is only a part, or has literals that the tables do not know.
+var hosts = regexp.MustCompile(`(?i)\.(?:vue|svelte|groovy|blade\.php)$`)
+
 // Tokens returns a file's code without its comments, with preprocessor lines and comments that say how it is read as
 // tokens. It is nil if it is not certain what is code: in an unknown language, in Go with cgo, and with what compilers
 // read in different ways.
 func Tokens(path, content string) (all []Token) {
 	lang := languageOf(path)
-	if lang == nil || lang.name == "Go" && strings.Contains(content, `"C"`) {
+	if lang == nil || hosts.MatchString(path) || lang.name == "Go" && strings.Contains(content, `"C"`) {
 		return nil
 	}
 	s := lex(content, lang)

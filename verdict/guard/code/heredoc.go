@@ -34,11 +34,17 @@ func (l *lexer) hereDocument() bool {
 	doc.end, i, plain = l.delimiter(i)
 	switch first, name := l.byteAt(l.at+len("<<")), doc.end; {
 	case name == "" || name[0] >= '0' && name[0] <= '9':
+		if first == '`' && l.lang.ruby {
+			l.doubt(l.line)
+		}
 		return false
 	case l.lang.shell && strings.Contains(l.text[l.start:l.at], "(("), len(l.heredocs) > maxNesting: // it may be arithmetic
 		l.doubt(l.line)
 		return false
 	case l.lang.ruby && plain && doc.indented == "" && (first < 'A' || first > 'Z' || !l.operand()):
+		if l.operand() { // or a name is appended to something
+			l.doubt(l.line)
+		}
 		return false
 	}
 	l.heredocs = append(l.heredocs, doc)

@@ -78,6 +78,7 @@ func TestLexIsNotSure(t *testing.T) {
 		{"a.c", "\"??/\"\n#define A '\"' /*\n", []int{1, 2}},
 		{"a.c", "#define A(b) \\\n  b\n#define C \"/*\" /* d */\n", nil},
 		{"a.cc", "R\"(a)\\\n\" b\"", []int{1}},
+		{"a.rb", "a << b\na <<B\nB\na <<b\nb(<<`c`)\n[]<<_c", []int{4, 5}},
 		{"a.sh", "$((1 << a))\ncat <<a'b'\nab\n", []int{1, 2}},
 		{"a.sh", "cat <<a\n(( <<b\na\nc=$((1<<2))", nil},
 	} {
