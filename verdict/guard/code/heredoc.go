@@ -9,6 +9,9 @@ type heredoc struct {
 	indented string
 }
 
+// maxArithmetic is the number of bytes of a line before "<<" in which two parentheses may begin arithmetic.
+const maxArithmetic = 200
+
 // hereDocument records a here-document, whose text begins in the next line.
 func (l *lexer) hereDocument() bool {
 	if l.lang.shell && strings.HasPrefix(l.text[l.at:], "<<<") { // a string
@@ -38,7 +41,7 @@ func (l *lexer) hereDocument() bool {
 			l.doubt(l.line)
 		}
 		return false
-	case l.lang.shell && strings.Contains(l.text[l.start:l.at], "(("), len(l.heredocs) > maxNesting: // it may be arithmetic
+	case len(l.heredocs) > maxNesting, l.lang.shell && strings.Contains(l.text[max(l.start, l.at-maxArithmetic):l.at], "(("):
 		l.doubt(l.line)
 		return false
 	case l.lang.ruby && plain && doc.indented == "" && (first < 'A' || first > 'Z' || !l.operand()):

@@ -112,8 +112,8 @@ func lex(content string, lang *language) *source {
 	l.starts = lineStarts(l.text)
 	room := rooms.Get().(*[]token)
 	l.tokens = slices.Grow((*room)[:0], len(l.text)/bytesPerToken)
-	if lang.closing != "" {
-		l.outside(0)
+	if lang.closing != "" && strings.Index(l.text, "<?") > 0 { // without any, all is code
+		l.outside()
 	}
 	for l.at < len(l.text) {
 		l.step()
@@ -133,10 +133,10 @@ func (l *lexer) step() {
 		l.newline()
 	case c == ' ' || c == '\t' || c == '\f' || c == '\v':
 		l.at++
-	case (c == '\r' || c == 0xC2 || c == 0xE2) && l.lineBreak():
+	case (c == '\r' || l.breaks(l.at)) && l.lineBreak():
 	case l.comment():
 	case c == '?' && l.lang.closing != "" && strings.HasPrefix(l.text[l.at:], l.lang.closing):
-		l.outside(l.at)
+		l.outside()
 	case isWordStart(c) || (c == '$' || c == '@' && l.lang.heredoc == "<<") && isWordStart(l.byteAt(l.at+1)):
 		l.word()
 	case c >= '0' && c <= '9':
@@ -279,13 +279,10 @@ func (l *lexer) blockComment(rest string) int {
 }
 
 func (l *lexer) word() {
-	end, wide := l.at+1, l.text[l.at] >= utf8.RuneSelf
-	for ; end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '$' && l.lang.dollar ||
-		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$'); end++ {
-		wide = wide || l.text[end] >= utf8.RuneSelf
-	}
-	if wide {
-		end = l.at + max(1, untilBreak(l.text[l.at:end]))
+	end := l.at + 1
+	for end < len(l.text) && (isWordByte(l.text[end]) && !l.breaks(end) || l.text[end] == '$' && l.lang.dollar ||
+		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$') {
+		end++
 	}
 	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {
 		end++

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The content of strings and comments is not code, in the syntax of each language.
@@ -46,6 +47,7 @@ func TestLex(t *testing.T) {
 		{"a here-document of PHP", "a.php", "a(<<<X\n XY(\n X, b)\nc", "a ( , b ) c"},
 		{"a here-document of a shell", "a.sh", ": <<'X Y'\n a\n X Y\nX Y\nb <<<c; d <<-E | f\n\tE\ng", ": b <<< c ; d | f g"},
 		{"a string of a shell with escapes", "a.sh", "a $'\\'' # b\nc", "a c"},
+		{"an end of PHP's code alone", "a.php", "?> a", ""},
 		{"a string that does not end", "a.java", "x = \"abc\ny = 1", "x = \" abc y ="},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestLexIsNotSure(t *testing.T) {
 		{"a.cs", "// a\u0085b\n'\u0085'\na\u2028b", []int{1, 3}},
 		{"a.js", "n! / 1; /*/\nreturn /1 / 2", []int{1}},
 		{"a.js", "{}\n/a//*/", []int{2}},
-		{"a.tsx", "<b>{x}</b><i a={b}/>\n{x} / 2", nil},
+		{"a.tsx", "<b>{x}</b><i a={b}/>\n", nil},
 		{"a.c", "// a \\ \nb\n// c\n", []int{1}},
 		{"a.c", "\"??/\"\n#define A '\"' /*\n", []int{1, 2}},
 		{"a.c", "#define A(b) \\\n  b\n#define C \"/*\" /* d */\n", nil},
@@ -84,6 +86,23 @@ func TestLexIsNotSure(t *testing.T) {
 	} {
 		if s := lex(c.text, languageOf(c.file)); !slices.Equal(s.unsure, c.lines) {
 			t.Errorf("%s %q: not sure of %v, want %v", c.file, c.text, s.unsure, c.lines)
+		}
+	}
+}
+
+// TestLexTakesLinearTime: what ends lines, or only looks like a here-document, is not read again and again.
+func TestLexTakesLinearTime(t *testing.T) {
+	for file, part := range map[string]string{"a.js": "//\u2028", "b.js": "a\u2028", "c.js": "\r", "a.c": "#if /*\n*/", "a.sh": "((<<a "} {
+		text := strings.Repeat(part, 8<<20/len(part))
+		done := make(chan bool)
+		go func() {
+			lex(text, languageOf(file))
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(time.Minute): // when the time was quadratic, it took hours
+			t.Fatalf("%s: %q takes too long", file, part)
 		}
 	}
 }

@@ -163,8 +163,7 @@ func (l *lexer) operand() bool {
 		case ")":
 			return l.afterHead && l.lang.layout == braces
 		case "}": // of a block or of an object
-			line, _, _ := strings.Cut(l.text[l.at+1:], "\n")
-			if l.lang.regexps && l.lang.layout == braces && strings.Contains(line, "/") && line[0] != '>' {
+			if l.lang.regexps && l.lang.layout == braces && l.byteAt(l.at+1) != '>' {
 				l.doubt(l.line)
 			}
 			return false

@@ -11,7 +11,7 @@ const maxUnsure = 100
 
 // doubt keeps a line of which it is not certain what is code and what a comment or a text.
 func (l *lexer) doubt(line int) {
-	if n := len(l.unsure); n < maxUnsure && (n == 0 || l.unsure[n-1] != line) {
+	if len(l.unsure) < maxUnsure {
 		l.unsure = append(l.unsure, line)
 	}
 }
@@ -88,16 +88,27 @@ func unescaped(content string) string {
 // lineBreaks end a line, and so a comment, for some compilers and not for Git.
 var lineBreaks = []string{"\r", "\u0085", "\u2028", "\u2029"}
 
-// lineBreak reads such a character. What follows it counts as code, which is not certain.
+// breaks reports whether such a character, other than the first, is at a position.
+func (l *lexer) breaks(at int) bool {
+	switch l.text[at] {
+	case 0xC2:
+		return l.byteAt(at+1) == 0x85
+	case 0xE2:
+		return l.byteAt(at+1) == 0x80 && l.byteAt(at+2)&^1 == 0xA8
+	}
+	return false
+}
+
+// lineBreak reads such characters. What follows them counts as code, which is not certain.
 func (l *lexer) lineBreak() bool {
 	rest := l.text[l.at:]
 	for _, b := range lineBreaks {
-		if strings.HasPrefix(rest, b) {
-			if next := strings.TrimLeft(rest, "\r"); next != "" && next[0] != '\n' {
+		if after := strings.TrimLeft(rest, b); strings.HasPrefix(rest, b) {
+			if after != "" && (b != "\r" || after[0] != '\n') {
 				l.doubt(l.line)
 				l.fresh = true
 			}
-			l.at += len(b)
+			l.at += len(rest) - len(after)
 			return true
 		}
 	}
@@ -113,49 +124,40 @@ func (l *lexer) lineComment(rest string) int {
 	if i := strings.Index(rest[:end], l.lang.closing); i > 0 {
 		end = i
 	}
-	return untilBreak(rest[:end])
-}
-
-// untilBreak is the length of a text up to the first such character.
-func untilBreak(text string) int {
 	for _, b := range lineBreaks {
-		if i := strings.Index(text, b); i >= 0 {
-			text = text[:i]
+		if i := strings.Index(rest[:end], b); i >= 0 && len(l.unsure) < maxUnsure {
+			end = i
 		}
 	}
-	return len(text)
+	return end
 }
 
-// preprocessing is the end of a line for a preprocessor, with a comment that begins in it.
-func (l *lexer) preprocessing(rest string) int {
-	end := l.lineComment(rest)
-	open := strings.Index(rest[:end], "/*")
-	switch {
-	case l.lang.name == "C#" || open < 0:
-		return end
-	case strings.ContainsAny(rest[:open], `"'`): // it may be in a literal
-		if strings.LastIndex(rest[:end], "/*") > strings.LastIndex(rest[:end], "*/") {
-			l.doubt(l.line)
+// preprocessing is the end of a line for a preprocessor, with the comments that begin in it.
+func (l *lexer) preprocessing(rest string) (end int) {
+	for {
+		line := rest[end:]
+		stop := l.lineComment(line)
+		open := strings.Index(line[:stop], "/*")
+		switch {
+		case l.lang.name == "C#" || open < 0:
+			return end + stop
+		case strings.ContainsAny(line[:open], `"'`): // it may be in a literal
+			if strings.LastIndex(line[:stop], "/*") > strings.LastIndex(line[:stop], "*/") {
+				l.doubt(l.line)
+			}
+			return end + stop
+		case strings.Contains(line[:open], "//"):
+			return end + stop
 		}
-		return end
-	case strings.Contains(rest[:open], "//"):
-		return end
+		end += open + l.blockComment(line[open:])
 	}
-	closed := open + l.blockComment(rest[open:])
-	return closed + l.preprocessing(rest[closed:])
 }
 
-// outside reads the text around PHP's code from a position on. Without any mark of code, all is code.
-func (l *lexer) outside(at int) bool {
-	end := strings.Index(l.text[at:], "<?")
-	if end < 0 && at == 0 {
-		return false
-	}
+// outside reads the text between parts of PHP's code.
+func (l *lexer) outside() {
+	end := strings.Index(l.text[l.at:], "<?")
 	if end < 0 {
-		end = len(l.text) - at
+		end = len(l.text) - l.at
 	}
-	if end > 0 {
-		l.add(text, at+end)
-	}
-	return end > 0
+	l.add(text, l.at+end)
 }
