@@ -154,7 +154,7 @@ var (
 )
 
 // holdsMark reports whether a literal has such a mark, or a regular expression a quote, in it. It may be no literal: where
-// a regular expression begins, only a parser of the whole file can tell. Of 2,250 changes in public repositories, five are
+// a regular expression begins, only a parser of the whole file can tell. Of 5,161 changes in public repositories, 17 are
 // of tier lite by it.
 func holdsMark(t code.Token) bool {
 	return t.Literal && (marks.MatchString(strings.Trim(t.Text, "\"'`")) ||
