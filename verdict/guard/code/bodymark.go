@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,17 +12,21 @@ import (
 var skipCalls = map[string]map[string]string{
 	"Go": {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
 	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t",
-		"pending": ""},
-	"Python": {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*"},
-	"Ruby":   {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": "", "pend": ""},
-	"C#":     {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert", "That": "Assume"},
+		"pending": "", "retries": "this"},
+	"Python": {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*",
+		"applymarker": "request", "add_marker": "node"},
+	"Ruby": {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": "", "pend": ""},
+	"C#": {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert", "SkipWhen": "Assert", "SkipUnless": "Assert",
+		"That": "Assume"},
 	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
 		"assumeNotNull": "*", "abort": "*"},
 	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
 	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
-	"PHP":    {"markTestSkipped": "*", "markTestIncomplete": "*"},
-	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "cl_skip": "", "skip": "", "skipping": "",
-		"g_test_skip": "", "TEST_IGNORE": "", "TEST_IGNORE_MESSAGE": ""},
+	"PHP": {"markTestSkipped": "*", "markTestIncomplete": "*", "markTestSkippedIf": "*", "markTestSkippedUnless": "*",
+		"skip": "Environment $scenario", "incomplete": "$scenario"},
+	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "QEXPECT_FAIL": "", "cl_skip": "", "skip": "", "skipping": "",
+		"g_test_skip": "", "g_test_incomplete": "", "TEST_IGNORE": "", "TEST_IGNORE_MESSAGE": "", "TEST_SKIP": "", "CTEST_SKIP": "",
+		"ksft_exit_skip": "", "ksft_test_result_skip": "", "test_skip": "", "test__skip": ""},
 	"Scala": {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": "", "skipped": ""},
 	"Dart":  {"markTestSkipped": "*"},
 	"shell": {"skip": "", "requires": ""}, "PowerShell": {"Set-ItResult": "*"},
@@ -29,13 +34,13 @@ var skipCalls = map[string]map[string]string{
 
 // failing are the calls that expect a failure, asking the calls whose argument is a condition.
 var (
-	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed")
+	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed QEXPECT_FAIL")
 	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume That " +
-		"importorskip requires")
+		"importorskip requires SkipWhen SkipUnless markTestSkippedIf markTestSkippedUnless")
 )
 
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.
-var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "On", "_on", "Test", "Long", "Flaky"}
+var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_without", "On", "_on", "Test", "_test", "Long", "Flaky"}
 
 // bodyMarks reads what a function does in its body to skip or end a test.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
@@ -64,14 +69,22 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			if cond == "" && s.inClosure(i, u.body) {
 				cond = "func" // it skips only when the closure is called
 			}
-			if failing[t] {
+			switch marker := markers.FindString(s.arguments(i + 1)); {
+			case failing[t]:
+				e = fails
+			case t == "retries":
+				e = retry
+			case t != "applymarker" && t != "add_marker":
+			case marker == "":
+				return
+			case marker == "xfail":
 				e = fails
 			}
 			if asking[t] && s.of(i+1) == "(" {
 				cond = t + " " + s.arguments(i+1)
 			} else if asking[t] && s.lang.shell {
 				cond = s.lineOf(i)
-			} else if s.lang.name == "JavaScript" && s.kindOf(args) != text && s.of(args) != ")" {
+			} else if s.lang.name == "JavaScript" && e != retry && s.kindOf(args) != text && s.of(args) != ")" {
 				cond = s.arguments(i + 1)
 			}
 			add(e, cond, i)
@@ -83,6 +96,12 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 				cond = ""
 			}
 			add(skips, cond, i)
+		case t == "throw" || t == "raise":
+			if around := s.conditionsAt(i, u.body); s.throwsSkip(i) && len(around) > 0 {
+				add(skips, around[0].text, i)
+			} else if s.throwsSkip(i) {
+				add(skips, "", i)
+			}
 		case s.skipHelper(i), s.skippers[t] && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
 			cond := t
 			if s.commands[i] {
@@ -103,6 +122,22 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	})
 }
 
+var (
+	// markers matches a mark of pytest that a test puts on itself.
+	markers = regexp.MustCompile(`skip|xfail`)
+	// skippedBy matches the names of exceptions with which a test ends as skipped.
+	skippedBy = regexp.MustCompile(`(?i)^(?:\w*skip\w*|testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)?$`)
+)
+
+// throwsSkip reports whether a statement throws an exception that ends a test as skipped.
+func (s *side) throwsSkip(i int) bool {
+	last := ""
+	for n := i + 1; n < i+10 && (s.kindOf(n) == word || s.of(n) == "." || s.of(n) == "::" || s.of(n) == "\\"); n++ {
+		last = s.of(n)
+	}
+	return skippedBy.MatchString(last)
+}
+
 // start is the first token of a unit's statements. A function of Kotlin can be a call with a block: fun f() = g { … }.
 func (u *unit) start() int {
 	s := u.side
@@ -119,8 +154,11 @@ func (u *unit) start() int {
 	return u.body
 }
 
-// endsHere reports whether a return has no value. In Kotlin it may name what it returns from.
+// endsHere reports whether a return has no value. In Kotlin it may name what it returns from, and in Rust it may be Ok(()).
 func (s *side) endsHere(i int) bool {
+	if s.lang.rust && s.of(i+1) == "Ok" && s.arguments(i+2) == "( )" {
+		i = int(s.tokens[i+2].mate)
+	}
 	if s.of(i) == "return" && s.of(i+1) == "@" && !s.tokens[i+1].first {
 		i += 2
 	}
@@ -129,23 +167,30 @@ func (s *side) endsHere(i int) bool {
 
 // skipHelper reports whether a statement calls a function whose name says that it skips.
 func (s *side) skipHelper(i int) bool {
-	t, method := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->"
-	if len(t) < 4 || s.of(i+1) != "(" && !s.lang.ruby && !s.commands[i] || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
+	t, method, next := s.of(i), s.of(i-1) == "." || s.of(i-1) == "->", s.of(i+1)
+	if s.lang.rust && next == "!" {
+		next = s.of(i + 2)
+	}
+	if len(t) < 4 || next != "(" && !s.lang.ruby && !s.commands[i] || method && s.kindOf(i-3) != sign && s.of(i-3) != "}" {
 		return false
 	}
+	if t == strings.ToUpper(t) { // a macro
+		t = strings.ToLower(t)
+	}
+	t = strings.TrimPrefix(t, "XCT")
 	rest, ok := strings.CutPrefix(strings.Replace(strings.ToLower(t[:1])+t[1:], "omit", "skip", 1), "skip")
 	at := i
 	for s.of(at-1) == "try" || s.of(at-1) == "await" {
 		at--
 	}
 	statement := s.tokens[at].first || method && s.tokens[i-2].first
-	return ok && statement && (s.named(i+2, nil) == "t" ||
+	return ok && statement && (s.named(i+2, nil) == "t" || s.lang.rust && rest == "" && next != s.of(i+1) ||
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
 
 // receiver reports whether a call has one of the listed receivers.
 func (s *side) receiver(i int, listed string) bool {
-	dotted := s.of(i-1) == "."
+	dotted := s.of(i-1) == "." || s.of(i-1) == "->" || s.of(i-1) == "::"
 	if listed == "*" {
 		return true
 	}
@@ -162,7 +207,8 @@ type condition struct {
 	at   int
 }
 
-var conditional = set("if elif elseif else unless except rescue catch case guard")
+var conditional = set("if elif elseif else unless except rescue catch case guard " +
+	"platform_is platform_is_not ruby_version_is ruby_bug conflicts_with not_supported_on") // guards of mspec
 
 // conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
 // it.

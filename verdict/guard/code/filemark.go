@@ -45,7 +45,17 @@ func (s *side) markFile() {
 			continue
 		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
 			cond = s.arguments(i + 1)
-		case s.lang.name == "Elixir" && name == "moduletag" && (s.of(i+1) == "skip" || s.of(i+2) == "skip"):
+		case s.lang.name == "Elixir" && name == "moduletag":
+			if s.of(i+1) != "skip" && s.of(i+2) != "skip" {
+				e, cond = tag, s.lineOf(i)
+			}
+		case s.lang.name == "Scala" && (name == "skipAll" || name == "skipAllIf") && s.tokens[i].first:
+			cond = strings.TrimPrefix(s.lineOf(i), "skipAll")
+		case s.lang.python && name == "skip" && s.of(i+1) == "=" && s.tests: // of Twisted's trial
+			s.trialMark(i)
+			continue
+		case s.lang.name == "JavaScript" && name == "retries" && s.of(i+1) == ":" && s.outer[i] > 1 && s.of(int(s.outer[i])-2) == "configure":
+			e = retry
 		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
 		case s.lang.name == "Dart" && s.of(i-1) == "@" && s.outer[i] < 0 && s.of(i+1) == "(":
 			cond = s.plain(i, int(s.tokens[i+1].mate))
@@ -82,6 +92,16 @@ func (s *side) setUpMarks(u *unit) {
 	})
 }
 
+// trialMark adds what an attribute of Twisted's trial says of a class or a test: test_pay.skip = "…".
+func (s *side) trialMark(i int) {
+	for _, u := range s.units {
+		switch {
+		case s.of(i-1) == "." && u.role == test && u.name == s.of(i-2), s.tokens[i].first && u == s.unitAt(i) && u.role == group:
+			s.add(&u.marks, skips, "", i)
+		}
+	}
+}
+
 // tagUnit adds Elixir's "@tag :skip" to the next test, and "@describetag :skip" to the group around it.
 func (s *side) tagUnit(i int) {
 	next := slices.IndexFunc(s.units, func(u *unit) bool { return u.from > i })
@@ -107,7 +127,10 @@ var requirements = map[string]string{"OS": "RequiresOperatingSystem", "OSFAMILY"
 func (s *side) required() {
 	for _, n := range s.notes {
 		_, what, is := strings.Cut(s.text[n.from:n.to], "@requires ")
-		if i := slices.IndexFunc(s.units, func(u *unit) bool { return is && u.from == n.next }); i >= 0 {
+		off := strings.Contains(s.text[n.from:n.to], "@skip ") || strings.Contains(s.text[n.from:n.to], "@incomplete ") // Codeception
+		if i := slices.IndexFunc(s.units, func(u *unit) bool { return (is || off) && u.from == n.next }); i >= 0 && off {
+			s.add(&s.units[i].marks, skips, "", n.next)
+		} else if i >= 0 {
 			what, _, _ = strings.Cut(what, "\n")
 			kind, value, _ := strings.Cut(strings.TrimRight(what, " */\r"), " ")
 			s.add(&s.units[i].marks, skips, cmp.Or(requirements[kind], "@requires "+kind)+` "`+value+`"`, n.next)

@@ -91,7 +91,7 @@ var languages = func() map[string]*language {
 			quotes: []quote{tripled, tripled1, double, single}},
 		{name: "Kotlin kt kts", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			quotes: []quote{rawTripled.with("${"), double.with("${"), single},
-			calls:  set("test it should expect xtest xit"), groups: set("describe context xdescribe xcontext")},
+			calls:  set("test it should expect xtest xit xshould xexpect"), groups: set("describe context xdescribe xcontext")},
 		{name: "C# cs", line: slashes, block: "/*", cstyle: true, preprocessor: true, tests: annotated, prefixes: []string{"$"},
 			quotes: []quote{verbatim(`$@"`, "{"), verbatim(`@$"`, "{"), verbatim(`@"`, ""), {open: `$"""`, close: `"""`, raw: true, lines: true},
 				rawTripled, {open: `$"`, close: `"`, code: "{"}, double, single}},
@@ -108,14 +108,14 @@ var languages = func() map[string]*language {
 			calls: set("it test xit xtest fit ftest specify xspecify"), groups: set("describe context suite xdescribe fdescribe xcontext")},
 		{name: "Swift swift", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, attributes: true, tests: named("test"),
 			preprocessor: true, quotes: []quote{{open: `#"`, close: `"#`, raw: true}, tripled.with(`\(`), double.with(`\(`)},
-			calls: set("it xit fit"), groups: set("describe context xdescribe")},
+			calls: set("it xit fit pending"), groups: set("describe context xdescribe")},
 		{name: "PHP php", line: []string{"//", "#"}, block: "/*", dollar: true, heredoc: "<<<", closing: "?>", attributes: true,
 			tests: named("test"), quotes: []quote{long, long1}, calls: set("it test"), groups: set("describe")},
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
 			tests: plainC,
 			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
-				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
+				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST IGNORE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
 				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
@@ -177,8 +177,11 @@ func IsTest(name string) bool { return languageOf(name) != nil && isTestPath(nam
 // here. What tests only read or compare with is none.
 func IsScript(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return ext != "" && languageOf(name) == nil && !testData[ext] && isTestPath(name)
+	return ext != "" && languageOf(name) == nil && (testScripts[ext] || !testData[ext] && isTestPath(name))
 }
+
+// testScripts are the endings of files that are tests wherever they are: Gherkin, Perl, Robot Framework, PHP and lit.
+var testScripts = set(".feature .t .robot .phpt .bats .test")
 
 // testData are the endings of what tests read or compare with, and of documents.
 var testData = set(".json .yaml .yml .toml .xml .csv .tsv .txt .text .md .mdx .rst .adoc .html .htm .css .scss .less .svg " +

@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,30 +36,33 @@ const maxMarks = 100
 var (
 	annotations = effectsOf(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
-			"enabled? ignoreif? requires? platform? netplatform? platformspecific? runon? activeissue?",
-		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented pendingfeature",
+			"enabled? ignoreif? requires? platform? netplatform? platformspecific? runon? activeissue? awaitsfix? quarantinedtest? " +
+			"runif? nojs? nonative? nowasm? nojvm? muted",
+		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented notimplementedyet pendingfeature failureexpected " +
+			"tobefixedforconfigurationcache expectedfailureif knownfailureif knownfail",
 		focus: "ignorerest",
 		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
-		tag:   "tag tags category testcategory trait slow integration nightly quarantine",
+		tag:   "tag tags category testcategory trait slow integration nightly quarantine badapple largetest attr group",
 	})
 	callees = effectsOf(map[effect]string{
 		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip PIt XIt PSpecify XSpecify " +
-			"PDescribe XDescribe PContext XContext PWhen XWhen",
+			"PDescribe XDescribe PContext XContext PWhen XWhen IGNORE_TEST xshould xexpect",
 		focus: "fit ftest fspecify fdescribe fcontext FIt FSpecify FDescribe FContext FWhen",
 	})
 	chained = effectsOf(map[effect]string{
 		skips: "skip todo fixme ignore Pending skipIf? runIf? if? skipOnWindows? skipOnMac? skipOnLinux? skipOnCi? skipLocally? skipOnPhp? " +
-			"onlyOnWindows? onlyOnMac? onlyOnLinux?",
+			"onlyOnWindows? onlyOnMac? onlyOnLinux? todoIf? skipOnCI?",
 		fails: "fails failing fail pendingUntilFixed",
 		focus: "only Focus",
-		retry: "FlakeAttempts",
-		tag:   "taggedAs",
+		retry: "FlakeAttempts flaky",
+		tag:   "taggedAs group",
 	})
 	options = effectsOf(map[effect]string{
 		skips: "skip ignore pending todo disabled",
+		fails: "fails expectFailure",
 		retry: "retry retries flaky",
-		focus: "only focus",
-		tag:   "tag tags",
+		focus: "only focus solo",
+		tag:   "tag tags quarantine broken tagged",
 	})
 )
 
@@ -116,10 +120,8 @@ func (s *side) markUnit(u *unit) {
 	} else {
 		s.headMarks(u)
 	}
-	for _, part := range []string{"DISABLED_", "[.]", "[!mayfail]", "[!shouldfail]", "skip ( )", "may_fail ( )", "disabled ( )"} {
-		if s.lang.macros[u.word] && strings.Contains(u.name, part) {
-			u.add(skips, "", u.at)
-		}
+	if s.lang.macros[u.word] && (hidden.MatchString(u.name) || callees[u.word] == skips) {
+		u.add(skips, "", u.at)
 	}
 	if s.lang.name == "Kotlin" && called && strings.HasPrefix(u.name, "!") {
 		u.add(skips, "", u.at)
@@ -130,7 +132,7 @@ func (s *side) markUnit(u *unit) {
 	if u.role != test {
 		return
 	}
-	if called || s.lang.python {
+	if called || s.lang.python || s.lang.ruby {
 		for _, c := range s.conditionsAt(u.from, 0) {
 			u.add(skips, c.text, c.at)
 		}
@@ -142,6 +144,11 @@ func (s *side) markUnit(u *unit) {
 	}
 	s.bodyMarks(u, u.add)
 }
+
+// hidden matches what keeps a test of a macro from running or failing: its name in GoogleTest, tags of Catch2, decorators of
+// doctest and Boost.Test.
+var hidden = regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]|\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|` +
+	`\bexpected_failures \(|\benable_if < false >`)
 
 // headMarks reads annotations, attributes and decorators.
 func (s *side) headMarks(u *unit) {
@@ -170,7 +177,7 @@ func (s *side) headMarks(u *unit) {
 			u.add(annotations[name], "", i)
 		case has("SkipWhen"), has("SkipUnless"):
 			u.add(skips, name+" "+args, i)
-		case s.lang.name == "Swift" && (has(". enabled ( if") || has(". disabled ( if")):
+		case s.lang.name == "Swift" && traits.MatchString(args):
 			u.add(skips, args, i)
 		case s.lang.name == "C#" && rows[name] && (has("Skip = \"") || has("Ignore = \"")):
 			u.add(skips, ofCase+args[:min(len(args), max(strings.Index(args, " , Skip ="), strings.Index(args, " , Ignore ="), 0))], i)
@@ -180,15 +187,15 @@ func (s *side) headMarks(u *unit) {
 		case strings.HasPrefix(name, "flaky"):
 			u.add(retry, name, i)
 		case s.lang.name == "C#" && name != "fact" && name != "theory" && (strings.HasPrefix(name, "fact") || strings.HasPrefix(name, "theory") ||
-			args != "" && (strings.HasSuffix(name, "fact") || strings.HasSuffix(name, "theory"))):
+			(args != "" || limits.MatchString(name)) && (strings.HasSuffix(name, "fact") || strings.HasSuffix(name, "theory"))):
 			u.add(skips, name+" "+args, i)
 		case name == "enumsource" && has("names ="):
 			u.add(skips, s.of(i)+" "+args, i) // only some of the values
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),
-			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"),
-			s.lang.name == "PHP" && strings.HasPrefix(name, "requires"):
+			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), strings.HasSuffix(name, "ignore"),
+			demands.MatchString(name) && s.of(i-2) != "mark":
 			u.add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
 			name == "cfg" && args != "test" && args != "not ( test )":
@@ -198,6 +205,17 @@ func (s *side) headMarks(u *unit) {
 		}
 	}
 }
+
+var (
+	// traits matches traits of Swift's tests that take a condition, its own and those of projects.
+	traits = regexp.MustCompile(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`)
+	// limits matches parts of the names of attributes of xUnit that say where or when a test runs.
+	limits = regexp.MustCompile(`only|unless|except|windows|unix|linux|macos|skip|manual|local|requires?[^d]`)
+	// demands matches annotations that say what a test needs, or the one place where it runs. Those of Android and of checkers
+	// say nothing about tests.
+	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?_?(?:[^ads]|docker|dialect|server|a[^p]|s[^d])|(?:jvm|js|native|windows|linux|` +
+		`unix|mac|macos|darwin|core|framework)_?only$`)
+)
 
 // rows are the attributes of C# that hold one case of a test.
 var rows = set("testcase inlinedata datarow arguments")
@@ -264,6 +282,7 @@ func (s *side) callMarks(u *unit) {
 			u.add(skips, cond, i)
 		}
 	}
+	s.after(u)
 	for i := u.at + 1; i < min(u.body, u.at+maxHead); i++ {
 		s.option(u, i)
 	}
@@ -273,6 +292,30 @@ func (s *side) callMarks(u *unit) {
 	if end := int(s.tokens[u.body-1].mate); end > 0 { // options after the body
 		for i := end; i < u.to; i++ {
 			s.option(u, i)
+		}
+	}
+}
+
+// aspects are what follows the body of a test in ZIO Test and specs2: test("…") { … } @@ TestAspect.ignore.
+var aspects = effectsOf(map[effect]string{
+	skips: "ignore jvmOnly jsOnly nativeOnly notJVM notJS notNative os ifEnv ifProp scala2Only scala3Only skipUntil",
+	fails: "failing pendingUntilFixed",
+	retry: "flaky retry retries",
+})
+
+// after reads the marks behind a test of Scala.
+func (s *side) after(u *unit) {
+	i := u.to
+	if s.lang.name != "Scala" || s.of(i) != "@" && s.of(i) != "@@" && s.of(i) != "." || s.tokens[i].first && s.of(i) == "@" {
+		return
+	}
+	for n := i + 1; n < i+5 && (s.kindOf(n) == word || s.of(n) == "." || s.of(n) == "@"); n++ {
+		if e := aspects[s.of(n)]; e != "" {
+			cond := ""
+			if e == skips && s.of(n) != "ignore" {
+				cond = s.of(n)
+			}
+			u.add(e, cond, n)
 		}
 	}
 }
@@ -299,8 +342,12 @@ func (s *side) option(u *unit, i int) {
 		}
 		return
 	}
-	if s.lang.name == "Kotlin" && s.of(i) == "enabled" && s.of(i+1) == "=" && s.of(i+2) == "false" { // Kotest
-		u.add(skips, "", i)
+	if s.lang.name == "Kotlin" && s.of(i+1) == "=" && (s.of(i) == "enabled" && s.of(i+2) == "false" || s.of(i) == "enabledIf") { // Kotest
+		cond := ""
+		if s.of(i) == "enabledIf" {
+			cond = "! " + s.plain(i+2, int(s.tokens[i+2].mate))
+		}
+		u.add(skips, cond, i)
 		return
 	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
