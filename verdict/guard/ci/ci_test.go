@@ -209,6 +209,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"words in a string": {test,
 			job("    steps:\n      - run: go test ./... && echo 'go test || true --no-verify'\n"), ""},
 		"does not parse": {test, "on: pull_request\njobs:\n\t- x\n", "hold ci/unread:0"},
+		"of releases, does not parse": {strings.Replace(test, "on: pull_request", "on: release", 1), "on: release\njobs:\n\t- x\n",
+			"evidence ci/check-gone:6, evidence ci/unread:0"},
 		"nothing is triggered": {test, strings.Replace(test, "on: pull_request", "on: workflow_dispatch", 1),
 			"hold ci/trigger-gone:1"},
 		"what ran after a merge": {strings.Replace(test, "on: pull_request", "on: {push: {branches: [main]}}", 1),
@@ -289,6 +291,19 @@ func TestFilesThatAMatrixNamesArePartOfThePipeline(t *testing.T) {
 			{Path: workflow, OldPath: workflow, Before: []byte(before), After: []byte(strings.Replace(before, ", envs/b.yml", "", 1))}})
 		if len(found) != 1 || found[0].Tier != tier || found[0].Rule != "ci/fewer-cases" {
 			t.Errorf("%s: %+v", gone, found)
+		}
+	}
+}
+
+func TestAPipelineForSomeBranchesThatAnotherCovers(t *testing.T) {
+	test := "jobs:\n  t:\n    steps:\n      - run: go test ./...\n"
+	for on, tier := range map[string]change.Tier{"on: pull_request\n": change.Evidence,
+		"on: {pull_request: {branches: [main]}}\n": change.Hold} {
+		other := change.File{Path: ".github/workflows/all.yml", OldPath: ".github/workflows/all.yml", Before: []byte(on + test),
+			After: []byte(on + test)}
+		found := ci.Compare([]change.File{other, {OldPath: workflow, Before: []byte("on: {pull_request: {branches: [next]}}\n" + test)}})
+		if len(found) != 1 || found[0].Tier != tier || found[0].Rule != "ci/job-gone" {
+			t.Errorf("%s: %+v", on, found)
 		}
 	}
 }

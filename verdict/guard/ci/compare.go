@@ -159,8 +159,8 @@ func (c *comparison) unexamined() {
 
 // breaks reports whether the change broke a pipeline that could be read, and so may have checked something.
 func (c *comparison) breaks(name string) bool {
-	_, there := c.before.pipelines[name]
-	return there && c.before.broken[name] == nil
+	was, there := c.before.pipelines[name]
+	return there && c.before.broken[name] == nil && (was.Strength >= Sometimes || was.Called)
 }
 
 // brokenNow reports whether the change broke any pipeline. The missing checks may be anywhere in that
@@ -417,7 +417,7 @@ func (c *comparison) jobs(before, after []Run) {
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0:
 			tier := c.unreplaced(was)
-			if count(after, Sometimes) >= count(before, Sometimes) { // other jobs may run it in its place
+			if count(after, Sometimes) >= count(before, Sometimes) || c.spare(was.Path) { // other jobs may run it in its place
 				tier = change.Evidence
 			}
 			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)

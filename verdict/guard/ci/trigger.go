@@ -56,6 +56,22 @@ func (c *comparison) covered(name string) bool {
 	return true
 }
 
+// spare reports whether a pipeline is gone that ran for pull requests into some branches, and others run everything that it
+// checked for pull requests into any.
+func (c *comparison) spare(name string) bool {
+	branches := func(filter string) bool { return strings.HasPrefix(filter, "branches ") }
+	any := func(p Pipeline) bool {
+		return slices.ContainsFunc(p.Triggers, func(t Trigger) bool {
+			return slices.Contains(forPulls, t.Event) && !slices.ContainsFunc(t.Filters, branches)
+		})
+	}
+	_, there := c.after.pipelines[name]
+	return !there && !any(c.before.pipelines[name]) && c.covered(name) && !slices.ContainsFunc(c.before.runs, func(r Run) bool {
+		covers := func(o Run) bool { return o.Check == r.Check && any(c.after.pipelines[o.Path]) }
+		return r.Path == name && !slices.ContainsFunc(c.after.runs, covers)
+	})
+}
+
 // filters finds filters of an event that accept fewer changes.
 func (c *comparison) filters(name string, was Trigger, is Pipeline) {
 	for _, now := range is.Triggers {

@@ -24,7 +24,8 @@ var (
 	// borrowed matches folders of third-party code that is built from source.
 	borrowed = regexp.MustCompile(`(?:deps|external|extern|third|3rd|contrib|subprojects).*/`)
 	// disables matches a property of CTest that keeps a test from running or failing.
-	disables = regexp.MustCompile(`(?i)^set_(?:tests_properties|property)\s*\(\s*(?:TEST\s+)?([\w.-]+)\b.*\b(DISABLED|WILL_FAIL)\s+(?:TRUE|ON|1)\b`)
+	disables = regexp.MustCompile(`(?i)^set_(?:tests_properties|property)\s*\(\s*(?:TEST\s+)?([\w.-]+)\b.*` +
+		`\b(DISABLED|WILL_FAIL)\s+(?:TRUE|ON|1)\b`)
 )
 
 // compareLists finds tests that a build no longer has: their line became a comment, a property disables them, or their

@@ -147,7 +147,8 @@ func (s *side) markUnit(u *unit) {
 
 // hidden matches what keeps a test of a macro from running or failing: its name in GoogleTest, tags of Catch2, decorators of
 // doctest and Boost.Test.
-var hidden = regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]|\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|` +
+var hidden = regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]|` +
+	`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|` +
 	`\bexpected_failures \(|\benable_if < false >`)
 
 // headMarks reads annotations, attributes and decorators.
@@ -170,7 +171,7 @@ func (s *side) headMarks(u *unit) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(args, "condition = "), " , ")
 		has := func(part string) bool { return strings.Contains(args, part) }
 		switch {
-		case s.lang.rust && s.casesFrom(i, u.at): // it applies to one case
+		case s.lang.rust && (s.casesFrom(i, u.at) || s.of(i-2) == "rustfmt"): // it applies to one case, or to its layout
 		case annotations[name] == fails && first != "" && !strings.Contains(first, " = "):
 			u.add(fails, first, i)
 		case annotations[name] != "":
@@ -195,7 +196,7 @@ func (s *side) headMarks(u *unit) {
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),
 			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), strings.HasSuffix(name, "ignore"),
-			demands.MatchString(name) && s.of(i-2) != "mark":
+			demands.MatchString(name) && !ofCode[name] && s.of(i-2) != "mark":
 			u.add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
 			name == "cfg" && args != "test" && args != "not ( test )":
@@ -211,11 +212,12 @@ var (
 	traits = regexp.MustCompile(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`)
 	// limits matches parts of the names of attributes of xUnit that say where or when a test runs.
 	limits = regexp.MustCompile(`only|unless|except|windows|unix|linux|macos|skip|manual|local|requires?[^d]`)
-	// demands matches annotations that say what a test needs, or the one place where it runs. Those of Android and of checkers
-	// say nothing about tests.
-	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?_?(?:[^ads]|docker|dialect|server|a[^p]|s[^d])|(?:jvm|js|native|windows|linux|` +
-		`unix|mac|macos|darwin|core|framework)_?only$`)
+	// demands matches annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
+	// say it of code.
+	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?|(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`)
 )
+
+var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension")
 
 // rows are the attributes of C# that hold one case of a test.
 var rows = set("testcase inlinedata datarow arguments")

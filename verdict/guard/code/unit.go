@@ -141,8 +141,8 @@ func (s *side) describe() {
 	for range maxCalls {
 		for _, u := range s.units {
 			if s.tests && u.role == definition {
-				s.bodyMarks(u, func(e effect, _ string, _ int) {
-					if e == skips {
+				s.bodyMarks(u, func(e effect, cond string, _ int) {
+					if e == skips && (leavesOut.MatchString(u.name) || !u.asks(cond)) {
 						s.skippers[u.name] = true
 					}
 				})
@@ -173,6 +173,20 @@ func (s *side) describe() {
 			s.claimsOf(u)
 		}
 	}
+}
+
+// asks reports whether a condition depends on a parameter of a function of Java, Kotlin or C#: its callers do not all meet it.
+func (u *unit) asks(cond string) bool {
+	s := u.side
+	if s.lang.name != "Java" && s.lang.name != "Kotlin" && s.lang.name != "C#" || s.of(u.at+1) != "(" {
+		return false
+	}
+	for i := u.at + 2; i < int(s.tokens[u.at+1].mate); i++ {
+		if end := s.of(i + 1); s.kindOf(i) == word && (end == "," || end == ")" || end == ":") && slices.Contains(strings.Fields(cond), s.of(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // having returns the units of a role.

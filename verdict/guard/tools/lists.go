@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
-			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v)):
+			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v) || project.MatchString(v.file)):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
 			case v.setting.Way == Ignored:
@@ -69,6 +70,10 @@ func (c *comparison) lists(p *pair) {
 			v.text, len(excluded)))
 	}
 }
+
+// project matches the names of files that belong to one of the projects of .NET in a repository: what such a file ignores is
+// ignored in one place.
+var project = regexp.MustCompile(`proj$`)
 
 // named reports whether a pipeline gains the name of a hook that was removed from a list: the pipeline may
 // run it now.

@@ -362,7 +362,7 @@ func (c *comparison) read(f change.File) {
 	now, nowErr := parse(f.Path, f.After, len(after) > 0)
 	if nowErr != nil && (oldErr == nil || string(f.Before) != string(f.After)) {
 		tier := change.Evidence
-		if old != nil {
+		if old != nil && slices.ContainsFunc(after, (*Tool).holds) {
 			tier = change.Hold
 		}
 		why, _, _ := strings.Cut(nowErr.Error(), "\n")
@@ -380,6 +380,11 @@ func (c *comparison) read(f change.File) {
 			p.after.read(t, f.Path, f.Name(), now)
 		}
 	}
+}
+
+// holds reports whether a setting of a tool can be held: one that is more than a list of files.
+func (t *Tool) holds() bool {
+	return slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.Way < Excluded || s.Way > Uncounted })
 }
 
 func parse(name string, content []byte, wanted bool) (*doc.Node, error) {
