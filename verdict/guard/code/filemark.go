@@ -51,6 +51,10 @@ func (s *side) markFile() {
 			}
 		case s.lang.name == "Scala" && (name == "skipAll" || name == "skipAllIf") && s.tokens[i].first:
 			cond = strings.TrimPrefix(s.lineOf(i), "skipAll")
+		case s.lang.ruby && name == "filter_run_excluding", strings.HasSuffix(s.path, "_helper.exs") && name == "exclude":
+			cond = s.lineOf(i)
+		case s.lang.ruby && name == "default_retry_count":
+			e = retry
 		case s.lang.python && name == "skip" && s.of(i+1) == "=" && s.tests: // of Twisted's trial
 			s.trialMark(i)
 			continue

@@ -214,7 +214,8 @@ var (
 	limits = regexp.MustCompile(`only|unless|except|windows|unix|linux|macos|skip|manual|local|requires?[^d]`)
 	// demands matches annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
 	// say it of code.
-	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?|(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`)
+	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?|` +
+		`(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`)
 )
 
 var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension")

@@ -227,7 +227,7 @@ func (x *examination) compareSetup() {
 	for _, s := range x.after {
 		for _, m := range s.marks {
 			had := s.other != nil && slices.ContainsFunc(s.other.marks, func(h mark) bool { return h.effect == m.effect && h.cond == m.cond })
-			if !had && len(s.having(test)) == 0 && (m.effect == retry || s.lang.python) {
+			if !had && len(s.having(test)) == 0 && (m.effect == retry || s.lang.layout != braces) {
 				x.say(change.Evidence, change.Test, "test/setup", "Tests that this file sets up can be left out, or tried again.", nil, s, 0, m.line)
 			}
 		}

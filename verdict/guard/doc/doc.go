@@ -112,7 +112,8 @@ var formats = map[string]func([]byte) (*Node, error){
 	".ini":     parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
 	".js": parseScript, ".cjs": parseScript, ".mjs": parseScript, ".ts": parseScript, ".mts": parseScript, ".cts": parseScript,
 	".gradle": parseScript, ".kts": parseScript, ".sbt": parseSbt,
-	".txt": parseLines, ".txtar": parseLines,
+	".supp": parseLines,
+	".txt":  parseLines, ".txtar": parseLines,
 }
 
 // named are the parsers of files whose extension does not tell their format.
@@ -124,6 +125,7 @@ var named = map[string]func([]byte) (*Node, error){
 	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines,
 	".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines,
 	".clang-tidy": parseYAML, ".ansible-lint": parseYAML, ".sqlfluff": parseINI,
+	".taprc": parseYAML, ".swift-format": parseJSON, "brakeman.ignore": parseJSON, ".credo.exs": parseLines,
 	".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
 }
 

@@ -13,6 +13,9 @@ import (
 // buildFiles are name patterns of files that say what is compiled, and how.
 var buildFiles = strings.Fields("CMakeLists.txt *.cmake meson.build BUILD BUILD.bazel *.bzl Makefile")
 
+// flagFiles are those of them, and others, all of whose flags are for all that is compiled.
+var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .bazelrc *.gradle *.kts"), buildFiles...)
+
 // foreign are parts of the names of folders of third-party code that is built from source.
 var foreign = strings.Fields("deps external extern third 3rd contrib subprojects vendor")
 
@@ -25,13 +28,47 @@ var (
 	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+`)
 	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
 	comment = regexp.MustCompile(`#.*`)
+	// strict matches flags that make errors of all warnings, with the spaces and marks that may follow.
+	strict = regexp.MustCompile(`-Werror(?:[^=\w-]|$)|[-/]WX\b|-Xfatal-warnings\b|-warnings-as-errors\b|` +
+		`\btreatAllWarnings\(as:\s*\.error|WARNING_AS_ERROR\s+(?:ON|TRUE|1)\b|\bwerror\s*=\s*true`)
+	remark = regexp.MustCompile(`(?m)(?:^|\s)(?:#|//).*`)
 )
+
+// allowed finds builds that no longer make errors of warnings, if nothing else in the change does so instead.
+func allowed(files []change.File) (found []change.Finding) {
+	count := func(content []byte) int { return len(strict.FindAll(content, -1)) }
+	left := 0
+	for _, f := range files {
+		left += count(f.After) - count(f.Before)
+	}
+	for _, f := range files {
+		before, after := remark.ReplaceAll(f.Before, nil), remark.ReplaceAll(f.After, nil)
+		if f.Path == "" || f.OldPath == "" || !isFlagged(f.Name()) || count(before) == 0 || count(after) > 0 || left >= 0 && count(f.After) == 0 {
+			continue
+		}
+		at := strict.FindIndex(f.Before)
+		line := 1 + strings.Count(string(f.Before[:at[0]]), "\n")
+		found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warnings-allowed",
+			Why:   "Warnings of the compiler are no longer errors.",
+			Place: change.Place{Path: f.Path, Line: line, Before: strings.Split(string(f.Before), "\n")[line-1]}})
+	}
+	return found
+}
+
+func isFlagged(name string) bool {
+	fits := func(pattern string) bool { return Fits(pattern, name) }
+	return slices.ContainsFunc(flagFiles, fits) && !isForeign(name)
+}
+
+func isForeign(name string) bool {
+	return slices.ContainsFunc(foreign, func(p string) bool { return strings.Contains(path.Dir(name), p) })
+}
 
 // built finds warnings of a compiler that a build turns off for all that it compiles.
 func built(files []change.File) (found []change.Finding) {
 	for _, f := range files {
 		if f.Path == "" || f.OldPath == "" || !slices.ContainsFunc(buildFiles, func(p string) bool { return Fits(p, f.Name()) }) ||
-			slices.ContainsFunc(foreign, func(p string) bool { return strings.Contains(path.Dir(f.Path), p) }) {
+			isForeign(f.Path) {
 			continue
 		}
 		before, after := comment.ReplaceAllString(string(f.Before), ""), comment.ReplaceAllString(string(f.After), "")

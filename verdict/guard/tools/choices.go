@@ -12,6 +12,7 @@ var choices = map[string]func(element string) bool{
 	"analyzer":   isAnalyzer,
 	"counted":    counted,
 	"diagnostic": diagnostic,
+	"unchecked":  func(s string) bool { return strings.HasSuffix(strings.TrimSuffix(s, ","), ", false}") },
 	"shared":     func(s string) bool { return !strings.HasPrefix(s, ".") }, // not another file of the project
 	"skipping": func(s string) bool {
 		return s == "skip" || strings.HasSuffix(s, "] skip") || strings.HasPrefix(s, "skip '")

@@ -308,6 +308,9 @@ func weaker(w Way, was, is string) bool {
 	case Floor, Ceiling:
 		a, okA := change.Number(was)
 		b, okB := change.Number(is)
+		if was == "max" { // the highest level of PHPStan
+			return w == Floor && okB
+		}
 		return okA && okB && (w == Floor && b < a || w == Ceiling && b > a)
 	case On:
 		return on(was) && off(is)
@@ -333,7 +336,7 @@ func off(text string) bool {
 const other = 9
 
 var grades = [][]string{
-	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable", "suppress"},
+	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable", "suppress", "null"},
 	{"info", "hint", "suggestion", "information", "basic", "default"},
 	{"warn", "1", "warning", "standard", "on", "true"},
 	{"error", "2", "deny", "fatal", "strict", "failure", "all", "recommended"},

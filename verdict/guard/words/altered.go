@@ -292,7 +292,10 @@ var (
 // certain is what an alteration is for certain: a limit of what a benchmark uses that is raised by value, or a
 // setting that no longer makes warnings errors, if none in the file does so instead.
 func (a alteration) certain(part Part, had, has settings) (f change.Finding, is bool) {
-	if part == Nothing || len(a.keys) == 0 || len(a.gone) != 1 || len(a.fresh) != 1 || slices.ContainsFunc(a.keys, usual.in) {
+	if len(a.keys) == 0 {
+		return a.covers()
+	}
+	if part == Nothing || len(a.gone) != 1 || len(a.fresh) != 1 || slices.ContainsFunc(a.keys, usual.in) {
 		return f, false
 	}
 	was, now := a.gone[0].text, a.fresh[0].text
@@ -307,6 +310,36 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(prepares([]value{a.gone[0], a.fresh[0]})) == 2:
 		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
 		return f, true
+	}
+	return f, false
+}
+
+var (
+	// demanded matches lines of scripts that say how much coverage a project has to have.
+	demanded = regexp.MustCompile(`(?i)min(?:imum)?_?coverage|coverage_?min|fail[_-]under|threshold: \d`)
+	number   = regexp.MustCompile(`\d+(?:\.\d+)?`)
+)
+
+// covers finds a line that demands less coverage than before, and is the same but for that.
+func (a alteration) covers() (f change.Finding, is bool) {
+	for _, was := range a.gone {
+		for _, now := range a.fresh {
+			if !demanded.MatchString(was.text) || number.ReplaceAllString(was.text, "0") != number.ReplaceAllString(now.text, "0") {
+				continue
+			}
+			less := false
+			is := number.FindAllString(now.text, -1)
+			for i, text := range number.FindAllString(was.text, -1) {
+				m, _ := change.Number(text)
+				n, _ := change.Number(is[i])
+				if n > m {
+					return f, false
+				}
+				less = less || n < m
+			}
+			return change.Finding{Tier: change.Hold, Kind: change.Threshold, Rule: "words/limit", Why: "Less coverage is demanded: " + now.text,
+				Place: change.Place{Line: now.line, Before: was.text, After: now.text}}, less
+		}
 	}
 	return f, false
 }
