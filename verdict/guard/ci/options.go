@@ -65,9 +65,63 @@ func (c *comparison) arguments(was, is Run) {
 			c.add(tier, change.Strictness, "lint-allowed", fmt.Sprintf("The check %s no longer reports %s.", was.Check, rule), at)
 		}
 	}
+	lost, gained := fewer(was.Args, is.Args), fewer(is.Args, was.Args)
+	if option := leavesOut(gained); option != "" && len(lost) == 0 && isTest(was.Check) {
+		c.add(c.unexplained(), change.CI, "tests-left-out", fmt.Sprintf("The check %s is told %s now.", was.Check, option), at)
+	}
 	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
 	}
+}
+
+// leaving are the options by which runners leave out tests. Those in choosing do so if their value says that it is the others
+// that run.
+var (
+	leaving = strings.Fields("--ignore --ignore-glob --deselect --exclude --skip -skip -LE --exclude-regex --label-exclude --exclude-group " +
+		"--exclude-groups --exclude-filter --exclude-testsuite --exclude-pattern --exclude-tags --exclude-tag --testPathIgnorePatterns " +
+		"--grep-invert -skip-testing --skip-testing -short -test.short -DexcludedGroups -DskipITs")
+	choosing = strings.Fields("-k -m -E --filter --tag -t --gtest_filter")
+	others   = regexp.MustCompile(`^(?:not\b|!|~|-)|\bnot[ (]|!=|!~`)
+)
+
+// leavesOut is the first of some further arguments of a runner, if all of them leave out tests; "" if not.
+func leavesOut(args []string) (first string) {
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(args[i], "=")
+		if bare, rest, colon := strings.Cut(name, ":"); colon {
+			name, value, inline = bare, rest, true
+		}
+		if !inline && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+			value = args[i+1]
+		}
+		chosen := slices.Contains(choosing, name) && others.MatchString(value)
+		if name == "--" && i+1 < len(args) {
+			continue
+		}
+		if !slices.Contains(leaving, name) && !chosen {
+			return ""
+		}
+		if first == "" {
+			first = strings.TrimSpace(name + " " + value)
+		}
+		if !inline && value != "" {
+			i++
+		}
+	}
+	return first
+}
+
+// fewer returns the arguments that the other list does not have.
+func fewer(args, other []string) (left []string) {
+	rest := slices.Clone(other)
+	for _, a := range args {
+		if i := slices.Index(rest, a); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+		} else if !printing.MatchString(a) {
+			left = append(left, a)
+		}
+	}
+	return left
 }
 
 // context reports a remaining check that runs in another way than before, if no finding above says how.

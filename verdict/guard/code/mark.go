@@ -192,6 +192,8 @@ func (s *side) headMarks(u *unit) {
 			u.add(skips, name+" "+args, i)
 		case name == "enumsource" && has("names ="):
 			u.add(skips, s.of(i)+" "+args, i) // only some of the values
+		case s.lang.python && strings.HasPrefix(name, "require"): // the test may need what it uses now
+			u.add(tag, name, i)
 		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),

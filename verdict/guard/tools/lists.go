@@ -47,7 +47,8 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
-			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v) || project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
+			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v) ||
+				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
 			case v.setting.Way == Ignored:
