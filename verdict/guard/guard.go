@@ -143,6 +143,7 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
 	found = append(found, examinePart("settings", tools.Compare, files)...)
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
+	found = append(found, ignored(files, found)...)
 	found = append(found, examinePart("words", func(files []File) []Finding { return sayings(files, found) }, files)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
