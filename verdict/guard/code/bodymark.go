@@ -80,6 +80,9 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			case marker == "xfail":
 				e = fails
 			}
+			if when := s.when(i); when != "" {
+				cond = when
+			}
 			if asking[t] && s.of(i+1) == "(" {
 				cond = t + " " + s.arguments(i+1)
 			} else if asking[t] && s.lang.shell {
@@ -120,6 +123,21 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 		}
 	})
+}
+
+// when is the condition of a known issue in Swift: withKnownIssue { … } when: { … }.
+func (s *side) when(i int) string {
+	open := i + 1
+	if s.of(open) == "(" && s.tokens[open].mate > 0 {
+		open = int(s.tokens[open].mate) + 1
+	}
+	if s.of(i) != "withKnownIssue" || s.of(open) != "{" || s.tokens[open].mate < 0 {
+		return ""
+	}
+	if n := int(s.tokens[open].mate) + 1; s.of(n) == "when" && s.of(n+2) == "{" {
+		return "when " + s.arguments(n+2)
+	}
+	return ""
 }
 
 var (

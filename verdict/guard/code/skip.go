@@ -78,6 +78,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
 		case many, builds(g.cond), sanitized.MatchString(g.cond), g.before.endless(), x.alternates(g.after),
 			g.expected(), g.moved(), g.always(),
+			g.after.asks(g.cond) && g.after.head() != g.before.head(), // it may be for further cases
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
@@ -108,6 +109,9 @@ func (u *unit) passesOver(cond string) bool {
 	}
 	return false
 }
+
+// head is the text of a unit's head.
+func (u *unit) head() string { return u.side.all(guard{from: u.from, to: u.body}) }
 
 // systemName matches the names of systems in conditions.
 var systemName = regexp.MustCompile(`(?i)windows|linux|mac|osx|darwin`)

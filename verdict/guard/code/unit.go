@@ -175,10 +175,11 @@ func (s *side) describe() {
 	}
 }
 
-// asks reports whether a condition depends on a parameter of a function of Java, Kotlin or C#: its callers do not all meet it.
+// asks reports whether a condition depends on a parameter of a function of Java, Kotlin, C# or Swift: its callers, or the cases
+// of a test, do not all meet it.
 func (u *unit) asks(cond string) bool {
 	s := u.side
-	if s.lang.name != "Java" && s.lang.name != "Kotlin" && s.lang.name != "C#" || s.of(u.at+1) != "(" {
+	if !slices.Contains([]string{"Java", "Kotlin", "C#", "Swift"}, s.lang.name) || s.of(u.at+1) != "(" {
 		return false
 	}
 	for i := u.at + 2; i < int(s.tokens[u.at+1].mate); i++ {

@@ -80,8 +80,8 @@ func sentencesIn(files []change.File) map[string]bool {
 	return kept
 }
 
-// lostRules finds removed sentences that bound contributors. It holds this product's own rules. The reviewing session judges
-// the other guides.
+// lostRules finds removed sentences that bound contributors. It holds a guide that only lost lines, and this
+// product's own rules. The reviewing session judges other changes of a guide.
 func lostRules(f change.File, kept map[string]bool, files []change.File) []change.Finding {
 	after := sentences(f.After)
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
@@ -94,7 +94,7 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."
-		if isOwn(f.Name()) || isOwn(f.OldPath) {
+		if isOwn(f.Name()) || isOwn(f.OldPath) || f.After != nil && onlyShorter(f) && !toolGone(was.under, files) {
 			tier = change.Hold
 		}
 		if near := nearest(was.text, after); near.text != "" {
@@ -110,6 +110,29 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 		found = found[:1]
 	}
 	return found
+}
+
+// toolGone reports whether a heading names a tool whose configuration is deleted, such as Behat and behat.yml.
+func toolGone(heading string, files []change.File) bool {
+	names := word.FindAllString(strings.ToLower(heading), -1)
+	return slices.ContainsFunc(files, func(f change.File) bool {
+		tool, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(path.Base(f.OldPath)), "."), ".")
+		return f.Path == "" && path.Dir(f.OldPath) == "." && slices.Contains(names, strings.TrimSuffix(tool, "rc"))
+	})
+}
+
+// onlyShorter reports whether a document only lost lines, so that nothing replaces them.
+func onlyShorter(f change.File) bool {
+	had := map[string]bool{}
+	for line := range strings.Lines(string(f.Before)) {
+		had[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(string(f.After)) {
+		if !had[strings.TrimSpace(line)] {
+			return false
+		}
+	}
+	return true
 }
 
 // nearest is the sentence that shares the most words with another one, and more than half of them.

@@ -174,7 +174,7 @@ func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 		"an approver added":        {"pkg/OWNERS", "approvers:\n- a\n", "approvers: [a, b]\n", "evidence policy/owners:1"},
 		"approvers in flow style":  {"pkg/OWNERS", "approvers:\n- a\n", "\"approvers\": [a]\n", ""},
 		"a policy that is broken":  {".policy.yml", "policy:\n  approval: [x]\n", "policy:\n\t- x\n", "hold policy/unread:0"},
-		"a rule gone":              {"AGENTS.md", "Be kind.\n\nEvery change must have a test.\n", "Be kind.\n", "evidence policy/rule:3"},
+		"a rule gone":              {"AGENTS.md", "Be kind.\n\nEvery change must have a test.\n", "Be kind.\n", "hold policy/rule:3"},
 		"a rule with other breaks": {"AGENTS.md", "Every change must\nhave a test. Be kind.\n",
 			"Every change must have a test.\nBe kind.\n", ""},
 		"a rule that binds less": {"CONTRIBUTING.md", "Every change must have a test.\n", "Every change may have a test.\n",
