@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/tools"
 )
 
 // advisory matches the names of vulnerabilities in the databases that audits of dependencies use, and remark what follows
@@ -37,7 +38,7 @@ func ignored(files []File, found []Finding) (said []Finding) {
 		}
 	}
 	for _, f := range files {
-		if f.Path == "" || change.IsLock(f.Path) || isOther(f.Path) || !checks(f.Path) && !strings.HasSuffix(path.Base(f.Path), "ignore") ||
+		if f.Path == "" || change.IsLock(f.Path) || isOther(f.Path) || !tells(f.Path) ||
 			slices.ContainsFunc(found, func(o Finding) bool { return o.Path == f.Path && o.Tier == Hold && advisory.MatchString(o.Why+o.After) }) {
 			continue
 		}
@@ -56,4 +57,10 @@ func ignored(files []File, found []Finding) (said []Finding) {
 		}
 	}
 	return said
+}
+
+// tells reports whether a file is for the tools of a repository: one that they read by its name, or a build file or
+// settings at its root or in their folders. Others hold data.
+func tells(name string) bool {
+	return Gates(name) || strings.HasSuffix(path.Base(name), "ignore") || isBuild(name) && tools.ForTools(path.Dir(name))
 }

@@ -144,8 +144,8 @@ var (
 	// markers matches a mark of pytest that a test puts on itself.
 	markers = regexp.MustCompile(`skip|xfail`)
 	// skippedBy matches the names of exceptions with which a test ends as skipped.
-	skippedBy = regexp.MustCompile(`(?i)^(?:\w*skip\w*|testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)` +
-		`(?:exception|error)?$`)
+	skippedBy = regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test)?(?:exception|error)?$|` +
+		`^(?:testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)$`)
 )
 
 // throwsSkip reports whether a statement throws an exception that ends a test as skipped.

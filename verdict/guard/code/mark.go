@@ -213,14 +213,15 @@ var (
 	// traits matches traits of Swift's tests that take a condition, its own and those of projects.
 	traits = regexp.MustCompile(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`)
 	// limits matches parts of the names of attributes of xUnit that say where or when a test runs.
-	limits = regexp.MustCompile(`only|unless|except|windows|unix|linux|macos|skip|manual|local|requires?[^d]`)
+	limits = regexp.MustCompile(`only|unless|windows|unix|linux|macos|skip|manual|requires`)
 	// demands matches annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
 	// say it of code.
-	demands = regexp.MustCompile(`^(?:only|run)(?:on|if|in)|^requires?|` +
+	demands = regexp.MustCompile(`^only(?:on|if|in)|^run(?:if|on(?:os|platform|ci))|^requires?|` +
 		`(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`)
 )
 
-var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension")
+var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension requiresunreferencedcode " +
+	"requiresdynamiccode requiresassemblyfiles requirespreviewfeatures requiresthread")
 
 // rows are the attributes of C# that hold one case of a test.
 var rows = set("testcase inlinedata datarow arguments")

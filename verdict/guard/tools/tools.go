@@ -93,8 +93,12 @@ func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 
 // fixtures are folders of data that tests read; files there configure nothing.
 var fixtures = []string{"testdata", "fixtures", "__fixtures__", "test-data"}
 
+func isFixture(name string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) })
+}
+
 func toolsOf(name string) (out []*Tool) {
-	if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) }) {
+	if isFixture(name) {
 		return nil
 	}
 	for _, t := range registry {
