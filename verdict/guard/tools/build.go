@@ -43,7 +43,8 @@ func allowed(files []change.File) (found []change.Finding) {
 	}
 	for _, f := range files {
 		before, after := remark.ReplaceAll(f.Before, nil), remark.ReplaceAll(f.After, nil)
-		if f.Path == "" || f.OldPath == "" || isFixture(f.Path) || !isFlagged(f.Name()) || count(before) == 0 || count(after) > 0 || left >= 0 && count(f.After) == 0 {
+		if f.Path == "" || f.OldPath == "" || isFixture(f.Path) || !isFlagged(f.Name()) || count(before) == 0 ||
+			count(after) > 0 || left >= 0 && count(f.After) == 0 {
 			continue
 		}
 		at := strict.FindIndex(f.Before)
