@@ -147,6 +147,9 @@ func githubJob(root, j *doc.Node) Job {
 			checkout = "checkout of " + ref
 		}
 		step.Context = strings.TrimSpace(step.Context + " " + checkout)
+		if attempts := cmp.Or(step.With["max_attempts"], step.With["attempt_limit"]); attempts != "" {
+			step.Context += " in " + attempts + " attempts"
+		}
 		job.Steps = append(job.Steps, step)
 	}
 	if job.Judged = judged(j, job.Steps); j.Get("if") == nil {
