@@ -319,6 +319,15 @@ func TestAPipelineForSomeBranchesThatAnotherCovers(t *testing.T) {
 	}
 }
 
+func TestAPipelineWithoutTriggersThatAnotherCovers(t *testing.T) {
+	other := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: npm test\n")
+	found := ci.Compare([]change.File{{Path: workflow, OldPath: workflow, Before: other, After: other},
+		{OldPath: ".appveyor.yml", Before: []byte("test_script:\n  - npm test\n")}})
+	if len(found) != 1 || found[0].Tier != change.Hold || found[0].Rule != "ci/job-gone" {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestABrokenPipelineHidesNoOther(t *testing.T) {
 	broken := change.File{Path: ".github/workflows/x.yml", OldPath: ".github/workflows/x.yml", Before: []byte("a:\n\t- b\n"),
 		After: []byte("a:\n\t- b\n")}

@@ -60,14 +60,15 @@ func (c *comparison) covered(name string) bool {
 // checked for pull requests into any.
 func (c *comparison) spare(name string) bool {
 	branches := func(filter string) bool { return strings.HasPrefix(filter, "branches ") }
-	any := func(p Pipeline) bool {
+	pulls := func(p Pipeline, some bool) bool {
 		return slices.ContainsFunc(p.Triggers, func(t Trigger) bool {
-			return slices.Contains(forPulls, t.Event) && !slices.ContainsFunc(t.Filters, branches)
+			return slices.Contains(forPulls, t.Event) && slices.ContainsFunc(t.Filters, branches) == some
 		})
 	}
+	was := c.before.pipelines[name]
 	_, there := c.after.pipelines[name]
-	return !there && !any(c.before.pipelines[name]) && c.covered(name) && !slices.ContainsFunc(c.before.runs, func(r Run) bool {
-		covers := func(o Run) bool { return o.Check == r.Check && any(c.after.pipelines[o.Path]) }
+	return !there && pulls(was, true) && !pulls(was, false) && c.covered(name) && !slices.ContainsFunc(c.before.runs, func(r Run) bool {
+		covers := func(o Run) bool { return o.Check == r.Check && pulls(c.after.pipelines[o.Path], false) }
 		return r.Path == name && !slices.ContainsFunc(c.after.runs, covers)
 	})
 }
