@@ -138,7 +138,7 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a published check gone": {test + "  u:\n    steps:\n      - uses: isort/isort-action@v1\n", test, "hold ci/check-gone:9"},
 		"tests chosen": {job("    steps:\n      - run: pytest\n"),
 			job("    steps:\n      - run: pytest -m slow\n"), "evidence ci/command-changed:6"},
-		"tests left out, and others named": {job("    steps:\n      - run: pytest a\n"), job("    steps:\n      - run: pytest b --ignore b/c\n"),
+		"tests left out, and others named": {job("    steps:\n      - run: pytest a\n"), job("    steps:\n      - run: pytest --ignore b/c\n"),
 			"evidence ci/command-changed:6"},
 		"a lint allowed": {job("    steps:\n      - run: cargo clippy -- -D warnings\n"),
 			job("    steps:\n      - run: cargo clippy -- -D warnings -A clippy::all\n"), "hold ci/lint-allowed:6"},
