@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/tools"
@@ -31,19 +32,22 @@ func ignored(files []File, found []Finding) (said []Finding) {
 		}
 		return all
 	}
-	had := map[string]bool{}
-	for _, f := range files {
-		for _, p := range named(f.Before) {
-			had[p.After] = true
+	had := sync.OnceValue(func() map[string]bool { // few changes name any
+		had := map[string]bool{}
+		for _, f := range files {
+			for _, p := range named(f.Before) {
+				had[p.After] = true
+			}
 		}
-	}
+		return had
+	})
 	for _, f := range files {
 		if f.Path == "" || change.IsLock(f.Path) || isOther(f.Path) || !tells(f.Path) ||
 			slices.ContainsFunc(found, func(o Finding) bool { return o.Path == f.Path && o.Tier == Hold && advisory.MatchString(o.Why+o.After) }) {
 			continue
 		}
 		for _, p := range named(f.After) {
-			if had[p.After] {
+			if had()[p.After] {
 				continue
 			}
 			p.Path = f.Path
