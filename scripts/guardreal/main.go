@@ -31,6 +31,7 @@
 //	November 27, 22          24    4,800    25    16         7      2              1
 //	November 27, 23          24    4,800    29    11        14      4              2
 //	November 27, 24          24    4,800    29    16         8      5              2
+//	November 27, 25          24    4,800    34    18        10      6              3
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -57,10 +58,11 @@
 //	22          73    53    11
 //	23         115    99    18
 //	24         121   106    20
+//	25         153   135    19
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 24. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 25. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -99,6 +101,11 @@
 // After that the rules were corrected by their labels in all sets together, and by tables of the forms in which frameworks,
 // tools and pipelines leave something out. Of 284 held changes in 93 repositories, 150 TRUE, 68 ARGUABLE and 9 FALSE by
 // their labels, six ARGUABLE and four FALSE ones are no longer held, and no TRUE one.
+//
+// Set 25 was run once after that, by as many people as set 23. It misses both goals for the held changes: 53 % TRUE, 82 %
+// TRUE or ARGUABLE. 88 % of its lowerings are seen, 12 of its 44 holds are held. 33 of 3,997 changes by people are held
+// (0.8 %), and one of 803 by bots (0.1 %). Evidence is 106 lines for 100 changes by people, and 34 of the bots' changes
+// have any.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
