@@ -11,18 +11,27 @@ import (
 // judgedWith is the judgement on an approving answer with a text before its data.
 func judgedWith(t *testing.T, prose string, change func(*Answer)) Judgement {
 	t.Helper()
+	return judgedOn(t, grounded(), prose, change)
+}
+
+// judgedOn is judgedWith on a change of the files and with the rows of the grounds.
+func judgedOn(t *testing.T, g Grounds, prose string, change func(*Answer)) Judgement {
+	t.Helper()
 	a := walked()
+	a.Files = g.Changed
 	if change != nil {
 		change(&a)
 	}
-	return Judge(prose+"\n"+block(encode(t, a))+closing(Approve), nonce, grounded())
+	return Judge(prose+"\n"+block(encode(t, a))+closing(Approve), nonce, g)
 }
 
 // Sentences of the kind that sessions write about their work, made up for this test. Many have
 // words that also excuse a defect. In the text, in the summary and under a dimension they change
-// no verdict. Those of the second file were written after the rules, which were not changed for them.
+// no verdict, whether or not the files and rows that they name are part of the change. Those of the second file were
+// written after the rules, which were not changed for them.
 func TestHonestProseNeverBlocks(t *testing.T) {
 	seen := map[string]bool{}
+	all := narrated(t)
 	for name, least := range map[string]int{"honest.txt": 300, "honest-heldout.txt": 120, "honest-blind.txt": 60} {
 		before := len(seen)
 		data, err := os.ReadFile(filepath.Join("testdata", "prose", name))
@@ -32,13 +41,15 @@ func TestHonestProseNeverBlocks(t *testing.T) {
 		for line := range strings.Lines(string(data)) {
 			line = strings.TrimSpace(line)
 			seen[line] = true
-			for place, j := range map[string]Judgement{
-				"text":      judgedWith(t, line, nil),
-				"summary":   judgedWith(t, "", func(a *Answer) { a.Summary = line }),
-				"dimension": judgedWith(t, "", func(a *Answer) { a.Dimensions[4].Examined = line }),
-			} {
-				if j.Verdict != Approve || len(j.Doubts) > 0 {
-					t.Errorf("%s: %q blocks: %q", place, line, j.Doubts)
+			for of, g := range map[string]Grounds{"one file": grounded(), "all files": all} {
+				for place, j := range map[string]Judgement{
+					"text":      judgedOn(t, g, line, nil),
+					"summary":   judgedOn(t, g, "", func(a *Answer) { a.Summary = line }),
+					"dimension": judgedOn(t, g, "", func(a *Answer) { a.Dimensions[4].Examined = line }),
+				} {
+					if j.Verdict != Approve || len(j.Doubts) > 0 {
+						t.Errorf("%s, a change of %s: %q blocks: %q", place, of, line, j.Doubts)
+					}
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func narrated(t *testing.T) Grounds {
 	g.Changed, g.Rows = nil, map[string]Severity{}
 	row, file := regexp.MustCompile(`\b[a-z-]+/[A-Z]\d+\b`), regexp.MustCompile(`[\w./-]+\.(?:go|ts|sql|md|yml|golden)\b`)
 	for _, name := range []string{"downgrades.txt", "downgrades-heldout.txt", "downgrades-blind.txt", "refuted.txt", "refuted-heldout.txt",
-		"refuted-blind.txt", "honest-blind.txt"} {
+		"refuted-blind.txt", "honest.txt", "honest-heldout.txt", "honest-blind.txt"} {
 		for _, line := range sentences(t, name) {
 			for _, id := range row.FindAllString(line, -1) {
 				g.Rows[id] = Nit
