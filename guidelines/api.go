@@ -47,12 +47,19 @@ func byExtension(table map[string]string) map[string]*lazyregexp.Regexp {
 	return compiled
 }
 
+// Declares reports whether a line of a file of code declares something that others can use, by the language's rules of
+// visibility as far as one line and the file's name show them.
+func Declares(name string, line []byte) bool {
+	declaration := declarations[strings.ToLower(path.Ext(name))]
+	return declaration != nil && !hiddenPath.MatchString(strings.ToLower(name)) && declaration.Match(line)
+}
+
 // publishes reports whether a file describes an interface, or is code whose changed lines declare a part of
 // one under the language's rules of visibility.
 func publishes(name string, k kinds, file File) bool {
 	if interfaceName.MatchString(name) {
 		return true
 	}
-	declaration := declarations[path.Ext(name)]
-	return k&isCode != 0 && declaration != nil && !hiddenPath.MatchString(name) && mentions(file, declaration.Match)
+	return k&isCode != 0 && declarations[path.Ext(name)] != nil && !hiddenPath.MatchString(name) &&
+		mentions(file, func(line []byte) bool { return Declares(name, line) })
 }

@@ -87,8 +87,8 @@ type Tier string
 // more than the number of lines.
 const (
 	Trivial Tier = "trivial" // at most 10 lines in at most 20 files
-	Lite    Tier = "lite"    // at most 100 lines in at most 20 files, or documents; or for example a condition
-	Full    Tier = "full"    // anything larger or sensitive: locks, transactions, rights, a removed check
+	Lite    Tier = "lite"    // at most 100 lines in at most 20 files, or documents; or for example a condition, a public declaration
+	Full    Tier = "full"    // anything larger or sensitive: locks, transactions, rights, a removed check, a public declaration that is gone
 )
 
 // Budget is the share of a full review's time that a review of this tier may take.

@@ -90,6 +90,9 @@ func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 			tier, why = least, fmt.Sprintf("%s touches %s", Spell(f.Path), what)
 		}
 	}
+	if name, what, least := published(c.Files, checkout); rank[least] > rank[tier] {
+		tier, why = least, fmt.Sprintf("%s touches %s", Spell(name), what)
+	}
 	return tier, why
 }
 
