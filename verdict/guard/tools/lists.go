@@ -46,6 +46,7 @@ func (c *comparison) lists(p *pair) {
 			}
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
+			case w == Ignored && p.tool.Prefixes && p.before.left(v.text): // a shorter prefix ignored it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
 			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v) ||
 				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
@@ -119,6 +120,23 @@ func (p part) chooses(rule string) bool {
 		}
 	}
 	return false
+}
+
+// left reports whether a prefix of a rule's name was ignored, and no list chose the rule, or one of those that begin with its name,
+// by more than that prefix.
+func (p part) left(rule string) bool {
+	ignored, chosen := 0, 0
+	for _, list := range p.lists {
+		for _, v := range list {
+			switch {
+			case v.setting.Way == Ignored && !v.scoped && strings.HasPrefix(rule, v.text):
+				ignored = max(ignored, len(v.text))
+			case v.setting.Way == Rules && (strings.HasPrefix(rule, v.text) || strings.HasPrefix(v.text, rule)):
+				chosen = max(chosen, len(v.text))
+			}
+		}
+	}
+	return ignored > 0 && ignored >= chosen
 }
 
 // removable distinguishes paths and patterns, which mean files, from the names of rules and addresses.
