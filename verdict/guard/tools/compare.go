@@ -86,17 +86,22 @@ func (c *comparison) outranks(p *pair, other string) {
 // manyFiles reports whether a tool reads all files of one kind, none of which replaces another.
 func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Sources[0].files[0], "*.") }
 
-// inherited reports whether a setting is now in the configuration of a folder further up.
-func (c *comparison) inherited(p *pair, was value) bool {
+// inherited reports whether a setting is now in the configuration of a folder further up, for all files or for some of them.
+func (c *comparison) inherited(p *pair, was value) (all, some bool) {
 	for dir := p.dir; dir != "."; {
 		dir = path.Dir(dir)
-		if up := c.parts[p.tool.Name+"\x00"+dir]; up != nil {
-			if is, there := up.after.values[was.key]; there && !weaker(was.setting.Way, was.text, is.text) {
-				return true
+		up := c.parts[p.tool.Name+"\x00"+dir]
+		if up == nil {
+			continue
+		}
+		for key, is := range up.after.values {
+			if !weaker(was.setting.Way, was.text, is.text) {
+				all = all || key == was.key
+				some = some || is.scoped && strings.HasPrefix(key, was.key+" for ")
 			}
 		}
 	}
-	return false
+	return all, some
 }
 
 // tier lowers the tier of a setting that applies to some files only.
@@ -126,16 +131,20 @@ func (c *comparison) changed(p *pair, was, is value) {
 
 // missing judges a removed setting: a finding is certain if the known default is weaker.
 func (c *comparison) missing(p *pair, was value) {
-	s := was.setting
+	s, tier := was.setting, was.tier()
+	all, some := c.inherited(p, was)
+	if some {
+		tier = change.Evidence
+	}
 	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
 		return v.key[strings.LastIndexByte(v.key, '/')+1:] == s.Implied && on(v.text)
-	}) || renamed(p.tool, was, p.after.values) || c.inherited(p, was) {
+	}) || renamed(p.tool, was, p.after.values) || all {
 		return
 	}
 	why := fmt.Sprintf("%s (%s) is gone.", was.key, was.text)
 	switch {
 	case s.Default != "" && weaker(s.Way, was.text, s.Default), s.Way == Floor && s.Default == "" && weaker(Floor, was.text, "0"):
-		c.add(p, was.tier(), "gone", was, was.key+" = "+was.text, "", why)
+		c.add(p, tier, "gone", was, was.key+" = "+was.text, "", why)
 	case s.Default != "":
 	case s.Way == Ceiling, s.Way == On && on(was.text), s.Way == Grade && grade(was.text) > 0:
 		c.add(p, change.Evidence, "gone", was, was.key+" = "+was.text, "", why)

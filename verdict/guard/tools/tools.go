@@ -235,7 +235,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 		}
 		v := value{setting: s, key: prefix + strings.Join(keys, "/"), file: file, line: n.Line}
 		if t.Scope != "" {
-			for _, parent := range parents {
+			for _, parent := range append(slices.Clip(parents), n) {
 				if scope := parent.Get(t.Scope); scope != nil {
 					v.scoped, v.key = true, v.key+" for "+strings.Join(scope.Strings(), ",")
 				}
@@ -249,7 +249,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 				p.values[v.key] = v
 			}
 		default:
-			if n.Kind == doc.Scalar {
+			if n.Kind == doc.Scalar || n.Value != "" { // an element of XML may have attributes
 				v.text = n.Value
 				p.values[v.key] = v
 			}
