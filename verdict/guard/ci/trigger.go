@@ -25,7 +25,11 @@ func (c *comparison) triggers() {
 				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
 					continue
 				}
-				c.add(change.Hold, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",
+				tier := change.Hold
+				if is.Called && c.kept(name) { // its jobs ran on a condition, and it is called on one
+					tier = change.Evidence
+				}
+				c.add(tier, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",
 					change.Place{Path: name, Line: t.Line, Before: t.Event})
 			}
 			c.filters(name, t, is)
@@ -42,6 +46,14 @@ func (c *comparison) checks(name string) (known, maybe bool) {
 		maybe = maybe || r.Path == name && r.Strength == Elsewhere
 	}
 	return known, maybe
+}
+
+// kept reports whether everything that a workflow checked runs in the same jobs, as reliably as before.
+func (c *comparison) kept(name string) bool {
+	return !slices.ContainsFunc(c.before.runs, func(r Run) bool {
+		return r.Path == name && r.Strength >= Sometimes && count(runsOf(ofJob(c.after.runs, r.job()), r.Check), r.Strength) <
+			count(runsOf(ofJob(c.before.runs, r.job()), r.Check), r.Strength)
+	})
 }
 
 // covered reports whether everything that a workflow checked runs for pull requests elsewhere.
