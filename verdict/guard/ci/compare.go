@@ -360,6 +360,8 @@ func (c *comparison) weaker(was, is Run) {
 	at := change.Place{Path: is.Path, Line: is.Line, Before: was.command(), After: is.command()}
 	tier := certain(was)
 	switch {
+	case is.Strength == Elsewhere && c.doubled(was):
+		tier = change.Evidence
 	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // even if only guessed to be a check
 		tier = change.Hold
 	case was.Path != is.Path && is.Strength == Never: // the caller of another pipeline is not always known

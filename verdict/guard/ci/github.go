@@ -106,6 +106,9 @@ func githubJob(root, j *doc.Node) Job {
 	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix")), Inputs: map[string]string{}}
 	job.Computed = computed(j.Get("strategy", "matrix"))
 	job.Environment = cmp.Or(j.Text("environment"), j.Text("environment", "name"))
+	if on := strings.Join(j.Get("runs-on").Strings(), " "); !strings.Contains(on, "${{") {
+		job.Machine = on
+	}
 	shellOf := cmp.Or(j.Text("defaults", "run", "shell"), root.Text("defaults", "run", "shell"))
 	dir := cmp.Or(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
 	if uses := j.Text("uses"); uses != "" {

@@ -53,6 +53,8 @@ type Job struct {
 	// Computed are the cases left out that no cell shows, with their lines.
 	Computed map[string]int
 	Steps    []Step
+	// Machine is what the job runs on, "" if it is unknown or differs from case to case.
+	Machine string
 	// Environment is what the job is deployed to, "" for nothing.
 	Environment string
 	// Calls is the path of a pipeline or template that the job runs, and Inputs are its inputs.

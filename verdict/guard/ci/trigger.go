@@ -68,6 +68,16 @@ func (c *comparison) covered(name string) bool {
 	return true
 }
 
+// doubled reports whether a check runs for pull requests as reliably in a job of another pipeline, with the same command on the
+// same machine.
+func (c *comparison) doubled(was Run) bool {
+	machine := c.before.jobs[was.job()].Machine
+	return machine != "" && slices.ContainsFunc(c.after.runs, func(o Run) bool {
+		return o.Path != was.Path && o.Check == was.Check && o.Strength >= was.Strength && o.command() == was.command() &&
+			o.Context == was.Context && c.after.jobs[o.job()].Machine == machine
+	})
+}
+
 // spare reports whether a pipeline is gone that ran for pull requests into some branches, and others run everything that it
 // checked for pull requests into any.
 func (c *comparison) spare(name string) bool {
