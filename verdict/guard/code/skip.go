@@ -77,7 +77,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
 		case many, builds(g.cond), sanitized.MatchString(g.cond), g.before.endless(), x.alternates(g.after),
-			g.expected(), g.moved(), g.always(),
+			g.expected(), g.moved(), g.always(), g.shared(),
 			g.after.asks(g.cond) && g.after.head() != g.before.head(), // it may be for further cases
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
@@ -118,12 +118,20 @@ var systemName = regexp.MustCompile(`(?i)windows|linux|mac|osx|darwin`)
 
 // expected reports whether a test that ends early elsewhere than on one system is marked for that system already.
 func (g gained) expected() bool {
-	system := strings.ToLower(systemName.FindString(g.cond))
-	negative := strings.Contains(g.cond, "!") || strings.Contains(g.cond, "not ") || strings.HasPrefix(g.cond, "unless ")
-	return system != "" && negative && !strings.Contains(g.cond, "&&") && !strings.Contains(g.cond, "||") &&
+	system := g.onlySystem()
+	return system != "" &&
 		slices.ContainsFunc(g.before.effective(), func(h mark) bool {
 			return h.effect == skips && strings.Contains(strings.ToLower(h.cond), system+"only")
 		})
+}
+
+// onlySystem is the system that a test runs on alone by its condition, "" if none is known.
+func (g gained) onlySystem() string {
+	negative := strings.Contains(g.cond, "!") || strings.Contains(g.cond, "not ") || strings.HasPrefix(g.cond, "unless ")
+	if !negative || strings.Contains(g.cond, "&&") || strings.Contains(g.cond, "||") {
+		return ""
+	}
+	return strings.ToLower(systemName.FindString(g.cond))
 }
 
 // moved reports whether a function of the base that tests called skipped on the same condition, and no longer does.

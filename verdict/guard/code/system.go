@@ -5,6 +5,7 @@ import (
 	"go/build"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -24,4 +25,13 @@ func systems(name string, content []byte) (set uint8) {
 		}
 	}
 	return set
+}
+
+// ofSystem matches the folders of code that is built for one system only, such as mingwTest.
+var ofSystem = regexp.MustCompile(`(?:^|/)(?:mingw|windows|win32|linux|macos|osx|darwin|apple|ios|unix|posix)[^/]*/`)
+
+// shared reports whether a test that runs on one system alone has moved out of a folder that is built for one system only, so
+// that it ran nowhere else before.
+func (g gained) shared() bool {
+	return g.onlySystem() != "" && ofSystem.MatchString(g.before.side.path) && !ofSystem.MatchString(g.after.side.path)
 }
