@@ -77,7 +77,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
 		case many, builds(g.cond), sanitized.MatchString(g.cond), g.before.endless(), x.alternates(g.after),
-			g.expected(), g.moved(), g.always(), g.shared(),
+			g.expected(), g.moved(), g.always(), g.shared(), g.lacks(),
 			g.after.asks(g.cond) && g.after.head() != g.before.head(), // it may be for further cases
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
