@@ -133,7 +133,7 @@ func (c *comparison) changed(p *pair, was, is value) {
 func (c *comparison) missing(p *pair, was value) {
 	s, tier := was.setting, was.tier()
 	all, some := c.inherited(p, was)
-	if some {
+	if some || c.replaced(p.tool) {
 		tier = change.Evidence
 	}
 	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
@@ -149,6 +149,14 @@ func (c *comparison) missing(p *pair, was value) {
 	case s.Way == Ceiling, s.Way == On && on(was.text), s.Way == Grade && grade(was.text) > 0:
 		c.add(p, change.Evidence, "gone", was, was.key+" = "+was.text, "", why)
 	}
+}
+
+// replaced reports whether a pipeline of the change uses another service more often than before that does the same as a tool.
+func (c *comparison) replaced(t *Tool) bool {
+	return t.Rival != nil && slices.ContainsFunc(c.files, func(f change.File) bool {
+		name := t.Rival.FindString(string(f.After))
+		return name != "" && (path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml") && f.Gains(name)
+	})
 }
 
 // renamed reports whether a rule continues under another name.

@@ -13,7 +13,7 @@ var settings embed.FS
 
 // registry has the content of the files in settings, one for each tool or family of tools:
 //
-//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY] [comes=WITH]   see [Tool]
+//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY] [comes=WITH] [rival=WITH]   see [Tool]
 //	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
 //	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
 //	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
@@ -48,6 +48,9 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 			}
 			if with, given := strings.CutPrefix(option, "comes="); given {
 				comes = with
+			}
+			if with, given := strings.CutPrefix(option, "rival="); given {
+				t.Rival = regexp.MustCompile(with)
 			}
 		}
 		t.Comes = regexp.MustCompile("(?i)" + comes)

@@ -40,6 +40,8 @@ type Tool struct {
 	Runs func(before map[string]bool, v value) bool
 	// Comes matches what says which version of the tool runs: its name, or that of what it comes with.
 	Comes *regexp.Regexp
+	// Rival matches what pipelines use of other services that do the same; nil if none is known.
+	Rival *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
 }
