@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
 
@@ -153,8 +154,53 @@ func (c *comparison) cases() {
 			}
 			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
 				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
+			continue
+		}
+		if gone := retired(values(was.Cells), values(is.Cells)); gone != "" {
+			c.add(change.Evidence, change.CI, "version-gone", fmt.Sprintf("The job %s no longer runs with %s.", was.Name, gone),
+				change.Place{Path: name, Line: is.Line, Before: gone, After: is.Name})
+			continue
+		}
+		c.inputs(name, was, is)
+	}
+}
+
+// inputs reports a called workflow that is told fewer values of a list. It is certain if a workflow of tests loses some
+// and gains none.
+func (c *comparison) inputs(name string, was, is Job) {
+	had, has := listed(was.Inputs), listed(is.Inputs)
+	for _, input := range slices.Sorted(maps.Keys(has)) {
+		gone := slices.DeleteFunc(slices.Clone(had[input]), func(v string) bool { return slices.Contains(has[input], v) })
+		if len(gone) == 0 || repositoryOf(was.Calls) != repositoryOf(is.Calls) {
+			continue
+		}
+		tier := change.Evidence
+		if len(has[input])+len(gone) == len(had[input]) && was.Strength == Always && isTest(strings.ToLower(was.Calls)) &&
+			!c.dropped(casesOf(input, had[input]), casesOf(input, has[input])) {
+			tier = c.unexplained()
+		}
+		c.add(tier, change.CI, "input-less", fmt.Sprintf("The workflow that the job %s runs is no longer told %s in %s.", is.Name,
+			strings.Join(gone, ", "), input), change.Place{Path: name, Line: is.Line, Before: strings.Join(gone, ", "), After: input})
+	}
+}
+
+// listed returns the inputs that are lists, as JSON, by their names.
+func listed(inputs map[string]string) map[string][]string {
+	out := map[string][]string{}
+	for input, text := range inputs {
+		if root, err := doc.Parse("input.json", []byte(text)); err == nil && root.Kind == doc.List {
+			out[input] = root.Strings()
 		}
 	}
+	return out
+}
+
+// casesOf returns one case for each value of an axis.
+func casesOf(axis string, values []string) (all []Cell) {
+	for _, v := range values {
+		all = append(all, Cell{axis: v})
+	}
+	return all
 }
 
 // decided is the tier if a job without a known check runs less. It is certain only if the job checks something by its

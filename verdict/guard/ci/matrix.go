@@ -201,6 +201,26 @@ func later(a, b string) bool {
 	return cmp.Or(slices.Compare(numbers(of[2]), numbers(than[2])), strings.Compare(cmp.Or(of[3], "~"), cmp.Or(than[3], "~"))) > 0
 }
 
+// retired is a version of a matrix that is gone, and of which there is no other patch; "" for none. The machines of hosts
+// do not count, which the hosts retire.
+func retired(had, has map[string][]string) string {
+	for _, axis := range slices.Sorted(maps.Keys(had)) {
+		for _, old := range had[axis] {
+			if of := version.FindStringSubmatch(old); of != nil && len(has[axis]) > 0 && !machine.MatchString(old) &&
+				!slices.ContainsFunc(has[axis], func(v string) bool { return v == old || minor.FindString(v) == minor.FindString(old) }) {
+				return strings.TrimSpace(axis + " " + old)
+			}
+		}
+	}
+	return ""
+}
+
+var (
+	// minor matches a name and the first two numbers of its version.
+	minor   = regexp.MustCompile(`^\D*\d+(?:\.\d+)?`)
+	machine = regexp.MustCompile(`^(?:ubuntu|macos|macOS|windows)-\d`)
+)
+
 // minimums match, by parts of the names of axes, the oldest version that a manifest allows.
 var minimums = map[string]*regexp.Regexp{
 	"python":   regexp.MustCompile(`(?m)(?:requires-python|python_requires|^"?python)"?\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
