@@ -44,6 +44,7 @@ type examination struct {
 	builds        map[string]string // by folder: the systems that Go builds its sources for, if not all
 	runs          *junit.Runs
 	named         map[string][]*unit // the tests of before by name; filled on first use
+	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
 	findings      []change.Finding
 	vague         []change.Finding // added for files that have no other finding
@@ -74,6 +75,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.subject.settle()
 	x.compareTests()
 	x.compareLists(files)
+	x.compareFiles()
 	x.compareRuns()
 	x.compareSuppressions()
 	x.hints()
@@ -97,7 +99,7 @@ func (x *examination) wants(f change.File, size, tests int) int {
 	case lang == nil:
 		x.subject.beyond = x.subject.beyond || !same
 		return 0
-	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) &&
+	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) && takes(f.OldPath) == takes(f.Path) &&
 		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)):
 		return 0
 	case (f.OldPath == "" || generated(f.OldPath, f.Before)) && (f.Path == "" || generated(f.Path, f.After)):
@@ -131,6 +133,7 @@ func (x *examination) take(p parsed) {
 	}
 	x.hidden.see(old, now)
 	x.doubt(old, now)
+	x.renamed(old, now)
 	if !old.holdsTests() && !now.holdsTests() || cmp.Or(languageOf(f.OldPath), languageOf(f.Path)).rust {
 		if now != nil && len(now.marks) > 0 && now.marks[0].effect == built {
 			x.builds[path.Dir(f.Path)] = now.marks[0].cond
