@@ -260,8 +260,14 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 	}
 }
 
-// optionFloor is the setting of a limit among the options in a list.
-var optionFloor = &Setting{Way: Floor}
+// optionFloor and optionCeiling are the settings of limits among the options in a list.
+var (
+	optionFloor   = &Setting{Way: Floor}
+	optionCeiling = &Setting{Way: Ceiling}
+)
+
+// most matches a line of a list of checks that has a limit, and what is before and behind the limit.
+var most = regexp.MustCompile(`^(.*\bmax_\w+: )(\d+)\b(.*)$`)
 
 // list adds the elements of a list, or of a text that contains a list.
 func (p *part) list(n *doc.Node, v value) {
@@ -272,6 +278,11 @@ func (p *part) list(n *doc.Node, v value) {
 			floor.setting, floor.key, floor.text = optionFloor, v.key+"/"+name+"fail-under", strings.Trim(number, `"'`)
 			p.values[floor.key] = floor
 			return
+		}
+		if m := most.FindStringSubmatch(text); m != nil && v.setting.Way == Ignored {
+			ceiling := v
+			ceiling.setting, ceiling.key, ceiling.text, ceiling.line = optionCeiling, m[1]+m[3], m[2], line
+			p.values[ceiling.key] = ceiling
 		}
 		if text = strings.TrimSpace(text); text != "" && (v.setting.Only == nil || v.setting.Only(text)) {
 			one := v
