@@ -33,7 +33,7 @@ func (c *comparison) lists(p *pair) {
 		}
 	}
 	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
-	for w := Rules; w <= Skipped; w++ {
+	for w := Rules; w <= Omitted; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
 	sharpened := c.adopts(p.tool)
@@ -61,7 +61,9 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
 			case v.setting.Way == Skipped:
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
-			case v.setting.Way == Excluded && !sharpened:
+			case w == Omitted && isTestFile(v.text) && !c.runs(p, v):
+				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
+			case (w == Excluded || w == Omitted) && !sharpened:
 				excluded = append(excluded, v)
 			}
 		}
@@ -71,6 +73,29 @@ func (c *comparison) lists(p *pair) {
 		c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
 			v.text, len(excluded)))
 	}
+}
+
+// isTestFile reports whether an element of a list is the path of one file of tests, and no pattern.
+func isTestFile(text string) bool { return testFile.MatchString(text) }
+
+var testFile = regexp.MustCompile(`^[\w./-]*(?:[._-](?:test|spec|cy)|Test)\.(?:[cm]?[jt]sx?|php)$`)
+
+// runs reports whether the tests of a file that a list leaves out may still run, did not run before, or are new: another file
+// of the change has its name now, or it has another path.
+func (c *comparison) runs(p *pair, v value) bool {
+	name := path.Base(v.text)
+	for _, lists := range []map[string][]value{p.before.lists, p.after.lists} {
+		for key, list := range lists {
+			if slices.ContainsFunc(list, func(o value) bool {
+				return path.Base(o.text) == name && (o.setting.Way == Included || key == v.key && o.text != v.text)
+			}) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.files, func(f change.File) bool {
+		return f.Path != v.file && f.Gains(name) || f.Path != f.OldPath && path.Base(f.Path) == name
+	})
 }
 
 // project matches the names of files that belong to one of the projects of .NET in a repository: what such a file ignores is

@@ -75,7 +75,7 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 	return all
 }
 
-var ways = strings.Fields("floor ceiling on off grade rules ignored excluded included uncounted skipped")
+var ways = strings.Fields("floor ceiling on off grade rules ignored excluded included uncounted skipped omitted")
 
 // settingsOf returns the settings of one line, which differ only in their keys.
 func settingsOf(way string, fields []string) (all []Setting) {

@@ -87,6 +87,7 @@ const (
 	Included             // a list of files that are examined: only evidence
 	Uncounted            // a list of patterns of lines that coverage does not count: only evidence
 	Skipped              // a list of tests that do not run
+	Omitted              // a list of files of tests that do not run: only evidence for patterns
 )
 
 // Examines reports whether a file of this name configures a tool or says who decides.
@@ -244,7 +245,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 			}
 		}
 		switch s.Way {
-		case Rules, Ignored, Excluded, Included, Uncounted, Skipped:
+		case Rules, Ignored, Excluded, Included, Uncounted, Skipped, Omitted:
 			p.list(n, v)
 		case Grade:
 			if v.text = gradeText(n); v.text != "" {
