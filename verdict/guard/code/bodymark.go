@@ -57,6 +57,9 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		if s.kindOf(i) != word {
 			return
 		}
+		if open := u.enclosed(i); open > 0 {
+			add(leaves, "unless "+s.plain(i+1, open), i)
+		}
 		t, args := s.of(i), i+2
 		receivers, known := names[t]
 		switch {
@@ -123,6 +126,32 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 		}
 	})
+}
+
+// enclosed is the brace of a block that depends on the system and has all statements of a test, if a token begins it; 0 if
+// not, and for a block that skips.
+func (u *unit) enclosed(i int) int {
+	s := u.side
+	if s.lang.layout != braces || u.role != test || s.of(i) != "if" || i != u.start() {
+		return 0
+	}
+	for open := i + 1; open < u.to && s.of(open) != ";"; open++ {
+		switch mate := int(s.tokens[open].mate); {
+		case mate < open:
+		case s.of(open) == "{":
+			skips := slices.ContainsFunc(s.tokens[open:mate], func(t token) bool {
+				_, is := skipCalls[s.lang.name][s.text[t.from:t.to]]
+				return is
+			})
+			if skips || mate+2 < u.to || !platform.MatchString(s.plain(i, open)) {
+				return 0
+			}
+			return open
+		default:
+			open = mate
+		}
+	}
+	return 0
 }
 
 // when is the condition of a known issue in Swift: withKnownIssue { … } when: { … }.
