@@ -202,11 +202,11 @@ func later(a, b string) bool {
 }
 
 // retired is a version of a matrix that is gone, and of which there is no other patch; "" for none. The machines of hosts
-// do not count, which the hosts retire.
+// do not count, which the hosts retire, nor objects, whose members are values too.
 func retired(had, has map[string][]string) string {
 	for _, axis := range slices.Sorted(maps.Keys(had)) {
 		for _, old := range had[axis] {
-			if of := version.FindStringSubmatch(old); of != nil && len(has[axis]) > 0 && !machine.MatchString(old) &&
+			if of := version.FindStringSubmatch(old); of != nil && old[0] != ' ' && len(has[axis]) > 0 && !machine.MatchString(old) &&
 				!slices.ContainsFunc(has[axis], func(v string) bool { return v == old || minor.FindString(v) == minor.FindString(old) }) {
 				return strings.TrimSpace(axis + " " + old)
 			}
