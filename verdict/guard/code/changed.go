@@ -142,14 +142,15 @@ func (x *examination) changes() {
 	}
 }
 
-// narrows reports whether what is new in a part of a test file may pass over something: a condition, a part of one, or
-// an argument of a call that was there before.
+// narrows reports whether what is new in a part of a test file may pass over something: a condition, a part of one, another
+// literal for an arm of Rust's match, or an argument of a call that was there before.
 func (a altered) narrows() (narrows bool) {
 	s := a.after.side
 	a.after.telling(func(i int, says string) {
 		open := int(s.outer[i])
 		call := open > 0 && s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0
-		narrows = narrows || a.fresh[says] > 0 && (deciding[says] || call || s.inCondition(i))
+		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
+		narrows = narrows || a.fresh[says] > 0 && (deciding[says] || call || arm || s.inCondition(i))
 	})
 	return narrows
 }

@@ -282,8 +282,8 @@ var (
 var preparing = strings.Fields("echo cd git mkdir curl sudo apt apt-get brew cp mv rm export set fi done else end then esac rustup")
 
 var (
-	// flags matches compilers' flags with which less is checked, strict those that make warnings errors.
-	flags  = regexp.MustCompile(`-Wno-|-fno-|[-/]wd\d`)
+	// flags matches the flags of compilers and of Maven with which less is checked, strict those that make warnings errors.
+	flags  = regexp.MustCompile(`-Wno-|-fno-|[-/]wd\d|-D[\w.]*[fF]ail\w*=false|-D[\w.]*failure\.ignore`)
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
@@ -397,11 +397,11 @@ func (a *alteration) counts(part Part, there bool) bool {
 	return len(gone) > 0 || left || part == Gate || part == Sure && !there
 }
 
-// prepares removes what only prepares checks.
+// prepares removes what only prepares checks, and is not told to pass over errors.
 func prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
 		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "| ")), " ")
 		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
-			setup.in(v.text)
+			setup.in(v.text) && !flags.MatchString(v.text)
 	})
 }
