@@ -11,7 +11,7 @@ import (
 )
 
 // buildFiles are name patterns of files that say what is compiled, and how.
-var buildFiles = strings.Fields("CMakeLists.txt *.cmake meson.build BUILD BUILD.bazel *.bzl Makefile")
+var buildFiles = strings.Fields("CMakeLists.txt *.cmake meson.build BUILD BUILD.bazel *.bzl Makefile mix.exs")
 
 // flagFiles are those of them, and others, all of whose flags are for all that is compiled.
 var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .bazelrc *.gradle *.kts"), buildFiles...)
@@ -20,12 +20,14 @@ var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .baze
 var foreign = strings.Fields("deps external extern third 3rd contrib subprojects vendor")
 
 var (
-	// overall matches what gives flags to all that is compiled: statements of CMake and Meson, and lines of Make.
+	// overall matches what gives flags to all that is compiled: statements of CMake and Meson, lines of Make, and what Mix
+	// tells Dialyzer.
 	overall = regexp.MustCompile(`(?m)\b(?:add_compile_options|add_definitions|add_(?:project|global)_arguments|add_\w*flags?\w*)\s*` +
 		`\([^()]*\)` +
-		`|\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)|^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$`)
+		`|\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)|^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$` +
+		`|\bflags:\s*\[[^\]]*\]`)
 	// quiet matches flags that turn off a compiler's warning, and loud those that turn on warnings.
-	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+`)
+	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*`)
 	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
 	comment = regexp.MustCompile(`#.*`)
 	// strict matches flags that make errors of all warnings, with the spaces and marks that may follow.
