@@ -80,7 +80,7 @@ func built(files []change.File) (found []change.Finding) {
 		flags := strings.Join(overall.FindAllString(after, -1), "\n")
 		if i := fresh(quiet, flags, before); i != "" && fresh(loud, flags, before) == "" {
 			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warning-off",
-				Why:   fmt.Sprintf("The compiler no longer warns of what %s stands for.", i),
+				Why:   fmt.Sprintf("Nothing warns any longer of what %s stands for.", i),
 				Place: change.Place{Path: f.Path, Line: 1 + strings.Count(after[:strings.Index(after, i)], "\n"), After: i}})
 		}
 	}
