@@ -291,6 +291,9 @@ func (p *part) list(n *doc.Node, v value) {
 			p.lists[v.key] = append(p.lists[v.key], one)
 		}
 	}
+	if n.Kind == doc.Map && v.setting.Way == Rules && v.setting.Only != nil { // a block, or a call without arguments
+		add(n.Key, n.Line, false)
+	}
 	for _, item := range n.Items {
 		switch id := cmp.Or(item.Text("id"), item.Text("message"), item.Text("identifier")); {
 		case n.Kind != doc.List:
