@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -26,8 +25,8 @@ type Candidate struct {
 
 // Named is a possible defect that an answer named, by its place and the rows that it cited.
 type Named struct {
-	// Path is a changed file, or the name of a text of the pull request.
-	Path  string
+	// Paths are a changed file or the name of a text of the pull request; several if it is open which of them is meant.
+	Paths []string
 	Rules []string
 }
 
@@ -35,10 +34,10 @@ type Named struct {
 // for them, and that this one passes over in silence.
 func (j *Judgement) doubtNamed(g Grounds) {
 	for _, n := range g.Named {
-		if !j.accounts(g, n.Path, n.Rules) {
+		if !j.accounts(g, n) {
 			j.Named = append(j.Named, n)
 			j.doubt(fmt.Sprintf("The session's first answer names a possible defect%s in %q that the second neither has among its findings nor "+
-				"among its candidates.", n.under(), Clip(n.Path, maxDoubt)))
+				"among its candidates.", n.under(), Clip(n.Paths[0], maxDoubt)))
 		}
 	}
 }
@@ -62,7 +61,7 @@ func (j *Judgement) doubtCandidates(s sources) {
 		c := &j.Answer.Candidates[i]
 		c.Path, c.Seen = s.path(c.Path), s.path(cmp.Or(strings.TrimSpace(c.Seen), c.Path))
 		if lack := s.unproven(*c); lack != "" {
-			j.Named = append(j.Named, Named{c.Path, []string{c.Rule}})
+			j.Named = append(j.Named, Named{[]string{c.Path}, []string{c.Rule}})
 			j.doubt(fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or be a finding.",
 				Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
 		}
@@ -101,10 +100,6 @@ var (
 	defectWord   = lazyregexp.New(`(?i)\b(?:bug|defect|findings?)\b`)
 	// rowID matches the id of a guideline row in a text, such as "security/S3", or "S3".
 	rowID = lazyregexp.New(`\b(?:[A-Za-z][A-Za-z-]*/)?[A-Za-z]+\d+\b`)
-	// lineAfter matches what follows the name of a file if a text names one of its lines; lineWord matches a
-	// line that is named anywhere.
-	lineAfter = lazyregexp.New("^[`*_)]*[\\s:,#(]*L?[0-9]")
-	lineWord  = lazyregexp.New(`(?i)\blines? [0-9]`)
 )
 
 // doubtUnlisted reports possible defects that the session's text names but its answer does not account for:
@@ -119,23 +114,26 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 		texts = append(texts, e.Examined)
 	}
 	for line := range strings.Lines(strings.Join(texts, "\n")) {
-		path, numbered := g.placed(line)
 		rules := g.cited(line)
-		severe := severityWord.MatchString(line)
+		severe, called := severityWord.MatchString(line), defectWord.MatchString(line)
+		if len(rules) == 0 && !severe && !called {
+			continue
+		}
+		places, numbered := g.placed(line)
 		signs := 0
 		for _, sign := range []bool{len(rules) > 0, severe, numbered} {
 			if sign {
 				signs++
 			}
 		}
-		defect := signs > 1 || numbered && defectWord.MatchString(line)
-		if path == "" || !defect || j.accounts(g, path, rules) {
+		defect := signs > 1 || numbered && called
+		n := Named{places, rules}
+		if len(places) == 0 || !defect || j.accounts(g, n) {
 			continue
 		}
-		n := Named{path, rules}
 		j.Named = append(j.Named, n)
 		j.doubt(fmt.Sprintf("The session's text names a possible defect%s in %q that is neither among its findings nor among its candidates: it "+
-			"has to be one of them.", n.under(), Clip(path, maxDoubt)))
+			"has to be one of them.", n.under(), Clip(n.Paths[0], maxDoubt)))
 	}
 }
 
@@ -152,36 +150,12 @@ func (g Grounds) cited(line string) (rows []string) {
 	return slices.Compact(rows)
 }
 
-// placed is the changed file that a line of text names, by its path or its own name, and whether it names a
-// line of it. Without a file it is the text of the pull request that the line names, or "".
-func (g Grounds) placed(line string) (name string, numbered bool) {
-	for _, file := range g.Changed {
-		_, after, found := strings.Cut(line, file)
-		if !found {
-			_, after, found = strings.Cut(line, path.Base(file))
-		}
-		switch {
-		case found && lineAfter.MatchString(after):
-			return file, true
-		case found && name == "":
-			name, numbered = file, lineWord.MatchString(line)
-		}
+// accounts reports whether an answer has something in one of the files or texts, under one of the rules if there
+// are any: a finding, kept, merged or dropped, a candidate, a finding of an earlier round, or evidence.
+func (j *Judgement) accounts(g Grounds, n Named) bool {
+	same := func(rule, at string) bool {
+		return slices.Contains(n.Paths, at) && (len(n.Rules) == 0 || slices.Contains(n.Rules, rule))
 	}
-	if name != "" {
-		return name, numbered
-	}
-	for _, text := range []string{TitleText, DescriptionText, MessagesText} {
-		if strings.Contains(strings.ToLower(line), text) {
-			return text, false
-		}
-	}
-	return "", false
-}
-
-// accounts reports whether an answer has something in a file or text, under one of the rules if there are any:
-// a finding, kept, merged or dropped, a candidate, a finding of an earlier round, or evidence.
-func (j *Judgement) accounts(g Grounds, place string, rules []string) bool {
-	same := func(rule, at string) bool { return at == place && (len(rules) == 0 || slices.Contains(rules, rule)) }
 	reported := slices.Clone(j.Answer.Findings)
 	for _, m := range j.Merged {
 		reported = append(reported, m.Finding)

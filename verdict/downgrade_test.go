@@ -80,11 +80,11 @@ func TestARefutedCandidateThatIsListedIsNoDowngrade(t *testing.T) {
 	g.File = func(string) ([]byte, error) { return []byte("defer mu.Unlock()\n"), nil }
 	for _, name := range []string{"refuted.txt", "refuted-heldout.txt", "refuted-blind.txt"} {
 		for _, line := range sentences(t, name) {
-			place, _ := g.placed(line)
-			if place == "" {
+			places, _ := g.placed(line)
+			if len(places) == 0 {
 				continue
 			}
-			c := Candidate{Path: place, Claim: "It may be wrong.", Reason: line, Quote: "defer mu.Unlock()"}
+			c := Candidate{Path: places[0], Claim: "It may be wrong.", Reason: line, Quote: "defer mu.Unlock()"}
 			if rules := g.cited(line); len(rules) > 0 {
 				c.Rule = rules[0]
 			}
