@@ -98,6 +98,14 @@ var (
 	// severityWord matches a severity that blocks. defectWord matches what a defect is called.
 	severityWord = lazyregexp.New(`(?i)\b(?:critical|major|minor)\b`)
 	defectWord   = lazyregexp.New(`(?i)\b(?:bug|defect|findings?)\b`)
+	// harmless matches severities in words for other things, and a severity or defects of which a text says that
+	// there is none. "No finding", of one, is also how a text talks one away.
+	harmless = lazyregexp.New(`(?i)\bcritical (?:sections?|paths?|regions?)\b|\b(?:major|minor)[- ](?:versions?|releases?|upgrades?|updates?` +
+		`|bumps?)\b|\b(?:no|without|zero|neither)(?:[\s/,*]+(?:any|and|or|nor|other|further|new|blocking|critical|major|minor))*[\s/,*]+` +
+		`(?:critical|major|minor|bugs|defects|findings)\b`)
+	// elsewhere matches what shows that a bare id is the name of something else, such as the S3 of a cloud.
+	elsewhere = lazyregexp.New(`(?i)\b(?:to|from|in|into|on|onto|via|aws|amazon)\s+[A-Z][0-9]+(?:\s|[.,:;)'-]|$)` +
+		`|\b[A-Z][0-9]+[\s-]+(?:buckets?|objects?|clients?|keys?|uploads?|urls?|uris?|storage|api|compatible)\b`)
 	// rowID matches the id of a guideline row in a text, such as "security/S3", or "S3".
 	rowID = lazyregexp.New(`\b(?:[A-Za-z][A-Za-z-]*/)?[A-Za-z]+\d+\b`)
 )
@@ -115,7 +123,8 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 	}
 	for line := range strings.Lines(strings.Join(texts, "\n")) {
 		rules := g.cited(line)
-		severe, called := severityWord.MatchString(line), defectWord.MatchString(line)
+		said := harmless.ReplaceAllString(line, "")
+		severe, called := severityWord.MatchString(said), defectWord.MatchString(said)
 		if len(rules) == 0 && !severe && !called {
 			continue
 		}
@@ -139,7 +148,7 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 
 // cited are the applicable rows that a line of text cites, by their ids or the ends of these.
 func (g Grounds) cited(line string) (rows []string) {
-	for _, id := range rowID.FindAllString(line, -1) {
+	for _, id := range rowID.FindAllString(elsewhere.ReplaceAllString(line, " "), -1) {
 		for row := range g.Rows {
 			if strings.EqualFold(row, id) || strings.HasSuffix(row, "/"+id) {
 				rows = append(rows, row)

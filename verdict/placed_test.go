@@ -83,3 +83,34 @@ func TestAWordIsNoFile(t *testing.T) {
 		}
 	}
 }
+
+// Words of severity, ids and numbers also mean other things, and a review says what there is none of.
+func TestWordsForOtherThingsNameNoDefect(t *testing.T) {
+	for _, line := range []string{
+		"store/store.go:3-9: no findings.",
+		"No bugs or defects in store/store.go:3.",
+		"There are no critical, major or minor issues in store/store.go:3.",
+		"store/store.go (420 lines): read in full, the finding of round 1 stays fixed.",
+		"store/store.go:3 enters the critical section and line 9 leaves it.",
+		"store/store.go:3 follows the major version of the driver.",
+		"store/store.go:3 writes the object to S3.",
+		"store/store.go:3 opens the S3 client, and line 9 makes an S3 bucket.",
+	} {
+		if j := among(t, changed, line); j.Verdict != Approve {
+			t.Errorf("%q: %q", line, j.Doubts)
+		}
+	}
+	for _, line := range []string{
+		"store/store.go:3 is no major thing under security/S3.",
+		"store/store.go:3 is glued, but I make it no finding.",
+		"store/store.go:3 breaks S3 and is left.",
+		"store/store.go:3 is critical; the critical section is short.",
+		"There is an S3 violation at store/store.go:3.",
+		"In the query of store/store.go:3 (S3) the name is glued.",
+		"The S3 finding at store/store.go:3 is left.",
+	} {
+		if j := among(t, changed, line); j.Verdict == Approve || !asksFor(j) {
+			t.Errorf("%q: %s, %q", line, j.Verdict, j.Doubts)
+		}
+	}
+}
