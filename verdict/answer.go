@@ -147,6 +147,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	answer, prose, err := parseAnswer(body)
 	if err != nil {
 		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", Clip(err.Error(), maxDoubt)))
+		j.doubtUnlisted(g, beforeData(body))
 		return j
 	}
 	j.Answer, j.Complete = answer, true
@@ -155,13 +156,14 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	j.ground(s)
 	kept := j.keep(s)
 	j.doubtCoverage(g)
-	if marked == Approve { // else the next round sees the change again
+	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
+	// If a finding blocks, the next round sees the change again. Else a second answer may approve.
+	if marked == Approve || blocking == 0 {
 		j.doubtCandidates(s)
 		j.doubtUnlisted(g, prose)
 		j.doubtNamed(g)
 	}
 	j.weigh(g.Evidence)
-	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	untrue := count(j.Dropped, Dropped.blocks)
 	switch {
 	case marked == Approve && blocking > 0:

@@ -78,6 +78,17 @@ func readBlock(body string, into any) (prose string, err error) {
 	return rest[:start], nil
 }
 
+// beforeData is the prose of a body whose data cannot be read. The data itself is no prose: a single line of it can
+// have everything by which a text names a defect.
+func beforeData(body string) string {
+	prose := body
+	if i := strings.LastIndex(body, "```"+Fence+"\n"); i >= 0 {
+		prose = body[:i]
+	}
+	prose, _, _ = strings.Cut("\n"+prose, "\n{")
+	return prose
+}
+
 // uniqueKeys rejects JSON in which an object has a key twice. In encoding/json the last one wins, so a
 // second, empty "findings" would delete the first.
 func uniqueKeys(d *json.Decoder) error {

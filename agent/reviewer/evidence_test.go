@@ -117,6 +117,12 @@ func TestAPossibleDefectIsAccountedFor(t *testing.T) {
 				`"reason":"safe() is called first","quote":"`+quote+`"}],"findings":`, 1)
 		}
 	}
+	// changing asks for changes without a finding, and broken has data that cannot be read.
+	changing := func(text string) string {
+		return strings.Replace(named(text), verdict.Marker(verdict.Approve), verdict.Marker(verdict.RequestChanges), 1)
+	}
+	broken := func(text string) string { return strings.Replace(named(text), `"findings":`, `"findings"`, 1) }
+	bare := func(text string) string { return strings.Replace(broken(text), "```"+verdict.Fence, "", 1) }
 	const (
 		shown   = "1 possible defect"
 		inText  = "names a possible defect under security/S3"
@@ -133,6 +139,10 @@ func TestAPossibleDefectIsAccountedFor(t *testing.T) {
 		"only ever named":      {named, named, verdict.RequestChanges, 2, inText},
 		"named, then silence":  {named, same, verdict.RequestChanges, 2, inFirst},
 		"listed, then silence": {refuting("func safer()"), same, verdict.RequestChanges, 2, inFirst},
+		"asks, then silence":   {changing, same, verdict.RequestChanges, 2, inFirst},
+		"broken, then silence": {broken, same, verdict.RequestChanges, 2, inFirst},
+		"bare, then silence":   {bare, same, verdict.RequestChanges, 2, inFirst},
+		"broken, then listed":  {broken, refuting("func safe()"), verdict.Approve, 2, shown},
 		"by code not there":    {refuting("func safer()"), refuting("func safer()"), verdict.RequestChanges, 2, "is not there"},
 		"by a comment":         {refuting("the caller checks"), refuting("the caller checks"), verdict.RequestChanges, 2, "it quotes a comment"},
 		"a comment, then code": {refuting("the caller checks"), refuting("func safe()"), verdict.Approve, 2, "Refuted: safe() is called first."},
