@@ -303,30 +303,41 @@ func (s *source) count(quote string) int {
 	return strings.Count(s.text, OneLine(quote))
 }
 
+// nearest takes time linear in the file: its author could have made it of one repeated letter.
 func (s *source) nearest(quote string, line int) (from, to int, ok bool) {
 	if quote == "" {
 		return 0, 0, false
 	}
-	away := func(n int) int { return max(n-line, line-n) }
-	for at := 0; ; at++ {
-		i := strings.Index(s.text[at:], quote)
-		if i < 0 {
-			return from, to, ok
-		}
-		at += i
-		if first := s.line(at); !ok || away(first) < away(from) {
-			from, to, ok = first, s.line(at+len(quote)-1), true
-		}
+	next, _ := slices.BinarySearch(s.numbers, line+1)
+	split := len(s.text) // where the first line after the given one begins
+	if next < len(s.starts) {
+		split = s.starts[next]
 	}
+	below := strings.Index(s.text[split:], quote)
+	if i := strings.LastIndex(s.text[:min(len(s.text), split+len(quote)-1)], quote); i >= 0 {
+		row := s.row(i)
+		at := s.starts[row] + strings.Index(s.text[s.starts[row]:], quote)
+		from, to, ok = s.numbers[row], s.line(at+len(quote)-1), true
+	}
+	if below < 0 {
+		return from, to, ok
+	}
+	if first := s.line(split + below); !ok || first-line < line-from {
+		from, to, ok = first, s.line(split+below+len(quote)-1), true
+	}
+	return from, to, ok
 }
 
 // line is the number of the line at an offset of the text.
-func (s *source) line(at int) int {
+func (s *source) line(at int) int { return s.numbers[s.row(at)] }
+
+// row is the index in starts of that line.
+func (s *source) row(at int) int {
 	i, found := slices.BinarySearch(s.starts, at)
 	if !found {
 		i--
 	}
-	return s.numbers[i]
+	return i
 }
 
 // OneLine replaces every run of white space with one space.
