@@ -253,14 +253,15 @@ func fenced(language, text string) string {
 	return "> " + strings.ReplaceAll(fence+language+"\n"+text+"\n"+fence, "\n", "\n> ")
 }
 
-// code puts a short text into a code span on one line.
+// code puts a short text into a code span on one line. A span needs a text: two backticks alone begin another one.
 func code(text string) string {
-	return "`" + strings.Map(func(r rune) rune {
+	text = strings.Map(func(r rune) rune {
 		if r == '`' || r < ' ' {
 			return -1
 		}
 		return r
-	}, text) + "`"
+	}, text)
+	return "`" + cmp.Or(text, "?") + "`"
 }
 
 // comment is a finding as a comment on lines of the diff.

@@ -61,8 +61,27 @@ func clipBlock(text string, n int) string {
 	return closed(text, open)
 }
 
-// inline is a model's text for use inside one of our lines.
-func inline(text string) string { return untagged(verdict.Prose(verdict.OneLine(text))) }
+// inline is a model's text for use inside one of our lines. Each code span in it ends in it, else a span that
+// begins in one text of a line would show what follows, and turn the next one's code into tags.
+func inline(text string) string {
+	text = untagged(verdict.Prose(verdict.OneLine(text)))
+	for at := 0; at < len(text); {
+		start := opening(text, at)
+		if start < 0 {
+			break
+		}
+		n := len(text[start:]) - len(strings.TrimLeft(text[start:], "`"))
+		at = start + n
+		if end := spanEnd(text[at:], n); end >= 0 {
+			at += end
+			continue
+		}
+		open := strings.Repeat("&#96;", n)
+		text = text[:start] + open + text[at:]
+		at = start + len(open)
+	}
+	return text
+}
 
 var (
 	// suggesting matches the start of a block that GitHub offers to apply, however deeply nested:
@@ -77,7 +96,7 @@ var (
 func untagged(line string) string {
 	var b strings.Builder
 	for {
-		start := strings.IndexByte(line, '`')
+		start := opening(line, 0)
 		if start < 0 {
 			break
 		}
@@ -92,6 +111,20 @@ func untagged(line string) string {
 		line = line[stop:]
 	}
 	return b.String() + tag.ReplaceAllString(line, "&lt;$1")
+}
+
+// opening is where the first run of backticks that can begin a code span stands, from an offset on, or -1. A
+// backslash makes one backtick an ordinary character: https://spec.commonmark.org/0.31.2/#backslash-escapes.
+func opening(text string, from int) int {
+	for ; from < len(text); from++ {
+		switch text[from] {
+		case '\\':
+			from++
+		case '`':
+			return from
+		}
+	}
+	return -1
 }
 
 // spanEnd is where a code span that began with n backticks ends in the rest of its line, or -1 if it does not

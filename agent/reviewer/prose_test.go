@@ -3,6 +3,8 @@ package reviewer
 import (
 	"strings"
 	"testing"
+
+	"touchstone/verdict"
 )
 
 func TestProseStaysWithinItsBounds(t *testing.T) {
@@ -21,6 +23,7 @@ func TestProseStaysWithinItsBounds(t *testing.T) {
 		"`` <details> ` </summary>":             "`` &lt;details> ` &lt;/summary>",
 		"``a ` <b>`` <i>":                       "``a ` <b>`` &lt;i>",
 		"    ```\n<details>":                    "    ```\n&lt;details>",
+		"\\`<details>` and \\\\`<b>`":           "\\`&lt;details>` and \\\\`&lt;b>`",
 		"1 < 2 and x <- y":                      "1 < 2 and x <- y",
 		"~~~\n```\n<pre>\n~~~\n<pre>":           "~~~\n```\n<pre>\n~~~\n&lt;pre>",
 		"```\nnot closed by ``` this\n</div>":   "```\nnot closed by ``` this\n</div>\n```",
@@ -29,6 +32,37 @@ func TestProseStaysWithinItsBounds(t *testing.T) {
 		if got := prose(given); got != want {
 			t.Errorf("%q\n got %q\nwant %q", given, got, want)
 		}
+	}
+}
+
+func TestATextInALineLeavesNoCodeSpanOpen(t *testing.T) {
+	for given, want := range map[string]string{
+		"a `b` c":               "a `b` c",
+		"a ` b":                 "a &#96; b",
+		"a ``b` c":              "a &#96;&#96;b&#96; c",
+		"a `b` `` c":            "a `b` &#96;&#96; c",
+		"a \\` b":               "a \\` b",
+		"`Vec<T>` and ` <b> ``": "`Vec<T>` and &#96; &lt;b> &#96;&#96;",
+	} {
+		if got := inline(given); got != want {
+			t.Errorf("%q\n got %q\nwant %q", given, got, want)
+		}
+	}
+	if got := code("\x01"); got != "`?`" {
+		t.Errorf("an empty span is %q", got)
+	}
+}
+
+// TestManyRefutedCandidatesFoldNothingElse checks that a list that is too long ends its fold.
+func TestManyRefutedCandidatesFoldNothingElse(t *testing.T) {
+	long := strings.Repeat("It is <b> long, and `Vec<T>` too. ", 40)
+	j := verdict.Judgement{}
+	for range verdict.MaxFindings {
+		j.Answer.Candidates = append(j.Answer.Candidates, verdict.Candidate{Rule: "@octocat\n<!-- x -->", Path: "a.go", Claim: long, Reason: long})
+	}
+	body, _ := paginate([]string{"above", refuted(j), "below"}, "foot", "abc")
+	if !strings.Contains(body, "[shortened]\n\n</details>\n\nbelow") || len(body) > maxComment+200 {
+		t.Errorf("%d bytes end in %q", len(body), body[len(body)-200:])
 	}
 }
 

@@ -334,9 +334,12 @@ func (w reviewWriter) forOwners(j verdict.Judgement) string {
 			"need not do anything about it.\n\n"+strings.Join(lines, "\n"))
 }
 
-// details is a text that is folded until clicked.
+// details is a text that is folded until clicked. It is clipped to the room of one block, so that its end is never
+// cut off, which would fold all below it, too.
 func details(summary, text string) string {
-	return "<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
+	const open, end, foot = "<details><summary>", "</summary>\n\n", "\n\n</details>"
+	room := maxComment - len(open) - len(summary) - len(end) - len(foot)
+	return open + summary + end + clipBlock(text, room) + foot
 }
 
 // leftOut says which files the session was not shown, and why.
