@@ -11,7 +11,8 @@ import (
 // that were not compared, and without an open block or tag that would hide the text below it.
 func prose(text string) string {
 	var b strings.Builder
-	open := "" // the fence of the open code block
+	open := ""        // the fence of the open code block
+	dangling := false // a code span of the paragraph may be open
 	for line := range strings.Lines(verdict.Prose(text)) {
 		if m := suggesting.FindStringSubmatch(line); m != nil {
 			line = m[1] + m[2] + "\n"
@@ -19,6 +20,11 @@ func prose(text string) string {
 		before := open
 		open = fenceAfter(open, line)
 		if before == "" && open == "" {
+			dangling = dangling && strings.TrimSpace(line) != ""
+			if dangling { // the next backtick can end that span, so none is known to begin one
+				line = tag.ReplaceAllString(line, "&lt;$1")
+			}
+			dangling = dangling || paired(line) != line
 			line = untagged(line)
 		}
 		b.WriteString(line)
@@ -63,8 +69,10 @@ func clipBlock(text string, n int) string {
 
 // inline is a model's text for use inside one of our lines. Each code span in it ends in it, else a span that
 // begins in one text of a line would show what follows, and turn the next one's code into tags.
-func inline(text string) string {
-	text = untagged(verdict.Prose(verdict.OneLine(text)))
+func inline(text string) string { return paired(untagged(verdict.Prose(verdict.OneLine(text)))) }
+
+// paired is a text in which the backticks that would begin a code span without an end are ordinary characters.
+func paired(text string) string {
 	for at := 0; at < len(text); {
 		start := opening(text, at)
 		if start < 0 {

@@ -28,6 +28,8 @@ func TestProseStaysWithinItsBounds(t *testing.T) {
 		"~~~\n```\n<pre>\n~~~\n<pre>":           "~~~\n```\n<pre>\n~~~\n&lt;pre>",
 		"```\nnot closed by ``` this\n</div>":   "```\nnot closed by ``` this\n</div>\n```",
 		"```one line``` is a span, not a <pre>": "```one line``` is a span, not a &lt;pre>",
+		"a `\n`<details>` b\nc `<i>`":           "a `\n`&lt;details>` b\nc `&lt;i>`",
+		"a `\n\n`Vec<T>` b":                     "a `\n\n`Vec<T>` b",
 	} {
 		if got := prose(given); got != want {
 			t.Errorf("%q\n got %q\nwant %q", given, got, want)
@@ -58,7 +60,8 @@ func TestManyRefutedCandidatesFoldNothingElse(t *testing.T) {
 	long := strings.Repeat("It is <b> long, and `Vec<T>` too. ", 40)
 	j := verdict.Judgement{}
 	for range verdict.MaxFindings {
-		j.Answer.Candidates = append(j.Answer.Candidates, verdict.Candidate{Rule: "@octocat\n<!-- x -->", Path: "a.go", Claim: long, Reason: long})
+		j.Answer.Candidates = append(j.Answer.Candidates,
+			verdict.Candidate{Rule: "@octocat\n<!-- x -->", Path: "a.go", Claim: long, Reason: long})
 	}
 	body, _ := paginate([]string{"above", refuted(j), "below"}, "foot", "abc")
 	if !strings.Contains(body, "[shortened]\n\n</details>\n\nbelow") || len(body) > maxComment+200 {
