@@ -2,6 +2,8 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -154,7 +156,23 @@ func nearest(sentence string, list []statement) (best statement) {
 	return best
 }
 
-var severities = []string{"nit", "minor", "major", "critical"}
+// severities are what a row can demand, the mildest first.
+var severities = []string{"off", "nit", "minor", "major", "critical"}
+
+// builtIn are the names of the guideline documents that the product brings. A repository's document of the same name takes
+// the place of one.
+var builtIn = strings.Fields("index severity graph architecture security test doc impact observability ai-antipattern recurrence")
+
+// ranks returns the worst and the mildest severity of a cell such as "major or nit", as places in severities; ok is false
+// for another text.
+func ranks(cell string) (worst, mildest int, ok bool) {
+	first, second, two := strings.Cut(strings.ToLower(cell), " or ")
+	if !two {
+		second = first
+	}
+	worst, mildest = slices.Index(severities, strings.TrimSpace(first)), slices.Index(severities, strings.TrimSpace(second))
+	return worst, mildest, worst >= 0 && mildest >= 0
+}
 
 // row is one row of a guideline's table: its id, severity, scope and criterion.
 type row struct {
@@ -177,39 +195,62 @@ func rows(content []byte) map[string]row {
 				r.line = 1 + bytes.Count(content[:cell.Lines().At(0).Start], []byte("\n"))
 			}
 		}
-		if len(r.cells) > 3 && slices.Contains(severities, strings.ToLower(r.cells[1])) {
-			// A star behind an id only says that a machine can check the row.
-			out[strings.TrimRight(r.cells[0], "*` ")] = r
+		if len(r.cells) > 3 {
+			if _, _, ok := ranks(r.cells[1]); ok {
+				// A star behind an id only says that a machine can check the row.
+				out[strings.TrimRight(r.cells[0], "*` ")] = r
+			}
 		}
 		return ast.WalkSkipChildren, nil
 	})
 	return out
 }
 
-// guidelineRows finds rows that are gone, milder or narrower, or that say something else.
+// guidelineRows finds rows that are gone, milder or narrower, or that say something else, and new ones that switch off or
+// replace what other documents demand.
 func guidelineRows(f change.File, files []change.File) []change.Finding {
-	after := map[string]row{}
+	before, after := map[string]row{}, map[string]row{}
+	dir := path.Dir(cmp.Or(f.OldPath, f.Path))
 	for _, o := range files {
-		if isOwn(o.Path) && path.Ext(o.Path) == ".md" && path.Dir(o.Path) == path.Dir(f.OldPath) {
-			for id, r := range rows(o.After) {
-				after[id] = r
-			}
+		if isOwn(o.OldPath) && path.Ext(o.OldPath) == ".md" && path.Dir(o.OldPath) == dir {
+			maps.Copy(before, rows(o.Before))
+		}
+		if isOwn(o.Path) && path.Ext(o.Path) == ".md" && path.Dir(o.Path) == dir {
+			maps.Copy(after, rows(o.After))
 		}
 	}
 	var found []change.Finding
 	for id, was := range rows(f.Before) {
 		is, there := after[id]
 		at := change.Place{Path: f.Name(), Line: was.line, Before: strings.Join(was.cells, " | ")}
-		switch {
-		case !there:
+		if !there {
 			found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is gone.", at))
 			continue
-		case slices.Index(severities, strings.ToLower(is.cells[1])) >= slices.Index(severities, strings.ToLower(was.cells[1])) &&
-			(is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3]:
+		}
+		worst, mildest, _ := ranks(was.cells[1])
+		nowWorst, nowMildest, _ := ranks(is.cells[1])
+		if nowWorst >= worst && nowMildest >= mildest && (is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3] {
 			continue
 		}
 		at.Line, at.After = is.line, strings.Join(is.cells, " | ")
 		found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is milder, narrower or says something else.", at))
+	}
+	name := strings.TrimSuffix(path.Base(f.Path), ".md")
+	if f.OldPath != f.Path && f.Path == ".touchstone/guidelines/"+name+".md" && slices.Contains(builtIn, name) {
+		found = append(found, policy(change.Hold, "guideline", "A document takes the place of the guidelines "+name+" that the product brings.",
+			change.Place{Path: f.Path, Line: 1}))
+	}
+	for id, is := range rows(f.After) {
+		if _, known := before[id]; known {
+			continue
+		}
+		at := change.Place{Path: f.Path, Line: is.line, After: strings.Join(is.cells, " | ")}
+		switch of, _, _ := strings.Cut(id, "/"); {
+		case strings.EqualFold(is.cells[1], "off"):
+			found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is switched off.", at))
+		case of != name:
+			found = append(found, policy(change.Evidence, "guideline", "The guideline "+id+" of another document is replaced here.", at))
+		}
 	}
 	slices.SortFunc(found, func(a, b change.Finding) int { return a.Line - b.Line })
 	return found

@@ -41,6 +41,8 @@ func policies(files []change.File) []change.Finding {
 		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
 			found = append(found, guidelineRows(f, files)...)
 			found = append(found, lostRules(f, kept, files)...)
+		case isOwn(f.Path) && path.Ext(f.Path) == ".md":
+			found = append(found, guidelineRows(f, files)...)
 		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
 			found = append(found, reviewSettings(f)...)
 		case isGuide(f.OldPath):
