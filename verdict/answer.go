@@ -52,9 +52,8 @@ type Grounds struct {
 	// Before returns a file as it was before the change, under its present name. If nil, findings cannot
 	// quote deleted code.
 	Before func(path string) ([]byte, error)
-	// Code, if set, reports whether lines of a file at the head, counted from 1 and both included, hold
-	// anything but comments.
-	Code func(path string, from, to int) bool
+	// Code, if set, reports whether lines of a file, counted from 1 and both included, hold anything but comments.
+	Code func(path, content string, from, to int) bool
 	// Texts are the pull request's own texts as the session saw them: TitleText, DescriptionText and
 	// MessagesText.
 	Texts map[string]string
@@ -158,10 +157,16 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	j.doubtCoverage(g)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
 	// If a finding blocks, the next round sees the change again. Else a second answer may approve.
+	doubts := j.doubtCandidates(s)
 	if marked == Approve || blocking == 0 {
-		j.doubtCandidates(s)
+		j.Doubts = append(j.Doubts, doubts...)
 		j.doubtUnlisted(g, prose)
 		j.doubtNamed(g)
+	}
+	for _, d := range j.Dropped {
+		if d.blocks() {
+			j.Named = append(j.Named, g.meant(d.Finding))
+		}
 	}
 	j.weigh(g.Evidence)
 	untrue := count(j.Dropped, Dropped.blocks)

@@ -42,6 +42,15 @@ func (j *Judgement) doubtNamed(g Grounds) {
 	}
 }
 
+// meant is what a dropped finding was about.
+func (g Grounds) meant(f Finding) Named {
+	n := Named{Paths: []string{cmp.Or(f.Path, f.Text)}}
+	if _, applies := g.Rows[f.Rule]; applies {
+		n.Rules = []string{f.Rule}
+	}
+	return n
+}
+
 // under names the first row, for use in a sentence.
 func (n Named) under() string {
 	if len(n.Rules) == 0 {
@@ -50,22 +59,27 @@ func (n Named) under() string {
 	return " under " + Clip(n.Rules[0], maxRule)
 }
 
-// doubtCandidates reports candidates that are not shown to be untrue. A reason alone is no proof: "it follows
-// an existing pattern" and "it is handled later" excuse a defect in the words that also refute one.
-func (j *Judgement) doubtCandidates(s sources) {
+// doubtCandidates reports candidates that are not shown to be untrue, and keeps those that are. A reason alone is no
+// proof: "it follows an existing pattern" and "it is handled later" excuse a defect in the words that also refute one.
+func (j *Judgement) doubtCandidates(s sources) (doubts []string) {
 	if n := len(j.Answer.Candidates); n > MaxFindings {
 		j.Answer.Candidates = j.Answer.Candidates[:MaxFindings]
 		j.miss(fmt.Sprintf("The session gave %d candidates; only the first %d are kept.", n, MaxFindings))
 	}
-	for i := range j.Answer.Candidates {
-		c := &j.Answer.Candidates[i]
+	var shown []Candidate
+	for _, c := range j.Answer.Candidates {
 		c.Path, c.Seen = s.path(c.Path), s.path(cmp.Or(strings.TrimSpace(c.Seen), c.Path))
-		if lack := s.unproven(*c); lack != "" {
-			j.Named = append(j.Named, Named{[]string{c.Path}, []string{c.Rule}})
-			j.doubt(fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or be a finding.",
-				Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
+		lack := s.unproven(c)
+		if lack == "" {
+			shown = append(shown, c)
+			continue
 		}
+		j.Named = append(j.Named, Named{[]string{c.Path}, []string{c.Rule}})
+		doubts = append(doubts, fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or "+
+			"be a finding.", Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
 	}
+	j.Answer.Candidates = shown
+	return doubts
 }
 
 // unproven says what a candidate's refutation lacks, as a clause, or "".
@@ -81,17 +95,24 @@ func (s sources) unproven(c Candidate) string {
 		return fmt.Sprintf("%q could not be read (%s)", Clip(c.Seen, maxDoubt), Clip(err.Error(), maxDoubt))
 	}
 	if from, to, ok := now.find(c.Quote, 0, c.Line); ok {
-		if s.Code != nil && !s.Code(c.Seen, from, to) {
-			return "it quotes a comment"
-		}
-		return ""
+		return s.comments(s.File, c.Seen, from, to)
 	}
 	// What the change removed can show it, too.
 	was, err := look(s.before, c.Seen, s.Before)
-	if _, _, ok := was.find(c.Quote, 0, 0); err != nil || !ok {
+	from, to, ok := was.find(c.Quote, 0, 0)
+	if err != nil || !ok {
 		return "what it quotes is not there"
 	}
-	return ""
+	return s.comments(s.Before, c.Seen, from, to)
+}
+
+// comments says, as a clause, that lines of a file hold nothing but comments, or "".
+func (s sources) comments(read func(string) ([]byte, error), path string, from, to int) string {
+	content, err := read(path)
+	if s.Code == nil || err == nil && s.Code(path, string(content), from, to) {
+		return ""
+	}
+	return "it quotes a comment"
 }
 
 var (

@@ -105,7 +105,7 @@ func TestACandidateThatCodeRefutesDoesNotBlock(t *testing.T) {
 			}
 			return read(path)
 		}
-		g.Code = func(_ string, from, _ int) bool { return from == 1 }
+		g.Code = func(_, _ string, from, _ int) bool { return from == 1 }
 		bad := c
 		change(&bad)
 		a := walked()
@@ -125,6 +125,24 @@ func TestRemovedCodeRefutesACandidate(t *testing.T) {
 		Reason: "The old code escaped what was escaped already.", Quote: "return escape(name)"}}
 	if j := Judge(block(encode(t, a))+closing(Approve), nonce, g); j.Verdict != Approve {
 		t.Errorf("doubts %q", j.Doubts)
+	}
+	g.Code = func(string, string, int, int) bool { return false }
+	if j := Judge(block(encode(t, a))+closing(Approve), nonce, g); j.Verdict == Approve {
+		t.Error("a comment that is gone refutes a candidate")
+	}
+}
+
+// A review that blocks asks nothing about its candidates, but shows only those that code refutes.
+func TestABlockingReviewKeepsWhatIsShown(t *testing.T) {
+	a := walked()
+	a.Findings = []Finding{finding(Major)}
+	a.Candidates = []Candidate{
+		{Rule: "security/S3", Path: "other.go", Claim: "It is open.", Reason: "It is closed.", Quote: "package other"},
+		{Rule: "security/S4", Path: "other.go", Claim: "It leaks.", Reason: "It does not.", Quote: "package another"},
+	}
+	j := Judge(block(encode(t, a))+closing(RequestChanges), nonce, grounded())
+	if len(j.Doubts) > 0 || len(j.Answer.Candidates) != 1 || j.Answer.Candidates[0].Rule != "security/S3" {
+		t.Errorf("doubts %q, candidates %+v", j.Doubts, j.Answer.Candidates)
 	}
 }
 

@@ -22,11 +22,7 @@ func (m material) grounds(ctx context.Context) verdict.Grounds {
 	}
 	g := verdict.Grounds{Rows: rows,
 		Idle: m.criteria.idle, Ledger: m.Ledger, Ratchet: m.criteria.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
-		Before: m.before(ctx), Texts: m.says()}
-	g.Code = func(path string, from, to int) bool {
-		text, err := g.File(path)
-		return err == nil && source.Holds(path, string(text), from, to)
-	}
+		Before: m.before(ctx), Texts: m.says(), Code: source.Holds}
 	if m.PriorHead != "" {
 		g.Late = m.late(ctx)
 		g.Touched, g.Restated = m.touched(ctx), m.restated

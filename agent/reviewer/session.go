@@ -262,7 +262,8 @@ func (m material) again(ctx context.Context, answer verdict.Judgement, files []s
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + m.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
 			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
-			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence.\n"},
+			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence. What you take back " +
+			"goes under candidates.\n"},
 		{"closing", closing(nonce)},
 	}
 }

@@ -97,25 +97,42 @@ func TestADroppedFindingCanBeMended(t *testing.T) {
 	}
 }
 
-// TestADroppedFindingThatIsNotRepeatedIsCounted checks that a second answer does not make it disappear.
-func TestADroppedFindingThatIsNotRepeatedIsCounted(t *testing.T) {
+// TestADroppedFindingDoesNotDisappear checks that a second answer accounts for it: silence about one that would block
+// is no approval, and with a candidate in its place it is still counted.
+func TestADroppedFindingDoesNotDisappear(t *testing.T) {
 	t.Parallel()
-	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
-	asked := 0
-	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
-		if asked++; asked == 1 {
-			return answering(at(1, "another_call()"))(r)
-		}
-		r.Prompt = "- code.txt (added +1 -0)\n" + r.Prompt
-		return answering()(r)
-	})
-	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
-	if err != nil || asked != 2 || out.Record.Verdict != verdict.Approve || !out.Record.Settled {
-		t.Fatalf("%d turns, %s, %v; doubts: %q", asked, out.Record.Verdict, err, out.Judgement.Doubts)
+	refuting := func(text string) string {
+		return strings.Replace(text, `"findings":`, `"candidates":[{"rule":"security/S3","path":"code.txt","line":1,"claim":"It is unsafe",`+
+			`"reason":"it only looks so","quote":"unsafe_call()"}],"findings":`, 1)
 	}
-	want := "it quotes code that is not there; the answer that counts does not have it"
-	if n := out.Record.NotListed; out.Record.Dropped != 1 || len(n) != 1 || n[0].Reason != want || !strings.Contains(out.Review.Body, want) {
-		t.Errorf("%d dropped, %+v:\n%s", out.Record.Dropped, n, out.Review.Body)
+	for name, tc := range map[string]struct {
+		second func(string) string
+		want   verdict.Verdict
+		says   string
+	}{
+		"silence":     {same, verdict.RequestChanges, "first answer names a possible defect under security/S3"},
+		"a candidate": {refuting, verdict.Approve, "it quotes code that is not there; the answer that counts does not have it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_call()\n"})
+			asked := 0
+			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+				if asked++; asked == 1 {
+					return answering(at(1, "another_call()"))(r)
+				}
+				r.Prompt = "- code.txt (added +1 -0)\n" + r.Prompt
+				text, err := answering()(r)
+				return tc.second(text), err
+			})
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || asked != 2 || out.Record.Verdict != tc.want || !strings.Contains(out.Review.Body, tc.says) {
+				t.Fatalf("%d turns, %s, %v; doubts: %q\n%s", asked, out.Record.Verdict, err, out.Judgement.Doubts, out.Review.Body)
+			}
+			if out.Record.Dropped != 1 || len(out.Record.NotListed) != 1 {
+				t.Errorf("%d dropped, %+v", out.Record.Dropped, out.Record.NotListed)
+			}
+		})
 	}
 }
 
