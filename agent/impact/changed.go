@@ -2,6 +2,7 @@ package impact
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -35,6 +36,10 @@ type changed struct {
 	bases  map[string][]string // the types mentioned in the first lines of a changed file's types
 	// annotated are the changed files with annotations for a product graph.
 	annotated map[string]bool
+	// common are names of one word that are not followed, since they mean something else in most places; untold
+	// counts those beyond a sheet's bound.
+	common []Name
+	untold int
 	// unread counts files without text; broken are files that do not parse.
 	unread int
 	broken []string
@@ -189,7 +194,7 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 			product.widen(after, string(s.After))
 		}
 		if !test {
-			named.collect(f, product)
+			named.collect(f, s, product)
 		}
 		c.touch(s, test, before, after, product)
 		c.use(f.Path, s.After, test, product)
@@ -217,7 +222,8 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	}
 	c.names = append(c.names, named.names()...)
 	c.names = append(c.names, c.dropped()...)
-	slices.SortStableFunc(c.names, func(a, b Name) int { return int(a.How) - int(b.How) })
+	c.roles()
+	slices.SortStableFunc(c.names, func(a, b Name) int { return cmp.Or(int(a.How)-int(b.How), a.vagueness()-b.vagueness()) })
 	slices.SortStableFunc(c.mentions, func(a, b mention) int { return a.rank - b.rank })
 	c.mentions = c.mentions[:min(len(c.mentions), maxMentions)]
 	c.shapes = c.shapes[:min(len(c.shapes), maxShapes)]

@@ -52,13 +52,18 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)}, n.packageWord())
 	}
 	holding := f.index.holding(queries)
-	byEntry := map[int][]int{} // which names to search for in a file
-	for i := range names {
-		for _, c := range f.candidates(i, holding[perName*i:perName*(i+1)]) {
-			if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
-				byEntry[c.entry] = append(byEntry[c.entry], c.name)
-			} else {
-				names[i].More++
+	byEntry := map[int][]int{}          // which names to search for in a file
+	for _, vague := range []int{0, 1} { // definite names come first, if not all files can be read
+		for i := range names {
+			if names[i].vagueness() != vague {
+				continue
+			}
+			for _, c := range f.candidates(i, holding[perName*i:perName*(i+1)]) {
+				if _, known := byEntry[c.entry]; known || len(byEntry) < maxRead {
+					byEntry[c.entry] = append(byEntry[c.entry], c.name)
+				} else {
+					names[i].More++
+				}
 			}
 		}
 	}
@@ -84,7 +89,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 			return cmp.Or(b.rank-a.rank, strings.Compare(a.Path, b.Path), a.Line-b.Line)
 		})
 		most := maxPlaces
-		if n.How == Touched {
+		if n.How == Touched || n.word != "" {
 			most = maxTouches
 		}
 		for _, p := range n.Places[min(most, len(n.Places)):] {
@@ -92,6 +97,16 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 		}
 		n.Places = n.Places[:min(most, len(n.Places))]
 		slices.SortFunc(n.Also, func(a, b Position) int { return strings.Compare(a.Path, b.Path) })
+	}
+	var common []Name
+	names = slices.DeleteFunc(names, func(n Name) bool {
+		if n.common && n.How == Removed {
+			common = append(common, n)
+		}
+		return n.common
+	})
+	if len(common) > 0 {
+		f.unseen = append(f.unseen, tooCommon(common))
 	}
 	return names, err
 }
@@ -154,6 +169,10 @@ func (n Name) member() bool {
 // package.
 func (f *finder) candidates(i int, holding [][]int) []candidate {
 	n := &f.change.names[i]
+	if n.vagueness() > 0 && len(holding[0]) > maxCandidates {
+		n.common = true
+		return nil
+	}
 	// A name that many files use, or several define, is only searched in files that mention what it belongs
 	// to.
 	vague := outlined(*n) && !distinct(n.Name)
@@ -183,7 +202,7 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 		for _, points := range []struct {
 			applies bool
 			worth   int
-		}{{p == n.Path, 20}, {near, 30}, {speaks, 25}, {typed, 15}, {code, 10}} {
+		}{{p == n.Path, 20}, {near, 30}, {speaks, 25}, {typed, 15}, {code, 10}, {n.word != "" && !code, 15}} {
 			if points.applies {
 				rank += points.worth
 			}
@@ -248,7 +267,7 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	first, last := outline.InlineTests(file, lines)
 	found := 0
 	for i, line := range lines {
-		if !strings.Contains(line, n.Name) || f.inside(n, file, i+1) || find(line, n.Name) < 0 {
+		if word := cmp.Or(n.word, n.Name); !strings.Contains(line, word) || f.inside(n, file, i+1) || find(line, word) < 0 {
 			continue
 		}
 		kind := own
@@ -257,7 +276,9 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		}
 		p, ok := r.use(i, kind)
 		if !ok || n.listed(p) {
-			if n.How != Touched {
+			if n.word != "" {
+				n.others = true
+			} else if n.How != Touched {
 				n.also(file, i+1)
 			}
 			continue
@@ -307,11 +328,17 @@ type reading struct {
 // use returns what a line does with the name; ok is false if the name means something else there.
 func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	n, line := r.name, r.lines[i]
+	p = Place{Path: r.file, Line: i + 1}
+	if n.word != "" {
+		if p.What, p.rank = n.plays(r.file, kind, line); p.rank > 0 {
+			p.Function = outline.Around(r.file, r.lines, i)
+		}
+		return p, p.rank > 0
+	}
 	at := find(line, n.Name)
 	if at < 0 {
 		return p, false
 	}
-	p = Place{Path: r.file, Line: i + 1}
 	if p.What, p.rank = classify(*n, r.file, kind, line, at); p.What == "" {
 		return p, false
 	}

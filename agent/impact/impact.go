@@ -55,7 +55,7 @@ type Sheet struct {
 // Name is something that a change touches and that others can refer to.
 type Name struct {
 	// Kind is the kind of an outline.Block, or file, route, flag, variable (of the environment), setting,
-	// column, table, or name for any other name in a string.
+	// column, table, topic, metric, or name for any other name in a string.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// In is the type to which the name belongs.
@@ -85,6 +85,10 @@ type Name struct {
 	first, last int  // the lines of its definition, and of the comment above it
 	// hidden is "file" or "package" if no code outside of that can use it.
 	hidden string
+	// word is a name of one word, without dashes. Only places that have it in its role are uses of it; others
+	// says that there are further lines with the word, and common that it is in too many files to be searched.
+	word           string
+	others, common bool
 }
 
 // How is what a change does to a name, ordered by how much it concerns others.
@@ -170,6 +174,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name))
 		c.names = c.names[:maxNames]
 	}
+	sheet.Unseen = append(sheet.Unseen, c.unfollowed()...)
 	x, left, err := readIndex(ctx, s.Files, contents, s.Diff.Head, s.Index, c.added)
 	if err != nil {
 		return Sheet{}, err

@@ -193,6 +193,46 @@ func TestTheSheetListsWhoUsesWhatChanged(t *testing.T) {
 			map[string]string{"b.py": "def on():\n    listen('orders.made')\n"},
 			[]string{"removed name orders.created: a.py:1 publishes, says @graph in "},
 		},
+		"a flag of one word, where it is given": {
+			map[string]string{
+				"main.go":     "package main\n\nvar most = flag.Int(\"budget\", 9, \"what it may cost\")\n",
+				"docs/use.md": "# Use\n\nGive `app --budget 3` or -budget=3. The budget is no --budget-file, nor a low-budget.\n\nThe budget.\n",
+				"compose.yml": "services:\n  app:\n    command: app --budget 3\n",
+			},
+			map[string]string{"main.go": "package main\n\nvar most = flag.Int(\"limit\", 9, \"what it may cost\")\n"},
+			[]string{
+				"removed flag --budget: compose.yml:3 configuration in app",
+				"removed flag --budget: docs/use.md:3 document in Use",
+			},
+		},
+		"a topic of one word, where it is a string": {
+			map[string]string{
+				"send.py":   "def send(bus, sale):\n    bus.publish(\"orders\", sale)\n",
+				"listen.py": "def start(bus):\n    bus.subscribe(\"orders\", on_sale)\n",
+				"count.py":  "def count(orders):\n    return len(orders)\n",
+			},
+			map[string]string{"send.py": "def send(bus, sale):\n    bus.publish(\"sales\", sale)\n"},
+			[]string{"removed topic orders: listen.py:2 names in start"},
+		},
+		"a column of one word, where SQL reads it": {
+			map[string]string{
+				"schema.sql": "CREATE TABLE orders (\n  id INT PRIMARY KEY,\n  total NUMERIC(9, 2) NOT NULL, -- in euros\n  made DATE\n);\n",
+				"q.sql":      "SELECT id,\n  total\nFROM orders;\n",
+				"sum.py":     "def total(rows):\n    return sum(rows)\n",
+			},
+			map[string]string{"schema.sql": "CREATE TABLE orders (\n  id INT PRIMARY KEY,\n  amount NUMERIC(9, 2) NOT NULL, -- in euros\n" +
+				"  made DATE\n);\n"},
+			[]string{"removed column orders.total: q.sql:2 names in "},
+		},
+		"a setting of one word, where it is a key": {
+			map[string]string{
+				"config.yml": "server:\n  port: 80\n",
+				"read.py":    "def read(conf):\n    return conf[\"port\"]\n",
+				"ship.py":    "def dock(ship, port):\n    ship.port = port\n",
+			},
+			map[string]string{"config.yml": "server:\n  listen: 80\n"},
+			[]string{"removed setting port: read.py:2 names in read"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

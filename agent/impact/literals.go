@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/worktree"
 	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
@@ -49,15 +50,74 @@ var importPath = lazyregexp.New(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
 var settingFiles = lazyregexp.New(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
 
 // collect finds the names in a file's changed lines.
-func (l literals) collect(f diff.File, lines lineChanges) {
+func (l literals) collect(f diff.File, s worktree.Sides, lines lineChanges) {
 	if strings.EqualFold(path.Ext(f.Path), ".md") || strings.EqualFold(path.Ext(f.Path), ".rst") {
 		return
 	}
-	for at, text := range lines.removed {
-		l.line(f, at, text, true)
+	head := strings.Split(string(s.After), "\n")
+	l.side(f, s.Before, strings.Split(string(s.Before), "\n"), head, lines.removed, true)
+	l.side(f, s.After, head, head, lines.added, false)
+}
+
+// side finds the names in the changed lines of one side of a file.
+func (l literals) side(f diff.File, content []byte, all, head []string, changed map[int]string, removed bool) {
+	if len(changed) == 0 {
+		return
 	}
-	for at, text := range lines.added {
-		l.line(f, at, text, false)
+	var kept map[string]bool // the keys that a file of settings still has
+	if removed && settingFiles.MatchString(f.Path) {
+		kept = keysIn(head)
+	}
+	columns := columnsIn(string(content))
+	for _, at := range slices.Sorted(maps.Keys(changed)) {
+		text := changed[at]
+		l.line(f, at, text, removed)
+		for _, c := range columns[at] {
+			l.role(f, at, c, removed)
+		}
+		if at > len(all) || len(all[at-1]) > maxLine || comment.MatchString(text) && !strings.HasPrefix(strings.TrimSpace(text), "--") &&
+			!derived.MatchString(all[max(0, at-2)]) {
+			continue
+		}
+		for _, r := range roles(f, all, at) {
+			if r.kind != "setting" || removed && !kept[r.word] {
+				l.role(f, at, r, removed)
+			}
+		}
+	}
+}
+
+// role notes a name of one word by its role.
+func (l literals) role(f diff.File, at int, r role, removed bool) {
+	name := r.word
+	if r.kind == "flag" {
+		name = "--" + name
+	}
+	l.note(f, at, Name{Kind: r.kind, Name: name, In: r.in, word: r.word}, removed)
+}
+
+// note records a name of a changed line.
+func (l literals) note(f diff.File, at int, n Name, removed bool) {
+	id := n.Name
+	if n.word != "" && n.Kind != "flag" {
+		id = n.Kind + " " + n.In + "." + n.word
+	}
+	known := l[id]
+	if known == nil {
+		n.Path, n.Line, n.first, n.last, n.old = f.Path, at, at, at, removed
+		known = &literal{Name: n}
+		l[id] = known
+	}
+	if known.word == "" {
+		known.word = n.word
+	}
+	if removed {
+		known.removed = true
+		return
+	}
+	known.added = true
+	if known.old || known.Line > at && known.Path == f.Path {
+		known.Path, known.Line, known.first, known.last, known.old = f.Path, at, at, at, false
 	}
 }
 
@@ -65,20 +125,9 @@ func (l literals) line(f diff.File, at int, text string, removed bool) {
 	if len(text) > 1000 || comment.MatchString(text) && !strings.Contains(text, "@graph-") {
 		return
 	}
-	note := func(kind, name string) {
-		known := l[name]
-		if known == nil {
-			known = &literal{Name: Name{Kind: kind, Name: name, Path: f.Path, Line: at, first: at, last: at, old: removed}}
-			l[name] = known
-		}
-		if removed {
-			known.removed = true
-			return
-		}
-		known.added = true
-		if known.old || known.Line > at && known.Path == f.Path {
-			known.Path, known.Line, known.first, known.last, known.old = f.Path, at, at, at, false
-		}
+	note := func(kind, name string) { l.note(f, at, Name{Kind: kind, Name: name}, removed) }
+	for _, name := range flagsIn(text) {
+		note("flag", name)
 	}
 	for _, group := range marked {
 		if !strings.Contains(text, group.mark) {
@@ -123,8 +172,8 @@ func (l literals) names() []Name {
 	var all []Name
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		n := l[name]
-		if n.removed == n.added {
-			continue
+		if n.removed == n.added || n.added && (n.Kind == "column" || n.Kind == "setting") && n.word != "" {
+			continue // what another place calls by a new key or column is hardly ever that
 		}
 		n.How = Added
 		if n.removed {

@@ -27,10 +27,14 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	for _, note := range s.Unseen {
 		b.WriteString(spell(note) + "\n")
 	}
-	var unused []string
+	var unused, roleless []string
 	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {
 		switch {
+		case len(n.Places)+len(n.Also)+n.More+n.Apart == 0 && n.others:
+			if n.How < Added {
+				roleless = append(roleless, spell(n.title()))
+			}
 		case len(n.Places)+len(n.Also)+n.More+n.Apart == 0:
 			if n.How != Touched && kindOf(n.Path) != "test" {
 				unused = append(unused, spell(n.title()))
@@ -48,6 +52,10 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	}
 	if len(unused) > 0 {
 		fmt.Fprintf(&b, "\n## No other line of the repository has these names\n\n%s\n", verdict.Clip(strings.Join(unused, ", "), 1200))
+	}
+	if len(roleless) > 0 {
+		fmt.Fprintf(&b, "\n## Words that no other line has as a flag, a string, a key or an attribute\n\n%s\n",
+			verdict.Clip(strings.Join(roleless, ", "), 600))
 	}
 	appendix := s.appendix(path, spell)
 	share(maxSheet-b.Len()-len(appendix), &names, &called, &around)
@@ -167,7 +175,7 @@ func (n Name) title() string {
 // complete reports whether every line that has the word is listed.
 func (n Name) complete() bool {
 	unsearched := func(p Position) bool { return len(p.Lines) == 0 }
-	return n.How != Touched && n.More == 0 && n.Apart == 0 && !slices.ContainsFunc(n.Also, unsearched)
+	return n.How != Touched && !n.others && n.More == 0 && n.Apart == 0 && !slices.ContainsFunc(n.Also, unsearched)
 }
 
 func (n Name) text(path, spell func(string) string) string {

@@ -1,0 +1,266 @@
+package impact
+
+import (
+	"strings"
+
+	"touchstone/worktree/diff"
+	"touchstone/worktree/lazyregexp"
+)
+
+// A name of one word is no name by itself: "port" can mean anything. It is noted only where its line says what it
+// is, which is a role: a flag, a topic, a metric, a variable of the environment, a column or a setting.
+
+// argument is where a call takes a name.
+type argument struct {
+	kind string
+	// of matches what stands before the call's name; nil allows anything.
+	of *lazyregexp.Regexp
+	// most is the number of arguments that may stand before the name.
+	most int
+}
+
+// callers are the calls that define or use a name of one word, in lower case and without underscores.
+var callers = func() map[string]argument {
+	flags, value := lazyregexp.New(`(?i)(?:flags?(?:et)?(?:\(\))?|\bfs)\.$`), lazyregexp.New(`\.$`)
+	all := map[string]argument{}
+	for _, group := range []struct {
+		names string
+		argument
+	}{
+		// flag and pflag of Go; those with Var take a pointer first.
+		{"bool int int64 uint uint64 string float64 duration func boolfunc boolp intp int64p uintp uint64p stringp float64p durationp count " +
+			"countp stringslice stringslicep stringarray stringarrayp intslice intslicep", argument{"flag", flags, 0}},
+		{"boolvar intvar int64var uintvar uint64var stringvar float64var durationvar textvar boolvarp intvarp int64varp uintvarp uint64varp " +
+			"stringvarp float64varp durationvarp countvar countvarp stringslicevar stringslicevarp stringarrayvar stringarrayvarp intslicevar " +
+			"intslicevarp stringtostringvar stringtostringvarp", argument{"flag", value, 1}},
+		// yargs, commander, clap, Commons CLI, Thor, Symfony, Dart's args, CLI11.
+		{"option requiredoption addoption addflag long longopt withlongopt methodoption classoption", argument{"flag", nil, 1}},
+		{"publish subscribe psubscribe unsubscribe emit topic topics produce consume broadcast", argument{"topic", nil, 1}},
+		{"listen addlistener removelistener addeventlistener removeeventlistener sendevent publishevent", argument{"topic", nil, 0}},
+		{"on once off trigger", argument{"topic", value, 0}},
+		{"counter gauge histogram summary newcounter newgauge newhistogram createcounter creategauge createhistogram int64counter " +
+			"float64counter int64histogram float64histogram int64gauge int64updowncounter registercounter registergauge registerhistogram",
+			argument{"metric", nil, 0}},
+		{"getenv lookupenv unsetenv setenv", argument{"variable", nil, 0}},
+	} {
+		for name := range strings.FieldsSeq(group.names) {
+			all[name] = group.argument
+		}
+	}
+	return all
+}()
+
+// lookups are the calls that ask for a flag by its name, written like the names of callers.
+var lookups = set(`lookup changed markflagrequired markpersistentflagrequired markhidden markdeprecated getstring getbool getint getduration
+	getstringslice getone getflag getmany valueof ispresent getoption getoptionvalue hasoption`)
+
+var (
+	oneWord = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]{2,40}$`)
+	// written matches a flag among others in the text of an option, such as "-b, --budget <n>".
+	written   = lazyregexp.New(`(?:^|[\s,|])(--[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?:$|[\s,=|<\[])`)
+	optioning = lazyregexp.New(`(?i)(?:\b|_)(?:on|option|flag|add_?option|add_?flag|add_?argument)(?:<\w+>)?\s*\(`)
+	// named matches a name in a field of a literal whose type stands above, and topical one in an annotation or a
+	// keyword argument.
+	named   = lazyregexp.New(`\bName:\s*"([A-Za-z][A-Za-z0-9]{2,40})"`)
+	above   = lazyregexp.New(`(?:(Flag)|(?:Counter|Gauge|Histogram|Summary)Opts)\{`)
+	topical = lazyregexp.New(`\b(?:topics?|queues?)\s*=\s*[\[{(]?\s*["']([A-Za-z][A-Za-z0-9]{2,40})["']`)
+	// defining matches a flag that a macro of C++ defines, derived one of clap that has the name of its field.
+	macro   = lazyregexp.New(`^\s*(?:DEFINE_\w+\(|ABSL_FLAG\([^,()]+,)\s*([a-z][a-z0-9]{2,40})\s*,`)
+	derived = lazyregexp.New(`^\s*#\[(?:arg|clap|structopt)\(.*\blong\b\s*[,)]`)
+	member  = lazyregexp.New(`^\s*(?:pub(?:\([\w:]+\))?\s+)?([a-z][a-z0-9]{2,40})\s*:`)
+	// environ matches a variable where the environment is read, upperWord one in the keys of settings.
+	environ   = lazyregexp.New(`(?:\benv(?:iron)?|\bENV)(?:\.|\[["'])([A-Z][A-Z0-9]{2,40})\b`)
+	upperWord = lazyregexp.New(`^[A-Z][A-Z0-9]{2,40}$`)
+)
+
+// everywhere are names of settings and topics that mean something else in most places.
+var everywhere = set(`name names type types version description title path paths url urls key keys value values default defaults enabled
+	enable disabled options option config data error errors message close end open click change ready load exit finish start stop input output
+	connect disconnect request response status state result text size length count time date user users test tests true false null none all
+	any main index source target file files dir item items list map set get add run script scripts build include exclude properties
+	required license author authors email homepage repository dependencies icon label labels id ids kind spec metadata image template`)
+
+// byTools matches settings whose keys a known tool reads, and not the repository's own code.
+var byTools = lazyregexp.New(`(?i)(?:^|/)(?:\.[^/]+(?:/.*)?|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*|Chart\.yaml|package\.json|composer\.json` +
+	`|Cargo\.toml|pyproject\.toml|setup\.cfg|tox\.ini|(?:ts|js)config[\w.-]*|renovate\.json|mkdocs\.ya?ml|pubspec\.ya?ml|_config\.ya?ml` +
+	`|codecov\.ya?ml|buf[\w.]*\.ya?ml|(?:open)?api[\w.-]*|swagger[\w.-]*|gradle\.properties|pom\.properties|nx\.json|lerna\.json|turbo\.json` +
+	`|global\.json|biome\.json|deny\.toml|clippy\.toml|rustfmt\.toml|book\.toml|netlify\.toml|vercel\.json)$`)
+
+// dotenv matches a file of environment variables.
+var dotenv = lazyregexp.New(`(?:^|/)(?:\.env[\w.]*|[\w.-]+\.env)$`)
+
+// role is what a line says a name of one word is.
+type role struct{ kind, in, word string }
+
+// roles returns the names of one word in a line of a file, by its number.
+func roles(f diff.File, lines []string, at int) (all []role) {
+	line := lines[at-1]
+	if settingFiles.MatchString(f.Path) {
+		m := settingKey.FindStringSubmatch(line)
+		switch {
+		case m == nil || !oneWord.MatchString(m[1]):
+		case upperWord.MatchString(m[1]) && (dotenv.MatchString(f.Path) || strings.Contains(f.Path, "ompose") || strings.Contains(f.Path, "Dockerfile")):
+			all = append(all, role{"variable", "", m[1]})
+		case kindOf(f.Path) != "CI" && !byTools.MatchString(f.Path):
+			all = append(all, role{"setting", "", m[1]})
+		}
+		return all
+	}
+	for _, m := range environ.FindAllStringSubmatch(line, 5) {
+		all = append(all, role{"variable", "", m[1]})
+	}
+	if m := topical.FindStringSubmatch(line); m != nil {
+		all = append(all, role{"topic", "", m[1]})
+	}
+	if m := macro.FindStringSubmatch(line); m != nil {
+		all = append(all, role{"flag", "", m[1]})
+	}
+	if m := member.FindStringSubmatch(line); m != nil && at > 1 && derived.MatchString(lines[at-2]) && strings.HasSuffix(f.Path, ".rs") {
+		all = append(all, role{"flag", "", m[1]})
+	}
+	if m := named.FindStringSubmatch(line); m != nil {
+		for n := at; n > 0 && n > at-5; n-- {
+			if of := above.FindStringSubmatch(lines[n-1]); of != nil {
+				kind := "metric"
+				if of[1] != "" {
+					kind = "flag"
+				}
+				all = append(all, role{kind, "", m[1]})
+				break
+			}
+		}
+	}
+	for i := 0; i < len(line); i++ {
+		end := closing(line, i)
+		if end == 0 {
+			continue
+		}
+		word, before := line[i+1:end], line[:i]
+		i = end
+		if oneWord.MatchString(word) {
+			if a, ok := takes(before); ok && (a.kind != "variable" || upperWord.MatchString(word)) {
+				all = append(all, role{a.kind, "", word})
+			}
+		}
+	}
+	return all
+}
+
+// takes returns what the call that is open at the end of a line takes for a name there.
+func takes(before string) (argument, bool) {
+	name, of, number := callOf(before)
+	a, ok := callers[name]
+	return a, ok && number <= a.most && (a.of == nil || a.of.MatchString(of))
+}
+
+// callOf returns the call that is open at the end of a line: its name in lower case and without underscores, what
+// stands before it, and how many arguments it has so far.
+func callOf(before string) (name, of string, number int) {
+	depth := 0
+	for i := len(before) - 1; i >= 0; i-- {
+		switch before[i] {
+		case ')', ']', '}':
+			depth++
+		case ',':
+			if depth == 0 {
+				number++
+			}
+		case '(', '[', '{':
+			if depth--; depth >= 0 {
+				continue
+			}
+			head := strings.TrimRight(before[:i], "!")
+			if last(head) == '>' { // type arguments
+				head = head[:max(0, strings.LastIndexByte(head, '<'))]
+			}
+			name = lastWord(head)
+			return strings.ToLower(strings.ReplaceAll(name, "_", "")), head[:len(head)-len(name)], number
+		}
+	}
+	return "", "", number
+}
+
+// flagsIn returns the flags in the text of an option, such as "-b, --budget <n>".
+func flagsIn(text string) (all []string) {
+	if !optioning.MatchString(text) {
+		return nil
+	}
+	for i := 0; i < len(text); i++ {
+		if end := closing(text, i); end > 0 {
+			for _, m := range written.FindAllStringSubmatch(text[i+1:end], 3) {
+				all = append(all, m[1])
+			}
+			i = end
+		}
+	}
+	return all
+}
+
+var (
+	creating  = lazyregexp.New(`(?i)\bcreate\s+(?:\w+\s+){0,2}table\s+(?:if\s+not\s+exists\s+)?["'\x60\[]?(?:\w+["'\x60\]]?\.["'\x60\[]?)?(\w+)["'\x60\]]?\s*\(`)
+	columnRow = lazyregexp.New(`^\s*["\x60\[]?([A-Za-z]\w{1,60})["\x60\]]?\s+["\x60\[]?[A-Za-z]`)
+)
+
+// constraints begin the rows of a table's definition that are no columns.
+var constraints = set("primary foreign unique constraint key index check exclude like period fulltext spatial partition")
+
+// columnsIn returns the columns of the tables that a text creates, by the number of their line.
+func columnsIn(text string) map[int][]role {
+	if !strings.Contains(text, "able") && !strings.Contains(text, "ABLE") {
+		return nil
+	}
+	var all map[int][]role
+	for _, m := range creating.FindAllStringSubmatchIndex(text, 200) {
+		table, row, depth := text[m[2]:m[3]], m[1], 0
+		add := func(end int) {
+			for _, c := range columnRow.FindAllStringSubmatchIndex(text[row:end], 1) {
+				if constraints[strings.ToLower(text[row+c[2]:row+c[3]])] {
+					continue
+				}
+				if all == nil {
+					all = map[int][]role{}
+				}
+				line := 1 + strings.Count(text[:row+c[2]], "\n")
+				all[line] = append(all[line], role{"column", table, text[row+c[2] : row+c[3]]})
+			}
+			row = end + 1
+		}
+	rows:
+		for i := m[1]; i < len(text); i++ {
+			switch text[i] {
+			case '(':
+				depth++
+			case ')':
+				if depth--; depth < 0 {
+					add(i)
+					break rows
+				}
+			case ',':
+				if depth == 0 {
+					add(i)
+				}
+			case '-': // a comment can contain anything
+				if strings.HasPrefix(text[i:], "--") {
+					if end := strings.IndexByte(text[i:], '\n'); end >= 0 {
+						if strings.TrimSpace(text[row:i]) == "" {
+							row = i + end
+						}
+						i += end
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// keysIn returns the keys in a file of settings.
+func keysIn(lines []string) map[string]bool {
+	all := map[string]bool{}
+	for _, line := range lines {
+		if m := settingKey.FindStringSubmatch(line); m != nil {
+			all[m[1]] = true
+		}
+	}
+	return all
+}
