@@ -22,6 +22,8 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 			"z/c.go does not parse: its definitions are read off its indentation."},
 		"a generated file of 50 MB": {map[string]string{"gen/data.py": strings.Repeat("value = 1\n", 5_000_000)}, nil,
 			"1 file of the repository with more than 1024 KiB: not searched."},
+		"keys that mean anything": {map[string]string{"settings.yml": "name: shop\n"}, map[string]string{"settings.yml": "shop: shop\n"},
+			"Too common to be followed: setting name."},
 		"a graph that is none": {map[string]string{"docs/graph.json": "[1, 2"}, nil,
 			"docs/graph.json is no graph that can be read: nodes with id and path, edges with source and target."},
 	} {

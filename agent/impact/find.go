@@ -100,6 +100,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	}
 	var common []Name
 	names = slices.DeleteFunc(names, func(n Name) bool {
+		n.common = n.common || n.word != "" && n.More > 0 && len(n.Places) == 0
 		if n.common && n.How == Removed {
 			common = append(common, n)
 		}
@@ -188,6 +189,10 @@ func (f *finder) candidates(i int, holding [][]int) []candidate {
 		_, speaks := slices.BinarySearch(holding[1], entry)
 		_, typed := slices.BinarySearch(holding[2], entry)
 		_, imports := slices.BinarySearch(holding[4], entry)
+		if n.Kind == "column" && n.word != "" && !typed { // code that reads a column names its table
+			n.others = true
+			continue
+		}
 		typed, speaks = typed || imports, speaks || imports
 		code := outline.Knows(p)
 		switch foreign := code && outlined(*n) && p != n.Path; {

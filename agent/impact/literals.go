@@ -18,6 +18,7 @@ type literals map[string]*literal
 type literal struct {
 	Name
 	removed, added bool
+	exact          bool // it is written as a definite name, too
 }
 
 var (
@@ -80,7 +81,7 @@ func (l literals) side(f diff.File, content []byte, all, head []string, changed 
 			continue
 		}
 		for _, r := range roles(f, all, at) {
-			if r.kind != "setting" || removed && !kept[r.word] {
+			if !kept[r.word] {
 				l.role(f, at, r, removed)
 			}
 		}
@@ -108,8 +109,8 @@ func (l literals) note(f diff.File, at int, n Name, removed bool) {
 		known = &literal{Name: n}
 		l[id] = known
 	}
-	if known.word == "" {
-		known.word = n.word
+	if known.exact = known.exact || n.word == ""; known.exact {
+		known.word = ""
 	}
 	if removed {
 		known.removed = true
@@ -172,8 +173,8 @@ func (l literals) names() []Name {
 	var all []Name
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		n := l[name]
-		if n.removed == n.added || n.added && (n.Kind == "column" || n.Kind == "setting") && n.word != "" {
-			continue // what another place calls by a new key or column is hardly ever that
+		if n.removed == n.added || n.added && n.word != "" && n.Kind != "topic" && n.Kind != "metric" {
+			continue // what has a new word of another kind already is hardly ever about it
 		}
 		n.How = Added
 		if n.removed {

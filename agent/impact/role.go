@@ -25,7 +25,7 @@ func (c *changed) roles() {
 			return false
 		case named[n.Name]:
 			return true
-		case everywhere[strings.ToLower(n.word)] && n.Kind != "flag" && n.Kind != "column":
+		case n.meansMuch():
 			if n.How == Removed {
 				c.common = append(c.common, n)
 			}
@@ -37,6 +37,17 @@ func (c *changed) roles() {
 		left--
 		return false
 	})
+}
+
+// meansMuch reports whether a name of one word means something else in most places.
+func (n Name) meansMuch() bool {
+	switch n.Kind {
+	case "variable":
+		return ofSystems[n.word]
+	case "topic":
+		return everywhere[strings.ToLower(n.word)] || onScreen.MatchString(n.word)
+	}
+	return n.vagueness() > 0 && n.Kind != "column" && everywhere[strings.ToLower(n.word)]
 }
 
 // unfollowed says which names of one word are not followed.
@@ -138,7 +149,7 @@ func (r roleOf) quoted() bool {
 	case b == '"' && a == ',' && strings.HasSuffix(r.before, `:"`):
 		return true
 	default:
-		return b == ':' && !strings.HasSuffix(r.before, "::") && (ext == ".rb" || ext == ".rake" || ext == ".ex" || ext == ".exs")
+		return b == ':' && a != '?' && a != '!' && !strings.HasSuffix(r.before, "::") && (ext == ".rb" || ext == ".rake" || ext == ".ex" || ext == ".exs")
 	}
 }
 
@@ -169,6 +180,9 @@ func (r roleOf) flag(code bool) int {
 
 // column says how useful a place is that reads or writes a column.
 func (r roleOf) column(code bool) int {
+	if strings.Contains(strings.ToLower(r.file), "migrat") {
+		return 0 // what earlier migrations did stays as it is
+	}
 	if strings.EqualFold(path.Ext(r.file), ".sql") {
 		return 8
 	}
@@ -214,12 +228,32 @@ func (r roleOf) said(code bool) int {
 	switch quoted := r.quoted(); {
 	case quoted && takes && number <= a.most && a.kind == r.Kind:
 		return 8
-	case quoted && r.Kind == "setting" && (last(r.before[:len(r.before)-1]) == '[' || call != "" && number == 0 || strings.HasSuffix(r.before, `:"`)):
-		return 7
-	case quoted:
+	case quoted && r.Kind == "setting":
+		return r.asked(call, number)
+	case quoted && last(strings.TrimRight(r.before, "\"'`")) != '[' && !literalKey.MatchString(r.after):
 		return 4
 	case r.Kind == "setting" && settled.MatchString(r.before) && first(r.after) != '(':
 		return 6
+	}
+	return 0
+}
+
+var (
+	// literalKey matches the text after a key in a literal, getting a call that asks for a value by its key.
+	literalKey = lazyregexp.New("^[\"'`]\\s*(?::|=>)")
+	getting    = lazyregexp.New(`^(?:get|fetch|dig|has|read|lookup|value|key|pop|set|require|optional|property|config|setting|isset|contains|` +
+		`int|bool|string|float|duration)`)
+)
+
+// asked says how useful a place is that has a setting as a string: as the key of a literal, of a tag, between
+// brackets, or for a call that gets it.
+func (r roleOf) asked(call string, number int) int {
+	switch ahead := r.before[:len(r.before)-1]; {
+	case strings.HasSuffix(ahead, "[") && len(ahead) > 1 && (wordByte[ahead[len(ahead)-2]] || strings.IndexByte(")]?.", ahead[len(ahead)-2]) >= 0),
+		strings.HasSuffix(r.before, `:"`), getting.MatchString(call) && (number == 0 || call == "dig"):
+		return 7
+	case literalKey.MatchString(r.after):
+		return 4
 	}
 	return 0
 }

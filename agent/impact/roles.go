@@ -34,7 +34,8 @@ var callers = func() map[string]argument {
 			"stringvarp float64varp durationvarp countvar countvarp stringslicevar stringslicevarp stringarrayvar stringarrayvarp intslicevar " +
 			"intslicevarp stringtostringvar stringtostringvarp", argument{"flag", value, 1}},
 		// yargs, commander, clap, Commons CLI, Thor, Symfony, Dart's args, CLI11.
-		{"option requiredoption addoption addflag long longopt withlongopt methodoption classoption", argument{"flag", nil, 1}},
+		{"option requiredoption addflag long longopt withlongopt methodoption classoption", argument{"flag", nil, 0}},
+		{"addoption", argument{"flag", nil, 1}},
 		{"publish subscribe psubscribe unsubscribe emit topic topics produce consume broadcast", argument{"topic", nil, 1}},
 		{"listen addlistener removelistener addeventlistener removeeventlistener sendevent publishevent", argument{"topic", nil, 0}},
 		{"on once off trigger", argument{"topic", value, 0}},
@@ -79,6 +80,13 @@ var everywhere = set(`name names type types version description title path paths
 	connect disconnect request response status state result text size length count time date user users test tests true false null none all
 	any main index source target file files dir item items list map set get add run script scripts build include exclude properties
 	required license author authors email homepage repository dependencies icon label labels id ids kind spec metadata image template`)
+
+// ofSystems are variables of the environment that systems set, for all programs.
+var ofSystems = set(`PATH HOME SHELL TERM USER USERNAME LOGNAME PWD OLDPWD LANG LANGUAGE TMPDIR TEMP TMP TZ EDITOR VISUAL PAGER DISPLAY HOSTNAME
+	COLUMNS LINES CMD`)
+
+// onScreen matches events of browsers, which no code of a repository publishes.
+var onScreen = lazyregexp.New(`^(?:DOM|key|mouse|touch|pointer|drag|scroll|resize|focus|blur|submit|before|pop|hash)`)
 
 // byTools matches settings whose keys a known tool reads, and not the repository's own code.
 var byTools = lazyregexp.New(`(?i)(?:^|/)(?:\.[^/]+(?:/.*)?|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*|Chart\.yaml|package\.json|composer\.json` +
