@@ -335,10 +335,15 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	n, line := r.name, r.lines[i]
 	p = Place{Path: r.file, Line: i + 1}
 	if n.word != "" {
-		if p.What, p.rank = n.plays(r.file, kind, line); p.rank > 0 {
-			p.Function = outline.Around(r.file, r.lines, i)
+		p.What, p.rank = n.plays(r.file, kind, line)
+		if p.rank == 0 {
+			return p, false
 		}
-		return p, p.rank > 0
+		p.Function = outline.Around(r.file, r.lines, i)
+		if kind == "test" {
+			p.rank -= 3
+		}
+		return p, true
 	}
 	at := find(line, n.Name)
 	if at < 0 {

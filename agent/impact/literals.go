@@ -69,7 +69,10 @@ func (l literals) side(f diff.File, content []byte, all, head []string, changed 
 	if removed && settingFiles.MatchString(f.Path) {
 		kept = keysIn(head)
 	}
-	columns := columnsIn(string(content))
+	var columns map[int][]role
+	if !settingFiles.MatchString(f.Path) {
+		columns = columnsIn(string(content))
+	}
 	for _, at := range slices.Sorted(maps.Keys(changed)) {
 		text := changed[at]
 		l.line(f, at, text, removed)

@@ -87,8 +87,10 @@ type roleOf struct {
 
 var (
 	// settled matches a value that holds settings, before a dot.
-	settled = lazyregexp.New(`(?i)(?:^|[^\w])(?:\w*(?:conf|cfg|config|configuration|settings?|preferences)|opts|options|values|props|env)(?:\(\))?\??\.$`)
-	sql     = lazyregexp.New(`(?i)\b(?:select|insert\s+into|update|delete\s+from|where|order\s+by|group\s+by|returning|from|join|set|on|values|index)\b`)
+	settled = lazyregexp.New(`(?i)(?:^|[^\w])(?:\w*(?:conf|cfg|config|configuration|settings?|preferences)` +
+		`|opts|options|values|props|env)(?:\(\))?\??\.$`)
+	sql = lazyregexp.New(`(?i)\b(?:select|insert\s+into|update|delete\s+from|where|order\s+by|group\s+by` +
+		`|returning|from|join|set|on|values|index)\b`)
 	// keyed matches the text before the key of a line.
 	keyed = lazyregexp.New(`^\s*(?:-\s+|export\s+|ENV\s+|ARG\s+)?["']?$`)
 )
@@ -140,6 +142,9 @@ func (r roleOf) what() (string, int) {
 	return "", 0
 }
 
+// symbols are the languages that write :word in place of a string.
+var symbols = set(".rb .rake .ex .exs")
+
 // quoted reports whether the word is all of a string, the first part of a tag, or a symbol.
 func (r roleOf) quoted() bool {
 	b, a := last(r.before), first(r.after)
@@ -149,7 +154,7 @@ func (r roleOf) quoted() bool {
 	case b == '"' && a == ',' && strings.HasSuffix(r.before, `:"`):
 		return true
 	default:
-		return b == ':' && a != '?' && a != '!' && !strings.HasSuffix(r.before, "::") && (ext == ".rb" || ext == ".rake" || ext == ".ex" || ext == ".exs")
+		return symbols[ext] && b == ':' && a != '?' && a != '!' && !strings.HasSuffix(r.before, "::")
 	}
 }
 
@@ -239,18 +244,19 @@ func (r roleOf) said(code bool) int {
 }
 
 var (
-	// literalKey matches the text after a key in a literal, getting a call that asks for a value by its key.
+	// literalKey matches the text after a key in a literal, getting the name of a call that asks for a value by its key.
 	literalKey = lazyregexp.New("^[\"'`]\\s*(?::|=>)")
-	getting    = lazyregexp.New(`^(?:get|fetch|dig|has|read|lookup|value|key|pop|set|require|optional|property|config|setting|isset|contains|` +
-		`int|bool|string|float|duration)`)
+	getting    = lazyregexp.New(`^(?:get|fetch|dig|has|read|lookup|value|key|pop|set|require|optional|property|config|setting|isset` +
+		`|contains|int|bool|string|float|duration)`)
 )
 
 // asked says how useful a place is that has a setting as a string: as the key of a literal, of a tag, between
 // brackets, or for a call that gets it.
 func (r roleOf) asked(call string, number int) int {
-	switch ahead := r.before[:len(r.before)-1]; {
-	case strings.HasSuffix(ahead, "[") && len(ahead) > 1 && (wordByte[ahead[len(ahead)-2]] || strings.IndexByte(")]?.", ahead[len(ahead)-2]) >= 0),
-		strings.HasSuffix(r.before, `:"`), getting.MatchString(call) && (number == 0 || call == "dig"):
+	of, within := strings.CutSuffix(r.before[:len(r.before)-1], "[")
+	switch {
+	case within && of != "" && (wordByte[last(of)] || strings.IndexByte(")]?.", last(of)) >= 0), strings.HasSuffix(r.before, `:"`),
+		getting.MatchString(call) && (number == 0 || call == "dig"):
 		return 7
 	case literalKey.MatchString(r.after):
 		return 4

@@ -65,7 +65,7 @@ var (
 	named   = lazyregexp.New(`\bName:\s*"([A-Za-z][A-Za-z0-9]{2,40})"`)
 	above   = lazyregexp.New(`(?:(Flag)|(?:Counter|Gauge|Histogram|Summary)Opts)\{`)
 	topical = lazyregexp.New(`\b(?:topics?|queues?)\s*=\s*[\[{(]?\s*["']([A-Za-z][A-Za-z0-9]{2,40})["']`)
-	// defining matches a flag that a macro of C++ defines, derived one of clap that has the name of its field.
+	// macro matches a flag that a macro of C++ defines, derived one of clap that has the name of its field.
 	macro   = lazyregexp.New(`^\s*(?:DEFINE_\w+\(|ABSL_FLAG\([^,()]+,)\s*([a-z][a-z0-9]{2,40})\s*,`)
 	derived = lazyregexp.New(`^\s*#\[(?:arg|clap|structopt)\(.*\blong\b\s*[,)]`)
 	member  = lazyregexp.New(`^\s*(?:pub(?:\([\w:]+\))?\s+)?([a-z][a-z0-9]{2,40})\s*:`)
@@ -82,20 +82,23 @@ var everywhere = set(`name names type types version description title path paths
 	required license author authors email homepage repository dependencies icon label labels id ids kind spec metadata image template`)
 
 // ofSystems are variables of the environment that systems set, for all programs.
-var ofSystems = set(`PATH HOME SHELL TERM USER USERNAME LOGNAME PWD OLDPWD LANG LANGUAGE TMPDIR TEMP TMP TZ EDITOR VISUAL PAGER DISPLAY HOSTNAME
-	COLUMNS LINES CMD`)
+var ofSystems = set(`PATH HOME SHELL TERM USER USERNAME LOGNAME PWD OLDPWD LANG LANGUAGE TMPDIR TEMP TMP TZ EDITOR VISUAL PAGER DISPLAY
+	HOSTNAME COLUMNS LINES CMD`)
 
 // onScreen matches events of browsers, which no code of a repository publishes.
 var onScreen = lazyregexp.New(`^(?:DOM|key|mouse|touch|pointer|drag|scroll|resize|focus|blur|submit|before|pop|hash)`)
 
 // byTools matches settings whose keys a known tool reads, and not the repository's own code.
-var byTools = lazyregexp.New(`(?i)(?:^|/)(?:\.[^/]+(?:/.*)?|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*|Chart\.yaml|package\.json|composer\.json` +
+var byTools = lazyregexp.New(`(?i)(?:^|/)(?:\.[^/]+(?:/.*)?|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*|Chart\.yaml|package\.json` +
+	`|composer\.json` +
 	`|Cargo\.toml|pyproject\.toml|setup\.cfg|tox\.ini|(?:ts|js)config[\w.-]*|renovate\.json|mkdocs\.ya?ml|pubspec\.ya?ml|_config\.ya?ml` +
-	`|codecov\.ya?ml|buf[\w.]*\.ya?ml|(?:open)?api[\w.-]*|swagger[\w.-]*|gradle\.properties|pom\.properties|nx\.json|lerna\.json|turbo\.json` +
+	`|codecov\.ya?ml|goreleaser\.ya?ml|Taskfile\.ya?ml|Gopkg\.toml|glide\.yaml|crowdin\.yml` +
+	`|buf[\w.]*\.ya?ml|(?:open)?api[\w.-]*|swagger[\w.-]*` +
+	`|gradle\.properties|pom\.properties|nx\.json|lerna\.json|turbo\.json` +
 	`|global\.json|biome\.json|deny\.toml|clippy\.toml|rustfmt\.toml|book\.toml|netlify\.toml|vercel\.json)$`)
 
-// dotenv matches a file of environment variables.
-var dotenv = lazyregexp.New(`(?:^|/)(?:\.env[\w.]*|[\w.-]+\.env)$`)
+// environments matches a file that sets environment variables.
+var environments = lazyregexp.New(`(?:^|/)(?:\.env[\w.]*|[\w.-]+\.env|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*)$`)
 
 // role is what a line says a name of one word is.
 type role struct{ kind, in, word string }
@@ -107,7 +110,7 @@ func roles(f diff.File, lines []string, at int) (all []role) {
 		m := settingKey.FindStringSubmatch(line)
 		switch {
 		case m == nil || !oneWord.MatchString(m[1]):
-		case upperWord.MatchString(m[1]) && (dotenv.MatchString(f.Path) || strings.Contains(f.Path, "ompose") || strings.Contains(f.Path, "Dockerfile")):
+		case upperWord.MatchString(m[1]) && environments.MatchString(f.Path):
 			all = append(all, role{"variable", "", m[1]})
 		case kindOf(f.Path) != "CI" && !byTools.MatchString(f.Path):
 			all = append(all, role{"setting", "", m[1]})
@@ -205,7 +208,8 @@ func flagsIn(text string) (all []string) {
 }
 
 var (
-	creating  = lazyregexp.New(`(?i)\bcreate\s+(?:\w+\s+){0,2}table\s+(?:if\s+not\s+exists\s+)?["'\x60\[]?(?:\w+["'\x60\]]?\.["'\x60\[]?)?(\w+)["'\x60\]]?\s*\(`)
+	creating = lazyregexp.New(`(?i)\bcreate\s+(?:\w+\s+){0,2}table\s+(?:if\s+not\s+exists\s+)?` +
+		`["'\x60\[]?(?:\w+["'\x60\]]?\.["'\x60\[]?)?(\w+)["'\x60\]]?\s*\(`)
 	columnRow = lazyregexp.New(`^\s*["\x60\[]?([A-Za-z]\w{1,60})["\x60\]]?\s+["\x60\[]?[A-Za-z]`)
 )
 
