@@ -42,6 +42,8 @@ func (c *changed) roles() {
 // meansMuch reports whether a name of one word means something else in most places.
 func (n Name) meansMuch() bool {
 	switch n.Kind {
+	case "flag":
+		return n.word == "help" || n.word == "version" // each program has them
 	case "variable":
 		return ofSystems[n.word]
 	case "topic":
