@@ -33,33 +33,44 @@ func AsNotListed(f Finding, reason, into string) NotListed {
 	return NotListed{Severity: f.Severity, Rule: f.Rule, Path: f.Path, Line: f.Line, Claim: f.Claim, Reason: reason, Into: into}
 }
 
-// Inherit adds the findings that another answer reported and did not keep, for an answer that counts instead of
-// that one: they change nothing, but are not lost with it. A finding that this answer has too is merged into it.
+// Inherit adds the findings that another answer, which this one replaces, reported and did not keep. They do not change
+// the verdict, but they are not lost with that answer. One that this answer reports too counts as merged.
 func (j *Judgement) Inherit(from Judgement) {
+	own := j.Merged
 	for _, m := range from.Merged {
-		if !slices.ContainsFunc(j.Merged, func(own Merged) bool { return own.Into == m.Into && own.Finding.says(m.Finding) }) {
+		if !slices.ContainsFunc(j.Merged, func(n Merged) bool { return n.Into == m.Into && n.Finding.says(m.Finding) }) {
 			j.Merged = append(j.Merged, m)
 		}
 	}
 	for _, d := range from.Dropped {
 		again := slices.IndexFunc(j.Answer.Findings, func(f Finding) bool {
-			return f.Kept == "" && (f.says(d.Finding) || f.Rule == d.Finding.Rule && f.Path == d.Finding.Path)
+			return f.Kept == "" && (f.says(d.Finding) || f.Rule == d.Finding.Rule && f.sharesFile(d.Finding))
 		})
+		covered := slices.IndexFunc(own, func(m Merged) bool { return m.Finding.says(d.Finding) })
 		switch {
 		case again >= 0:
-			id := j.Answer.Findings[again].ID
-			j.Merged = append(j.Merged, Merged{d.Finding, id, "dropped, because " + d.Reason + "; the answer that counts has " + id})
+			j.mergeDropped(d, j.Answer.Findings[again].ID)
+		case covered >= 0:
+			j.mergeDropped(d, own[covered].Into)
 		case !slices.ContainsFunc(j.Dropped, func(own Dropped) bool { return own.Finding.says(d.Finding) }):
-			d.Reason += "; the answer that counts does not have it"
+			d.Reason += "; the final answer does not report it"
 			d.Superseded = true
 			j.Dropped = append(j.Dropped, d)
 		}
 	}
 }
 
-// says reports whether two findings make the same claim about the same file.
+// mergeDropped enters a finding that a replaced answer's check dropped, and that this answer has under an id.
+func (j *Judgement) mergeDropped(d Dropped, id string) {
+	j.Merged = append(j.Merged, Merged{d.Finding, id, "dropped, because " + d.Reason + "; the final answer reports it as " + id})
+}
+
+// sharesFile reports whether two findings are about the same file, or the same text of the pull request.
+func (f Finding) sharesFile(g Finding) bool { return f.Path == g.Path && f.Text == g.Text }
+
+// says reports whether two findings make the same claim about the same file or text.
 func (f Finding) says(g Finding) bool {
-	return f.Path == g.Path && OneLine(f.Claim) == OneLine(g.Claim)
+	return f.sharesFile(g) && OneLine(f.Claim) == OneLine(g.Claim)
 }
 
 // bounded is the form of a record: the worst first, since a long record loses the last ones, and with bounded

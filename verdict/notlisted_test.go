@@ -128,6 +128,21 @@ func TestWhatAReplacedAnswerDroppedIsNotLost(t *testing.T) {
 	before := Ledger{{ID: "1", Status: ClaimedFixed, Rule: gone.Rule, Path: gone.Path, Severity: Major, First: 1, Last: 1}}
 	second.Answer.Gone = []Gone{{ID: "1", How: "it is repaired"}}
 	if after := before.After(2, second); after[0].Status != Verified {
-		t.Errorf("a finding that the answer that counts does not have keeps an entry open: %+v", after)
+		t.Errorf("a finding that the final answer does not report keeps an entry open: %+v", after)
+	}
+}
+
+// TestAReplacedAnswersFindingIsMergedOnlyIntoItsOwn checks that a dropped finding which the final answer reports, and merges
+// into another one, is not said to be missing there, and that one on the title is none on the description.
+func TestAReplacedAnswersFindingIsMergedOnlyIntoItsOwn(t *testing.T) {
+	merged, title := finding(Minor), finding(Minor)
+	merged.Path, merged.Claim = "merged.go", "It is merged."
+	title.Path, title.Text, title.Claim = "", TitleText, "It promises too much."
+	described := title
+	described.ID, described.Text, described.Claim = "0b", DescriptionText, "It says too little."
+	j := Judgement{Answer: Answer{Findings: []Finding{described}}, Merged: []Merged{{Finding: merged, Into: "0a", Reason: "it repeats 0a"}}}
+	j.Inherit(Judgement{Dropped: []Dropped{{Finding: merged, Reason: "A"}, {Finding: title, Reason: "B"}}})
+	if len(j.Merged) != 2 || j.Merged[1].Into != "0a" || len(j.Dropped) != 1 || j.Dropped[0].Finding.Text != TitleText {
+		t.Errorf("merged %+v, dropped %+v", j.Merged, j.Dropped)
 	}
 }

@@ -111,7 +111,7 @@ func TestADroppedFindingDoesNotDisappear(t *testing.T) {
 		says   string
 	}{
 		"silence":     {same, verdict.RequestChanges, "first answer names a possible defect under security/S3"},
-		"a candidate": {refuting, verdict.Approve, "it quotes code that is not there; the answer that counts does not have it"},
+		"a candidate": {refuting, verdict.Approve, "it quotes code that is not there; the final answer does not report it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
