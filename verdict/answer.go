@@ -114,7 +114,8 @@ type Judgement struct {
 	Merged  []Merged
 	// Overruled are the findings that another session refuted.
 	Overruled []Overruling
-	// Named are the possible defects that the answer names and does not account for: each has a doubt.
+	// Named are the possible defects that the answer names and does not account for, for Grounds of the next answer
+	// to the same question. They include blocking findings that were dropped and candidates without proof.
 	Named []Named
 	// Holds are the reasons, found by code, why a person must let the head pass.
 	Holds []Hold
@@ -137,8 +138,8 @@ func Marker(v Verdict) string { return "<!-- VERDICT:" + string(v) + " -->" }
 // Judge fails closed. The verdict is Approve only if all of this is true: the answer ends in this run's nonce
 // and the approving marker; its data can be read; it walks every dimension and examines every changed file;
 // no finding blocks; no blocking finding was dropped; no due finding of an earlier round had to be kept; its
-// prose names no possible defect that its lists lack; it shows what refutes each candidate; it answers all
-// evidence.
+// prose names no possible defect that its lists lack; it accounts for what an earlier answer named; it shows what
+// refutes each candidate; it answers all evidence.
 func Judge(text, nonce string, g Grounds) Judgement {
 	body, marked, doubt := splitMarker(strings.ReplaceAll(text, "\r\n", "\n"), nonce)
 	j := Judgement{Verdict: RequestChanges}

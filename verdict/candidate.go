@@ -88,11 +88,11 @@ func (s sources) unproven(c Candidate) string {
 		return "it does not say what or why"
 	}
 	if weight(c.Quote) < shortQuote {
-		return "it quotes nothing"
+		return "it quotes nothing, or too little"
 	}
 	now, err := look(s.head, c.Seen, s.File)
 	if err != nil {
-		return fmt.Sprintf("%q could not be read (%s)", Clip(c.Seen, maxDoubt), Clip(err.Error(), maxDoubt))
+		return unreadable(c.Seen, err)
 	}
 	if from, to, ok := now.find(c.Quote, 0, c.Line); ok {
 		return s.comments(s.File, c.Seen, from, to)
@@ -106,13 +106,24 @@ func (s sources) unproven(c Candidate) string {
 	return s.comments(s.Before, c.Seen, from, to)
 }
 
-// comments says, as a clause, that lines of a file hold nothing but comments, or "".
+// unreadable says, as a clause, that a file could not be read.
+func unreadable(path string, err error) string {
+	return fmt.Sprintf("%q could not be read (%s)", Clip(path, maxDoubt), Clip(err.Error(), maxDoubt))
+}
+
+// comments says, as a clause, that lines of a file hold nothing but comments, or cannot be read, or "".
 func (s sources) comments(read func(string) ([]byte, error), path string, from, to int) string {
-	content, err := read(path)
-	if s.Code == nil || err == nil && s.Code(path, string(content), from, to) {
+	if s.Code == nil {
 		return ""
 	}
-	return "it quotes a comment"
+	content, err := read(path)
+	switch {
+	case err != nil:
+		return unreadable(path, err)
+	case !s.Code(path, string(content), from, to):
+		return "it quotes a comment"
+	}
+	return ""
 }
 
 var (

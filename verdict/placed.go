@@ -60,7 +60,7 @@ func (g Grounds) mentions(line string) (all []occurrence) {
 			at[base] = ends
 		}
 		for _, to := range ends {
-			from, ok := stretch(line[:to], file, base)
+			from, ok := pathStart(line[:to], file, base)
 			if !ok || unmarked(line, from, to) {
 				continue
 			}
@@ -104,9 +104,9 @@ func naming(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
-// stretch is where the longest end of a file's path begins that a text ends in. It is not ok if the text has
-// another path there.
-func stretch(text, file, base string) (from int, ok bool) {
+// pathStart returns where a text that ends with a file's path, or with its last names, begins to name it: it takes as
+// many folders of the path as the text has. It is not ok if the text names another folder before them.
+func pathStart(text, file, base string) (from int, ok bool) {
 	if strings.HasSuffix(text, file) {
 		if before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(text, file)); !naming(before) {
 			return len(text) - len(file), true
