@@ -78,12 +78,12 @@ type Row struct {
 	Source string
 	// Line is the row's 1-based line in Source.
 	Line int
-	// Checkable says that a machine can hold the row: a type, a lint rule or a CI guard. The row is then marked
+	// Checkable says that a machine can check the row: a type, a lint rule or a CI guard. The row is then marked
 	// with a star behind its id.
 	Checkable bool
 }
 
-// checkableMark stands behind the id of a row that a machine can hold. A prompt does not show it.
+// checkableMark stands behind the id of a row that a machine can check. A prompt does not show it.
 const checkableMark = "*"
 
 // marked is the row's id as its document has it.

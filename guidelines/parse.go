@@ -62,7 +62,7 @@ func (p Problems) Error() string {
 // text even if it is not escaped, and a row with a missing or an extra cell is an error, since either would
 // lose part of a rule.
 //
-// A star behind an id says that a machine can hold the row, as in "security/S8*".
+// A star behind an id says that a machine can check the row, as in "security/S8*".
 //
 // A row whose id belongs to another document amends that document's row: it replaces the row or, with the
 // severity off, switches it off.

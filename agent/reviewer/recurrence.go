@@ -76,7 +76,7 @@ func (l criteria) decides(e verdict.Entry) bool {
 type tripped map[string]int
 
 // pastOf looks up which rules other recent changes broke, if an applicable rule needs that. Only rules count
-// that apply to this change and that a machine can check: no guard can hold the others.
+// that apply to this change and that a machine can check: no lint rule or CI guard could stop the others.
 func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
 	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
 		return nil, nil
