@@ -245,8 +245,9 @@ func TestOnlyPlainHTTPSAddressesAreLinked(t *testing.T) {
 		"https://wiki.acme.dev/our%20docs": true,
 		"http://wiki.acme.dev/docs":        false, "http://127.0.0.1/docs": false, "wiki.acme.dev/docs": false, "javascript:alert(1)": false,
 		"https:///docs": false, "https://me:hunter2@wiki.acme.dev/docs": false, "https://wiki.acme.dev/?page=docs": false,
-		"https://wiki.acme.dev/docs?": false, "https://wiki.acme.dev/docs#top": false, "https://wiki.acme.dev/docs#": false, "https://wiki.acme.dev/docs) [x](https://x": false,
-		"https://wiki.acme.dev/our docs": false, "https://wiki.acme.dev/<!--": false, "https://wiki.acme.dev/d\u00f6cs": false,
+		"https://wiki.acme.dev/docs?": false, "https://wiki.acme.dev/docs#top": false, "https://wiki.acme.dev/docs#": false,
+		"https://wiki.acme.dev/docs) [x](https://x": false,
+		"https://wiki.acme.dev/our docs":            false, "https://wiki.acme.dev/<!--": false, "https://wiki.acme.dev/d\u00f6cs": false,
 	} {
 		c := usable(Default())
 		c.GuidelinesURL = address

@@ -103,7 +103,7 @@ func validatePages(key, value string) error {
 	breaks := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("?#()<>[]\"`\\", r) }
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsFunc(value, breaks) {
 		return fmt.Errorf("%s is not the plain https address of a folder; write one such as https://host/guidelines/docs, without a user, "+
-			"password, query or fragment, and with other characters than those of addresses as %%20 and the like", key)
+			"password, query or fragment; write spaces, brackets and letters outside of ASCII in percent encoding, such as %%20", key)
 	}
 	return nil
 }
