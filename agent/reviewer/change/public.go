@@ -66,8 +66,8 @@ func declarationsOf(f diff.File, checkout *os.Root) (old, now []declaration) {
 	return declaredIn(f.OldPath, base, removed), declaredIn(f.Path, string(head), added)
 }
 
-// Limits that only a file made to be slow reaches: of the tokens and the lines of a signature, and of the declarations of a file that at
-// most 100 changed lines are part of.
+// Limits that only a file made to be slow reaches: of the tokens and the lines of a signature, and of the declarations
+// in a file that at most 100 changed lines are part of.
 const (
 	longSignature    = 400
 	manyDeclarations = 2 * liteLines
@@ -170,7 +170,7 @@ func (d declaration) stays(now declaration) bool {
 		switch {
 		case at < len(d.words) && d.words[at] == word:
 			at++
-		case len(d.words) == len(now.words) && at == i && names(now.file, d.words, i) && names(now.file, now.words, i):
+		case len(d.words) == len(now.words) && at == i && unwrittenName(now.file, d.words, i) && unwrittenName(now.file, now.words, i):
 			at++
 		default:
 			more = append(more, word)
@@ -180,8 +180,9 @@ func (d declaration) stays(now declaration) bool {
 	return at == len(d.words) && (len(more) == 0 || slices.ContainsFunc(more, optional) || slices.Contains(d.words, "{"))
 }
 
-// names reports whether a word of a signature is the name of a parameter in a language in which callers do not write it.
-func names(file string, words []string, i int) bool {
+// unwrittenName reports whether a word of a signature is the name of a parameter in a language in which callers do not
+// write it.
+func unwrittenName(file string, words []string, i int) bool {
 	if i == 0 || i == len(words)-1 || !isWord(words[i]) {
 		return false
 	}
