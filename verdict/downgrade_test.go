@@ -78,12 +78,14 @@ func TestFreeProseIsMostlyNotSeen(t *testing.T) {
 func TestARefutedCandidateThatIsListedIsNoDowngrade(t *testing.T) {
 	g := narrated(t)
 	g.File = func(string) ([]byte, error) { return []byte("defer mu.Unlock()\n"), nil }
+	judged := 0
 	for _, name := range []string{"refuted.txt", "refuted-heldout.txt", "refuted-blind.txt"} {
 		for _, line := range sentences(t, name) {
 			places, _ := g.placed(line)
 			if len(places) == 0 {
 				continue
 			}
+			judged++
 			c := Candidate{Path: places[0], Claim: "It may be wrong.", Reason: line, Quote: "defer mu.Unlock()"}
 			if rules := g.cited(line); len(rules) > 0 {
 				c.Rule = rules[0]
@@ -92,5 +94,8 @@ func TestARefutedCandidateThatIsListedIsNoDowngrade(t *testing.T) {
 				t.Errorf("%s: %q: doubts %q", name, line, j.Doubts)
 			}
 		}
+	}
+	if judged < 100 {
+		t.Errorf("only %d lines name a file", judged)
 	}
 }
