@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestTheNearestQuoteIsFound compares the search with one that looks at every place.
@@ -34,18 +33,17 @@ func TestTheNearestQuoteIsFound(t *testing.T) {
 	}
 }
 
-// TestALongQuoteOfOneLetterIsFoundInTime checks a file that its author made to be slow to search.
-func TestALongQuoteOfOneLetterIsFoundInTime(t *testing.T) {
-	start := time.Now()
-	for _, unit := range []string{"a", "a\n"} {
-		s := newSource(strings.Repeat(unit, 2<<20))
-		for _, line := range []int{0, 1 << 20, 1 << 30} {
-			if _, _, ok := s.find(strings.Repeat(unit, 20_000), 0, line); !ok {
-				t.Errorf("a quote of %q is not found", unit)
+// BenchmarkLongQuote searches a file that its author made to be slow to search; a search that compares the quote at
+// each place anew takes minutes. Compare it with ordinary text: `go test -run '^$' -bench LongQuote ./verdict`.
+func BenchmarkLongQuote(b *testing.B) {
+	for name, unit := range map[string]string{"one letter": "a", "one letter a line": "a\n", "text": "the quick brown fox jumps\n"} {
+		b.Run(name, func(b *testing.B) {
+			s := newSource(strings.Repeat(unit, (2<<20)/len(unit)))
+			for b.Loop() {
+				if _, _, ok := s.find(strings.Repeat(unit, 20_000/len(unit)), 0, 1<<20); !ok {
+					b.Fatal("the quote is not found")
+				}
 			}
-		}
-	}
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("it takes %s", d)
+		})
 	}
 }
