@@ -316,22 +316,25 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 
 var (
 	// demanded matches lines of scripts that say how much coverage a project has to have.
-	demanded = regexp.MustCompile(`(?i)min(?:imum)?_?coverage|coverage_?min|fail[_-]under|threshold: \d`)
+	demanded = regexp.MustCompile(`(?i)min(?:imum)?_?coverage|coverage_?min|fail[_-]under|(?:cover|summary).*\bthreshold: \d`)
 	number   = regexp.MustCompile(`\d+(?:\.\d+)?`)
 )
 
 // covers finds a line that demands less coverage than before, and is the same but for that.
 func (a alteration) covers() (f change.Finding, is bool) {
 	for _, was := range a.gone {
+		if !demanded.MatchString(was.text) {
+			continue
+		}
 		for _, now := range a.fresh {
-			if !demanded.MatchString(was.text) || number.ReplaceAllString(was.text, "0") != number.ReplaceAllString(now.text, "0") {
+			if number.ReplaceAllString(was.text, "0") != number.ReplaceAllString(now.text, "0") {
 				continue
 			}
 			less := false
-			is := number.FindAllString(now.text, -1)
+			numbers := number.FindAllString(now.text, -1)
 			for i, text := range number.FindAllString(was.text, -1) {
 				m, _ := change.Number(text)
-				n, _ := change.Number(is[i])
+				n, _ := change.Number(numbers[i])
 				if n > m {
 					return f, false
 				}
