@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -30,29 +31,59 @@ var (
 	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*`)
 	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
 	comment = regexp.MustCompile(`#.*`)
-	// strict matches flags that make errors of all warnings, with the spaces and marks that may follow.
-	strict = regexp.MustCompile(`-Werror(?:[^=\w-]|$)|[-/]WX\b|-Xfatal-warnings\b|-warnings-as-errors\b|` +
-		`\btreatAllWarnings\(as:\s*\.error|WARNING_AS_ERROR\s+(?:ON|TRUE|1)\b|\bwerror\s*=\s*true`)
-	remark = regexp.MustCompile(`(?m)(?:^|\s)(?:#|//).*`)
+	remark  = regexp.MustCompile(`(?m)(?:^|[ \t])(?:#|//).*`)
 )
+
+// strict match what makes errors of all warnings: flags of compilers, and settings of CMake, Swift and Meson.
+var strict = []*regexp.Regexp{
+	regexp.MustCompile(`-Werror(?:[^=\w-]|$)|[-/]WX\b|-Xfatal-warnings\b|-warnings-as-errors\b`),
+	regexp.MustCompile(`\btreatAllWarnings\(as:\s*\.error|WARNING_AS_ERROR\s+(?:ON|TRUE|1)\b|\bwerror\s*=\s*true`),
+}
+
+// instead matches the setting of Gradle's plugins that can take the place of such a flag. The settings of Gradle say if it is gone.
+var instead = regexp.MustCompile(`\ballWarningsAsErrors\s*(?:=|\.set\()\s*true`)
+
+// strictness returns the first line that makes errors of warnings, counted from 1, and how many places do.
+func strictness(content []byte) (first, count int) {
+	at := len(content)
+	for _, pattern := range strict {
+		for _, m := range pattern.FindAllIndex(content, -1) {
+			at, count = min(at, m[0]), count+1
+		}
+	}
+	return 1 + bytes.Count(content[:at], []byte("\n")), count
+}
 
 // allowed finds builds that no longer make errors of warnings, if nothing else in the change does so instead.
 func allowed(files []change.File) (found []change.Finding) {
-	count := func(content []byte) int { return len(strict.FindAll(content, -1)) }
-	if !slices.ContainsFunc(files, func(f change.File) bool { return isFlagged(f.Name()) && strict.Match(f.Before) }) {
+	code := func(content []byte) []byte { return remark.ReplaceAll(content, nil) }
+	certain := func(f change.File) bool {
+		return f.Path != "" && f.OldPath != "" && !isFixture(f.Path) && isFlagged(f.Name())
+	}
+	if !slices.ContainsFunc(files, func(f change.File) bool {
+		matches := func(pattern *regexp.Regexp) bool { return pattern.Match(f.Before) }
+		return certain(f) && slices.ContainsFunc(strict, matches)
+	}) {
 		return nil
 	}
 	left := 0
 	for _, f := range files {
-		left += count(f.After) - count(f.Before)
+		was, is := code(f.Before), code(f.After)
+		_, before := strictness(was)
+		_, after := strictness(is)
+		left += after - before + max(0, len(instead.FindAll(is, -1))-len(instead.FindAll(was, -1)))
+	}
+	if left >= 0 {
+		return nil
 	}
 	for _, f := range files {
-		if f.Path == "" || f.OldPath == "" || isFixture(f.Path) || !isFlagged(f.Name()) || left >= 0 && count(f.After) == 0 ||
-			count(remark.ReplaceAll(f.Before, nil)) == 0 || count(remark.ReplaceAll(f.After, nil)) > 0 {
+		if !certain(f) {
 			continue
 		}
-		at := strict.FindIndex(f.Before)
-		line := 1 + strings.Count(string(f.Before[:at[0]]), "\n")
+		line, before := strictness(code(f.Before))
+		if _, after := strictness(code(f.After)); before == 0 || after > 0 {
+			continue
+		}
 		found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warnings-allowed",
 			Why:   "Warnings of the compiler are no longer errors.",
 			Place: change.Place{Path: f.Path, Line: line, Before: strings.Split(string(f.Before), "\n")[line-1]}})
