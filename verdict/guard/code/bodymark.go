@@ -103,10 +103,12 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 			add(skips, cond, i)
 		case t == "throw" || t == "raise":
-			if around := s.conditionsAt(i, u.body); s.throwsSkip(i) && len(around) > 0 {
-				add(skips, around[0].text, i)
-			} else if s.throwsSkip(i) {
-				add(skips, "", i)
+			if s.throwsSkip(i) {
+				cond := ""
+				if around := s.conditionsAt(i, u.body); len(around) > 0 {
+					cond = around[0].text
+				}
+				add(skips, cond, i)
 			}
 		case s.skipHelper(i), s.skippers[t] && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
 			cond := t

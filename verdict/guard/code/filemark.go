@@ -127,17 +127,23 @@ func (s *side) tagUnit(i int) {
 var requirements = map[string]string{"OS": "RequiresOperatingSystem", "OSFAMILY": "RequiresOperatingSystemFamily", "PHP": "RequiresPhp",
 	"PHPUnit": "RequiresPhpunit", "extension": "RequiresPhpExtension", "function": "RequiresFunction", "setting": "RequiresSetting"}
 
-// required adds the requirements in PHPUnit comments to the test or class that the comment precedes.
+// required adds what comments for PHPUnit require, or for Codeception leave out, to the test or class that the comment precedes.
 func (s *side) required() {
+	begins := map[int]*unit{}
+	for _, u := range slices.Backward(s.units) {
+		begins[u.from] = u
+	}
 	for _, n := range s.notes {
-		_, what, is := strings.Cut(s.text[n.from:n.to], "@requires ")
-		off := strings.Contains(s.text[n.from:n.to], "@skip ") || strings.Contains(s.text[n.from:n.to], "@incomplete ") // Codeception
-		if i := slices.IndexFunc(s.units, func(u *unit) bool { return (is || off) && u.from == n.next }); i >= 0 && off {
-			s.add(&s.units[i].marks, skips, "", n.next)
-		} else if i >= 0 {
+		u, comment := begins[n.next], s.text[n.from:n.to]
+		if u == nil {
+			continue
+		}
+		if strings.Contains(comment, "@skip ") || strings.Contains(comment, "@incomplete ") {
+			s.add(&u.marks, skips, "", n.next)
+		} else if _, what, is := strings.Cut(comment, "@requires "); is {
 			what, _, _ = strings.Cut(what, "\n")
 			kind, value, _ := strings.Cut(strings.TrimRight(what, " */\r"), " ")
-			s.add(&s.units[i].marks, skips, cmp.Or(requirements[kind], "@requires "+kind)+` "`+value+`"`, n.next)
+			s.add(&u.marks, skips, cmp.Or(requirements[kind], "@requires "+kind)+` "`+value+`"`, n.next)
 		}
 	}
 }
