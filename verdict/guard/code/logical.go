@@ -134,22 +134,24 @@ func (l *lexer) lineComment(rest string) int {
 
 // preprocessing is the end of a line for a preprocessor, with the comments that begin in it.
 func (l *lexer) preprocessing(rest string) (end int) {
-	for {
-		line := rest[end:]
-		stop := l.lineComment(line)
-		open := strings.Index(line[:stop], "/*")
+	for stop := l.lineComment(rest); ; {
+		line := rest[end:stop]
+		open := strings.Index(line, "/*")
 		switch {
 		case l.lang.name == "C#" || open < 0:
-			return end + stop
+			return stop
 		case strings.ContainsAny(line[:open], `"'`): // it may be in a literal
-			if strings.LastIndex(line[:stop], "/*") > strings.LastIndex(line[:stop], "*/") {
+			if strings.LastIndex(line, "/*") > strings.LastIndex(line, "*/") {
 				l.doubt(l.line)
 			}
-			return end + stop
+			return stop
 		case strings.Contains(line[:open], "//"):
-			return end + stop
+			return stop
 		}
-		end += open + l.blockComment(line[open:])
+		end += open
+		if end += l.blockComment(rest[end:]); end > stop { // it ends in a later line
+			stop = end + l.lineComment(rest[end:])
+		}
 	}
 }
 
