@@ -15,6 +15,22 @@ var taken = map[string]*regexp.Regexp{
 	"JavaScript": regexp.MustCompile(`[._](?:test|spec)\.[cm]?[jt]sx?$`),
 }
 
+// others match, by language, where further runners look for tests: Jest in a folder, Cypress, Codeception, phpspec.
+var others = map[string]*regexp.Regexp{
+	"JavaScript": regexp.MustCompile(`(?:^|/)__tests__/|[._-](?:test|spec|test-d|cy|e2e|it)\.[cm]?[jt]sx?$`),
+	"PHP":        regexp.MustCompile(`(?:Cest|Spec)\.php$`),
+}
+
+// testFolder matches the folders in which runners of JavaScript, such as Mocha, take all files.
+var testFolder = regexp.MustCompile(`(?:^|/)tests?/`)
+
+// reaches reports whether a runner may look for tests in a file that had another name before.
+func reaches(name, before string) bool {
+	lang := languageOf(name)
+	return takes(name) || others[lang.name] != nil && others[lang.name].MatchString(name) ||
+		lang.name == "JavaScript" && testFolder.MatchString(name) && !testFolder.MatchString(before)
+}
+
 // takes reports whether a file has a name by which a runner of its language takes it for one with tests.
 func takes(name string) bool {
 	lang := languageOf(name)
@@ -23,7 +39,7 @@ func takes(name string) bool {
 
 // renamed notes the head of a file that no runner takes for one with tests any more, although it still has some of them.
 func (x *examination) renamed(old, now *side) {
-	if old == nil || now == nil || old.lang != now.lang || !takes(old.path) || takes(now.path) {
+	if old == nil || now == nil || old.lang != now.lang || !takes(old.path) || reaches(now.path, old.path) {
 		return
 	}
 	for _, u := range now.having(test) {
