@@ -17,26 +17,43 @@ import (
 var (
 	advisory = regexp.MustCompile(`\b(?:CVE-\d{4}-\d{4,}|GHSA(?:-[0-9a-z]{4}){3}|RUSTSEC-\d{4}-\d{4}|GO-\d{4}-\d{4}|PYSEC-\d{4}-\d+)\b`)
 	remark   = regexp.MustCompile(`(?:^|\s)(?:#|//|;|<!--).*`)
+	// passing matches words by which tools are told to pass over something; .nsprc is a list for that.
+	passing = regexp.MustCompile(`(?i)ignor|allow|except|suppress|skip|exclu|permit|accept|affected|waive|whitelist|known|nsprc`)
 )
 
-// ignored finds vulnerabilities that settings, build files and lists of what a tool ignores name now and did not name: they
-// do so to pass over them, in the words of any tool. Files with a hold about it are left out.
-func ignored(files []File, found []Finding) (said []Finding) {
-	named := func(content []byte) (all []change.Place) {
-		n := 0
-		for line := range strings.Lines(string(content)) {
-			n++
-			for _, name := range advisory.FindAllString(remark.ReplaceAllString(line, ""), -1) {
-				all = append(all, change.Place{Line: n, After: name})
-			}
-		}
-		return all
+// naming is a vulnerability that a file names. It is told if a word above it, or in the name of the file, says that something is
+// passed over.
+type naming struct {
+	name string
+	line int
+	told bool
+}
+
+// namings returns the vulnerabilities that a file names outside of comments.
+func namings(file string, content []byte) (all []naming) {
+	if !advisory.Match(content) { // few do
+		return nil
 	}
-	had := sync.OnceValue(func() map[string]bool { // few changes name any
+	told, n := passing.MatchString(path.Base(file)), 0
+	for line := range strings.Lines(string(content)) {
+		n++
+		line = remark.ReplaceAllString(line, "")
+		told = told || passing.MatchString(line)
+		for _, name := range advisory.FindAllString(line, -1) {
+			all = append(all, naming{name, n, told})
+		}
+	}
+	return all
+}
+
+// ignored finds vulnerabilities that settings, build files and lists of what a tool ignores name now and did not name. It is
+// certain if their words say that they pass over them. Files with a hold about it are left out.
+func ignored(files []File, found []Finding) (said []Finding) {
+	had := sync.OnceValue(func() map[string]bool {
 		had := map[string]bool{}
 		for _, f := range files {
-			for _, p := range named(f.Before) {
-				had[p.After] = true
+			for _, v := range namings(f.OldPath, f.Before) {
+				had[v.name] = true
 			}
 		}
 		return had
@@ -46,17 +63,17 @@ func ignored(files []File, found []Finding) (said []Finding) {
 			slices.ContainsFunc(found, func(o Finding) bool { return o.Path == f.Path && o.Tier == Hold && advisory.MatchString(o.Why+o.After) }) {
 			continue
 		}
-		for _, p := range named(f.After) {
-			if had()[p.After] {
+		for _, v := range namings(f.Path, f.After) {
+			if had()[v.name] {
 				continue
 			}
-			p.Path = f.Path
 			tier := Hold
-			if f.OldPath == "" {
-				tier = Evidence // a new audit may come with it
+			if f.OldPath == "" || !v.told { // a new audit may come with it, or it is a page or a message
+				tier = Evidence
 			}
 			said = append(said, Finding{Tier: tier, Kind: Strictness, Rule: "audit/ignored",
-				Why: fmt.Sprintf("The vulnerability %s is named here now, so an audit may pass over it.", p.After), Place: p})
+				Why:   fmt.Sprintf("The vulnerability %s is named here now, so an audit may pass over it.", v.name),
+				Place: change.Place{Path: f.Path, Line: v.line, After: v.name}})
 			break
 		}
 	}

@@ -80,9 +80,15 @@ func isTestFile(text string) bool { return testFile.MatchString(text) }
 
 var testFile = regexp.MustCompile(`^[\w./-]*(?:[._-](?:test|spec|cy)|Test)\.(?:[cm]?[jt]sx?|php)$`)
 
-// runs reports whether the tests of a file that a list leaves out may still run, did not run before, or are new: another file
-// of the change has its name now, or it has another path.
+// ofBrowser matches the paths of tests that run in a browser, by a runner of their own.
+var ofBrowser = regexp.MustCompile(`(?i)e2e|playwright|cypress|\.cy\.`)
+
+// runs reports whether the tests of a file that a list leaves out may still run, did not run before, or are new: they are for
+// another runner, another list has them, another file of the change has its name now, or it has another path.
 func (c *comparison) runs(p *pair, v value) bool {
+	if p.tool.Name != "playwright" && ofBrowser.MatchString(v.text) {
+		return true
+	}
 	name := path.Base(v.text)
 	for _, lists := range []map[string][]value{p.before.lists, p.after.lists} {
 		for key, list := range lists {
