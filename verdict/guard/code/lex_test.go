@@ -92,7 +92,8 @@ func TestLexIsNotSure(t *testing.T) {
 
 // TestLexTakesLinearTime: what ends lines, or only looks like a here-document, is not read again and again.
 func TestLexTakesLinearTime(t *testing.T) {
-	for file, part := range map[string]string{"a.js": "//\u2028", "b.js": "a\u2028", "c.js": "\r", "a.c": "#if /*\n*/", "b.c": "#/**/", "a.sh": "((<<a "} {
+	for file, part := range map[string]string{"a.js": "//\u2028", "b.js": "a\u2028", "c.js": "\r", "a.c": "#if /*\n*/", "b.c": "#/**/",
+		"a.sh": "((<<a "} {
 		text := strings.Repeat(part, 8<<20/len(part))
 		done := make(chan bool)
 		go func() {
