@@ -216,14 +216,21 @@ var (
 // constraints begin the rows of a table's definition that are no columns.
 var constraints = set("primary foreign unique constraint key index check exclude like period fulltext spatial partition")
 
+// maxTable bounds the text of one table's definition, in bytes: a parenthesis can be left open.
+const maxTable = 64 << 10
+
 // columnsIn returns the columns of the tables that a text creates, by the number of their line.
 func columnsIn(text string) map[int][]role {
 	if !strings.Contains(text, "able") && !strings.Contains(text, "ABLE") {
 		return nil
 	}
 	var all map[int][]role
+	line, counted := 1, 0
 	for _, m := range creating.FindAllStringSubmatchIndex(text, 200) {
 		table, row, depth := text[m[2]:m[3]], m[1], 0
+		line += strings.Count(text[counted:row], "\n")
+		counted = row
+		at, from := line, row
 		add := func(end int) {
 			for _, c := range columnRow.FindAllStringSubmatchIndex(text[row:end], 1) {
 				if constraints[strings.ToLower(text[row+c[2]:row+c[3]])] {
@@ -232,13 +239,14 @@ func columnsIn(text string) map[int][]role {
 				if all == nil {
 					all = map[int][]role{}
 				}
-				line := 1 + strings.Count(text[:row+c[2]], "\n")
-				all[line] = append(all[line], role{"column", table, text[row+c[2] : row+c[3]]})
+				at += strings.Count(text[from:row+c[2]], "\n")
+				from = row + c[2]
+				all[at] = append(all[at], role{"column", table, text[from : row+c[3]]})
 			}
 			row = end + 1
 		}
 	rows:
-		for i := m[1]; i < len(text); i++ {
+		for i := m[1]; i < min(len(text), m[1]+maxTable); i++ {
 			switch text[i] {
 			case '(':
 				depth++
