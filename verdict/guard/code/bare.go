@@ -15,9 +15,11 @@ type Token struct {
 	Literal bool
 }
 
-// magic matches comments that a compiler, an interpreter or a runner of tests obeys.
-var magic = regexp.MustCompile(`^(?://|#|/\*)\s*(?:\+build\b|go:|export\b|.{0,40}coding[:=]|frozen_string_literal|typed:|warn_indent|` +
-	`shareable_constant_value|cython:|distutils:|(?i:(?:unordered )?output:))`)
+// magic match comments that a compiler, an interpreter or a runner of tests obeys.
+var magic = []*regexp.Regexp{
+	regexp.MustCompile(`^(?://|#|/\*)\s*(?:\+build\b|go:|export\b|.{0,40}coding[:=]|cython:|distutils:|(?i:(?:unordered )?output:))`),
+	regexp.MustCompile(`^#\s*(?:frozen_string_literal|typed:|warn_indent|shareable_constant_value)`), // Ruby
+}
 
 // hosts matches names of files in which the language is only a part, or has literals that the tables do not know.
 var hosts = regexp.MustCompile(`(?i)\.(?:vue|svelte|groovy|blade\.php)$`)
@@ -39,7 +41,7 @@ func Tokens(path, content string) (all []Token) {
 		all = append(all, Token{s.of(i), s.line(i), t.kind == text})
 	}
 	for _, n := range s.notes {
-		if note := s.text[n.from:n.to]; lang.preprocessor && note[0] == '#' || magic.MatchString(note) {
+		if note := s.text[n.from:n.to]; lang.preprocessor && note[0] == '#' || matchesAny(magic, note) {
 			all = append(all, Token{note, n.line, false})
 		}
 	}

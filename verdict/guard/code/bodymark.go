@@ -145,7 +145,7 @@ func (u *unit) enclosed(i int) int {
 				_, is := skipCalls[s.lang.name][s.text[t.from:t.to]]
 				return is
 			})
-			if skips || mate+2 < u.to || !platform.MatchString(s.plain(i, open)) {
+			if skips || mate+2 < u.to || !matchesAny(platform, s.plain(i, open)) {
 				return 0
 			}
 			return open
@@ -174,9 +174,11 @@ func (s *side) when(i int) string {
 var (
 	// markers matches a mark of pytest that a test puts on itself.
 	markers = regexp.MustCompile(`skip|xfail`)
-	// skippedBy matches the names of exceptions with which a test ends as skipped.
-	skippedBy = regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test)?(?:exception|error)?$|` +
-		`^(?:testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)$`)
+	// skippedBy match the names of exceptions with which a test ends as skipped.
+	skippedBy = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test)?(?:exception|error)?$`),
+		regexp.MustCompile(`(?i)^(?:testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)$`),
+	}
 )
 
 // throwsSkip reports whether a statement throws an exception that ends a test as skipped.
@@ -185,7 +187,7 @@ func (s *side) throwsSkip(i int) bool {
 	for n := i + 1; n < i+10 && (s.kindOf(n) == word || s.of(n) == "." || s.of(n) == "::" || s.of(n) == "\\"); n++ {
 		last = s.of(n)
 	}
-	return skippedBy.MatchString(last)
+	return matchesAny(skippedBy, last)
 }
 
 // start is the first token of a unit's statements. A function of Kotlin can be a call with a block: fun f() = g { … }.

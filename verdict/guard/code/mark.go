@@ -120,7 +120,7 @@ func (s *side) markUnit(u *unit) {
 	} else {
 		s.headMarks(u)
 	}
-	if s.lang.macros[u.word] && (hidden.MatchString(u.name) || callees[u.word] == skips) {
+	if s.lang.macros[u.word] && (callees[u.word] == skips || matchesAny(hidden, u.name)) {
 		u.add(skips, "", u.at)
 	}
 	if s.lang.name == "Kotlin" && called && strings.HasPrefix(u.name, "!") {
@@ -145,11 +145,16 @@ func (s *side) markUnit(u *unit) {
 	s.bodyMarks(u, u.add)
 }
 
-// hidden matches what keeps a test of a macro from running or failing: its name in GoogleTest, tags of Catch2, decorators of
+// hidden match what keeps a test of a macro from running or failing: its name in GoogleTest, tags of Catch2, decorators of
 // doctest and Boost.Test.
-var hidden = regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]|` +
-	`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|` +
-	`\bexpected_failures \(|\benable_if < false >`)
+var hidden = []*regexp.Regexp{
+	regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]`),
+	regexp.MustCompile(`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|\bexpected_failures \(|\benable_if < false >`),
+}
+
+func matchesAny(patterns []*regexp.Regexp, text string) bool {
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
+}
 
 // headMarks reads annotations, attributes and decorators.
 func (s *side) headMarks(u *unit) {
@@ -198,7 +203,7 @@ func (s *side) headMarks(u *unit) {
 			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
 			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),
 			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), strings.HasSuffix(name, "ignore"),
-			demands.MatchString(name) && !ofCode[name] && s.of(i-2) != "mark":
+			matchesAny(demands, name) && !ofCode[name] && s.of(i-2) != "mark":
 			u.add(skips, s.of(i)+" "+args, i)
 		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
 			name == "cfg" && args != "test" && args != "not ( test )":
@@ -214,10 +219,12 @@ var (
 	traits = regexp.MustCompile(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`)
 	// limits matches parts of the names of attributes of xUnit that say where or when a test runs.
 	limits = regexp.MustCompile(`only|unless|windows|unix|linux|macos|skip|manual|requires`)
-	// demands matches annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
+	// demands match annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
 	// say it of code.
-	demands = regexp.MustCompile(`^only(?:on|if|in)|^run(?:if|on(?:os|platform|ci))|^requires?|` +
-		`(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`)
+	demands = []*regexp.Regexp{
+		regexp.MustCompile(`^only(?:on|if|in)|^run(?:if|on(?:os|platform|ci))|^requires?`),
+		regexp.MustCompile(`(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`),
+	}
 )
 
 var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension requiresunreferencedcode " +

@@ -82,7 +82,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			(x.subject.beyond || g.effect == leaves) &&
-				(!sure(g.cond) || g.effect == skips && !platform.MatchString(g.cond) && g.before.side.skipsOn(g.cond)):
+				(!sure(g.cond) || g.effect == skips && !matchesAny(platform, g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
 			(g.after.side.lang.rust || g.after.claimsBefore(g.line) >= len(g.before.claims)):
@@ -228,7 +228,7 @@ func (x *examination) compareSetup() {
 		})
 		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
 		tier := change.Evidence
-		if further && (named && !x.subject.beyond || platform.MatchString(has[fresh].cond) || a.side.troubled(has[fresh].line)) {
+		if further && (named && !x.subject.beyond || matchesAny(platform, has[fresh].cond) || a.side.troubled(has[fresh].line)) {
 			tier = change.Hold
 		}
 		if named || further && len(had) > 0 && !a.setsUp() {
@@ -322,10 +322,12 @@ func widened(before, after string) bool {
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// platform matches conditions that check the system, or how tests are run.
-var platform = regexp.MustCompile(`(?i)windows|win32|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|arm64|aarch64` +
-	`|s390x|win_platform|GITHUB_ACTIONS|^Platform\b|^ExcludeOn|^RunOn|` +
-	`ppc64|pypy|jruby|ruby_engine|\bGOOS|\bGOARCH|(?:\b|In|Is)CI\b|OnCI|\bShort \(|\bmiri\b|^skip_?(?:test|long|flaky)|^OnPlatform`)
+// platform match conditions that check the system, its processor, the interpreter, or how tests are run.
+var platform = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)windows|win32|win_platform|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|\bGOOS`),
+	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
+	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|In|Is)CI\b|OnCI|\bShort \(|^skip_?(?:test|long|flaky)`),
+}
 
 // trouble are words with which people say that a test is left out because of a problem.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
@@ -362,7 +364,7 @@ func (s *side) troubled(line int) bool {
 // system, CI or a short run, or it checks nothing. Any other condition may check a requirement of the test,
 // if the change also touches the tested code.
 func sure(cond string) bool {
-	if platform.MatchString(cond) {
+	if matchesAny(platform, cond) {
 		return true
 	}
 	return !slices.ContainsFunc(strings.Fields(cond), func(w string) bool { return isWordStart(w[0]) && !fixed[w] })

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,12 +37,16 @@ func (g gained) shared() bool {
 	return g.onlySystem() != "" && ofSystem.MatchString(g.before.side.path) && !ofSystem.MatchString(g.after.side.path)
 }
 
-// installed matches conditions that ask whether a command, or an extension of the language, is installed, and its name.
-var installed = regexp.MustCompile(`(?i)(?:executable_?(?:path|exists|available)|find_?executable|look_?path|\bwhich|` +
-	`command_?(?:exists|available)|extension_loaded|RequiresPhpExtension)\b[ (]*["']([\w.-]+)["']`)
+// installed match conditions that ask whether a command, or an extension of the language, is installed, and its name.
+var installed = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)(?:(?:executable|command)_?(?:path|exists|available)|find_?executable)\b[ (]*["']([\w.-]+)["']`),
+	regexp.MustCompile(`(?i)(?:look_?path|\bwhich|extension_loaded|RequiresPhpExtension)\b[ (]*["']([\w.-]+)["']`),
+}
 
 // lacks reports whether a test is left out where something is not installed that its file named before.
 func (g gained) lacks() bool {
-	m := installed.FindStringSubmatch(g.cond)
-	return m != nil && regexp.MustCompile(`(?i)\b`+regexp.QuoteMeta(m[1])+`\b`).MatchString(g.before.side.text)
+	return slices.ContainsFunc(installed, func(p *regexp.Regexp) bool {
+		m := p.FindStringSubmatch(g.cond)
+		return m != nil && regexp.MustCompile(`(?i)\b`+regexp.QuoteMeta(m[1])+`\b`).MatchString(g.before.side.text)
+	})
 }

@@ -21,12 +21,13 @@ var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .baze
 var foreign = strings.Fields("deps external extern third 3rd contrib subprojects vendor")
 
 var (
-	// overall matches what gives flags to all that is compiled: statements of CMake and Meson, lines of Make, and what Mix
-	// tells Dialyzer.
-	overall = regexp.MustCompile(`(?m)\b(?:add_compile_options|add_definitions|add_(?:project|global)_arguments|add_\w*flags?\w*)\s*` +
-		`\([^()]*\)` +
-		`|\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)|^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$` +
-		`|\bflags:\s*\[[^\]]*\]`)
+	// overall match what gives flags to all that is compiled.
+	overall = []*regexp.Regexp{
+		regexp.MustCompile(`\badd_(?:compile_options|definitions|(?:project|global)_arguments|\w*flags?\w*)\s*\([^()]*\)`), // CMake and Meson
+		regexp.MustCompile(`\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)`),                                     // CMake
+		regexp.MustCompile(`(?m)^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$`),                                                  // Make
+		regexp.MustCompile(`\bflags:\s*\[[^\]]*\]`),                                                                        // Mix, for Dialyzer
+	}
 	// quiet matches flags that turn off a compiler's warning, and loud those that turn on warnings.
 	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*`)
 	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
@@ -108,7 +109,11 @@ func built(files []change.File) (found []change.Finding) {
 			continue
 		}
 		before, after := comment.ReplaceAllString(string(f.Before), ""), comment.ReplaceAllString(string(f.After), "")
-		flags := strings.Join(overall.FindAllString(after, -1), "\n")
+		var statements []string
+		for _, pattern := range overall {
+			statements = append(statements, pattern.FindAllString(after, -1)...)
+		}
+		flags := strings.Join(statements, "\n")
 		if i := fresh(quiet, flags, before); i != "" && fresh(loud, flags, before) == "" {
 			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warning-off",
 				Why:   fmt.Sprintf("Nothing warns any longer of what %s stands for.", i),
