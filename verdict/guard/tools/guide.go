@@ -223,11 +223,14 @@ func guidelineRows(f change.File, files []change.File) []change.Finding {
 	for id, was := range rows(f.Before) {
 		is, there := after[id]
 		at := change.Place{Path: f.Name(), Line: was.line, Before: strings.Join(was.cells, " | ")}
+		worst, mildest, _ := ranks(was.cells[1])
+		if worst == 0 { // it demanded nothing
+			continue
+		}
 		if !there {
 			found = append(found, policy(change.Hold, "guideline", "The guideline "+id+" is gone.", at))
 			continue
 		}
-		worst, mildest, _ := ranks(was.cells[1])
 		nowWorst, nowMildest, _ := ranks(is.cells[1])
 		if nowWorst >= worst && nowMildest >= mildest && (is.cells[2] == was.cells[2] || is.cells[2] == "all") && is.cells[3] == was.cells[3] {
 			continue
