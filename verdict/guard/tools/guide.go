@@ -206,19 +206,33 @@ func rows(content []byte) map[string]row {
 	return out
 }
 
+// guidelines are the rows of all guideline documents on both sides, by their folders and ids.
+type guidelines struct{ before, after map[string]map[string]row }
+
+func guidelinesIn(files []change.File) guidelines {
+	all := guidelines{map[string]map[string]row{}, map[string]map[string]row{}}
+	add := func(side map[string]map[string]row, name string, content []byte) {
+		if !isOwn(name) || path.Ext(name) != ".md" {
+			return
+		}
+		dir := path.Dir(name)
+		if side[dir] == nil {
+			side[dir] = map[string]row{}
+		}
+		maps.Copy(side[dir], rows(content))
+	}
+	for _, f := range files {
+		add(all.before, f.OldPath, f.Before)
+		add(all.after, f.Path, f.After)
+	}
+	return all
+}
+
 // guidelineRows finds rows that are gone, milder or narrower, or that say something else, and new ones that switch off or
 // replace what other documents demand.
-func guidelineRows(f change.File, files []change.File) []change.Finding {
-	before, after := map[string]row{}, map[string]row{}
+func guidelineRows(f change.File, all guidelines) []change.Finding {
 	dir := path.Dir(cmp.Or(f.OldPath, f.Path))
-	for _, o := range files {
-		if isOwn(o.OldPath) && path.Ext(o.OldPath) == ".md" && path.Dir(o.OldPath) == dir {
-			maps.Copy(before, rows(o.Before))
-		}
-		if isOwn(o.Path) && path.Ext(o.Path) == ".md" && path.Dir(o.Path) == dir {
-			maps.Copy(after, rows(o.After))
-		}
-	}
+	before, after := all.before[dir], all.after[dir]
 	var found []change.Finding
 	for id, was := range rows(f.Before) {
 		is, there := after[id]

@@ -29,7 +29,7 @@ func isPolicy(name string) bool {
 
 // policies finds owners, review settings, guidelines and contributor rules that became weaker.
 func policies(files []change.File) []change.Finding {
-	kept := sentencesIn(files)
+	kept, all := sentencesIn(files), guidelinesIn(files)
 	var found []change.Finding
 	for _, f := range files {
 		if string(f.Before) == string(f.After) && f.OldPath == f.Path {
@@ -39,10 +39,10 @@ func policies(files []change.File) []change.Finding {
 		case isOwners(f.OldPath) || isOwners(f.Path):
 			found = append(found, ownership(f, files)...)
 		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
-			found = append(found, guidelineRows(f, files)...)
+			found = append(found, guidelineRows(f, all)...)
 			found = append(found, lostRules(f, kept, files)...)
 		case isOwn(f.Path) && path.Ext(f.Path) == ".md":
-			found = append(found, guidelineRows(f, files)...)
+			found = append(found, guidelineRows(f, all)...)
 		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
 			found = append(found, reviewSettings(f)...)
 		case isGuide(f.OldPath):
