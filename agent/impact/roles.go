@@ -1,6 +1,8 @@
 package impact
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"touchstone/worktree/diff"
@@ -88,14 +90,21 @@ var ofSystems = set(`PATH HOME SHELL TERM USER USERNAME LOGNAME PWD OLDPWD LANG 
 // onScreen matches events of browsers, which no code of a repository publishes.
 var onScreen = lazyregexp.New(`^(?:DOM|key|mouse|touch|pointer|drag|scroll|resize|focus|blur|submit|before|pop|hash)`)
 
-// byTools matches settings whose keys a known tool reads, and not the repository's own code.
-var byTools = lazyregexp.New(`(?i)(?:^|/)(?:\.[^/]+(?:/.*)?|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*|Chart\.yaml|package\.json` +
-	`|composer\.json` +
-	`|Cargo\.toml|pyproject\.toml|setup\.cfg|tox\.ini|(?:ts|js)config[\w.-]*|renovate\.json|mkdocs\.ya?ml|pubspec\.ya?ml|_config\.ya?ml` +
-	`|codecov\.ya?ml|goreleaser\.ya?ml|Taskfile\.ya?ml|Gopkg\.toml|glide\.yaml|crowdin\.yml` +
-	`|buf[\w.]*\.ya?ml|(?:open)?api[\w.-]*|swagger[\w.-]*` +
-	`|gradle\.properties|pom\.properties|nx\.json|lerna\.json|turbo\.json` +
-	`|global\.json|biome\.json|deny\.toml|clippy\.toml|rustfmt\.toml|book\.toml|netlify\.toml|vercel\.json)$`)
+// toolFiles are name patterns, in lower case, of settings whose keys a known tool reads.
+var toolFiles = strings.Fields("compose* docker-compose* dockerfile* chart.yaml package.json composer.json cargo.toml pyproject.toml " +
+	"setup.cfg tox.ini tsconfig* jsconfig* renovate.json mkdocs.y*ml pubspec.y*ml _config.y*ml codecov.y*ml goreleaser.y*ml taskfile.y*ml " +
+	"gopkg.toml glide.yaml crowdin.yml buf*.y*ml api* openapi* swagger* gradle.properties pom.properties nx.json lerna.json turbo.json " +
+	"global.json biome.json deny.toml clippy.toml rustfmt.toml book.toml netlify.toml vercel.json")
+
+// byTools reports whether a known tool reads the keys of a file of settings, and not the repository's own code: it is one of
+// those, or hidden.
+func byTools(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") || slices.ContainsFunc(toolFiles, func(pattern string) bool {
+		fits, _ := path.Match(pattern, path.Base(name))
+		return fits
+	})
+}
 
 // environments matches a file that sets environment variables.
 var environments = lazyregexp.New(`(?:^|/)(?:\.env[\w.]*|[\w.-]+\.env|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*)$`)
@@ -112,7 +121,7 @@ func roles(f diff.File, lines []string, at int) (all []role) {
 		case m == nil || !oneWord.MatchString(m[1]):
 		case upperWord.MatchString(m[1]) && environments.MatchString(f.Path):
 			all = append(all, role{"variable", "", m[1]})
-		case kindOf(f.Path) != "CI" && !byTools.MatchString(f.Path):
+		case kindOf(f.Path) != "CI" && !byTools(f.Path):
 			all = append(all, role{"setting", "", m[1]})
 		}
 		return all
