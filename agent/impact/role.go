@@ -89,9 +89,9 @@ type roleOf struct {
 
 var (
 	// settled matches a value that holds settings, before a dot.
-	settled = lazyregexp.New(`(?i)(?:^|[^\w])(?:\w*(?:conf|cfg|config|configuration|settings?|preferences)` +
+	settled = lazyregexp.New(`(?i)(?:^|\W)(?:\w*(?:conf|cfg|config(?:uration)?|settings?|preferences)` +
 		`|opts|options|values|props|env)(?:\(\))?\??\.$`)
-	sql = lazyregexp.New(`(?i)\b(?:select|insert\s+into|update|delete\s+from|where|order\s+by|group\s+by` +
+	sql = lazyregexp.New(`(?i)\b(?:select|insert\s+into|update|where|(?:order|group)\s+by` +
 		`|returning|from|join|set|on|values|index)\b`)
 	// keyed matches the text before the key of a line.
 	keyed = lazyregexp.New(`^\s*(?:-\s+|export\s+|ENV\s+|ARG\s+)?["']?$`)
@@ -245,12 +245,16 @@ func (r roleOf) said(code bool) int {
 	return 0
 }
 
-var (
-	// literalKey matches the text after a key in a literal, getting the name of a call that asks for a value by its key.
-	literalKey = lazyregexp.New("^[\"'`]\\s*(?::|=>)")
-	getting    = lazyregexp.New(`^(?:get|fetch|dig|has|read|lookup|value|key|pop|set|require|optional|property|config|setting|isset` +
-		`|contains|int|bool|string|float|duration)`)
-)
+// literalKey matches the text after a key in a literal.
+var literalKey = lazyregexp.New("^[\"'`]\\s*(?::|=>)")
+
+// getters are what the names of calls that ask for a value by its key begin with.
+var getters = strings.Fields("get fetch dig has read lookup value key pop set require optional property config isset contains " +
+	"int bool string float duration")
+
+func getting(call string) bool {
+	return slices.ContainsFunc(getters, func(prefix string) bool { return strings.HasPrefix(call, prefix) })
+}
 
 // asked says how useful a place is that has a setting as a string: as the key of a literal, of a tag, between
 // brackets, or for a call that gets it.
@@ -258,7 +262,7 @@ func (r roleOf) asked(call string, number int) int {
 	of, within := strings.CutSuffix(r.before[:len(r.before)-1], "[")
 	switch {
 	case within && of != "" && (wordByte[last(of)] || strings.IndexByte(")]?.", last(of)) >= 0), strings.HasSuffix(r.before, `:"`),
-		getting.MatchString(call) && (number == 0 || call == "dig"):
+		getting(call) && (number == 0 || call == "dig"):
 		return 7
 	case literalKey.MatchString(r.after):
 		return 4

@@ -218,7 +218,7 @@ func flagsIn(text string) (all []string) {
 
 var (
 	creating = lazyregexp.New(`(?i)\bcreate\s+(?:\w+\s+){0,2}table\s+(?:if\s+not\s+exists\s+)?` +
-		`["'\x60\[]?(?:\w+["'\x60\]]?\.["'\x60\[]?)?(\w+)["'\x60\]]?\s*\(`)
+		`(?:[^\s().]+\.)?["'\x60\[]?(\w+)["'\x60\]]?\s*\(`)
 	columnRow = lazyregexp.New(`^\s*["\x60\[]?([A-Za-z]\w{1,60})["\x60\]]?\s+["\x60\[]?[A-Za-z]`)
 )
 
