@@ -22,7 +22,7 @@ func TestATextNamesAFileByWhatItSaysOfItsPath(t *testing.T) {
 	for line, want := range map[string]string{
 		"b/index.ts:3":                        "[b/index.ts] true",
 		"lib/b/index.ts":                      "[lib/b/index.ts] false",
-		"/work/tree/b/index.ts:3":             "[b/index.ts] true",
+		"/src/tree/b/index.ts:3":              "[b/index.ts] true",
 		"./b/index.ts:3":                      "[b/index.ts] true",
 		"index.ts:3":                          "[a/index.ts b/index.ts lib/b/index.ts] true",
 		"(`index.ts`, line 3)":                "[a/index.ts b/index.ts lib/b/index.ts] true",
