@@ -21,6 +21,9 @@ var authorInstructions string
 //go:embed prompts/checker.md
 var checkerInstructions string
 
+//go:embed prompts/reader.md
+var readerInstructions string
+
 //go:embed prompts/drafter.md
 var drafterInstructions string
 
@@ -55,6 +58,10 @@ func ReviewerInstructions() string { return normalise(reviewerInstructions) }
 // CheckerInstructions returns the standing instruction file of a model that tries to refute one finding of a
 // review.
 func CheckerInstructions() string { return normalise(checkerInstructions) }
+
+// ReaderInstructions returns the standing instruction file of a model that reads an approving review's text for
+// defects which its lists lack.
+func ReaderInstructions() string { return normalise(readerInstructions) }
 
 // DrafterInstructions returns the standing instruction file of a model that rewords one row whose findings
 // were mostly wrong.

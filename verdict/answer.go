@@ -101,6 +101,9 @@ type Merged struct {
 type Judgement struct {
 	Verdict Verdict
 	Answer  Answer
+	// Text is all that the session said in words outside its lists: the prose before the data, the summary, and what it
+	// examined.
+	Text string
 	// Complete says that the session saw everything and that Answer holds all it found: a finding missing
 	// there was looked for and is gone.
 	Complete bool
@@ -147,10 +150,12 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	answer, prose, err := parseAnswer(body)
 	if err != nil {
 		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", Clip(err.Error(), maxDoubt)))
-		j.doubtUnlisted(g, beforeData(body))
+		j.Text = beforeData(body)
+		j.doubtUnlisted(g)
 		return j
 	}
 	j.Answer, j.Complete = answer, true
+	j.Text = told(prose, answer)
 	j.normalise()
 	s := g.sources()
 	j.ground(s)
@@ -161,7 +166,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	doubts := j.doubtCandidates(s)
 	if marked == Approve || blocking == 0 {
 		j.Doubts = append(j.Doubts, doubts...)
-		j.doubtUnlisted(g, prose)
+		j.doubtUnlisted(g)
 		j.doubtNamed(g)
 	}
 	for _, d := range j.Dropped {
@@ -184,6 +189,15 @@ func Judge(text, nonce string, g Grounds) Judgement {
 		j.Verdict = Approve
 	}
 	return j
+}
+
+// told joins what an answer says in words outside its lists.
+func told(prose string, a Answer) string {
+	texts := []string{prose, a.Summary}
+	for _, e := range a.Dimensions {
+		texts = append(texts, e.Examined)
+	}
+	return strings.Join(texts, "\n")
 }
 
 // settled reports whether only findings and holds stand against the head.

@@ -28,13 +28,15 @@ type Named struct {
 	// Paths are a changed file or the name of a text of the pull request; several if it is open which of them is meant.
 	Paths []string
 	Rules []string
+	// Listed counts what the answer lists there about something else.
+	Listed int
 }
 
 // doubtNamed reports the possible defects that an earlier answer to the same question named without accounting
 // for them, and that this one passes over in silence.
 func (j *Judgement) doubtNamed(g Grounds) {
 	for _, n := range g.Named {
-		if !j.accounts(g, n) {
+		if j.entries(g, n) <= n.Listed {
 			j.Named = append(j.Named, n)
 			j.doubt(fmt.Sprintf("The session's first answer names a possible defect%s in %q that the second neither has among its findings nor "+
 				"among its candidates.", n.under(), Clip(n.Paths[0], maxDoubt)))
@@ -74,7 +76,7 @@ func (j *Judgement) doubtCandidates(s sources) (doubts []string) {
 			shown = append(shown, c)
 			continue
 		}
-		j.Named = append(j.Named, Named{[]string{c.Path}, []string{c.Rule}})
+		j.Named = append(j.Named, Named{Paths: []string{c.Path}, Rules: []string{c.Rule}})
 		doubts = append(doubts, fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or "+
 			"be a finding.", Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
 	}
@@ -148,12 +150,8 @@ var (
 // finding, or a synonym, together with a line of a file counts as well. The session has to list the defect as
 // a finding or as a candidate. No words can tell an excuse from a refutation, so none are looked for: lists of
 // words that saw half of the excuses blocked as many refutations.
-func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
-	texts := []string{prose, j.Answer.Summary}
-	for _, e := range j.Answer.Dimensions {
-		texts = append(texts, e.Examined)
-	}
-	for line := range strings.Lines(strings.Join(texts, "\n")) {
+func (j *Judgement) doubtUnlisted(g Grounds) {
+	for line := range strings.Lines(j.Text) {
 		rules := g.cited(line)
 		said := harmless.ReplaceAllString(line, "")
 		severe, called := severityWord.MatchString(said), defectWord.MatchString(said)
@@ -168,8 +166,8 @@ func (j *Judgement) doubtUnlisted(g Grounds, prose string) {
 			}
 		}
 		defect := signs > 1 || numbered && called
-		n := Named{places, rules}
-		if len(places) == 0 || !defect || j.accounts(g, n) {
+		n := Named{Paths: places, Rules: rules}
+		if len(places) == 0 || !defect || j.entries(g, n) > 0 {
 			continue
 		}
 		j.Named = append(j.Named, n)
@@ -191,21 +189,31 @@ func (g Grounds) cited(line string) (rows []string) {
 	return slices.Compact(rows)
 }
 
-// accounts reports whether an answer has something in one of the files or texts, under one of the rules if there
-// are any: a finding, kept, merged or dropped, a candidate, a finding of an earlier round, or evidence.
-func (j *Judgement) accounts(g Grounds, n Named) bool {
-	same := func(rule, at string) bool {
-		return slices.Contains(n.Paths, at) && (len(n.Rules) == 0 || slices.Contains(n.Rules, rule))
+// entries counts what an answer has in one of the files or texts, under one of the rules if there are any: findings,
+// kept, merged or dropped, candidates, findings of earlier rounds, and evidence.
+func (j *Judgement) entries(g Grounds, n Named) (count int) {
+	tally := func(rule, at string) {
+		if slices.Contains(n.Paths, at) && (len(n.Rules) == 0 || slices.Contains(n.Rules, rule)) {
+			count++
+		}
 	}
-	reported := slices.Clone(j.Answer.Findings)
+	for _, f := range j.Answer.Findings {
+		tally(f.Rule, cmp.Or(f.Path, f.Text))
+	}
 	for _, m := range j.Merged {
-		reported = append(reported, m.Finding)
+		tally(m.Finding.Rule, cmp.Or(m.Finding.Path, m.Finding.Text))
 	}
 	for _, d := range j.Dropped {
-		reported = append(reported, d.Finding)
+		tally(d.Finding.Rule, cmp.Or(d.Finding.Path, d.Finding.Text))
 	}
-	return slices.ContainsFunc(reported, func(f Finding) bool { return same(f.Rule, cmp.Or(f.Path, f.Text)) }) ||
-		slices.ContainsFunc(j.Answer.Candidates, func(c Candidate) bool { return same(c.Rule, c.Path) }) ||
-		slices.ContainsFunc(g.Ledger, func(e Entry) bool { return same(e.Rule, cmp.Or(e.Path, e.Text)) }) ||
-		slices.ContainsFunc(g.Evidence, func(e Evidence) bool { return same(e.Rule, e.Path) })
+	for _, c := range j.Answer.Candidates {
+		tally(c.Rule, c.Path)
+	}
+	for _, e := range g.Ledger {
+		tally(e.Rule, cmp.Or(e.Path, e.Text))
+	}
+	for _, e := range g.Evidence {
+		tally(e.Rule, e.Path)
+	}
+	return count
 }

@@ -45,7 +45,7 @@ type Record struct {
 	Merged    int         `json:"merged,omitempty"`
 	Dropped   int         `json:"dropped,omitempty"`
 	NotListed []NotListed `json:"not_listed,omitempty"`
-	// Checker is the engine and the model that were asked to refute findings; empty if none.
+	// Checker is the engine and the model that were asked to refute findings, or to read an approval's text; empty if none.
 	Checker string `json:"checker,omitempty"`
 	// Settled says that only the ledger's findings and Holds stand against the head: there is no doubt about
 	// the session's answer.

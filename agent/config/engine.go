@@ -117,7 +117,7 @@ type Models struct {
 	Fix string `yaml:"fix"`
 	// Conflict resolves the conflicts that merging the base leaves.
 	Conflict string `yaml:"conflict"`
-	// Check verifies blocking findings a second time.
+	// Check verifies blocking findings a second time, and reads the text of approvals.
 	Check string `yaml:"check"`
 }
 

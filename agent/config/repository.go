@@ -44,7 +44,7 @@ type RepositoryReview struct {
 	// has changed since. False by default.
 	Ratchet bool `yaml:"ratchet"`
 	// Check says which findings another session must confirm before they block: Off, CheckCritical, the
-	// default, or CheckBlocking.
+	// default, or CheckBlocking. Unless it is Off, such a session also reads the text of an approval.
 	Check string `yaml:"check"`
 	// Strategy is StrategySession, the default, in which one session covers all dimensions, or
 	// StrategySpecialists, in which three sessions each cover a part before that.

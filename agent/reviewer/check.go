@@ -64,24 +64,8 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 	if len(due) == 0 {
 		return nil
 	}
-	var settings config.Engine
-	if p.examiner.Settings != nil {
-		settings = p.examiner.Settings()
-	}
-	timeout := cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)
-	req := engine.Request{
-		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: guidelines.CheckerInstructions(),
-		Model: settings.ModelFor(config.Check), Effort: settings.EffortFor(config.Check),
-		Timeout: min(timeout, max(checkTime, timeout/3)), IdleTimeout: settings.IdleTimeout.Duration(),
-		MaxTurns: settings.MaxTurns, Progress: oneByOne(progress),
-	}
-	if allowed.Time > 0 {
-		req.Timeout = min(req.Timeout, allowed.Time-x.Result.Duration)
-	}
-	if allowed.USD > 0 {
-		req.Budget = (allowed.USD - x.Result.CostUSD) / float64(len(due))
-	}
-	if req.Timeout <= 0 || allowed.USD > 0 && req.Budget <= 0 {
+	req, ok := p.second(x, guidelines.CheckerInstructions(), len(due), progress, allowed)
+	if !ok {
 		zerolog.Ctx(ctx).Warn().Msg("no time or budget is left to check the review's findings; they are kept")
 		return nil
 	}
@@ -109,7 +93,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 	for i, f := range due {
 		a := answers[i]
 		x.spend(a.result)
-		x.Checker = cmp.Or(x.Checker, strings.TrimSpace(a.result.Engine+" "+a.result.Model))
+		x.checkedBy(a.result)
 		c := verdict.Check{Outcome: verdict.Unfinished}
 		if a.err == nil {
 			c, a.err = p.judgeCheck(ctx, f, a.result.Text, a.nonce)
@@ -120,6 +104,29 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 		x.Judgement.Weigh(f.ID, c)
 	}
 	return nil
+}
+
+// second is the request for sessions that check this review, so many of them. It is not ok if no time or budget is left.
+func (p *Prepared) second(x *Examination, instructions string, sessions int, progress func(engine.Progress),
+	allowed verdict.Allowance) (req engine.Request, ok bool) {
+	var settings config.Engine
+	if p.examiner.Settings != nil {
+		settings = p.examiner.Settings()
+	}
+	timeout := cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)
+	req = engine.Request{
+		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: instructions,
+		Model: settings.ModelFor(config.Check), Effort: settings.EffortFor(config.Check),
+		Timeout: min(timeout, max(checkTime, timeout/3)), IdleTimeout: settings.IdleTimeout.Duration(),
+		MaxTurns: settings.MaxTurns, Progress: oneByOne(progress),
+	}
+	if allowed.Time > 0 {
+		req.Timeout = min(req.Timeout, allowed.Time-x.Result.Duration)
+	}
+	if allowed.USD > 0 {
+		req.Budget = (allowed.USD - x.Result.CostUSD) / float64(sessions)
+	}
+	return req, req.Timeout > 0 && (allowed.USD <= 0 || req.Budget > 0)
 }
 
 // oneByOne serializes the progress of several sessions for a listener that takes one call at a time.
@@ -146,6 +153,11 @@ func once(ctx context.Context, e engine.Engine, req engine.Request, prompt strin
 		zerolog.Ctx(ctx).Warn().Err(closing).Msg("cannot clean up the session")
 	}
 	return result, err
+}
+
+// checkedBy notes the model of a session that checked this review.
+func (x *Examination) checkedBy(r engine.Result) {
+	x.Checker = cmp.Or(x.Checker, strings.TrimSpace(r.Engine+" "+r.Model))
 }
 
 // spend adds the figures of an additional session.

@@ -27,7 +27,7 @@ type Examination struct {
 	Result engine.Result
 	// Turns counts the turns of the session.
 	Turns int
-	// Checker is the engine and the model that were asked to refute findings; empty if none.
+	// Checker is the engine and the model that were asked to refute findings, or to read an approval's text; empty if none.
 	Checker string
 }
 
@@ -117,7 +117,10 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 			zerolog.Ctx(ctx).Warn().Err(closing).Msg("the session could not be cleared away")
 		}
 	}()
-	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, describe: map[string]bool{}}
+	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, describe: map[string]bool{},
+		readBack: func(ctx context.Context, j *verdict.Judgement, g verdict.Grounds) error {
+			return p.readBack(ctx, &x, j, g, progress, allowed)
+		}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {
 		answer, err := talk.over(ctx, part)
@@ -150,6 +153,8 @@ type talk struct {
 	again bool
 	// describe holds the ids of the earlier findings that the session has accounted for.
 	describe map[string]bool
+	// readBack takes an approval back if its text names a defect that its lists lack.
+	readBack func(context.Context, *verdict.Judgement, verdict.Grounds) error
 }
 
 // over has the session examine one part of the change.
@@ -235,7 +240,8 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	if err != nil {
 		return verdict.Judgement{}, err
 	}
-	return verdict.Judge(result.Text, nonce, t.grounds), nil
+	j := verdict.Judge(result.Text, nonce, t.grounds)
+	return j, t.readBack(ctx, &j, t.grounds)
 }
 
 // again asks once more after an incomplete answer.

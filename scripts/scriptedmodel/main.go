@@ -6,8 +6,8 @@
 //
 // The script (see Script) lists defects. As a reviewer the command finds those that are really in the files
 // of its working directory; as an author it really edits them out. When it is asked to refute a defect, it
-// upholds it or does what the script says. It simulates nothing else: it never looks at a pull request, a
-// verdict or a forge.
+// upholds it or does what the script says. It finds nothing to name in an approval's text. It simulates
+// nothing else: it never looks at a pull request, a verdict or a forge.
 package main
 
 import (
@@ -17,6 +17,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"touchstone/agent/e2e/reading"
 )
 
 // version is printed in claude's format; the number is the release whose output this program imitates.
@@ -66,6 +68,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		role = "author"
 	case strings.Contains(string(prompt), "\n# The finding\n"):
 		role = "checker"
+	case reading.Asked(string(prompt)):
+		role = "reader"
 	case strings.HasPrefix(string(prompt), "# The row to reword\n"):
 		role = "drafter"
 	}
@@ -86,6 +90,8 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		return s.author(opts.tools)
 	case "checker":
 		return s.check(opts.tools)
+	case "reader":
+		return s.readBack(opts.tools)
 	case "drafter":
 		return s.draft(opts.tools)
 	}

@@ -42,7 +42,7 @@ func (s *session) review(tools []string) error {
 		if err := s.text(walk(d.Dimension, len(review.Files), byDimension[d.Dimension])); err != nil {
 			return err
 		}
-		review.Dimensions[i].Examined = fmt.Sprintf("%d changed files, against the rules for %s", len(review.Files), d.Dimension)
+		review.Dimensions[i].Examined = fmt.Sprintf("%d files, against the rules for %s", len(review.Files), d.Dimension)
 		if i == len(review.Dimensions)/2 {
 			s.misbehave()
 		}

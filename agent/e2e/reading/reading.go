@@ -123,6 +123,17 @@ func checked(prompt string, c verdict.Check) (text string, ok bool) {
 	return InForm(prompt, c, verdict.CheckMarker(c.Outcome)), true
 }
 
+// Asked reports whether a prompt asks what an approval's text names beside its lists.
+func Asked(prompt string) bool {
+	return strings.Contains(prompt, "\n# The text of the review\n") && strings.Contains(prompt, verdict.ReadMarker)
+}
+
+// Names returns the answer to such a prompt that names these passages; ok is false for any other prompt.
+func Names(prompt string, passages ...verdict.Passage) (text string, ok bool) {
+	named := map[string]any{"named": append([]verdict.Passage{}, passages...)}
+	return InForm(prompt, named, verdict.ReadMarker), Asked(prompt)
+}
+
 var evidence = regexp.MustCompile(`(?m)^- (E\d+) `)
 
 // Refuted dismisses each piece of evidence that a prompt lists.

@@ -1,0 +1,155 @@
+package reviewer_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"touchstone/agent/config"
+	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
+	"touchstone/agent/engine"
+	"touchstone/agent/reviewer"
+	"touchstone/guidelines"
+	"touchstone/verdict"
+)
+
+const (
+	excused = "The early return leaves the handle open when the limit is hit, which the operators hardly ever see."
+	about   = "I followed the handle from where it is opened to where the change hands it over."
+)
+
+// turn is one answer of a reviewing session: its text, and what it lists.
+type turn struct {
+	text       string
+	findings   []verdict.Finding
+	candidates []verdict.Candidate
+}
+
+// readBack is a review whose session answers by the turns, and whose texts are read by a function.
+func readBack(t *testing.T, settings string, read func(loopback.Asked) (string, error), turns ...turn) (out reviewer.Outcome,
+	asked, texts []loopback.Asked) {
+	t.Helper()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: settings},
+		map[string]string{"code.go": "package code\n\nfunc load() {\n\tunsafe()\n\treturn\n}\n"})
+	r := newReviewer(t, g, nil)
+	r.Settings = func() config.Engine { return config.Engine{Models: config.Models{Check: "two"}} }
+	r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
+		a := loopback.Asked{Request: req, Prompt: prompt}
+		if reading.Asked(prompt) {
+			texts = append(texts, a)
+			text, err := read(a)
+			return engine.Result{Text: text, Engine: "model", Model: "two", CostUSD: 0.25}, err
+		}
+		reading.Patches(req, prompt)
+		now := turns[len(asked)]
+		asked = append(asked, a)
+		answer, v := reading.Review(prompt, "Read.", now.findings...), verdict.Approve
+		answer.Files, answer.Candidates = []string{"code.go"}, now.candidates
+		for _, f := range now.findings {
+			if f.Blocks() {
+				v = verdict.RequestChanges
+			}
+		}
+		return engine.Result{Text: "## [Graph]\n" + now.text + "\n\n" + reading.Answer(prompt, answer, v), Engine: "model", Model: "one"}, nil
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, asked, texts
+}
+
+// names answers with the passages whose quotes the text has.
+func names(quotes ...string) func(loopback.Asked) (string, error) {
+	return func(r loopback.Asked) (string, error) {
+		var all []verdict.Passage
+		for _, q := range quotes {
+			if strings.Contains(r.Prompt, q) {
+				all = append(all, verdict.Passage{Quote: q, Path: "code.go", Claim: "The handle leaks."})
+			}
+		}
+		text, _ := reading.Names(r.Prompt, all...)
+		return text, nil
+	}
+}
+
+// A defect that an approval's text names, in whatever words, and that its lists lack, is asked for. The approval stands
+// only if the second answer lists it as refuted, and no longer talks it away.
+func TestAnApprovalIsReadBack(t *testing.T) {
+	t.Parallel()
+	leak := finding(4)
+	leak.Rule, leak.Path, leak.Claim = "architecture/A5", "code.go", "The handle leaks."
+	nit := leak
+	nit.Severity = verdict.Nit
+	refuted := verdict.Candidate{Rule: "architecture/A5", Path: "code.go", Line: 3, Claim: "The handle leaks.",
+		Reason: "It is closed.", Quote: "func load() {"}
+	listed := []verdict.Candidate{refuted}
+	settled, reported := turn{text: about, candidates: listed}, turn{text: about, findings: []verdict.Finding{leak}}
+	for name, test := range map[string]struct {
+		turns []turn
+		want  verdict.Verdict
+		reads int
+	}{
+		"nothing is talked away":           {[]turn{{text: about}}, verdict.Approve, 1},
+		"it becomes a finding":             {[]turn{{text: excused}, reported}, verdict.RequestChanges, 1},
+		"it becomes a nit":                 {[]turn{{text: excused}, {text: about, findings: []verdict.Finding{nit}}}, verdict.Approve, 2},
+		"it is refuted by code":            {[]turn{{text: excused}, settled}, verdict.Approve, 2},
+		"the second answer is silent":      {[]turn{{text: excused}, {text: about}}, verdict.RequestChanges, 1},
+		"it is talked away again":          {[]turn{{text: excused}, {text: excused, candidates: listed}}, verdict.RequestChanges, 2},
+		"its file has another candidate":   {[]turn{{text: excused, candidates: listed}, settled}, verdict.RequestChanges, 1},
+		"only what was looked at is said":  {[]turn{{text: "Looked at one changed file."}}, verdict.Approve, 0},
+		"the review requests changes":      {[]turn{{text: excused, findings: []verdict.Finding{leak}}}, verdict.RequestChanges, 0},
+		"a critical finding may be untrue": {[]turn{{text: about, findings: []verdict.Finding{grave(leak)}}}, verdict.RequestChanges, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, asked, reads := readBack(t, "", names(excused), append(test.turns, turn{}, turn{})...)
+			if out.Judgement.Verdict != test.want || len(reads) != test.reads {
+				t.Fatalf("%s after %d readings, want %s after %d; doubts %q", out.Judgement.Verdict, len(reads), test.want, test.reads,
+					out.Judgement.Doubts)
+			}
+			if name != "a critical finding may be untrue" && len(asked) != len(test.turns) {
+				t.Errorf("the session was asked %d times, want %d", len(asked), len(test.turns))
+			}
+			for _, r := range reads {
+				if r.Model != "two" || r.Instructions != guidelines.ReaderInstructions() || strings.Contains(r.Prompt, "Change topic") {
+					t.Errorf("read by %q with %q", r.Model, r.Prompt)
+				}
+			}
+			if len(test.turns) == 2 && !strings.Contains(asked[1].Prompt, excused) {
+				t.Errorf("the second prompt does not say what is meant: %q", asked[1].Prompt)
+			}
+			if test.reads > 0 && !strings.Contains(out.Review.Body, "checked by model two") {
+				t.Errorf("the review does not say who read it: %s", out.Review.Body)
+			}
+		})
+	}
+}
+
+// An approval stands if its text cannot be read back, or if the reader names what the text does not say.
+func TestAReaderCannotHoldUpAnApprovalByItself(t *testing.T) {
+	t.Parallel()
+	answers := map[string]func(loopback.Asked) (string, error){
+		"made up": func(r loopback.Asked) (string, error) {
+			return names("no such sentence anywhere")(loopback.Asked{Prompt: r.Prompt + "no such sentence anywhere"})
+		},
+		"too little":  func(r loopback.Asked) (string, error) { return names("the handle")(r) },
+		"another run": func(loopback.Asked) (string, error) { return "<!-- RUN:X -->\n" + verdict.ReadMarker, nil },
+		"no answer":   func(loopback.Asked) (string, error) { return "", errors.New("overloaded") },
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, asked, reads := readBack(t, "", answer, turn{text: about}, turn{})
+			if out.Judgement.Verdict != verdict.Approve || len(asked) != 1 || len(reads) != 1 {
+				t.Errorf("%s after %d turns and %d readings; doubts %q", out.Judgement.Verdict, len(asked), len(reads), out.Judgement.Doubts)
+			}
+		})
+	}
+	out, _, reads := readBack(t, "review:\n  check: \"off\"\n", names(excused), turn{text: excused})
+	if out.Judgement.Verdict != verdict.Approve || len(reads) != 0 {
+		t.Errorf("with review.check off: %s after %d readings", out.Judgement.Verdict, len(reads))
+	}
+}

@@ -1,0 +1,82 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Passage is a part of an answer's text that, as another session reads it, names a possible defect which the
+// answer's lists lack.
+type Passage struct {
+	Quote string `json:"quote"`
+	// Path is the changed file that it is about; empty if that is open.
+	Path  string `json:"path"`
+	Claim string `json:"claim"`
+}
+
+// ReadMarker is the last line of that session's answer.
+const ReadMarker = "<!-- READ:DONE -->"
+
+const (
+	// leastRead is how long a line of text must at least be, in bytes, to name a defect.
+	leastRead = 48
+	// leastQuoted is how many letters and digits of the text a passage must quote.
+	leastQuoted = 12
+)
+
+// Telling reports whether the text of an answer is more than a list of what was examined.
+func (j Judgement) Telling() bool {
+	for line := range strings.Lines(j.Text) {
+		if len(strings.TrimSpace(line)) >= leastRead {
+			return true
+		}
+	}
+	return false
+}
+
+// JudgeReading reads the whole answer of a session that was asked what the text of a judgement names. It returns the
+// passages that the text really has. The error, a sentence fragment, says why an answer does not count.
+func JudgeReading(answer, nonce string, j Judgement) ([]Passage, error) {
+	body, marked := ending(strings.ReplaceAll(answer, "\r\n", "\n"), nonce, ReadMarker)
+	if marked == "" {
+		return nil, fmt.Errorf("its answer does not end in this run's nonce and the marker")
+	}
+	var read struct {
+		Named []Passage `json:"named"`
+	}
+	if _, err := readBlock(body, &read); err != nil {
+		return nil, err
+	}
+	text := spoken(j.Text)
+	return slices.DeleteFunc(read.Named, func(p Passage) bool {
+		return weight(p.Quote) < leastQuoted || !strings.Contains(text, spoken(p.Quote))
+	}), nil
+}
+
+// spoken is a text without what Markdown and a copy of it can change: its letters and digits.
+func spoken(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// Doubt takes an approval back for passages of its text that name possible defects. The next answer to the same
+// question has to list each of them.
+func (j *Judgement) Doubt(passages []Passage, g Grounds) {
+	for _, p := range passages {
+		n := Named{Paths: g.Changed}
+		if path := g.sources().path(p.Path); slices.Contains(g.Changed, path) {
+			n.Paths = []string{path}
+		}
+		n.Listed = j.entries(g, n)
+		j.Named = append(j.Named, n)
+		j.Verdict = RequestChanges
+		j.doubt(fmt.Sprintf("The session's text says %q. That is a possible defect, and it is neither among its findings nor among its "+
+			"candidates: it has to be one of them.", Clip(OneLine(p.Quote), maxDoubt)))
+	}
+}
