@@ -81,6 +81,10 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 		{"merging it changes something else by now", review(func(o *Opinion) { o.Outdated = true }), Wait, "not reviewed yet"},
 		{"a conflict before the first review", func(s *State) { s.Opinions, s.Mergeable = nil, MergeableDirty }, Fix, "conflicts"},
 		{"approved against another base", func(s *State) { s.BaseBranch = "release" }, Wait, "not reviewed yet"},
+		{"approved, then reviewed against another base", func(s *State) {
+			s.Opinions = append(s.Opinions, says("alice", head, verdict.RequestChanges))
+			s.Opinions[len(s.Opinions)-1].Record.BaseBranch = "release"
+		}, Wait, "not reviewed yet"},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))

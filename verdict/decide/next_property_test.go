@@ -163,6 +163,7 @@ func broken(s State, a Action) []string {
 			all = append(all, promise)
 		}
 	}
+	s.Opinions = current(s)
 	same := strings.EqualFold
 	trusted := func(login string) bool {
 		return !same(login, s.Author) && slices.ContainsFunc(s.Reviewers, func(r string) bool { return same(r, login) })
@@ -336,6 +337,21 @@ func containsAt(all []Opinion, holds func(i int, o Opinion) bool) bool {
 func isHere(s State, o Opinion) bool {
 	void := o.Edited || o.Doubt != ""
 	return o.SHA == s.Head && (void || o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated)
+}
+
+// current are the opinions without those about this head and base that their login followed by one about this head and
+// another base: they say nothing any more.
+func current(s State) (all []Opinion) {
+	for i, o := range s.Opinions {
+		left := containsAt(s.Opinions[i+1:], func(_ int, later Opinion) bool {
+			return strings.EqualFold(later.By, o.By) && later.SHA == s.Head && !later.Edited && later.Doubt == "" && later.Record != nil &&
+				later.Record.BaseBranch != s.BaseBranch
+		})
+		if !left || !isHere(s, o) {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // atOnce reports whether two reviews are of one round and came of the same.

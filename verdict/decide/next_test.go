@@ -114,6 +114,10 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.BaseBranch = "release"
 		}, Review, ""},
+		{"reviewed against this base, then against another", func(s *State) {
+			s.Opinions = []Opinion{says("alice", head, verdict.Approve), says("alice", head, verdict.RequestChanges)}
+			s.Opinions[1].Record.BaseBranch = "release"
+		}, Review, ""},
 		{"its base was rewritten", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Rebased = true

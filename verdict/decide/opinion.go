@@ -56,13 +56,17 @@ func (s State) words() map[string]word {
 
 // wordOf is a login's word on this head: its latest review. If two machines of the login reviewed in the same
 // round, the heavier review counts. A dismissed review cancels the earlier ones too, and so does a review
-// that cannot be believed.
+// that cannot be believed. After a review of this head for another base, the earlier ones for this base do not count
+// either: what that review found may be true here, too.
 func (s State) wordOf(login string) (w word, ok bool) {
 	for i, o := range s.Opinions {
-		if !verdict.SameLogin(o.By, login) || !s.concerns(o) {
+		if !verdict.SameLogin(o.By, login) {
 			continue
 		}
 		switch {
+		case s.elsewhere(o):
+			w, ok = word{}, false
+		case !s.concerns(o):
 		case o.State == dismissed:
 			if !ok || w.takenBack || o.supersedes(s.Opinions[w.index]) {
 				w, ok = word{i, true}, true
@@ -200,6 +204,11 @@ func (s State) concerns(o Opinion) bool {
 		return true
 	}
 	return o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated
+}
+
+// elsewhere reports whether a review by an agent is about this head and another base.
+func (s State) elsewhere(o Opinion) bool {
+	return o.SHA == s.Head && !o.void() && o.Record.BaseBranch != s.BaseBranch
 }
 
 // stands reports whether a review of this head is unchanged and agrees with its record.

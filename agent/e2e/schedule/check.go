@@ -84,8 +84,9 @@ func (w *world) violated(format string, args ...any) {
 }
 
 // checkReviews checks that a head is reviewed once for each base and each person's word that let it pass. One
-// more review is allowed for each order to review again, and each time that due reports that merging the head
-// makes another change than at its last review, or that the base of that review was rewritten.
+// more review is allowed for each order to review again, after a review for another base, and each time that due
+// reports that merging the head makes another change than at its last review, or that the base of that review was
+// rewritten.
 func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -113,6 +114,9 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 				w.violated("%.7s was reviewed %d times", r.CommitID, again[key]+1)
 			}
 		}
+		maps.DeleteFunc(last, func(_ string, earlier verdict.Record) bool {
+			return earlier.Head == record.Head && earlier.BaseBranch != record.BaseBranch
+		})
 		last[key] = record
 	}
 }
