@@ -52,7 +52,7 @@ func (s State) solePlain() *verdict.Record {
 // merge it, nothing has failed on this head, and no person's approval of this very commit would be lost.
 func (s State) mayApply() bool {
 	switch {
-	case s.Manual.Why != "", s.Fork, s.Shared, s.SameBranch != "", s.InQueue:
+	case s.Manual.Why != "", s.Fork, s.Shared, s.SameBranch != "", s.InQueue, s.putBack():
 		return false
 	case !slices.Contains([]Mergeable{MergeableClean, MergeableBehind, MergeableBlocked}, s.Mergeable):
 		return false
@@ -60,4 +60,12 @@ func (s State) mayApply() bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.Opinions, func(o Opinion) bool { return o.State == "APPROVED" && o.SHA == s.Head && !s.isAgent(o) })
+}
+
+// putBack reports whether somebody put the branch back to a head that was reviewed before: what came after it, such as
+// applied suggestions, is not wanted.
+func (s State) putBack() bool {
+	return s.Forced.SHA == s.Head && slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
+		return o.SHA == s.Head && !o.At.After(s.Forced.At)
+	})
 }
