@@ -80,3 +80,9 @@ func (j *Judgement) Doubt(passages []Passage, g Grounds) {
 			"candidates: it has to be one of them.", Clip(OneLine(p.Quote), maxDoubt)))
 	}
 }
+
+// TooLong takes an approval back whose text has more bytes than can be read.
+func (j *Judgement) TooLong(most int) {
+	j.Verdict = RequestChanges
+	j.doubt(fmt.Sprintf("The session's text has %d bytes, and at most %d are read: it has to be shorter.", len(j.Text), most))
+}

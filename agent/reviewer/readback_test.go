@@ -99,6 +99,7 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 		"the second answer is silent":      {[]turn{{text: excused}, {text: about}}, verdict.RequestChanges, 1},
 		"it is talked away again":          {[]turn{{text: excused}, {text: excused, candidates: listed}}, verdict.RequestChanges, 2},
 		"its file has another candidate":   {[]turn{{text: excused, candidates: listed}, settled}, verdict.RequestChanges, 1},
+		"more is said than can be read":    {[]turn{{text: strings.Repeat(about, 1000)}, settled}, verdict.Approve, 1},
 		"only what was looked at is said":  {[]turn{{text: "Looked at one changed file."}}, verdict.Approve, 0},
 		"the review requests changes":      {[]turn{{text: excused, findings: []verdict.Finding{leak}}}, verdict.RequestChanges, 0},
 		"a critical finding may be untrue": {[]turn{{text: about, findings: []verdict.Finding{grave(leak)}}}, verdict.RequestChanges, 1},
@@ -118,7 +119,7 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 					t.Errorf("read by %q with %q", r.Model, r.Prompt)
 				}
 			}
-			if len(test.turns) == 2 && !strings.Contains(asked[1].Prompt, excused) {
+			if len(test.turns) == 2 && test.turns[0].text == excused && !strings.Contains(asked[1].Prompt, excused) {
 				t.Errorf("the second prompt does not say what is meant: %q", asked[1].Prompt)
 			}
 			if test.reads > 0 && !strings.Contains(out.Review.Body, "checked by model two") {
