@@ -52,8 +52,6 @@ changes. Any token may show the settings.`,
   touchstone-relay control set engine.off=opus engine.fallback=sonnet
   touchstone-relay control unset engine.off
   touchstone-relay control show --url https://relay.example.com`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&relay, "url", "http://127.0.0.1:8080", "the relay's address")
 	cmd.AddCommand(controlSetCommand(&relay), controlUnsetCommand(&relay), controlShowCommand(&relay))
@@ -144,7 +142,6 @@ func controlShowCommand(relay *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show",
 		Short: "Show the settings in force for all agents",
-		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var settings event.Settings
 			if err := ask(cmd.Context(), http.MethodGet, *relay, "control", nil, &settings); err != nil {

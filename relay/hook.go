@@ -21,8 +21,6 @@ func hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook",
 		Short: "Set up the webhook on GitHub",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(hookInstallCommand())
 	return cmd
@@ -46,7 +44,6 @@ admin:org_hook). RELAY_GITHUB_SECRET holds the secret, the same as where the
 relay runs. Or --config names the relay's configuration.`,
 		Example: `  touchstone-relay hook install --repo acme/app
   touchstone-relay hook install --org acme --config relay.yaml`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret := os.Getenv("RELAY_GITHUB_SECRET")
 			if configFile == "" && secret == "" {

@@ -27,8 +27,6 @@ touchstone-relay token list shows invitations that nobody has used yet, and
 touchstone-relay token revoke takes one back.`,
 		Example: `  touchstone-relay invite create --name alice --repo acme/app
   touchstone-relay invite create --name bot --role reviewer --config relay.yaml`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	place.bind(cmd)
 	cmd.AddCommand(inviteCreateCommand(&place))
@@ -53,7 +51,6 @@ part of the link after # never reaches a proxy or its logs.`,
   touchstone-relay invite create --name bot --role reviewer --config relay.yaml
   touchstone-relay invite create --name ops --role admin --expires 1h \
       --url https://relay.acme.dev`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(names) == 0 {
 				return usageError{errors.New("no name given; say whom the invitation is for with --name, such as --name alice")}

@@ -16,7 +16,6 @@ func linkCommand() *cobra.Command {
 minutes. The page then shows what the token in RELAY_TOKEN may read. The browser
 is signed out when that token is revoked.`,
 		Example: `  touchstone-relay link --url https://relay.example.com`,
-		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var answer struct{ Link string }
 			if err := ask(cmd.Context(), http.MethodPost, relay, "sign-in/link", nil, &answer); err != nil {

@@ -78,8 +78,6 @@ anything else.`,
 		Version:       build.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("touchstone-relay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -92,13 +90,22 @@ anything else.`,
 	root.AddCommand(versionCommand(), manCommand())
 	root.InitDefaultCompletionCmd()
 	manual.Fit(root)
-	for _, cmd := range root.Commands() {
-		if !cmd.Runnable() { // otherwise cobra answers unknown arguments with the help
-			cmd.Args = noArguments
-			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
+	refuseArguments(root)
 	return root
+}
+
+// refuseArguments makes a command and its subcommands refuse arguments, except those that say which they take.
+func refuseArguments(cmd *cobra.Command) {
+	if cmd.Args == nil {
+		cmd.Args = noArguments
+	}
+	if !cmd.Runnable() { // otherwise cobra answers unknown arguments with the help
+		cmd.Args = noArguments
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, sub := range cmd.Commands() {
+		refuseArguments(sub)
+	}
 }
 
 // manCommand writes the manual pages.

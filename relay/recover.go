@@ -38,7 +38,6 @@ something is still missing, or that GitHub did not answer. If the relay runs on
 another machine, RELAY_TOKEN has to hold an admin's access token.`,
 		Example: `  touchstone-relay recover
   touchstone-relay recover --url https://relay.example.com --format json`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {
 				return err

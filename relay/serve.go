@@ -80,7 +80,6 @@ func serveCommand() *cobra.Command {
 		Example: `  touchstone-relay serve
   touchstone-relay serve --store sqlite:/var/lib/relay/relay.db --retention 90d
   touchstone-relay serve --listen 127.0.0.1:0 --address-file relay.address`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if configFile != "" {
 				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {

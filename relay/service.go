@@ -25,8 +25,6 @@ if root installs it, and otherwise with your session. On macOS and Windows it
 starts with your session.`,
 		Example: `  touchstone-relay service install
   touchstone-relay service logs -f`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&u.dir, "dir", "", "where up keeps everything (default "+stateDir()+")")
 	// missing returns an error if the service is not installed.
@@ -39,7 +37,7 @@ starts with your session.`,
 	}
 	about := func(use, short string, do func(cmd *cobra.Command, found service.Service) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: noArguments,
+			Use: use, Short: short,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if err := u.find(); err != nil {
 					return err

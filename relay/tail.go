@@ -39,7 +39,6 @@ from there. RELAY_TOKEN holds the access token, if the relay requires one.`,
 		Example: `  touchstone-relay tail --after oldest
   touchstone-relay tail --repo 'acme/*' --type pull_request --type push
   touchstone-relay tail --after q7m2x4ka-1042 --format json | jq .payload.action`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {
 				return err

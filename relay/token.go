@@ -68,8 +68,6 @@ The relay stores only hashes: for a log in FILE, in FILE.tokens beside it.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
   touchstone-relay token list
   touchstone-relay token revoke k3f2q7xa`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	place.bind(cmd)
 	cmd.AddCommand(tokenCreateCommand(&place), tokenListCommand(&place), tokenRevokeCommand(&place))
@@ -90,7 +88,6 @@ everything; with them, other events are never sent. A token with --repo does not
 get events that are about no repository.`,
 		Example: `  touchstone-relay token create --name laptop-1 --repo 'acme/*' --source github
   touchstone-relay token create --name ops --role admin`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if name == "" {
 				return usageError{errors.New("no name given; say whose access token it is with --name, such as --name laptop-1")}
@@ -126,7 +123,6 @@ func tokenListCommand(place *tokenPlace) *cobra.Command {
 		Long: `Show the tokens, including revoked ones. Once a minute and when it stops, the
 relay records when each token was last used. For an open stream, the time of the
 last record is shown.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFormat(format); err != nil {
 				return err

@@ -46,7 +46,6 @@ Without --domain the relay listens only on this machine. With --service the
 system runs it from now on; see touchstone-relay service.`,
 		Example: `  touchstone-relay up --domain relay.acme.dev --reviewer acme-reviewer --service
   touchstone-relay up`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := u.prepare(cmd.Context()); err != nil {
 				return err

@@ -32,7 +32,6 @@ that a relay before version 0.2 stored have no checksum: the last line says how
 many there are.`,
 		Example: `  touchstone-relay verify
   touchstone-relay verify --store sqlite:/var/lib/relay/relay.db`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if configFile != "" {
 				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
