@@ -9,26 +9,18 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"touchstone/scripts/npm"
 )
 
 // outDir is where the regenerated files live, relative to the module's root.
 const outDir = "agent/githubsim/spec"
-
-// maxFile bounds one file read from a package, in bytes; the largest needed file is 13 MB.
-const maxFile = 64 << 20
 
 // source is one line of SOURCES.json: the origin of a committed file.
 type source struct {
@@ -63,15 +55,10 @@ func run(pinned []string) error {
 	if _, err := os.Stat(outDir); err != nil {
 		return fmt.Errorf("run this from the module's root: %w", err)
 	}
-	tmp, err := os.MkdirTemp("", "refresh-contract-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
 	var sources []source
 	var licenses bytes.Buffer
 	for _, p := range parts {
-		src, license, err := refresh(p, tmp, pinned)
+		src, license, err := refresh(p, pinned)
 		if err != nil {
 			return fmt.Errorf("refresh %s: %w", p.to, err)
 		}
@@ -89,76 +76,21 @@ func run(pinned []string) error {
 }
 
 // refresh fetches a package, trims its file into outDir, and returns its origin and licence.
-func refresh(p part, tmp string, pinned []string) (src source, license []byte, err error) {
+func refresh(p part, pinned []string) (src source, license []byte, err error) {
 	name := p.pkg
 	for _, arg := range pinned {
 		if strings.HasPrefix(arg, p.pkg+"@") {
 			name = arg
 		}
 	}
-	cmd := exec.Command("npm", "pack", "--silent", name)
-	cmd.Dir, cmd.Stderr = tmp, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return src, nil, fmt.Errorf("npm pack %s: %w", name, err)
-	}
-	tarball, err := os.ReadFile(filepath.Join(tmp, strings.TrimSpace(string(out))))
+	from, err := npm.Pack(name, p.from, p.license)
 	if err != nil {
 		return src, nil, err
 	}
-	files, err := untar(tarball, p.from, p.license, "package/package.json")
+	trimmed, err := p.trim(from.Files[p.from])
 	if err != nil {
 		return src, nil, err
 	}
-	var manifest struct{ Name, Version, License string }
-	if err := json.Unmarshal(files["package/package.json"], &manifest); err != nil {
-		return src, nil, err
-	}
-	trimmed, err := p.trim(files[p.from])
-	if err != nil {
-		return src, nil, err
-	}
-	var packed bytes.Buffer
-	zw, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if _, err := zw.Write(trimmed); err != nil {
-		return src, nil, err
-	}
-	if err := zw.Close(); err != nil {
-		return src, nil, err
-	}
-	sum := sha256.Sum256(tarball)
-	src = source{File: p.to, Package: manifest.Name, Version: manifest.Version, SHA256: hex.EncodeToString(sum[:]), License: manifest.License}
-	return src, files[p.license], os.WriteFile(filepath.Join(outDir, p.to), packed.Bytes(), 0o644)
-}
-
-// untar reads the named files from a package; a missing file is an error.
-func untar(tarball []byte, names ...string) (map[string][]byte, error) {
-	zr, err := gzip.NewReader(bytes.NewReader(tarball))
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for tr := tar.NewReader(zr); ; {
-		header, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			if header.Name != name {
-				continue
-			}
-			if files[name], err = io.ReadAll(io.LimitReader(tr, maxFile)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, name := range names {
-		if files[name] == nil {
-			return nil, fmt.Errorf("the package contains no %s", name)
-		}
-	}
-	return files, nil
+	src = source{File: p.to, Package: from.Name, Version: from.Version, SHA256: from.SHA256, License: from.License}
+	return src, from.Files[p.license], os.WriteFile(filepath.Join(outDir, p.to), npm.Gzip(trimmed), 0o644)
 }
