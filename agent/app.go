@@ -16,7 +16,6 @@ func newApp(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "app",
 		Short: "Let the reviewer act as a GitHub App instead of a machine user",
-		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(newAppCreate(s))
 	return cmd
@@ -43,7 +42,6 @@ request of its repositories. touchstone doctor says whether its approvals count
 for a repository's rules.`,
 		Example: `  touchstone app create --organization acme --repo acme/app
   RELAY_TOKEN=rly_… touchstone app create --organization acme`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := s.Load(cmd)
 			if err != nil {

@@ -17,7 +17,6 @@ Write it to ~/.config/touchstone/agent.yaml (on Windows
 %APPDATA%\touchstone\agent.yaml), name your repositories and reviewers, and
 delete the keys that you do not change.`,
 		Example: "  touchstone config >~/.config/touchstone/agent.yaml",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Example)
 			return err

@@ -30,7 +30,6 @@ state directory, what killed commands left behind, a service that an older
 version installed, and a configured model CLI that is not installed while
 another one is. A second run changes nothing.`,
 		Example: "  touchstone doctor --mode author\n  touchstone doctor --fix",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := s.Load(cmd)
 			if err != nil {

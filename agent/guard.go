@@ -54,7 +54,6 @@ command line is wrong, 1 anything else.`,
 		Example: `  touchstone guard
   touchstone guard --base origin/main --committed --format github # in CI
   touchstone guard --base main --junit-base 'old/*.xml' --junit-head 'new/*.xml'`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(junitBase) == 0 != (len(junitHead) == 0) {
 				return cli.Usage(cmd, errors.New("--junit-base and --junit-head go together: name the reports of both commits"))

@@ -20,7 +20,6 @@ of an organization, and those that a repository has in ` + guidelineDir + `
 on its base branch. A later layer wins: a document replaces one of the same name
 completely; a row with the id of another document's row replaces that row or,
 with the severity off, disables it.`,
-		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(newGuidelinesLint(), newGuidelinesShow(s), newGuidelinesStats(s), newGuidelinesReplay(s), newGuidelinesSuggest(s))
 	return cmd

@@ -50,7 +50,6 @@ the last request of the last session. If the price of a model is not known, only
 --rounds bounds the cost.`,
 		Example: "  touchstone guidelines replay --with .touchstone/guidelines --budget 5\n" +
 			"  touchstone guidelines replay --yes --format json --repo acme/app",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.budget <= 0 || r.rounds <= 0 {
 				return cli.Usage(cmd, errors.New("--budget and --rounds must be more than 0"))

@@ -22,7 +22,6 @@ on their comments, the reviews that contain them, and their share of the cost of
 these. With several repositories or models, each has a line. Reviews count as in
 touchstone why.`,
 		Example: "  touchstone guidelines stats --since 90d\n  touchstone guidelines stats --format json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := s.History(cmd, since, reviewers)
 			if err != nil {

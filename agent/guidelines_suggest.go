@@ -44,7 +44,6 @@ there, which replaces a rule of another layer. A draft in which guidelines lint
 finds a problem is shown as rejected, and the exit code is 1. Nothing is written
 without --write.`,
 		Example: "  touchstone guidelines suggest --since 180d\n  touchstone guidelines suggest --rule test/T1 --write",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := s.History(cmd, since, reviewers)
 			if err != nil {

@@ -48,7 +48,6 @@ untracked files and without ignored ones: a list of places to look at, and no
 proof that there are no others. It runs nothing of the clone.`,
 		Example: `  touchstone impact
   touchstone impact --base origin/main --format mermaid`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			cfg, err := s.Load(cmd)
 			if err != nil {

@@ -22,7 +22,6 @@ commit. It keeps what exists already.
 
 It finds the GitHub login in the same way as touchstone join.`,
 		Example: `  touchstone init --mode author --repo acme/app --reviewer acme-bot`,
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			if mode == "" {

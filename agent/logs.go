@@ -14,7 +14,6 @@ func newLogs(s *cli.Settings) *cobra.Command {
 		Use:     "logs",
 		Short:   "Show what an agent that runs as a service has logged",
 		Example: "  touchstone logs -f",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := serviceOf(s, cmd, mode)
 			if err != nil {

@@ -81,7 +81,6 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 		Version:       version.Build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 	}
 	root.SetVersionTemplate("touchstone {{.Version}}\n")
 	s.Bind(root)
@@ -100,12 +99,12 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 	return root
 }
 
-// checkArguments makes a command and its subcommands reject arguments and flag values that cannot be
-// understood.
+// checkArguments makes a command and its subcommands reject flag values that cannot be understood, and arguments,
+// unless the command says which it takes.
 func checkArguments(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
-		check = cobra.ArbitraryArgs
+		check = cobra.NoArgs
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -19,7 +19,6 @@ func newPS(s *cli.Settings) *cobra.Command {
 now and how many pull requests wait. For what they did last, see touchstone
 status.`,
 		Example: "  touchstone ps\n  touchstone ps --format json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {

@@ -21,7 +21,6 @@ turn it is and why, and those that need any person.
 It asks the relay, which knows all of them. Without a relay, or if it does not
 answer, it reads at most 100 from GitHub, the last changed first.`,
 		Example: "  touchstone queue\n  touchstone queue --login octocat --format json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, github, err := s.Onlooker(cmd, reviewers)
 			if err != nil {

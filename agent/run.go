@@ -42,7 +42,6 @@ While it runs, it applies changes in agent.yaml, and says which ones it cannot
 apply.`,
 		Example: "  touchstone run --mode reviewer\n  touchstone run --mode author --repo acme/app\n  touchstone run --pr acme/app#12 --with " +
 			"reviewer.yaml",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if one.PR != "" {
 				return cli.RunOne(cmd, s, one, mode, autoMerge)

@@ -29,13 +29,12 @@ which only you can read. The environment overrides the file.
 On a Linux machine where nobody logs in, run loginctl enable-linger once, as the
 user who runs the agent.`,
 		Example: "  touchstone service install --mode author\n  touchstone service logs --mode author -f",
-		Args:    cobra.NoArgs,
 	}
 	var mode string
 	cmd.PersistentFlags().StringVar(&mode, "mode", "", modeHelp)
 	about := func(use, short string, do func(cmd *cobra.Command, found setup.Service) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: cobra.NoArgs,
+			Use: use, Short: short,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				found, err := serviceOf(s, cmd, mode)
 				if err != nil {

@@ -25,14 +25,13 @@ Agent Skills format below your home directory. It has no effect on the reviews
 of pull requests, which never load skills.`,
 		Example: "  touchstone skill install                  # for every model CLI that is here\n" +
 			"  touchstone skill install --for claude\n  touchstone skill print > .agents/skills/touchstone/SKILL.md",
-		Args: cobra.NoArgs,
 	}
 	var programs []string
 	var force bool
 	// each is a command that does something to the skill of each program, and says what, or that it was not needed.
 	each := func(use, short, did, not string, do func(path string) (bool, error)) *cobra.Command {
 		c := &cobra.Command{
-			Use: use, Short: short, Args: cobra.NoArgs,
+			Use: use, Short: short,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				paths, err := skillPaths(cmd, programs)
 				if err != nil {
@@ -60,7 +59,7 @@ of pull requests, which never load skills.`,
 	install.Flags().BoolVar(&force, "force", false, "replace another skill of that name")
 	uninstall := each("uninstall", "Delete the skill where install wrote it", "deleted", "not there", skill.Remove)
 	show := &cobra.Command{
-		Use: "print", Short: "Print the skill", Args: cobra.NoArgs,
+		Use: "print", Short: "Print the skill",
 		RunE: func(cmd *cobra.Command, _ []string) error { _, err := cmd.OutOrStdout().Write(skill.Text); return err },
 	}
 	cmd.AddCommand(install, uninstall, show)

@@ -24,7 +24,6 @@ tier of the reviews, or by the repository. A pull request may count in several
 lines. The cost of a rule is its share of the reviews that cite it, as in
 touchstone guidelines stats.`,
 		Example: "  touchstone stats --since 7d --repo acme/app\n  touchstone stats --by model --format json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := s.History(cmd, since, reviewers)
 			if err != nil {

@@ -27,7 +27,6 @@ agents.
 With --watch it stays on the screen until it is interrupted, with the open pull
 requests and the other machines that the relay knows.`,
 		Example: "  touchstone status\n  touchstone status --watch\n  touchstone status --format json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(s.ConfigPath, os.Getenv)
 			if err != nil {
