@@ -97,20 +97,11 @@ func (c *call) reviewConnection(p *pull, a args) (any, error) {
 	wanted, _ := a["states"].([]any)
 	var list []node
 	for _, rv := range c.visibleReviews() {
-		if len(wanted) == 0 || contains(wanted, rv.state) {
+		if len(wanted) == 0 || slices.Contains(wanted, any(rv.state)) {
 			list = append(list, c.reviewNode(p, rv))
 		}
 	}
 	return graphql.Connection("PullRequestReviewConnection", list)(a)
-}
-
-func contains(list []any, text string) bool {
-	for _, item := range list {
-		if item == text {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *call) reviewNode(p *pull, rv *review) node {
@@ -272,11 +263,6 @@ func requiredField(r *repo, name string) graphql.Resolver {
 		if !given || p == nil {
 			return nil, fmt.Errorf("a pull request ID or pull request number is required")
 		}
-		for _, required := range r.protected[p.baseRef].RequiredChecks {
-			if required == name {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.Contains(r.protected[p.baseRef].RequiredChecks, name), nil
 	}
 }

@@ -192,18 +192,22 @@ func (c *call) redeliver(h *hook, d *delivery) (reply, error) {
 	return reply{status: http.StatusAccepted, body: object{}}, nil
 }
 
-func (c *call) renderHook(h *hook) object {
-	self := c.sim.api("%s/%d", h.of.path, h.id)
+func (h *hook) config() object {
 	config := object{"url": h.url, "content_type": h.contentType, "insecure_ssl": "0"}
 	if h.secret != "" {
 		config["secret"] = "********"
 	}
+	return config
+}
+
+func (c *call) renderHook(h *hook) object {
+	self := c.sim.api("%s/%d", h.of.path, h.id)
 	last := object{"code": nil, "status": "unused", "message": nil}
 	if n := len(h.deliveries); n > 0 && h.deliveries[n-1].code != 0 {
 		last = object{"code": h.deliveries[n-1].code, "status": "active", "message": h.deliveries[n-1].status}
 	}
 	return object{
-		"type": h.of.kind, "id": h.id, "name": "web", "active": h.active, "events": h.events, "config": config,
+		"type": h.of.kind, "id": h.id, "name": "web", "active": h.active, "events": h.events, "config": h.config(),
 		"updated_at": stamp(h.updated), "created_at": stamp(h.created), "url": self, "test_url": self + "/test",
 		"ping_url": self + "/pings", "deliveries_url": self + "/deliveries", "last_response": last,
 	}
@@ -225,13 +229,7 @@ func renderDelivery(d *delivery) object {
 
 // getAppHook and updateAppHook serve the single hook of an app, which exists from the start and has no URL at
 // first.
-func (c *call) getAppHook(h *hook) (reply, error) {
-	config := object{"url": h.url, "content_type": h.contentType, "insecure_ssl": "0"}
-	if h.secret != "" {
-		config["secret"] = "********"
-	}
-	return ok(config)
-}
+func (c *call) getAppHook(h *hook) (reply, error) { return ok(h.config()) }
 
 func (c *call) updateAppHook(h *hook) (reply, error) {
 	var in hookConfig

@@ -47,7 +47,7 @@ func (c *call) timeline(p *pull, a args) (any, error) {
 	wanted, _ := a["itemTypes"].([]any)
 	var list []node
 	for i, in := range all {
-		if !contains(wanted, itemType(in.kind)) {
+		if !slices.Contains(wanted, any(itemType(in.kind))) {
 			continue
 		}
 		shown := fields{}
