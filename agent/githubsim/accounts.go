@@ -3,7 +3,6 @@ package githubsim
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // AddUser adds a user, under a login that is free.
@@ -68,8 +67,7 @@ func (s *Sim) Delete(login string) error {
 func (s *Sim) SetPermission(repository, login, role string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, name, _ := strings.Cut(repository, "/")
-	r := s.findRepo(owner, name)
+	r := s.findRepo(repository)
 	if r == nil || r.perms == nil {
 		return fmt.Errorf("no repository %s, or one in which everybody may write", repository)
 	}

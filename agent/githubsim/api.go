@@ -102,7 +102,7 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if name := c.r.PathValue("repo"); name != "" {
-		c.repo = s.findRepo(c.r.PathValue("owner"), name)
+		c.repo = s.findRepo(c.r.PathValue("owner") + "/" + name)
 		if c.repo == nil {
 			return c.elsewhere()
 		}

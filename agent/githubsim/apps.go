@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -34,11 +33,8 @@ func (s *Sim) appOf(token string) (*account, error) {
 		return nil, undecoded
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	i := slices.IndexFunc(s.accounts, func(a *account) bool { return a.AppKey != nil && a.AppID == body.Iss })
-	if i < 0 {
-		return nil, undecoded
-	}
-	if rsa.VerifyPKCS1v15(s.accounts[i].AppKey, crypto.SHA256, digest[:], sig) != nil {
+	app := find(s.accounts, func(a *account) bool { return a.AppKey != nil && a.AppID == body.Iss })
+	if app == nil || rsa.VerifyPKCS1v15(app.AppKey, crypto.SHA256, digest[:], sig) != nil {
 		return nil, undecoded
 	}
 	now := s.now()
@@ -52,7 +48,7 @@ func (s *Sim) appOf(token string) (*account, error) {
 	case expires.After(now.Add(longestToken)):
 		return nil, refuse(http.StatusUnauthorized, "'Expiration time' claim ('exp') is too far in the future")
 	}
-	return s.accounts[i], nil
+	return app, nil
 }
 
 func decodePart(part string, into any) bool {

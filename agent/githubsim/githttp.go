@@ -7,13 +7,13 @@ import (
 )
 
 func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
-	owner, name, _ := strings.Cut(strings.Trim(strings.TrimSuffix(r.URL.Path, service), "/"), "/")
+	name := strings.TrimSuffix(strings.Trim(strings.TrimSuffix(r.URL.Path, service), "/"), ".git")
 	who := signedIn(r)
 	push := service == "/git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
 
 	s.mu.Lock()
-	target := s.findRepo(owner, strings.TrimSuffix(name, ".git"))
-	if moved := s.moved[strings.ToLower(owner+"/"+strings.TrimSuffix(name, ".git"))]; target == nil && moved != nil {
+	target := s.findRepo(name)
+	if moved := s.moved[strings.ToLower(name)]; target == nil && moved != nil {
 		to := s.url + "/" + moved.fullName() + ".git" + service + "?" + r.URL.RawQuery
 		s.mu.Unlock()
 		http.Redirect(w, r, to, http.StatusMovedPermanently)

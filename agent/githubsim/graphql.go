@@ -87,12 +87,13 @@ func (c *call) userNode(a *account, kind string) node {
 func (c *call) actor(a *account) node { return c.userNode(a, "") }
 
 func (c *call) repositoryField(a args) (any, error) {
-	r := c.sim.findRepo(a.Text("owner"), a.Text("name"))
+	name := a.Text("owner") + "/" + a.Text("name")
+	r := c.sim.findRepo(name)
 	if r == nil && a["followRenames"] != false {
-		r = c.sim.moved[strings.ToLower(a.Text("owner")+"/"+a.Text("name"))]
+		r = c.sim.moved[strings.ToLower(name)]
 	}
 	if r == nil || r.permission(c.user) == "none" || r.private && !granted(c.r).covers(r) {
-		return nil, notFound("Could not resolve to a Repository with the name '%s/%s'.", a.Text("owner"), a.Text("name"))
+		return nil, notFound("Could not resolve to a Repository with the name '%s'.", name)
 	}
 	return c.repoNode(r), nil
 }

@@ -77,7 +77,7 @@ func (s *Sim) Install(app, owner string, repositories ...string) error {
 	at.repos = nil
 	for _, name := range repositories {
 		_, name, _ = strings.Cut(name, "/")
-		r := s.findRepo(owner, name)
+		r := s.findRepo(owner + "/" + name)
 		if r == nil {
 			return fmt.Errorf("no repository %s/%s", owner, name)
 		}
@@ -117,11 +117,7 @@ func (s *Sim) installationAt(a *account, owner string) *installation {
 	if a == nil {
 		return nil
 	}
-	i := slices.IndexFunc(a.installations, func(at *installation) bool { return strings.EqualFold(at.owner, owner) })
-	if i < 0 {
-		return nil
-	}
-	return a.installations[i]
+	return find(a.installations, func(at *installation) bool { return strings.EqualFold(at.owner, owner) })
 }
 
 func (c *call) listInstallations() (reply, error) {
@@ -149,11 +145,10 @@ func (c *call) createAccessToken() (reply, error) {
 	if err := c.asApp(); err != nil {
 		return reply{}, err
 	}
-	i := slices.IndexFunc(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
-	if i < 0 {
+	at := find(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
+	if at == nil {
 		return reply{}, errNotFound
 	}
-	at := c.user.installations[i]
 	if !at.suspended.IsZero() {
 		return reply{}, errSuspended
 	}
@@ -163,7 +158,7 @@ func (c *call) createAccessToken() (reply, error) {
 	}
 	g := &grant{of: at, expires: c.sim.now().Add(tokenLife)}
 	for _, name := range in.Repositories {
-		r := c.sim.findRepo(at.owner, name)
+		r := c.sim.findRepo(at.owner + "/" + name)
 		if r == nil || !at.covers(r) {
 			return reply{}, refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not "+
 				"accessible to the parent installation.")

@@ -200,11 +200,7 @@ func (p *pull) state() string {
 }
 
 func (p *pull) review(id int64) *review {
-	i := slices.IndexFunc(p.reviews, func(rv *review) bool { return rv.id == id })
-	if i < 0 {
-		return nil
-	}
-	return p.reviews[i]
+	return find(p.reviews, func(rv *review) bool { return rv.id == id })
 }
 
 // opinions returns each reviewer's effective review: the last approval or request for changes that was not

@@ -121,11 +121,10 @@ func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) 
 func (c *call) updateRefsMutation(a args) (any, error) {
 	input, _ := a["input"].(map[string]any)
 	id, _ := input["repositoryId"].(string)
-	i := slices.IndexFunc(c.sim.repos, func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" })
-	if i < 0 {
+	r := find(c.sim.repos, func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" })
+	if r == nil {
 		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
 	}
-	r := c.sim.repos[i]
 	if !r.canWrite(c.user) {
 		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
 	}

@@ -1,16 +1,12 @@
 package githubsim
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Protect replaces the protection of a repository's branches, by the branches' names.
 func (s *Sim) Protect(repository string, protected map[string]Protection) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, name, _ := strings.Cut(repository, "/")
-	r := s.findRepo(owner, name)
+	r := s.findRepo(repository)
 	if r == nil {
 		return fmt.Errorf("no repository %s", repository)
 	}

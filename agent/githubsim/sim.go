@@ -214,7 +214,7 @@ type RepoOptions struct {
 func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.findRepo(opts.Owner, opts.Name) != nil {
+	if s.findRepo(opts.Owner+"/"+opts.Name) != nil {
 		return fmt.Errorf("repository %s/%s exists already", opts.Owner, opts.Name)
 	}
 	r := &repo{
@@ -225,8 +225,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	}
 	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
 	if opts.ForkOf != "" {
-		owner, name, _ := strings.Cut(opts.ForkOf, "/")
-		if r.parent = s.findRepo(owner, name); r.parent == nil {
+		if r.parent = s.findRepo(opts.ForkOf); r.parent == nil {
 			return fmt.Errorf("no repository %s to fork", opts.ForkOf)
 		}
 	}
@@ -256,8 +255,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, name, _ := strings.Cut(repository, "/")
-	r, by := s.findRepo(owner, name), s.findAccount(login)
+	r, by := s.findRepo(repository), s.findAccount(login)
 	if r == nil || by == nil {
 		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
 	}
@@ -274,8 +272,7 @@ func (s *Sim) Commit(ctx context.Context, login, repository, branch, message str
 func (s *Sim) PullState(repository string, number int) (state string, labels []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, name, _ := strings.Cut(repository, "/")
-	r := s.findRepo(owner, name)
+	r := s.findRepo(repository)
 	if r == nil || r.pulls[number] == nil {
 		return "", nil
 	}
@@ -296,9 +293,8 @@ func (s *Sim) id() int64 {
 func (s *Sim) Transfer(repository, owner, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, beforeName, _ := strings.Cut(repository, "/")
-	r := s.findRepo(before, beforeName)
-	if r == nil || s.findRepo(owner, name) != nil {
+	r := s.findRepo(repository)
+	if r == nil || s.findRepo(owner+"/"+name) != nil {
 		return fmt.Errorf("no repository %s, or %s/%s exists already", repository, owner, name)
 	}
 	s.moved[strings.ToLower(repository)] = r
@@ -306,22 +302,22 @@ func (s *Sim) Transfer(repository, owner, name string) error {
 	return nil
 }
 
-func (s *Sim) findRepo(owner, name string) *repo {
-	i := slices.IndexFunc(s.repos, func(r *repo) bool {
-		return strings.EqualFold(r.owner, owner) && strings.EqualFold(r.name, name)
-	})
+// find returns the first match; nil if there is none.
+func find[T any](list []*T, match func(*T) bool) *T {
+	i := slices.IndexFunc(list, match)
 	if i < 0 {
 		return nil
 	}
-	return s.repos[i]
+	return list[i]
+}
+
+// findRepo finds a repository by its OWNER/NAME.
+func (s *Sim) findRepo(name string) *repo {
+	return find(s.repos, func(r *repo) bool { return strings.EqualFold(r.fullName(), name) })
 }
 
 func (s *Sim) findAccount(login string) *account {
-	i := slices.IndexFunc(s.accounts, func(a *account) bool { return strings.EqualFold(a.Login, login) })
-	if i < 0 {
-		return nil
-	}
-	return s.accounts[i]
+	return find(s.accounts, func(a *account) bool { return strings.EqualFold(a.Login, login) })
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -96,8 +96,7 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 func (s *Sim) React(login, repository string, id int64, content string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owner, name, _ := strings.Cut(repository, "/")
-	r, by := s.findRepo(owner, name), s.findAccount(login)
+	r, by := s.findRepo(repository), s.findAccount(login)
 	if r == nil || by == nil {
 		return fmt.Errorf("no repository %s or no user %s", repository, login)
 	}
