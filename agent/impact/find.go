@@ -3,6 +3,7 @@ package impact
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -245,11 +246,7 @@ func family(name string) string {
 
 // read reads files of the index, split into lines.
 func (f *finder) read(wanted map[int][]int, take func(entry int, lines []string)) error {
-	var entries []int
-	for e := range wanted {
-		entries = append(entries, e)
-	}
-	slices.Sort(entries)
+	entries := slices.Sorted(maps.Keys(wanted))
 	blobs := make([]string, len(entries))
 	for i, e := range entries {
 		blobs[i] = f.index.entries[e].Blob

@@ -156,18 +156,12 @@ func typeLike(name string) bool {
 }
 
 // statement are words before a parenthesis that are not calls.
-var statement = func() map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(`if for while switch return catch func function def fn new throw sizeof typeof match when unless
-		elif elsif until with not and await yield
-		super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option
-		Result Ok Err Self Object Integer Boolean List Map Set Promise Array
-		open type sorted enumerate zip map filter any all min max sum set dict tuple list bool float bytes repr hasattr getattr setattr
-		issubclass iter next super`) {
-		all[word] = true
-	}
-	return all
-}()
+var statement = set(`if for while switch return catch func function def fn new throw sizeof typeof match when unless
+	elif elsif until with not and await yield
+	super this self string int len append make cap panic print println range isinstance String Error None True False Some Vec Box Option
+	Result Ok Err Self Object Integer Boolean List Map Set Promise Array
+	open type sorted enumerate zip map filter any all min max sum set dict tuple list bool float bytes repr hasattr getattr setattr
+	issubclass iter next super`)
 
 // everyday are methods of standard libraries: a value on which they are called is hardly ever of the one type
 // here with a method of that name.

@@ -13,6 +13,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -87,9 +88,7 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 		for _, name := range names {
 			texts[name] = p.texts[name]
 		}
-		for name, refs := range p.check(dir, texts) {
-			p.refs[name] = refs
-		}
+		maps.Copy(p.refs, p.check(dir, texts))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -125,10 +124,7 @@ func (p *Program) load(byDir map[string][]string) error {
 		}
 	}
 	seen := map[string]bool{}
-	next := make([]string, 0, len(byDir))
-	for dir := range byDir {
-		next = append(next, dir)
-	}
+	next := slices.Collect(maps.Keys(byDir))
 	for depth := 0; len(next) > 0 && depth < 4; depth++ {
 		var wanted []string
 		for _, dir := range next {
