@@ -106,16 +106,11 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 // command runs a short-lived program to its end; ctx ends it with all its children. Its output is only
 // reported if it fails.
 func command(ctx context.Context, dir string, env []string, argv ...string) error {
-	_, err := output(ctx, dir, env, argv...)
+	_, err := watch(ctx, io.Discard, dir, env, argv...)
 	return err
 }
 
-// output is command, and returns the program's output.
-func output(ctx context.Context, dir string, env []string, argv ...string) (string, error) {
-	return watch(ctx, io.Discard, dir, env, argv...)
-}
-
-// watch is output, and passes the program's output on as it is printed.
+// watch is command, returns the program's output, and passes it on as it is printed.
 func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer
