@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -36,9 +37,7 @@ func (s Set) Reword(texts map[string]string, id, severity, scope, criterion stri
 		e.After = appendRow(e.Before, line)
 	}
 	changed := map[string]string{}
-	for name, text := range texts {
-		changed[name] = text
-	}
+	maps.Copy(changed, texts)
 	changed[e.Name] = e.After
 	after, now := s.Lint(changed)
 	for _, p := range now {

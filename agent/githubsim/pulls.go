@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -234,9 +235,7 @@ func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string,
 		full = s.renderPull(p) // unrelated histories after a force push
 	}
 	payload := object{"number": p.number, "pull_request": full}
-	for name, value := range extra {
-		payload[name] = value
-	}
+	maps.Copy(payload, extra)
 	s.emit(p.repo, by, "pull_request", action, payload)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,11 +71,7 @@ func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
 			latest[strings.ToLower(r.Author.Login)] = *o.Record
 		}
 	}
-	var all []verdict.Record
-	for _, record := range latest {
-		all = append(all, record)
-	}
-	return all
+	return slices.Collect(maps.Values(latest))
 }
 
 // checking is the act of comparing a merge with what was approved.

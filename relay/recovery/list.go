@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -98,11 +99,7 @@ func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Ti
 		}
 		query.Set("cursor", response.Cursor)
 	}
-	deliveries := make([]delivery, 0, len(byGUID))
-	for _, d := range byGUID {
-		deliveries = append(deliveries, d)
-	}
-	slices.SortFunc(deliveries, func(a, b delivery) int {
+	deliveries := slices.SortedFunc(maps.Values(byGUID), func(a, b delivery) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
 	})
 	return deliveries, listed, nil

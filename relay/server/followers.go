@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"crypto/rand"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -102,12 +103,9 @@ func (f *followers) list() []behind {
 		byToken[grant.ID] = behind{grant.ID, grant.Name, so.streams + 1, max(one.reader.Lag(), so.events)}
 	}
 	f.mu.Unlock()
-	all := make([]behind, 0, len(byToken))
-	for _, b := range byToken {
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b behind) int { return cmp.Or(cmp.Compare(b.events, a.events), cmp.Compare(a.id, b.id)) })
-	return all
+	return slices.SortedFunc(maps.Values(byToken), func(a, b behind) int {
+		return cmp.Or(cmp.Compare(b.events, a.events), cmp.Compare(a.id, b.id))
+	})
 }
 
 // Collect implements prometheus.Collector.

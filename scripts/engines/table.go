@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -68,10 +69,8 @@ func (t *table) add(e event, out io.Writer) {
 }
 
 func with(list []string, name string) []string {
-	for _, known := range list {
-		if known == name {
-			return list
-		}
+	if slices.Contains(list, name) {
+		return list
 	}
 	return append(list, name)
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -199,9 +200,7 @@ func (c *conversation) lay() error {
 		if err != nil {
 			return err
 		}
-		for path, content := range own {
-			files[path] = content
-		}
+		maps.Copy(files, own)
 	}
 	for path, content := range files {
 		if err := c.Home.Write(path, content); err != nil {
