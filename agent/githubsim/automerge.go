@@ -33,7 +33,7 @@ func (c *call) enableAutoMergeMutation(a args) (any, error) {
 		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
 	case expected != "" && expected != p.headSHA:
 		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
-	case c.sim.protects(c.ctx, p) == nil:
+	case c.sim.protects(p) == nil:
 		return nil, graphql.Unprocessable("Pull request is in clean status")
 	}
 	p.auto = &autoMerge{by: c.user, method: strings.ToLower(method), at: c.sim.now()}
@@ -63,7 +63,7 @@ func (s *Sim) autoMerges(r *repo) {
 		s.lanes.do(fmt.Sprintf("auto-merge %d", p.id), func(ctx context.Context) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if p.auto == nil || p.closed || p.draft || s.protects(ctx, p) != nil {
+			if p.auto == nil || p.closed || p.draft || s.protects(p) != nil {
 				return
 			}
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)

@@ -2,7 +2,6 @@ package githubsim
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 // suite finds or creates the check suite of an app for a commit.
-func (s *Sim) suite(ctx context.Context, r *repo, sha, branch string, app *account) (*checkSuite, error) {
+func (s *Sim) suite(r *repo, sha, branch string, app *account) (*checkSuite, error) {
 	for _, cs := range r.suites {
 		if cs.sha == sha && cs.app == app {
 			return cs, nil
@@ -150,7 +149,7 @@ func (c *call) createCheckRun() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cs, err := c.sim.suite(c.ctx, c.repo, sha, "", c.user)
+	cs, err := c.sim.suite(c.repo, sha, "", c.user)
 	if err != nil {
 		return reply{}, err
 	}

@@ -24,12 +24,12 @@ type CIResult struct {
 const maxLog = 1 << 20
 
 // tested records that CI, if there is any, passed on the default branch of a new repository.
-func (s *Sim) tested(ctx context.Context, r *repo) error {
+func (s *Sim) tested(r *repo) error {
 	sha := r.refs["refs/heads/"+r.defaultBranch]
 	if s.cfg.CI == nil || sha == "" {
 		return nil
 	}
-	cs, err := s.suite(ctx, r, sha, r.defaultBranch, nil)
+	cs, err := s.suite(r, sha, r.defaultBranch, nil)
 	if err != nil {
 		return err
 	}
@@ -40,12 +40,12 @@ func (s *Sim) tested(ctx context.Context, r *repo) error {
 
 // startCI starts the check suite of a new head, once per commit. As on GitHub, its check run appears a moment
 // later.
-func (s *Sim) startCI(ctx context.Context, p *pull) error {
+func (s *Sim) startCI(p *pull) error {
 	r, sha := p.repo, p.headSHA
 	if s.cfg.CI == nil || slices.ContainsFunc(r.suites, func(cs *checkSuite) bool { return cs.sha == sha && cs.app == nil }) {
 		return nil
 	}
-	cs, err := s.suite(ctx, r, sha, p.headRef, nil)
+	cs, err := s.suite(r, sha, p.headRef, nil)
 	if err != nil {
 		return err
 	}

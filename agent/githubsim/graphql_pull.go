@@ -36,7 +36,7 @@ func (c *call) pullNode(p *pull) node {
 			return c.commitNode(r, p.mergeSHA)
 		}),
 		"mergeable":        field(func() any { return c.mergeableState(p) }),
-		"mergeStateStatus": field(func() any { return s.mergeState(c.ctx, p) }),
+		"mergeStateStatus": field(func() any { return s.mergeState(p) }),
 		"reviewDecision":   field(func() any { return reviewDecision(p) }),
 		"labels":           graphql.Connection("LabelConnection", nodes(p.labels, labelNode)),
 		"reviewRequests": graphql.Connection("ReviewRequestConnection", nodes(p.requested, func(a *account) node {

@@ -50,7 +50,7 @@ func (c *call) mergePull() (reply, error) {
 	case p.repo.protected[p.baseRef].MergeQueue:
 		return reply{}, errQueueOnly
 	}
-	if err := c.sim.protects(c.ctx, p); err != nil {
+	if err := c.sim.protects(p); err != nil {
 		return reply{}, err
 	}
 	title, message := in.Title, in.Message
@@ -146,7 +146,7 @@ func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) 
 }
 
 // protects returns the refusal of the base branch's protection, if any.
-func (s *Sim) protects(ctx context.Context, p *pull) error {
+func (s *Sim) protects(p *pull) error {
 	rule, ok := p.repo.protected[p.baseRef]
 	if !ok {
 		return nil
@@ -180,7 +180,7 @@ func (s *Sim) protects(ctx context.Context, p *pull) error {
 }
 
 // mergeState returns GraphQL's MergeStateStatus; REST shows it in lower case.
-func (s *Sim) mergeState(ctx context.Context, p *pull) string {
+func (s *Sim) mergeState(p *pull) string {
 	mergeable, known := s.mergeable(p)
 	if !known {
 		return "UNKNOWN"
@@ -191,7 +191,7 @@ func (s *Sim) mergeState(ctx context.Context, p *pull) string {
 	if p.draft {
 		return "DRAFT"
 	}
-	switch err := s.protects(ctx, p); err {
+	switch err := s.protects(p); err {
 	case nil:
 	case errBehind:
 		return "BEHIND"

@@ -72,7 +72,7 @@ func (c *call) createPull() (reply, error) {
 	c.repo.lastNumber = p.number
 	c.repo.pulls[p.number] = p
 	c.sim.emitPull(c.ctx, p, c.user, "opened", nil)
-	if err := c.sim.newHead(c.ctx, p); err != nil {
+	if err := c.sim.newHead(p); err != nil {
 		return reply{}, err
 	}
 	full, err := c.sim.renderFullPull(c.ctx, p)
@@ -116,7 +116,7 @@ func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
 	if mergeable, known := s.mergeable(p); known {
 		out["mergeable"], out["rebaseable"] = mergeable, mergeable
 	}
-	out["mergeable_state"] = strings.ToLower(s.mergeState(ctx, p))
+	out["mergeable_state"] = strings.ToLower(s.mergeState(p))
 	out["merged_by"], out["maintainer_can_modify"] = nil, p.maintainerCanModify
 	if p.mergedBy != nil {
 		out["merged_by"] = s.renderUser(p.mergedBy)
@@ -167,7 +167,7 @@ func (c *call) reopen() error {
 	}
 	p.happened("ReopenedEvent", c.user, nil)
 	c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
-	return c.sim.newHead(c.ctx, p)
+	return c.sim.newHead(p)
 }
 
 // editPull changes what is given and differs, and sends one event for all changes.

@@ -44,7 +44,7 @@ func (c *call) enqueueMutation(a args) (any, error) {
 	case expected != "" && expected != p.headSHA:
 		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
 	}
-	if err := c.sim.protects(c.ctx, p); err != nil {
+	if err := c.sim.protects(p); err != nil {
 		return nil, graphql.Unprocessable(err.Error())
 	}
 	if p.queued == nil {
@@ -82,7 +82,7 @@ func (s *Sim) workQueue(r *repo) {
 			}
 			by := p.queued.by
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
-			if s.protects(ctx, p) != nil {
+			if s.protects(p) != nil {
 				s.dequeue(ctx, p, queueBot, "CI_FAILURE")
 			} else if _, err := s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n"); err != nil {
 				s.dequeue(ctx, p, queueBot, "MERGE_CONFLICT")

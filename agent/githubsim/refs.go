@@ -76,7 +76,7 @@ func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string)
 		return err
 	}
 	s.emitPull(ctx, p, by, "synchronize", object{"before": before, "after": after})
-	return s.newHead(ctx, p)
+	return s.newHead(p)
 }
 
 // baseMoved repeats the trial merge, unless the base now contains the head, which means that a push merged the
@@ -115,9 +115,9 @@ func (r *repo) setRef(ref, sha string) error {
 }
 
 // newHead starts what GitHub computes for a head: mergeability and checks.
-func (s *Sim) newHead(ctx context.Context, p *pull) error {
+func (s *Sim) newHead(p *pull) error {
 	s.tryMerge(p)
-	return s.startCI(ctx, p)
+	return s.startCI(p)
 }
 
 // tryMerge queues a trial merge of the head into the base.

@@ -242,7 +242,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 	if err := r.load(); err != nil {
 		return err
 	}
-	if err := s.tested(ctx, r); err != nil {
+	if err := s.tested(r); err != nil {
 		return err
 	}
 	s.repos = append(s.repos, r)
