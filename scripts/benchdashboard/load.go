@@ -92,7 +92,7 @@ func live(ctx context.Context, b *bench) []figure {
 	var times []time.Duration
 	for i := range 50 {
 		title, began := fmt.Sprintf("Live %d of %d", i, time.Now().UnixNano()), time.Now()
-		steps.Must(p.post(ctx, "pull_request", b.webhook(i+1, title)))
+		steps.Must(p.post(ctx, b.webhook(i+1, title)))
 		if text, err := p.refresh(ctx, "/?repo=acme/live", <-moved); err != nil || !strings.Contains(text, title) {
 			steps.Fail("the board does not show %s: %w", title, err)
 		}
@@ -125,7 +125,7 @@ func (p *process) postAll(ctx context.Context, b *bench, webhooks int) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for n := range webhooks {
-		group.Go(func() error { return p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")) })
+		group.Go(func() error { return p.post(ctx, b.webhook(n%100+1, "Cost")) })
 	}
 	steps.Must(group.Wait())
 }
@@ -161,7 +161,7 @@ var costs = []struct {
 		times := make([]float64, webhooks)
 		for n := range times {
 			began := time.Now()
-			steps.Must(p.post(ctx, "pull_request", b.webhook(n%100+1, "Cost")))
+			steps.Must(p.post(ctx, b.webhook(n%100+1, "Cost")))
 			<-got
 			times[n] = time.Since(began).Seconds()
 		}
@@ -212,7 +212,7 @@ func boards(ctx context.Context, b *bench) []figure {
 		defer tick.Stop()
 		for n := range events {
 			<-tick.C
-			steps.Must(p.post(ctx, "pull_request", b.webhook(n+1, "Boards")))
+			steps.Must(p.post(ctx, b.webhook(n+1, "Boards")))
 		}
 		return p.CPU() - before
 	}

@@ -65,11 +65,11 @@ func (p *process) stop() { p.Stop(os.Interrupt) }
 
 var deliveries atomic.Int64
 
-// post delivers one signed webhook, different from all others, and requires that it is stored.
-func (p *process) post(ctx context.Context, kind string, like []byte) error {
+// post delivers one signed webhook of a pull request, different from all others, and requires that it is stored.
+func (p *process) post(ctx context.Context, like []byte) error {
 	n := deliveries.Add(1)
 	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
-	request, err := sourcetest.Request(ctx, p.address, secret, kind, fmt.Sprintf("%d-%d", os.Getpid(), n), body)
+	request, err := sourcetest.Request(ctx, p.address, secret, "pull_request", fmt.Sprintf("%d-%d", os.Getpid(), n), body)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ func checked(names ...string) stage {
 	}
 }
 
-// reported is a stage in which CI reported a status on the base.
-func reported(name string) stage {
+// reported is a stage in which CI reported the status test on the base.
+func reported() stage {
 	st := checked()
 	st.early = func(s *scene) {
-		s.status(arena.CI, s.rev("refs/heads/main"), "success", name, "It passed.")
+		s.status(arena.CI, s.rev("refs/heads/main"), "success", "test", "It passed.")
 	}
 	return st
 }
@@ -47,13 +47,13 @@ func checks() []Case {
 		{Name: "legitimate: CI passes", Legitimate: true, stage: checked("test"), act: run(arena.CI, "test", "success")},
 		{Name: "legitimate: one check passes and one is skipped, as on the base", Legitimate: true, stage: checked("test"),
 			act: both(run(arena.CI, "test", "success"), run(arena.CI, "docs", "skipped"))},
-		{Name: "legitimate: CI passes by a status", Legitimate: true, stage: reported("test"), act: status(arena.CI, "test", "success")},
+		{Name: "legitimate: CI passes by a status", Legitimate: true, stage: reported(), act: status(arena.CI, "test", "success")},
 		{Name: "author: status: the only one", stage: required, act: status(arena.Author, "test", "success")},
-		{Name: "author: status: the only one, where CI reports by a status", stage: reported("test"),
+		{Name: "author: status: the only one, where CI reports by a status", stage: reported(),
 			act: status(arena.Author, "test", "success")},
-		{Name: "author: status: over a failed one of CI", stage: reported("test"),
+		{Name: "author: status: over a failed one of CI", stage: reported(),
 			act: both(status(arena.CI, "test", "failure"), status(arena.Author, "test", "success"))},
-		{Name: "author: status: one of another name over none of CI", stage: reported("test"), act: status(arena.Author, "build", "success")},
+		{Name: "author: status: one of another name over none of CI", stage: reported(), act: status(arena.Author, "build", "success")},
 		{Name: "author: status: on the base and on the head", stage: stage{settings: required.settings, early: func(s *scene) {
 			sha := s.git("rev-parse", "refs/heads/main")
 			s.status(arena.Author, sha, "success", "test", "It passed.")
@@ -64,9 +64,9 @@ func checks() []Case {
 			act: both(run(arena.CI, "test", "failure"), run(helper, "test", "success"))},
 		{Name: "another App: check run: by CI's slug, which it took", stage: required,
 			act: both((*scene).takeSlug, run(thief, "test", "success"))},
-		{Name: "another App: status: by CI's login, which it took", stage: reported("test"),
+		{Name: "another App: status: by CI's login, which it took", stage: reported(),
 			act: both((*scene).takeSlug, status(thief, "test", "success"))},
-		{Name: "deleted account: status: of CI's, on the base and on the head", stage: reported("test"),
+		{Name: "deleted account: status: of CI's, on the base and on the head", stage: reported(),
 			act: both(status(arena.CI, "test", "success"), func(s *scene) { s.leaveApp(arena.CI) })},
 		{Name: "CI: check run: skipped, and nothing else", stage: required, act: run(arena.CI, "test", "skipped")},
 		{Name: "CI: check run: neutral, and nothing else", stage: required, act: run(arena.CI, "test", "neutral")},
@@ -76,6 +76,6 @@ func checks() []Case {
 		{Name: "CI: check run: run again after it passed, and failed", stage: required,
 			act: both(run(arena.CI, "test", "success"), run(arena.CI, "test", "failure"))},
 		{Name: "CI: nothing at all", stage: required},
-		{Name: "writer: status: the only one", stage: reported("test"), act: status(arena.Person, "unheard", "success")},
+		{Name: "writer: status: the only one", stage: reported(), act: status(arena.Person, "unheard", "success")},
 	}
 }

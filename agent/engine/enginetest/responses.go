@@ -61,7 +61,7 @@ func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
 		s.hang()
 		return
 	}
-	message := func(text string, content map[string]any, deltas func(at map[string]any)) {
+	message := func(content map[string]any, deltas func(at map[string]any)) {
 		id := newID("msg")
 		item(map[string]any{"type": "message", "id": id, "role": "assistant", "content": []any{}},
 			map[string]any{"type": "message", "id": id, "role": "assistant", "content": []any{content}}, deltas)
@@ -69,9 +69,9 @@ func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
 	text := strings.Join(turn.Text, "")
 	switch {
 	case turn.Stop == StopRefusal:
-		message(text, map[string]any{"type": "refusal", "refusal": text}, func(map[string]any) {})
+		message(map[string]any{"type": "refusal", "refusal": text}, func(map[string]any) {})
 	case len(turn.Text) > 0:
-		message(text, map[string]any{"type": "output_text", "text": text, "annotations": []any{}}, func(at map[string]any) {
+		message(map[string]any{"type": "output_text", "text": text, "annotations": []any{}}, func(at map[string]any) {
 			s.pieces(turn, func(piece string) {
 				at["delta"], at["content_index"] = piece, 0
 				s.send("response.output_text.delta", at)
