@@ -409,9 +409,7 @@ func (d *Daemon) watch(ctx context.Context, pr forge.PullRequest, kind decide.Ki
 func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	var timeout <-chan time.Time
 	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		timeout = timer.C
+		timeout = time.After(d)
 	}
 	select {
 	case <-ctx.Done():

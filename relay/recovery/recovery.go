@@ -226,12 +226,10 @@ func (r Report) log(ctx context.Context) {
 
 // sleep waits for d, or returns why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }
