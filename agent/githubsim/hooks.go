@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // deliveryTimeout is how long GitHub waits for a webhook's response.
@@ -93,7 +94,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		if !h.wants(event) {
 			continue
 		}
-		d := &delivery{guid: newGUID(), event: event, action: action, repo: r.id}
+		d := &delivery{guid: uuid.NewString(), event: event, action: action, repo: r.id}
 		if action != "" {
 			payload["action"] = action
 		}
@@ -227,14 +228,6 @@ func newDeliveryRequest(ctx context.Context, h *hook, d *delivery) (*http.Reques
 		req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
 	return req, nil
-}
-
-// newGUID returns a new id for a delivery, a version 4 UUID.
-func newGUID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // plainHeaders renders headers like GitHub, as one text each.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // hookConfig is a hook's configuration in the API.
@@ -102,7 +104,7 @@ func (c *call) fillHook(h *hook) error {
 
 func (c *call) ping(h *hook) {
 	payload := object{"zen": "Keep it logically awesome.", "hook_id": h.id, "hook": c.renderHook(h), "sender": c.sim.renderUser(c.user)}
-	d := &delivery{guid: newGUID(), event: "ping"}
+	d := &delivery{guid: uuid.NewString(), event: "ping"}
 	if c.repo != nil {
 		payload["repository"], d.repo = c.sim.renderRepo(c.repo), c.repo.id
 	} else if org := c.r.PathValue("org"); org != "" {

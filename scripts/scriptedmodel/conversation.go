@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/google/uuid"
 )
 
 // recall returns the id of the session and all its prompts, the new prompt last. Like claude it keeps its
@@ -14,7 +16,7 @@ func recall(resume, prompt string) (id, all string, err error) {
 	dir := os.Getenv("CLAUDE_CONFIG_DIR")
 	id = resume
 	if id == "" {
-		id = newSessionID()
+		id = uuid.NewString() // the format of claude's session ids
 	} else {
 		earlier, err := os.ReadFile(conversationFile(dir, id))
 		if dir == "" || errors.Is(err, os.ErrNotExist) {

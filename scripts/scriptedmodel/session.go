@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,14 +28,6 @@ type session struct {
 
 // crashStatus is the exit status of a scripted crash.
 const crashStatus = 3
-
-// newSessionID makes a random UUID, which is the format of claude's session ids.
-func newSessionID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
 
 func (s *session) begin(tools []string) error {
 	if rest, slow := strings.CutPrefix(s.fault, "slow:"); slow {
