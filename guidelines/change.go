@@ -1,11 +1,6 @@
 package guidelines
 
-import (
-	"iter"
-	"strconv"
-
-	"touchstone/worktree/diff"
-)
+import "strconv"
 
 // Change is the input for deciding a scope: the diff under review and what people said about it. All of it
 // may come from strangers.
@@ -41,11 +36,6 @@ func (f File) paths() []string {
 		return []string{f.Path}
 	}
 	return []string{f.Path, f.OldPath}
-}
-
-// changedLines returns the added and the deleted lines of the patch, without their sign.
-func (f File) changedLines() iter.Seq[[]byte] {
-	return diff.Signed(f.Patch, '+', '-')
 }
 
 // spell writes a path on one line: unchanged, or quoted if it contains anything that a reader or a terminal

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -126,7 +127,7 @@ func mentions(file File, match func(line []byte) bool) bool {
 	if file.Truncated {
 		return true
 	}
-	for line := range file.changedLines() {
+	for line := range diff.Signed(file.Patch, '+', '-') {
 		if match(line) {
 			return true
 		}

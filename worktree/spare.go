@@ -81,11 +81,6 @@ func (h home) settled(id string) bool {
 	return err == nil && info.ModTime().Before(time.Now())
 }
 
-// create creates the tree from nothing.
-func (t *Tree) create(ctx context.Context, head string) error {
-	return t.mirror.build(ctx, t.home, t.id, head)
-}
-
 // build checks out a commit as the tree id. It works under a temporary name, so that a tree with its final
 // name is complete.
 //

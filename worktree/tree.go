@@ -113,7 +113,7 @@ func (t *Tree) checkOut(ctx context.Context, head string) error {
 			return err
 		}
 	}
-	return t.create(ctx, head)
+	return t.mirror.build(ctx, t.home, t.id, head)
 }
 
 // takeOver reports whether this tree exists and is sound, after setting aside the commits that only this tree

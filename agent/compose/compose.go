@@ -222,7 +222,8 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,
-		Identity: identity(cfg, self), Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.Orders, Tried: a.Tried, Unwanted: a.Unwanted,
+		Identity:  worktree.Identity{Name: cmp.Or(cfg.Author.Name, self), Email: cfg.Author.Email},
+		Reviewers: cfg.Reviewers, Trust: book, Key: key, Orders: a.Orders, Tried: a.Tried, Unwanted: a.Unwanted,
 		Settings: settings, TempDir: tempDir, Private: cfg.Private(), Alone: cfg.Author.Network == config.NetworkGateway,
 	}
 	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
@@ -294,11 +295,6 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 			"the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
 	}
 	return nil
-}
-
-// identity returns the configured author of the commits, with the login as the default name.
-func identity(cfg config.Config, self string) worktree.Identity {
-	return worktree.Identity{Name: cmp.Or(cfg.Author.Name, self), Email: cfg.Author.Email}
 }
 
 // Trees returns the store of worktrees below the state directory.

@@ -154,10 +154,6 @@ func (s *Sim) spend(a *account) limit {
 		a.used, a.reset = 0, at.Add(time.Hour)
 	}
 	a.used++
-	return a.limit()
-}
-
-func (a *account) limit() limit {
 	return limit{used: a.used, remaining: hourlyLimit - a.used, reset: a.reset}
 }
 

@@ -199,10 +199,6 @@ func (p *pull) state() string {
 	return "open"
 }
 
-func (p *pull) review(id int64) *review {
-	return find(p.reviews, func(rv *review) bool { return rv.id == id })
-}
-
 // opinions returns each reviewer's effective review: the last approval or request for changes that was not
 // dismissed.
 func (p *pull) opinions() map[*account]*review {

@@ -182,7 +182,7 @@ func (c *call) emitReview(rv *review, action string) {
 // withReview finds the review that the path names.
 func withReview(run func(c *call, rv *review) (reply, error)) endpoint {
 	return func(c *call) (reply, error) {
-		rv := c.pull.review(c.id("review"))
+		rv := find(c.pull.reviews, func(rv *review) bool { return rv.id == c.id("review") })
 		if rv == nil || rv.state == "PENDING" && rv.author != c.user {
 			return reply{}, errNotFound
 		}

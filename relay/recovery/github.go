@@ -110,7 +110,8 @@ func (c client) call(ctx context.Context, t Target, method, path string, body, i
 // (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit).
 func limitedFor(err error) (time.Duration, bool) {
 	if primary := new(github.RateLimitError); errors.As(err, &primary) {
-		return untilReset(primary.Rate.Reset.Time), true
+		// At most an hour, in case a clock is wrong.
+		return min(max(time.Until(primary.Rate.Reset.Time), 0)+time.Second, time.Hour), true
 	}
 	if secondary := new(github.AbuseRateLimitError); errors.As(err, &secondary) {
 		if secondary.RetryAfter != nil {
@@ -127,11 +128,6 @@ func limitedFor(err error) (time.Duration, bool) {
 		return min(max(time.Duration(seconds)*time.Second, time.Second), time.Hour), true
 	}
 	return time.Minute, true
-}
-
-// untilReset returns the time until a limit is reset: at most an hour, in case a clock is wrong.
-func untilReset(at time.Time) time.Duration {
-	return min(max(time.Until(at), 0)+time.Second, time.Hour)
 }
 
 // hooks lists all hooks of a repository or an organization.

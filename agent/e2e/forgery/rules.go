@@ -66,18 +66,13 @@ func rules() []Case {
 				told: []string{"was dismissed"},
 				act: func(s *scene) {
 					s.autoMerge(actor)
-					s.dismissObjection(actor)
+					s.dismiss(actor, s.ownReview().ID, "It is settled.") // GitHub would wait for that
 					s.approve(neutral)
 				},
 			})
 		}
 	}
 	return all
-}
-
-// dismissObjection dismisses the reviewer's review as a login, because GitHub would wait for that.
-func (s *scene) dismissObjection(login string) {
-	s.dismiss(login, s.ownReview().ID, "It is settled.")
 }
 
 // rename renames a branch as a login.
