@@ -87,10 +87,10 @@ finish or somebody stopped it, 2 the command line or the configuration is wrong,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cmd, err)
 	})
-	group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
-	group(root, "Work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
-	group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
-	group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
+	manual.Group(root, "Set up:", newJoin(&s), newInit(&s), newApp(&s), newService(&s), newSkill(), newDoctor(&s), newConfig())
+	manual.Group(root, "Work:", newRun(&s), newReview(&s), newFix(&s), newMerge(&s), newCI(&s))
+	manual.Group(root, "Look:", newStatus(&s), newPS(&s), newLogs(&s), newQueue(&s), newWhy(&s), newStats(&s))
+	manual.Group(root, "Without GitHub:", newGuard(), newImpact(&s), newGuidelines(&s))
 	root.AddCommand(newVersion(), manual.Command("Touchstone", version.String()))
 	root.InitDefaultCompletionCmd()
 	manual.Fit(root)
@@ -120,15 +120,6 @@ func checkArguments(cmd *cobra.Command) {
 	}
 	for _, sub := range cmd.Commands() {
 		checkArguments(sub)
-	}
-}
-
-// group adds commands to the program under a heading in its help.
-func group(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, cmd := range commands {
-		cmd.GroupID = title
-		root.AddCommand(cmd)
 	}
 }
 

@@ -84,9 +84,9 @@ anything else.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
-	group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
-	group(root, "Watch and control:", tailCommand(), controlCommand())
+	manual.Group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
+	manual.Group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
+	manual.Group(root, "Watch and control:", tailCommand(), controlCommand())
 	root.AddCommand(versionCommand(), manCommand())
 	root.InitDefaultCompletionCmd()
 	manual.Fit(root)
@@ -119,15 +119,6 @@ func manCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-// group adds commands to the program under a heading in its help.
-func group(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, cmd := range commands {
-		cmd.GroupID = title
-		root.AddCommand(cmd)
-	}
 }
 
 // completes makes shells complete the values of a flag.

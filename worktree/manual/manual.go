@@ -1,4 +1,4 @@
-// Package manual fits a program's help to a terminal and writes its manual pages. It stores nothing.
+// Package manual orders a program's help, fits it to a terminal and writes its manual pages. It stores nothing.
 package manual
 
 import (
@@ -19,6 +19,15 @@ func Fit(root *cobra.Command) {
 		"Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", Width), " for more information about a command.", " tells more.",
 		"Use \"{{.CommandPath}}", "\"{{.CommandPath}}",
 	).Replace(root.UsageTemplate()))
+}
+
+// Group adds commands to the program under a heading in its help.
+func Group(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+		root.AddCommand(cmd)
+	}
 }
 
 // Command writes the manual pages for packages, made from the same texts as --help. Each page has the title
