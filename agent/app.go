@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/setup/wizard"
 	"touchstone/agent/version"
+	"touchstone/worktree/span"
 )
 
 func newApp(s *cli.Settings) *cobra.Command {
@@ -59,7 +60,7 @@ for a repository's rules.`,
 	flags.StringVar(&a.Organization, "organization", "", "the organization that owns the App (default: the user who is signed in to GitHub)")
 	flags.StringVar(&a.Name, "name", "", "the App's name, which must be unique on GitHub (default touchstone of the organization)")
 	flags.BoolVar(&a.NoBrowser, "no-browser", false, "print the page's address instead of opening a browser")
-	a.Wait = cli.Span(15 * time.Minute)
+	a.Wait = span.Duration(15 * time.Minute)
 	flags.Var(&a.Wait, "wait", "how long to wait for what you do in the browser")
 	return cmd
 }

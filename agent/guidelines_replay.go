@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/reviewer"
 	"touchstone/agent/tempdir"
 	"touchstone/guidelines"
+	"touchstone/worktree/span"
 )
 
 // replay holds the flags of guidelines replay.
@@ -32,7 +33,7 @@ func newGuidelinesReplay(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var r replay
-	since := cli.Span(30 * cli.Day)
+	since := span.Duration(30 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Try changed guidelines on rounds that were reviewed before",

@@ -4,12 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/worktree/span"
 )
 
 func newGuidelinesStats(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
-	since := cli.Span(30 * cli.Day)
+	since := span.Duration(30 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the findings of each rule",

@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/pull"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/tempdir"
+	"touchstone/worktree/span"
 )
 
 // drafting holds the flags of guidelines suggest.
@@ -28,7 +29,7 @@ func newGuidelinesSuggest(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format string
 	var g drafting
-	since := cli.Span(90 * cli.Day)
+	since := span.Duration(90 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Draft a change of a rule whose findings were mostly wrong",

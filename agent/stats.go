@@ -5,12 +5,13 @@ import (
 
 	"touchstone/agent/audit"
 	"touchstone/agent/cli"
+	"touchstone/worktree/span"
 )
 
 func newStats(s *cli.Settings) *cobra.Command {
 	var reviewers []string
 	var format, by string
-	since := cli.Span(30 * cli.Day)
+	since := span.Duration(30 * cli.Day)
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count what became of the pull requests, and what it cost",

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
@@ -36,7 +34,7 @@ type Config struct {
 	// Store says where the log is kept, in the form of server.OpenStore.
 	Store string `yaml:"store"`
 	// Retention is how long events are kept; zero keeps them all.
-	Retention duration `yaml:"retention"`
+	Retention span.Duration `yaml:"retention"`
 	// AllowUnsigned names sources whose webhooks are accepted without a secret.
 	AllowUnsigned []string `yaml:"allow_unsigned"`
 	// Sources are the endpoints below /webhooks/, by name. If there are none, there is "github", whose secret
@@ -66,33 +64,7 @@ type Config struct {
 
 // defaultConfig returns the configuration without a file and flags.
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: duration(30 * 24 * time.Hour)}
-}
-
-// duration is a time span in the format of [span.Parse].
-type duration time.Duration
-
-// String implements fmt.Stringer.
-func (d duration) String() string { return span.Format(time.Duration(d)) }
-
-// Set implements pflag.Value.
-func (d *duration) Set(text string) error {
-	parsed, err := span.Parse(text)
-	*d = duration(parsed)
-	return err
-}
-
-// Type implements pflag.Value.
-func (*duration) Type() string { return "time" }
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (d *duration) UnmarshalYAML(node ast.Node) error {
-	var text string
-	_ = yaml.NodeToValue(node, &text) // a node that is no text leaves an invalid one
-	if err := d.Set(text); err != nil {
-		return strictyaml.At(node, err.Error())
-	}
-	return nil
+	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: span.Duration(30 * 24 * time.Hour)}
 }
 
 // load overlays the file's settings. Its error lists all mistakes, including unknown keys.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/worktree/span"
 	"touchstone/worktree/strictyaml"
 )
 
@@ -39,7 +40,8 @@ func TestConfigMistakes(t *testing.T) {
 		}
 	}
 	config := defaultConfig()
-	if err := strictyaml.Decode([]byte("retention: &r 5h\npublic_url: *r"), &config); err != nil || config.Retention != duration(5*time.Hour) {
+	err := strictyaml.Decode([]byte("retention: &r 5h\npublic_url: *r"), &config)
+	if err != nil || config.Retention != span.Duration(5*time.Hour) {
 		t.Errorf("the retention is %s, %v", config.Retention, err)
 	}
 	large := filepath.Join(t.TempDir(), "relay.yaml")

@@ -12,6 +12,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/token"
+	"touchstone/worktree/span"
 )
 
 func inviteCommand() *cobra.Command {
@@ -37,7 +38,7 @@ func inviteCreateCommand(place *tokenPlace) *cobra.Command {
 	var role, address string
 	var names, reviewers []string
 	var scope event.Filter
-	life := duration(24 * time.Hour)
+	life := span.Duration(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make a link that lets one machine join, and print it",

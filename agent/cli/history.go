@@ -31,7 +31,7 @@ type History struct {
 }
 
 // History reads the outcome of the pull requests that changed within a time span until now.
-func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (h History, err error) {
+func (s *Settings) History(cmd *cobra.Command, since span.Duration, reviewers []string) (h History, err error) {
 	if since <= 0 {
 		return h, Usage(cmd, fmt.Errorf("--since is %s but must be a time such as 30d or 36h", since.String()))
 	}
@@ -58,22 +58,6 @@ func (s *Settings) History(cmd *cobra.Command, since Span, reviewers []string) (
 
 // Day is a day of 24 hours.
 const Day = 24 * time.Hour
-
-// Span is a time span as a flag, such as how far back a command looks.
-type Span time.Duration
-
-// String formats the span for Set.
-func (s *Span) String() string { return span.Format(time.Duration(*s)) }
-
-// Set parses a span.
-func (s *Span) Set(text string) error {
-	parsed, err := span.Parse(text)
-	*s = Span(parsed)
-	return err
-}
-
-// Type is the name of the type in help texts.
-func (*Span) Type() string { return "time" }
 
 // Rows counts the outcomes of each rule's findings, and people's thumbs on them.
 func (h History) Rows(cmd *cobra.Command) (audit.RowStats, error) {

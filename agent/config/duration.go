@@ -10,29 +10,8 @@ import (
 	"touchstone/worktree/strictyaml"
 )
 
-// Duration is a time span in the format of [span.Parse].
-type Duration time.Duration
-
-// Duration converts d to the type of the standard library.
-func (d Duration) Duration() time.Duration { return time.Duration(d) }
-
-// String formats d as in the file.
-func (d Duration) String() string { return span.Format(time.Duration(d)) }
-
-// MarshalText writes d as String does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalYAML reads a duration as people write it.
-func (d *Duration) UnmarshalYAML(node ast.Node) error {
-	var text string
-	_ = yaml.NodeToValue(node, &text) // a value that is not text is not a duration
-	parsed, invalid := span.Parse(text)
-	if invalid != nil {
-		return strictyaml.At(node, invalid.Error())
-	}
-	*d = Duration(parsed)
-	return nil
-}
+// Duration is a time span in the file.
+type Duration = span.Duration
 
 // Date is a day, written as 2006-01-02, that begins at midnight UTC; zero means none.
 type Date time.Time

@@ -28,6 +28,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/span"
 )
 
 // App creates the reviewer's GitHub App, or continues with an existing one.
@@ -42,7 +43,7 @@ type App struct {
 	// NoBrowser only prints the page's address.
 	NoBrowser bool
 	// Wait bounds how long a person may take in the browser.
-	Wait cli.Span
+	Wait span.Duration
 
 	relay  *client.Client // nil without a relay
 	source client.AppSource
