@@ -111,6 +111,10 @@ type Judgement struct {
 	// review; an approval has none. They can quote the answer or a path, so they need [Neutralise] like any
 	// such text.
 	Doubts []string
+	// Pending are the doubts about what blocks nothing while a finding does: they count once no finding blocks any more.
+	Pending []string
+	// Unread says that another session had to read the text and gave no valid answer.
+	Unread bool
 	// Dropped are the findings that do not hold. Merged are those that another finding covers. Together with
 	// Answer's findings they are everything that the session reported.
 	Dropped []Dropped
@@ -151,7 +155,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	if err != nil {
 		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", Clip(err.Error(), maxDoubt)))
 		j.Text = beforeData(body)
-		j.doubtUnlisted(g)
+		j.Doubts = append(j.Doubts, j.doubtUnlisted(g)...)
 		return j
 	}
 	j.Answer, j.Complete = answer, true
@@ -162,12 +166,11 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	kept := j.keep(s)
 	j.doubtCoverage(g)
 	blocking := count(j.Answer.Findings, Finding.Blocks) - kept
-	// If a finding blocks, the next round sees the change again. Else a second answer may approve.
-	doubts := j.doubtCandidates(s)
+	doubts := j.doubtAccount(s, g)
 	if marked == Approve || blocking == 0 {
 		j.Doubts = append(j.Doubts, doubts...)
-		j.doubtUnlisted(g)
-		j.doubtNamed(g)
+	} else {
+		j.Pending = doubts // the next round sees the change again, unless another session refutes what blocks
 	}
 	for _, d := range j.Dropped {
 		if d.blocks() {
@@ -236,6 +239,8 @@ func Join(parts ...Judgement) Judgement {
 				all.Doubts = append(all.Doubts, d)
 			}
 		}
+		all.Pending = append(all.Pending, j.Pending...)
+		all.Unread = all.Unread || j.Unread
 		all.Dropped = append(all.Dropped, j.Dropped...)
 		all.Merged = append(all.Merged, j.Merged...)
 		all.Overruled = append(all.Overruled, j.Overruled...)

@@ -32,16 +32,23 @@ type Named struct {
 	Listed int
 }
 
+// doubtAccount reports what the answer names without accounting for it: candidates that are not shown to be untrue,
+// possible defects that only its text has, and those that an earlier answer named.
+func (j *Judgement) doubtAccount(s sources, g Grounds) []string {
+	return slices.Concat(j.doubtCandidates(s), j.doubtUnlisted(g), j.doubtNamed(g))
+}
+
 // doubtNamed reports the possible defects that an earlier answer to the same question named without accounting
 // for them, and that this one passes over in silence.
-func (j *Judgement) doubtNamed(g Grounds) {
+func (j *Judgement) doubtNamed(g Grounds) (doubts []string) {
 	for _, n := range g.Named {
 		if j.entries(g, n) <= n.Listed {
 			j.Named = append(j.Named, n)
-			j.doubt(fmt.Sprintf("The session's first answer names a possible defect%s in %q that the second neither has among its findings nor "+
-				"among its candidates.", n.under(), Clip(n.Paths[0], maxDoubt)))
+			doubts = append(doubts, fmt.Sprintf("The session's first answer names a possible defect%s in %q that the second neither has among "+
+				"its findings nor among its candidates.", n.under(), Clip(n.Paths[0], maxDoubt)))
 		}
 	}
+	return doubts
 }
 
 // meant is what a dropped finding was about.
@@ -77,6 +84,10 @@ func (j *Judgement) doubtCandidates(s sources) (doubts []string) {
 			continue
 		}
 		j.Named = append(j.Named, Named{Paths: []string{c.Path}, Rules: []string{c.Rule}})
+		if slices.ContainsFunc(j.Answer.Findings, Finding.Blocks) { // else it is asked for
+			lost := Finding{Severity: Nit, Rule: c.Rule, Path: c.Path, Line: c.Line, Claim: c.Claim}
+			j.Dropped = append(j.Dropped, Dropped{Finding: lost, Reason: "the session refuted it, but " + lack})
+		}
 		doubts = append(doubts, fmt.Sprintf("The session refuted a candidate under %s at %q, but %s: it has to be shown by a quote of code, or "+
 			"be a finding.", Clip(c.Rule, maxRule), Clip(Place(c.Path, c.Line), maxDoubt), lack))
 	}
@@ -150,7 +161,7 @@ var (
 // finding, or a synonym, together with a line of a file counts as well. The session has to list the defect as
 // a finding or as a candidate. No words can tell an excuse from a refutation, so none are looked for: lists of
 // words that saw half of the excuses blocked as many refutations.
-func (j *Judgement) doubtUnlisted(g Grounds) {
+func (j *Judgement) doubtUnlisted(g Grounds) (doubts []string) {
 	for line := range strings.Lines(j.Text) {
 		rules := g.cited(line)
 		said := harmless.ReplaceAllString(line, "")
@@ -171,9 +182,10 @@ func (j *Judgement) doubtUnlisted(g Grounds) {
 			continue
 		}
 		j.Named = append(j.Named, n)
-		j.doubt(fmt.Sprintf("The session's text names a possible defect%s in %q that is neither among its findings nor among its candidates: it "+
-			"has to be one of them.", n.under(), Clip(n.Paths[0], maxDoubt)))
+		doubts = append(doubts, fmt.Sprintf("The session's text names a possible defect%s in %q that is neither among its findings nor among "+
+			"its candidates: it has to be one of them.", n.under(), Clip(n.Paths[0], maxDoubt)))
 	}
+	return doubts
 }
 
 // cited are the applicable rows that a line of text cites, by their ids or the ends of these.

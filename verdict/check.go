@@ -80,7 +80,8 @@ func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 }
 
 // Weigh applies the result of a check. An overruled finding leaves the answer's findings, a lowered one
-// becomes a nit. If nothing else stood against an approval, the verdict becomes Approve.
+// becomes a nit. If nothing else stands against an approval, doubts that were pending included, the verdict becomes
+// Approve.
 func (j *Judgement) Weigh(id string, c Check) {
 	i := slices.IndexFunc(j.Answer.Findings, func(f Finding) bool { return f.ID == id })
 	if i < 0 {
@@ -97,7 +98,11 @@ func (j *Judgement) Weigh(id string, c Check) {
 		findings[i].Severity = Nit
 	}
 	j.Answer.Findings = findings
-	if (c.Outcome == Overruled || c.Outcome == Lowered) && j.settled() && !slices.ContainsFunc(findings, Finding.Blocks) {
+	if c.Outcome != Overruled && c.Outcome != Lowered || slices.ContainsFunc(findings, Finding.Blocks) {
+		return
+	}
+	j.Doubts, j.Pending = append(j.Doubts, j.Pending...), nil
+	if j.settled() {
 		j.Verdict = Approve
 	}
 }

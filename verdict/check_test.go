@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -158,4 +159,45 @@ func FuzzJudgeCheck(f *testing.F) {
 			t.Errorf("%q refutes without the nonce", text)
 		}
 	})
+}
+
+// A finding that another session refutes does not spare the answer what an approval owes: it would be a way around it.
+func TestARefutedFindingLeavesWhatIsPending(t *testing.T) {
+	file := grounded().Changed[0]
+	for name, test := range map[string]struct {
+		change func(*Answer, *Grounds)
+		prose  string
+		want   Verdict
+	}{
+		"nothing": {func(*Answer, *Grounds) {}, "", Approve},
+		"a candidate without proof": {func(a *Answer, _ *Grounds) {
+			a.Candidates = []Candidate{{Rule: "security/S4", Path: file, Claim: "It leaks.", Reason: "It does not.", Quote: "no such code"}}
+		}, "", RequestChanges},
+		"a defect that only the text names": {func(*Answer, *Grounds) {}, "- major, security/S4, " + file + ": it leaks", RequestChanges},
+		"a defect that the first answer named": {func(_ *Answer, g *Grounds) {
+			g.Named = []Named{{Paths: []string{"README.md"}}}
+		}, "", RequestChanges},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, a := grounded(), walked()
+			a.Findings = []Finding{finding(Critical)}
+			test.change(&a, &g)
+			j := Judge(test.prose+"\n"+block(encode(t, a))+closing(RequestChanges), nonce, g)
+			if !j.Conclusive() {
+				t.Fatalf("a review that blocks is asked again: %q", j.Doubts)
+			}
+			for _, c := range a.Candidates {
+				if !slices.ContainsFunc(j.NotListed(), func(n NotListed) bool { return n.Claim == c.Claim }) {
+					t.Errorf("%q vanished", c.Claim)
+				}
+			}
+			if j = Join(j); len(j.Answer.Findings) != 1 {
+				t.Fatalf("findings %+v", j.Answer.Findings)
+			}
+			j.Weigh(j.Answer.Findings[0].ID, Check{Outcome: Overruled, Reason: "It is not so."})
+			if j.Verdict != test.want || (test.want == Approve) != (len(j.Doubts) == 0) {
+				t.Errorf("%s, doubts %q", j.Verdict, j.Doubts)
+			}
+		})
+	}
 }

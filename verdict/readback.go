@@ -49,31 +49,53 @@ func JudgeReading(answer, nonce string, j Judgement) ([]Passage, error) {
 	if _, err := readBlock(body, &read); err != nil {
 		return nil, err
 	}
-	text := spoken(j.Text)
-	return slices.DeleteFunc(read.Named, func(p Passage) bool {
-		return weight(p.Quote) < leastQuoted || !strings.Contains(text, spoken(p.Quote))
-	}), nil
+	return slices.DeleteFunc(read.Named, func(p Passage) bool { return !j.says(p.Quote) }), nil
 }
 
-// spoken is a text without what Markdown and a copy of it can change: its letters and digits.
-func spoken(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
+// says reports whether the text has a passage, but for a word in five that the reader copied wrongly: a defect is not
+// overlooked for a slip, and what the text never said holds nothing up.
+func (j Judgement) says(quote string) bool {
+	words := spoken(quote)
+	if weight(quote) < leastQuoted {
+		return false
+	}
+	if strings.Contains(strings.Join(spoken(j.Text), " "), strings.Join(words, " ")) {
+		return true
+	}
+	for line := range strings.Lines(j.Text) {
+		in, had := spoken(line), 0
+		for _, w := range words {
+			if slices.Contains(in, w) {
+				had++
+			}
 		}
-		return -1
-	}, text)
+		if 5*had >= 4*len(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// spoken are the words of a text, without what Markdown adds to them.
+func spoken(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Doubt takes an approval back for passages of its text that name possible defects. The next answer to the same
-// question has to list each of them.
+// question has to list each of them: of several in one file, as many entries more.
 func (j *Judgement) Doubt(passages []Passage, g Grounds) {
+	named := len(j.Named)
 	for _, p := range passages {
 		n := Named{Paths: g.Changed}
 		if path := g.sources().path(p.Path); slices.Contains(g.Changed, path) {
 			n.Paths = []string{path}
 		}
 		n.Listed = j.entries(g, n)
+		for _, o := range j.Named[named:] {
+			if slices.ContainsFunc(o.Paths, func(path string) bool { return slices.Contains(n.Paths, path) }) {
+				n.Listed++
+			}
+		}
 		j.Named = append(j.Named, n)
 		j.Verdict = RequestChanges
 		j.doubt(fmt.Sprintf("The session's text says %q. That is a possible defect, and it is neither among its findings nor among its "+

@@ -41,6 +41,7 @@ func (p *Prepared) readBack(ctx context.Context, x *Examination, j *verdict.Judg
 		j.TooLong(maxTold)
 		return nil
 	}
+	j.Unread = true
 	req, ok := p.second(x, guidelines.ReaderInstructions(), 1, progress, allowed)
 	if !ok {
 		zerolog.Ctx(ctx).Warn().Msg("no time or budget is left to read the approval's text a second time")
@@ -60,6 +61,7 @@ func (p *Prepared) readBack(ctx context.Context, x *Examination, j *verdict.Judg
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read the approval's text a second time")
 		return nil
 	}
+	j.Unread = false
 	x.checkedBy(result)
 	j.Doubt(passages, g)
 	return nil

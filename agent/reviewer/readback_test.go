@@ -17,6 +17,7 @@ import (
 
 const (
 	excused = "The early return leaves the handle open when the limit is hit, which the operators hardly ever see."
+	spins   = "The loop spins for ever if the peer sends an empty frame, though few peers do."
 	about   = "I followed the handle from where it is opened to where the change hands it over."
 )
 
@@ -93,6 +94,7 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 		reads int
 	}{
 		"nothing is talked away":           {[]turn{{text: about}}, verdict.Approve, 1},
+		"of two in a file, one is listed":  {[]turn{{text: excused + "\n" + spins}, settled}, verdict.RequestChanges, 1},
 		"it becomes a finding":             {[]turn{{text: excused}, reported}, verdict.RequestChanges, 1},
 		"it becomes a nit":                 {[]turn{{text: excused}, {text: about, findings: []verdict.Finding{nit}}}, verdict.Approve, 2},
 		"it is refuted by code":            {[]turn{{text: excused}, settled}, verdict.Approve, 2},
@@ -106,7 +108,7 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, asked, reads := readBack(t, "", names(excused), append(test.turns, turn{}, turn{})...)
+			out, asked, reads := readBack(t, "", names(excused, spins), append(test.turns, turn{}, turn{})...)
 			if out.Judgement.Verdict != test.want || len(reads) != test.reads {
 				t.Fatalf("%s after %d readings, want %s after %d; doubts %q", out.Judgement.Verdict, len(reads), test.want, test.reads,
 					out.Judgement.Doubts)
@@ -129,6 +131,18 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 	}
 }
 
+// A reader's slip in copying a sentence does not hide the defect that it names.
+func TestAPassageIsFoundDespiteASlip(t *testing.T) {
+	t.Parallel()
+	read := func(r loopback.Asked) (string, error) {
+		text, _ := reading.Names(r.Prompt, verdict.Passage{Quote: "The early return leaves the handle open … which operators hardly ever see."})
+		return text, nil
+	}
+	if out, asked, _ := readBack(t, "", read, turn{text: excused}, turn{}); out.Judgement.Verdict == verdict.Approve || len(asked) != 2 {
+		t.Errorf("%s after %d turns", out.Judgement.Verdict, len(asked))
+	}
+}
+
 // An approval stands if its text cannot be read back, or if the reader names what the text does not say.
 func TestAReaderCannotHoldUpAnApprovalByItself(t *testing.T) {
 	t.Parallel()
@@ -146,6 +160,10 @@ func TestAReaderCannotHoldUpAnApprovalByItself(t *testing.T) {
 			out, asked, reads := readBack(t, "", answer, turn{text: about}, turn{})
 			if out.Judgement.Verdict != verdict.Approve || len(asked) != 1 || len(reads) != 1 {
 				t.Errorf("%s after %d turns and %d readings; doubts %q", out.Judgement.Verdict, len(asked), len(reads), out.Judgement.Doubts)
+			}
+			read := name == "made up" || name == "too little"
+			if strings.Contains(out.Review.Body, "was not read by another session") == read {
+				t.Errorf("what the review says of who read it: %s", out.Review.Body)
 			}
 		})
 	}

@@ -397,6 +397,9 @@ func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engi
 	if r.Checker != "" {
 		parts = append(parts, "checked by "+r.Checker)
 	}
+	if j.Unread {
+		parts = append(parts, "its text was not read by another session")
+	}
 	if same := verdict.SameModel(w.fixer(), reviewer, r.Checker); same != "" {
 		parts = append(parts, same)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
 )
 
@@ -57,6 +59,12 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination,
 				Detail: fmt.Sprintf("[%s] %s %s: %s %s", f.Dimension, f.Severity, f.Rule, f.Claim, f.Why),
 			})
 		}
+		for _, n := range j.Named {
+			candidates = append(candidates, verdict.Evidence{
+				ID: fmt.Sprintf("E%d", len(p.suspicions)+len(candidates)+1), Kind: candidate, Rule: cmp.Or(append(n.Rules, "")...), Path: n.Paths[0],
+				Detail: "A specialist names a possible defect here that its answer neither lists as a finding nor shows to be untrue.",
+			})
+		}
 		for _, m := range j.Merged {
 			if id := as[m.Into]; id != "" {
 				m.Into, m.Reason = id, "a specialist repeats "+id
@@ -68,8 +76,8 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination,
 	return candidates, aside, ctx.Err()
 }
 
-// specialist walks some dimensions of all parts of the change. Of the result, the findings count that hold, and
-// those that were merged or dropped.
+// specialist walks some dimensions of all parts of the change. Of the result, the findings count that hold, those that
+// were merged or dropped, and what it names without listing it. An error leaves what was found before.
 func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []verdict.Dimension,
 	spent *engine.Result) (found verdict.Judgement, err error) {
 	session, err := p.examiner.Engine.Open(ctx, req)
@@ -89,6 +97,10 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 		if err != nil {
 			return found, err
 		}
+		g.Changed = nil
+		for _, f := range p.understood.Parts[part] {
+			g.Changed = append(g.Changed, change.Spell(f.Path))
+		}
 		j := verdict.Judge(result.Text, nonce, g)
 		for _, f := range j.Answer.Findings {
 			switch {
@@ -100,6 +112,10 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 			}
 		}
 		found.Merged, found.Dropped = append(found.Merged, j.Merged...), append(found.Dropped, j.Dropped...)
+		found.Named = append(found.Named, j.Named...)
+		if j.Answer.Findings == nil {
+			return found, errors.New("its answer cannot be read")
+		}
 	}
 	return found, nil
 }

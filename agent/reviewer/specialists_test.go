@@ -89,3 +89,30 @@ func TestACandidateWithoutAnAnswerKeepsTheReviewFromApproving(t *testing.T) {
 		t.Errorf("%v, %s:\n%s", err, out.Record.Verdict, out.Review.Body)
 	}
 }
+
+// What a specialist names and does not list, or in an answer that cannot be read, is put to the session that judges.
+func TestWhatASpecialistOnlyTellsIsNotLost(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "unsafe_first()\n"})
+	judge := ""
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		switch {
+		case strings.Contains(r.Prompt, "Walk these alone: Security"):
+			return "A critical defect under security/S3 at code.txt:1.\n```touchstone\n{broken\n```\n", nil
+		case strings.Contains(r.Prompt, "Walk these alone: Test"):
+			text, err := answering()(r)
+			return "A major defect under doc/D1 in code.txt, which we leave.\n" + text, err
+		case judge == "" && !strings.Contains(r.Prompt, "Walk these alone: "):
+			judge = r.Prompt
+		}
+		return answering()(r)
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil || out.Record.Verdict != verdict.RequestChanges || len(out.Record.Evidence) != 2 {
+		t.Errorf("%v, %s, %+v", err, out.Record.Verdict, out.Record.Evidence)
+	}
+	if n := strings.Count(judge, "A specialist names a possible defect here"); n != 2 {
+		t.Errorf("the judge is told of %d, want 2", n)
+	}
+}
