@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"touchstone/verdict/guard"
 )
@@ -32,7 +33,22 @@ func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (gu
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
+	if change.Said, err = c.messages(ctx, l.request.Base); err != nil {
+		return guard.Change{}, err
+	}
 	return change, guard.Surround(ctx, &change, l.request.Base, c)
+}
+
+// maxCommits bounds how many commits' messages are read.
+const maxCommits = 250
+
+// messages are the messages of the newest commits that the clone has and base does not.
+func (c *Clone) messages(ctx context.Context, base string) ([]string, error) {
+	out, err := c.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxCommits), base+"..HEAD")
+	if err != nil {
+		return nil, fmt.Errorf("read the commits' messages: %w", err)
+	}
+	return strings.Split(string(out), "\x00"), nil
 }
 
 // ReadFile reads a file of a commit, which the guard needs around a change.

@@ -97,7 +97,7 @@ func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
 	}
-	var change guard.Change
+	change := guard.Change{Said: append([]string{s.Title}, s.Commits...)}
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}

@@ -105,7 +105,7 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 		return r, err
 	}
 	started := time.Now()
-	if r.findings, err = lowered(ctx, c, d); err != nil {
+	if r.findings, err = lowered(ctx, c, d, of); err != nil {
 		return r, err
 	}
 	r.took = time.Since(started)
@@ -135,12 +135,12 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	return r, nil
 }
 
-func lowered(ctx context.Context, c *clone, d diff.Diff) ([]found, error) {
+func lowered(ctx context.Context, c *clone, d diff.Diff, of commit) ([]found, error) {
 	sides, err := c.Sides(ctx, d, guard.Examines, guard.MaxFile)
 	if err != nil {
 		return nil, err
 	}
-	var change guard.Change
+	change := guard.Change{Said: []string{of.title, of.body}}
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}

@@ -1,0 +1,171 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// These are the words of a sentence in which somebody says that a check is left out. The first one is the verb: what
+// follows a "because" or a "that" is about something else.
+var (
+	hints = strings.Fields("also just now temporarily")
+	// leaves are the verbs, as orders and as reports. With those of halves, one of the words after the colon follows.
+	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
+		"ignoring mute mutes muted muting quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
+	halves = map[string][]string{
+		"comment": {"out"}, "comments": {"out"}, "commented": {"out"}, "turn": {"off"}, "turns": {"off"}, "turned": {"off"},
+		"stop": runs, "stops": runs, "stopped": runs, "don't": run, "not": run, "longer": run,
+	}
+	run  = strings.Fields("run test check lint")
+	runs = strings.Fields("running testing checking linting")
+	// leads stand before the verbs "not run" and "longer run".
+	leads = strings.Fields("do does no")
+	// breaks begin another phrase, or say that the object is new.
+	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
+	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test.
+	ends = strings.Fields("above added after against and as at because before below by due during for from if in now of on only " +
+		"or since temporarily that to under until via when where which while with without")
+	// packages are what tests are left out of without being left out of anything else.
+	packages = strings.Fields("archive bundle crate distribution docs gem package release sdist tarball wheel")
+)
+
+// Objects are the names of what can be left out. A test also has a name that ends in one of these, but for unlike.
+var (
+	ofTests  = strings.Fields("test tests spec specs testcase testcases suite suites assertion assertions")
+	unlike   = strings.Fields("latest fastest greatest contest protest attest")
+	ofCI     = strings.Fields("ci job jobs build builds workflow workflows pipeline pipelines runner runners")
+	ofChecks = strings.Fields("lint lints linter linters linting warning warnings rule rules cop cops check checks offenses " +
+		"todo todos coverage typecheck clippy pylint mypy eslint phpstan psalm ruff flake8 rubocop credo dialyzer detekt ktlint " +
+		"swiftlint golangci-lint")
+)
+
+const (
+	// maxSaidLines bounds how many lines of a text are read, maxBetween how many words stand between verb and object.
+	maxSaidLines = 200
+	maxBetween   = 8
+)
+
+var (
+	// prefix is what stands before the first word of a line: bullets, marks, and the part that a title is about.
+	prefix = regexp.MustCompile(`^(?:[\s>*+-]+|\d+[.)]\s+|[\w/. -]{1,24}(?:\([^)]*\))?!?:\s+|\[[^\]]*\]\s*|:[a-z_]+:\s*)*`)
+	// item begins an entry of a list.
+	item = regexp.MustCompile(`^(?:[*+-]|\d+[.)])\s`)
+	// merge is the title that GitHub gives a merge; the name of the branch says what it does.
+	merge = regexp.MustCompile(`^Merge pull request #\d+ from [^/\s]+/(\S+)$`)
+)
+
+// announced is a hold where a change says of itself that it leaves out a check, and something in it is evidence for
+// that: then the two are certain together. Neither the words alone hold a change, nor what is only suspected.
+func announced(said []string, found []Finding) (holds []Finding) {
+	for _, text := range said {
+		for _, s := range sentences(text) {
+			kind := leftOut(strings.Fields(s))
+			if kind == "" || slices.ContainsFunc(slices.Concat(holds, found), func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
+				continue
+			}
+			i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) })
+			if i < 0 {
+				continue
+			}
+			holds = append(holds, Finding{Tier: Hold, Kind: kind, Rule: "announced/off", Place: found[i].Place,
+				Why: "The change says of itself that it leaves out a check (“" + clip(s) + "”), and this place shows it."})
+		}
+	}
+	return holds
+}
+
+// shows reports whether evidence can be what such a sentence says of checks of a kind.
+func shows(f Finding, kind Kind) bool {
+	switch kind {
+	case Test:
+		return f.Kind != Unexamined && f.Kind != Policy
+	case CI:
+		return f.Kind == CI
+	}
+	return f.Kind == kind || f.Kind == CI || strings.HasPrefix(f.Rule, "words/")
+}
+
+// leftOut is the kind of the check that a sentence says is left out; "" if it says no such thing.
+func leftOut(words []string) Kind {
+	lower := func(i int) string { return strings.ToLower(words[i]) }
+	i := 0
+	for i < len(words) && (slices.Contains(hints, lower(i)) || slices.Contains(leads, lower(i))) {
+		i++
+	}
+	switch {
+	case i+1 < len(words) && slices.Contains(halves[lower(i)], lower(i+1)):
+		i += 2
+	case i < len(words) && slices.Contains(leaves, lower(i)):
+		i++
+	default:
+		return ""
+	}
+	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
+		word := strings.Trim(lower(i), "`'\"([")
+		name := strings.TrimRight(word, ".,;:!?)]")
+		kind := objectOf(strings.Trim(name, "`'\""))
+		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1))) {
+			if kind == Test && isPackage(words[i+1:]) {
+				return ""
+			}
+			return kind
+		}
+		if name != word {
+			break
+		}
+	}
+	return ""
+}
+
+// follows reports whether a word, or a mark, can stand behind the object.
+func follows(word string) bool {
+	return slices.Contains(ends, word) || strings.IndexAny(word, "(#[-–—") == 0
+}
+
+// isPackage reports whether the words behind an object say that only a package is without it.
+func isPackage(words []string) bool {
+	return len(words) > 0 && words[0] == "from" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(packages, w) })
+}
+
+// objectOf is the kind of check that has a name; "" if it is none.
+func objectOf(name string) Kind {
+	switch {
+	case slices.Contains(ofCI, name):
+		return CI
+	case slices.Contains(ofChecks, name):
+		return Strictness
+	case slices.Contains(unlike, name):
+		return ""
+	case strings.HasPrefix(name, "test_"), slices.ContainsFunc(ofTests, func(end string) bool { return strings.HasSuffix(name, end) }):
+		return Test
+	}
+	return ""
+}
+
+// sentences are the title, the sentences and the list items of a text, without what stands before their first word.
+func sentences(text string) (all []string) {
+	var paragraphs []string
+	title := true
+	for i, line := range strings.SplitN(text, "\n", maxSaidLines+1) {
+		if i == maxSaidLines {
+			break
+		}
+		line = strings.TrimSpace(line)
+		if m := merge.FindStringSubmatch(line); m != nil {
+			line = strings.NewReplacer("-", " ", "_", " ", "/", " ").Replace(m[1])
+		}
+		if title || line == "" || item.MatchString(line) {
+			paragraphs = append(paragraphs, line)
+		} else {
+			paragraphs[len(paragraphs)-1] += " " + line
+		}
+		title = i == 0
+	}
+	for _, p := range paragraphs {
+		for _, s := range strings.Split(p, ". ") {
+			all = append(all, prefix.ReplaceAllString(s, ""))
+		}
+	}
+	return all
+}

@@ -1,0 +1,80 @@
+package guard_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchstone/verdict/guard"
+)
+
+// held are the rules of the holds that a change has which no rule reads but as evidence, if it says this of itself.
+func held(file guard.File, said string) (rules []string) {
+	for _, f := range guard.Holds(guard.Examine(guard.Change{Files: []guard.File{file}, Said: []string{said}})) {
+		rules = append(rules, string(f.Kind)+" "+f.Rule)
+	}
+	return rules
+}
+
+// A change is held that says of itself that it leaves out a check, if something in it may be just that.
+func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
+	build := guard.File{Path: "core/build.gradle", OldPath: "core/build.gradle",
+		Before: []byte("tests {\n    browser true\n    node true\n}\n"),
+		After:  []byte("tests {\n    browser false\n    node true\n}\n")}
+	if rules := held(build, "Tidy up the build"); len(rules) > 0 || len(guard.Examine(guard.Change{Files: []guard.File{build}})) == 0 {
+		t.Fatalf("without a word the change is held: %q", rules)
+	}
+	const job = "test:\n  variables:\n    LEFT_OUT: %s\n  script: pytest\n"
+	pipeline := guard.File{Path: ".gitlab-ci.yml", OldPath: ".gitlab-ci.yml", Before: fmt.Appendf(nil, job, "none"),
+		After: fmt.Appendf(nil, job, "graalpy")}
+	for said, want := range map[string]string{
+		"Disable browser tests":                                          "test",
+		"build: temporarily disable the browser tests (#12)":             "test",
+		"Move the build on\n\n* skip browser test\n* update Gradle":      "test",
+		"Move on\n\nIt is time. Skipped `BrowserTest` on\nWindows.":      "test",
+		"Merge pull request #7 from someone/disable-browser-tests":       "test",
+		"ci: skip test jobs for modules that do not support Go 1.25":     "ci",
+		"Exclude graalpy on GitLab Windows runners":                      "ci",
+		"Ignore todos (#4339)":                                           "strictness",
+		"Turn off clippy for now":                                        "strictness",
+		"Re-enable tests that were skipped":                              "",
+		"Add an option to disable tests":                                 "",
+		"Ignore strings from tests":                                      "",
+		"Skip the newly added test":                                      "",
+		"Exclude tests from the published package":                       "",
+		"Disable test output":                                            "",
+		"Disable GC on test run":                                         "",
+		"Fix the handler, because it skipped tests":                      "",
+		"Disable caching. It made tests slow":                            "",
+		"Remove unused tests":                                            "",
+		strings.Repeat("More words.\n", 300) + "\nDisable browser tests": "",
+	} {
+		var rules []string
+		if want != "" {
+			rules = []string{want + " announced/off"}
+		}
+		file := build
+		if want == "ci" {
+			file = pipeline
+		}
+		if got := held(file, said); !slices.Equal(got, rules) {
+			t.Errorf("%q: %q, want %q", said, got, rules)
+		}
+	}
+	product := guard.File{Path: "run.go", OldPath: "run.go", Before: []byte("package run\n"),
+		After: []byte("package run\n\nvar slow = true\n")}
+	if rules := held(product, "Disable browser tests"); len(rules) > 0 {
+		t.Errorf("words alone hold a change: %q", rules)
+	}
+}
+
+// A change that is held already is not held once more for its words.
+func TestAnAnnouncedHoldIsOneHold(t *testing.T) {
+	before := "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif a() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"
+	test := guard.File{Path: "a_test.go", OldPath: "a_test.go", Before: []byte(before),
+		After: []byte(strings.Replace(before, "{\n\tif", "{\n\tt.Skip()\n\tif", 1))}
+	if rules := held(test, "Skip a flaky test"); len(rules) != 1 || strings.Contains(rules[0], "announced") {
+		t.Errorf("held for %q", rules)
+	}
+}
