@@ -8,7 +8,8 @@
 //	words  the words of a change, where none of these parts knows what it does
 //	junit  the reports of test runners, which overrule what the code suggests
 //
-// A finding is a hold if code is certain, and evidence if code only suspects something. What existing tests, pipelines,
+// A finding is a hold if code is certain, and evidence if code only suspects something. Evidence is a hold if the change
+// says of itself that it leaves out such a check. What existing tests, pipelines,
 // settings and scripts no longer say as before, and no rule reads, is evidence once for each kind in a change. The rules are rows Q1
 // to Q7 of the severity guideline.
 package guard
