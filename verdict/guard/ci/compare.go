@@ -192,8 +192,15 @@ func runsOf(runs []Run, check string) (out []Run) {
 	return out
 }
 
-func ofJob(runs []Run, job string) []Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.job() != job })
+// ofJob returns the runs of one job. It is called for each of many runs, so it copies and joins nothing else.
+func ofJob(runs []Run, job string) (all []Run) {
+	path, name, _ := strings.Cut(job, "\x00")
+	for _, r := range runs {
+		if r.Path == path && r.Job == name {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 func (r Run) job() string     { return r.Path + "\x00" + r.Job }

@@ -184,8 +184,13 @@ func (c *comparison) commands() {
 }
 
 // like returns the runs of the same command in the same job and step.
-func like(runs []Run, r Run) []Run {
-	return slices.DeleteFunc(ofJob(runs, r.job()), func(o Run) bool { return o.Step.Name != r.Step.Name || o.command() != r.command() })
+func like(runs []Run, r Run) (all []Run) {
+	for _, o := range runs {
+		if o.Path == r.Path && o.Job == r.Job && o.Step.Name == r.Step.Name && slices.Equal(o.Args, r.Args) {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)
