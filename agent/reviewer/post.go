@@ -21,9 +21,9 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if err != nil {
 		return fmt.Errorf("look at the pull request again before posting: %w", err)
 	}
-	// Another review of the same head may have been ordered, but two must not run at once.
-	_, before, _ := Standing(pr)
-	if _, last, _ := Standing(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
+	// Another review of the same head may have been ordered, but two must not run at once, nor one for another base.
+	_, before := newest(pr)
+	if _, last := newest(now); last != before || !now.Open || now.Head.SHA != pr.Head.SHA || now.Base.Name != pr.Base.Name {
 		return ErrOvertaken
 	}
 	if p.CI != ci(now) && !out.Carried {

@@ -342,15 +342,25 @@ func (r *Reviewer) earlier(pr forge.PullRequest) map[int]verdict.Record {
 }
 
 // Standing is the latest verdict of this login on the present head and base branch, and the URL of the
-// review. Dismissed and edited reviews do not count.
+// review. Dismissed and edited reviews do not count, nor any before a review of this head for another base.
 func Standing(pr forge.PullRequest) (v verdict.Verdict, url string, ok bool) {
+	rec, url := newest(pr)
+	if url == "" || rec.BaseBranch != pr.Base.Name {
+		return "", "", false
+	}
+	return rec.Verdict, url, true
+}
+
+// newest is this login's latest review of the present head, for whatever base, that was neither dismissed nor edited.
+// The URL is "" if there is none.
+func newest(pr forge.PullRequest) (record verdict.Record, url string) {
 	for _, rev := range slices.Backward(pr.Reviews) {
 		if !verdict.SameLogin(rev.Author.Login, pr.Viewer) || rev.SHA != pr.Head.SHA || rev.State == forge.Dismissed || rev.EditedAt != nil {
 			continue
 		}
-		if rec, err := verdict.ParseRecord(rev.Body); err == nil && rec.BaseBranch == pr.Base.Name {
-			return rec.Verdict, rev.URL, true
+		if rec, err := verdict.ParseRecord(rev.Body); err == nil {
+			return rec, rev.URL
 		}
 	}
-	return "", "", false
+	return verdict.Record{}, ""
 }

@@ -363,6 +363,15 @@ func TestReviewIsOvertaken(t *testing.T) {
 			g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"state": "closed"}, nil)
 		},
 		"by a review of this login's": func(g *loopback.GitHub, ref forge.Ref) { g.Reviewed(ref, verdict.Approve) },
+		"by one for another base": func(g *loopback.GitHub, ref forge.Ref) {
+			g.Commit("release", "Cut it", map[string]string{"version.txt": "1\n"})
+			to := func(base string) {
+				g.Call(loopback.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", ref.Number), map[string]any{"base": base}, nil)
+			}
+			to("release")
+			g.Reviewed(ref, verdict.Approve)
+			to("main")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -378,6 +387,9 @@ func TestReviewIsOvertaken(t *testing.T) {
 				if review.State == forge.ChangesRequested {
 					t.Error("the review was posted all the same")
 				}
+			}
+			if _, url, ok := reviewer.Standing(g.Read(loopback.Judge, ref)); ok != (name == "by a review of this login's") {
+				t.Errorf("%q counts for this head and base: %v", url, ok)
 			}
 		})
 	}

@@ -85,6 +85,14 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.RequestChanges))
 			s.Opinions[len(s.Opinions)-1].Record.BaseBranch = "release"
 		}, Wait, "not reviewed yet"},
+		{"then approved by a slower machine, which has not seen that", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "main", verdict.RequestChanges), inRound(2, "release", verdict.RequestChanges),
+				inRound(1, "main", verdict.Approve)}
+		}, Wait, "not reviewed yet"},
+		{"then approved once more", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "main", verdict.Approve), inRound(2, "release", verdict.RequestChanges),
+				inRound(3, "main", verdict.Approve)}
+		}, Merge, ""},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))

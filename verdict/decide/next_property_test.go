@@ -47,7 +47,7 @@ func (d dice) opinion() Opinion {
 		pick(d, verdict.Approve, verdict.RequestChanges))
 	o.State = pick(d, o.State, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "")
 	o.Record.Head = pick(d, o.SHA, head, older, "")
-	o.Record.BaseBranch = pick(d, "main", "main", "main", "release")
+	o.Record.BaseBranch, o.Record.Round = pick(d, "main", "main", "main", "release"), pick(d, 1, 2)
 	o.Edited = d.IntN(12) == 0
 	o.At = pick(d, noon, noon.Add(time.Hour), time.Time{})
 	o.Rebased, o.Outdated, o.Person, o.CanPush, o.Independent = d.IntN(12) == 0, d.IntN(12) == 0, d.IntN(4) > 0, d.IntN(4) > 0, d.IntN(4) > 0
@@ -342,12 +342,13 @@ func isHere(s State, o Opinion) bool {
 }
 
 // current are the opinions without those about this head and base that their login followed by one about this head and
-// another base: they say nothing any more.
+// another base, or that were begun without knowledge of such a review before them: they say nothing.
 func current(s State) (all []Opinion) {
 	for i, o := range s.Opinions {
-		left := containsAt(s.Opinions[i+1:], func(_ int, later Opinion) bool {
-			return strings.EqualFold(later.By, o.By) && later.SHA == s.Head && !later.Edited && later.Doubt == "" && later.Record != nil &&
-				later.Record.BaseBranch != s.BaseBranch
+		bound := !o.Edited && o.Doubt == "" && o.Record != nil && (o.Record.Lifted == nil || !o.Record.Lifted.BrokeGlass)
+		left := containsAt(s.Opinions, func(n int, other Opinion) bool {
+			return strings.EqualFold(other.By, o.By) && other.SHA == s.Head && !other.Edited && other.Doubt == "" && other.Record != nil &&
+				other.Record.BaseBranch != s.BaseBranch && (n > i || bound && o.Record.Round <= other.Record.Round)
 		})
 		if !left || !isHere(s, o) {
 			all = append(all, o)

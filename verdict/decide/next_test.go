@@ -24,6 +24,13 @@ func says(by, sha string, v verdict.Verdict) Opinion {
 	return o
 }
 
+// inRound is alice's review of the head for a base, in one of her rounds.
+func inRound(n int, base string, v verdict.Verdict) Opinion {
+	o := says("alice", head, v)
+	o.Record.Round, o.Record.BaseBranch, o.Record.Engine = n, base, "claude"
+	return o
+}
+
 // vague is a review that requests changes and names no finding.
 func vague() Opinion {
 	o := says("alice", head, verdict.RequestChanges)
@@ -118,6 +125,19 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve), says("alice", head, verdict.RequestChanges)}
 			s.Opinions[1].Record.BaseBranch = "release"
 		}, Review, ""},
+		{"then by a slower machine, which has not seen that", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "release", verdict.RequestChanges), inRound(1, "main", verdict.Approve)}
+		}, Review, ""},
+		{"then once more", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "release", verdict.RequestChanges), inRound(2, "main", verdict.Approve)}
+		}, Wait, "is reviewed"},
+		{"then let pass by a broken glass", func(s *State) {
+			s.CalledAt = noon
+			s.Orders = []verdict.Command{{ID: 1, Verb: verdict.BreakGlass, By: "mona", At: noon.Add(time.Minute)}}
+			passed := inRound(1, "main", verdict.Approve)
+			passed.Record.Engine, passed.Record.Lifted = "", &verdict.Word{By: "mona", At: noon.Add(time.Minute), BrokeGlass: true}
+			s.Opinions = []Opinion{inRound(1, "release", verdict.RequestChanges), passed}
+		}, Wait, "is reviewed"},
 		{"its base was rewritten", func(s *State) {
 			s.Opinions = []Opinion{says("alice", head, verdict.Approve)}
 			s.Opinions[0].Rebased = true

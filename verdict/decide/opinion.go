@@ -56,17 +56,18 @@ func (s State) words() map[string]word {
 
 // wordOf is a login's word on this head: its latest review. If two machines of the login reviewed in the same
 // round, the heavier review counts. A dismissed review cancels the earlier ones too, and so does a review
-// that cannot be believed. After a review of this head for another base, the earlier ones for this base do not count
-// either: what that review found may be true here, too.
+// that cannot be believed. After a review of this head for another base, only reviews made in knowledge of it count:
+// what it found may be true here, too.
 func (s State) wordOf(login string) (w word, ok bool) {
+	var other *verdict.Record // the latest of this head for another base
 	for i, o := range s.Opinions {
 		if !verdict.SameLogin(o.By, login) {
 			continue
 		}
 		switch {
 		case s.elsewhere(o):
-			w, ok = word{}, false
-		case !s.concerns(o):
+			w, ok, other = word{}, false, o.Record
+		case !s.concerns(o), o.unaware(other):
 		case o.State == dismissed:
 			if !ok || w.takenBack || o.supersedes(s.Opinions[w.index]) {
 				w, ok = word{i, true}, true
@@ -209,6 +210,15 @@ func (s State) concerns(o Opinion) bool {
 // elsewhere reports whether a review by an agent is about this head and another base.
 func (s State) elsewhere(o Opinion) bool {
 	return o.SHA == s.Head && !o.void() && o.Record.BaseBranch != s.BaseBranch
+}
+
+// unaware reports whether a review was begun without knowledge of another record of its login, or of none: its round
+// is not a later one. A slower machine can still post it. An order to break the glass needs no knowledge of a review.
+func (o Opinion) unaware(other *verdict.Record) bool {
+	if other == nil || o.void() || o.Record.Lifted != nil && o.Record.Lifted.BrokeGlass {
+		return false
+	}
+	return o.Record.Round <= other.Round
 }
 
 // stands reports whether a review of this head is unchanged and agrees with its record.

@@ -84,9 +84,9 @@ func (w *world) violated(format string, args ...any) {
 }
 
 // checkReviews checks that a head is reviewed once for each base and each person's word that let it pass. One
-// more review is allowed for each order to review again, after a review for another base, and each time that due
-// reports that merging the head makes another change than at its last review, or that the base of that review was
-// rewritten.
+// more review is allowed for each order to review again, after a review for another base or one that was begun without
+// knowledge of such a review, and each time that due reports that merging the head makes another change than at its
+// last review, or that the base of that review was rewritten.
 func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
@@ -95,6 +95,7 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 		}
 	}
 	last, again := map[string]verdict.Record{}, map[string]int{}
+	bases := map[string]map[string]int{} // the last round for each base, by head
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
 		if r.User.Login != arena.Judge || r.State == "DISMISSED" || w.silenced[r.ID] {
@@ -118,6 +119,15 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 			return earlier.Head == record.Head && earlier.BaseBranch != record.BaseBranch
 		})
 		last[key] = record
+		if bases[record.Head] == nil {
+			bases[record.Head] = map[string]int{}
+		}
+		for base, round := range bases[record.Head] {
+			if base != record.BaseBranch && record.Round <= round {
+				delete(last, key)
+			}
+		}
+		bases[record.Head][record.BaseBranch] = record.Round
 	}
 }
 
