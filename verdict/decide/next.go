@@ -219,19 +219,24 @@ func (s State) stopped() string {
 	return c.By + " has stopped the agents here"
 }
 
-// rounds counts the heads that the logins selected by by have reviewed since the agents last started over. An
-// approval without a model, such as one that was carried over, is no round: the base may move often without
-// any work on the change.
+// rounds counts the heads that the logins selected by by have reviewed since the agents last started over. A head
+// counts again each time that it was reviewed for another base than before: somebody could switch between two bases
+// for ever. An approval without a model, such as one that was carried over, is no round: the base may move often
+// without any work on the change.
 func (s State) rounds(by func(login string) bool) int {
-	since := s.Since()
-	heads := map[string]bool{}
+	since, n := s.Since(), 0
+	bases := map[string]string{} // of the latest review, by head
 	for _, o := range s.Opinions {
 		worked := o.Record != nil && (o.Record.Engine != "" || o.Record.Verdict != verdict.Approve)
-		if by(o.By) && worked && (since.IsZero() || o.At.After(since)) {
-			heads[o.SHA] = true
+		if !by(o.By) || !worked || !since.IsZero() && !o.At.After(since) {
+			continue
 		}
+		if base, known := bases[o.SHA]; !known || base != o.Record.BaseBranch {
+			n++
+		}
+		bases[o.SHA] = o.Record.BaseBranch
 	}
-	return len(heads)
+	return n
 }
 
 // Since is when the agents last started over: when a person was called, or ordered them to continue. Earlier

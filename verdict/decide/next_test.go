@@ -131,6 +131,13 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		{"then once more", func(s *State) {
 			s.Opinions = []Opinion{inRound(1, "release", verdict.RequestChanges), inRound(2, "main", verdict.Approve)}
 		}, Wait, "is reviewed"},
+		{"pointed from one base to another and back, for ever", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "main", verdict.Approve), inRound(2, "release", verdict.Approve), inRound(3, "main", verdict.Approve)}
+			s.BaseBranch = "release"
+		}, Escalate, "3 rounds have not been enough"},
+		{"twice for each of two bases, as people ordered", func(s *State) {
+			s.Opinions = []Opinion{inRound(1, "main", verdict.Approve), inRound(2, "main", verdict.Approve), inRound(3, "release", verdict.Approve)}
+		}, Review, ""},
 		{"then let pass by a broken glass", func(s *State) {
 			s.CalledAt = noon
 			s.Orders = []verdict.Command{{ID: 1, Verb: verdict.BreakGlass, By: "mona", At: noon.Add(time.Minute)}}
