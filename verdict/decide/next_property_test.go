@@ -252,7 +252,7 @@ func broken(s State, a Action) []string {
 		must(s.Nits && !s.NitsTried && s.Attempts == 0 && len(a.Record.Edits) > 0,
 			"what nits propose is applied once, where the settings have it so")
 		before := func(_ int, o Opinion) bool { return o.SHA == s.Head && !o.At.After(s.Forced.At) }
-		must(s.Forced.SHA != s.Head || !containsAt(s.Opinions, before), "what somebody took off the branch is not applied again")
+		must(s.Forced.At.IsZero() || !containsAt(s.Opinions, before), "what somebody took off the branch is not applied again")
 		must(s.stance() == approves && s.Manual.Why == "" && !s.InQueue && s.Mergeable != MergeableDirty, "and to what is about to be merged")
 	}
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Apply || a.Kind == Tell && !conflict {

@@ -63,9 +63,9 @@ func (s State) mayApply() bool {
 }
 
 // putBack reports whether somebody put the branch back to a head that was reviewed before: what came after it, such as
-// applied suggestions, is not wanted.
+// applied suggestions, is not wanted. The last force push may have left an older commit, on which the head was pushed.
 func (s State) putBack() bool {
-	return s.Forced.SHA == s.Head && slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
+	return !s.Forced.At.IsZero() && slices.ContainsFunc(s.Opinions, func(o Opinion) bool {
 		return o.SHA == s.Head && !o.At.After(s.Forced.At)
 	})
 }

@@ -61,6 +61,9 @@ func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 		{"a person stopped it", func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }, Wait, "stopped"},
 		{"held by a label", func(s *State) { s.Held = true }, Wait, "label"},
 		{"put back to this head", func(s *State) { s.Forced = Replacement{At: noon.Add(time.Minute), SHA: head} }, Merge, ""},
+		{"put back to an older commit, then pushed again", func(s *State) {
+			s.Forced = Replacement{At: noon.Add(time.Minute), SHA: older}
+		}, Merge, ""},
 		{"force-pushed before the review", func(s *State) { s.Forced = Replacement{At: noon.Add(-time.Minute), SHA: head} }, Apply, ""},
 		{"not read whole", func(s *State) { s.Unread = "it has more than 1,000 comments" }, Escalate, "1,000 comments"},
 		{"the approval is for another base", func(s *State) { s.Opinions[0].Outdated = true }, Wait, "not reviewed yet"},
