@@ -28,6 +28,8 @@ type Named struct {
 	// Paths are a changed file or the name of a text of the pull request; several if it is open which of them is meant.
 	Paths []string
 	Rules []string
+	// Quote is what names it in the answer's text, if another session read that.
+	Quote string
 	// Listed counts what the answer lists there about something else.
 	Listed int
 }
@@ -202,7 +204,8 @@ func (g Grounds) cited(line string) (rows []string) {
 }
 
 // entries counts what an answer has in one of the files or texts, under one of the rules if there are any: findings,
-// kept, merged or dropped, candidates, findings of earlier rounds, and evidence.
+// kept, merged or dropped, candidates, findings of earlier rounds, and evidence. A dropped finding is no entry for what
+// another session read: it is in no list that this session sees.
 func (j *Judgement) entries(g Grounds, n Named) (count int) {
 	tally := func(rule, at string) {
 		if slices.Contains(n.Paths, at) && (len(n.Rules) == 0 || slices.Contains(n.Rules, rule)) {
@@ -216,6 +219,9 @@ func (j *Judgement) entries(g Grounds, n Named) (count int) {
 		tally(m.Finding.Rule, cmp.Or(m.Finding.Path, m.Finding.Text))
 	}
 	for _, d := range j.Dropped {
+		if n.Quote != "" {
+			break
+		}
 		tally(d.Finding.Rule, cmp.Or(d.Finding.Path, d.Finding.Text))
 	}
 	for _, c := range j.Answer.Candidates {

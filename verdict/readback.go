@@ -22,7 +22,7 @@ const ReadMarker = "<!-- READ:DONE -->"
 const (
 	// leastRead is how long a line of text must at least be, in bytes, to name a defect.
 	leastRead = 48
-	// leastQuoted is how many letters and digits of the text a passage must quote.
+	// leastQuoted is how many bytes of letters and digits a passage must quote of the text.
 	leastQuoted = 12
 )
 
@@ -36,9 +36,9 @@ func (j Judgement) Telling() bool {
 	return false
 }
 
-// JudgeReading reads the whole answer of a session that was asked what the text of a judgement names. It returns the
-// passages that the text really has. The error, a sentence fragment, says why an answer does not count.
-func JudgeReading(answer, nonce string, j Judgement) ([]Passage, error) {
+// JudgeReading reads the whole answer of a session that was asked what some texts name. It returns the passages that one
+// of the texts really has. The error, a sentence fragment, says why an answer does not count.
+func JudgeReading(answer, nonce string, texts ...string) ([]Passage, error) {
 	body, marked := ending(strings.ReplaceAll(answer, "\r\n", "\n"), nonce, ReadMarker)
 	if marked == "" {
 		return nil, fmt.Errorf("its answer does not end in this run's nonce and the marker")
@@ -49,53 +49,63 @@ func JudgeReading(answer, nonce string, j Judgement) ([]Passage, error) {
 	if _, err := readBlock(body, &read); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(read.Named, func(p Passage) bool { return !j.says(p.Quote) }), nil
+	return slices.DeleteFunc(read.Named, func(p Passage) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return says(text, p.Quote) })
+	}), nil
 }
 
-// says reports whether the text has a passage, but for a word in five that the reader copied wrongly: a defect is not
-// overlooked for a slip, and what the text never said holds nothing up.
-func (j Judgement) says(quote string) bool {
-	words := spoken(quote)
-	if weight(quote) < leastQuoted {
-		return false
+// says reports whether a text has what a quote of it holds, which may leave out words at an ellipsis, and copy one word
+// in five of a line wrongly: a defect is not overlooked for a slip, and what the text never said holds nothing up.
+func says(text, quote string) bool {
+	parts := strings.Split(strings.ReplaceAll(quote, "...", "…"), "…")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return len(spoken(part)) < leastQuoted })
+	all := spoken(text)
+	if len(parts) == 0 || !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(all, spoken(part)) }) {
+		return len(parts) > 0
 	}
-	if strings.Contains(strings.Join(spoken(j.Text), " "), strings.Join(words, " ")) {
-		return true
-	}
-	for line := range strings.Lines(j.Text) {
-		in, had := spoken(line), 0
-		for _, w := range words {
-			if slices.Contains(in, w) {
+	copied := words(quote)
+	for line := range strings.Lines(text) {
+		said, had := words(line), 0
+		for _, w := range copied {
+			if slices.Contains(said, w) {
 				had++
 			}
 		}
-		if 5*had >= 4*len(words) {
+		if 5*had >= 4*len(copied) {
 			return true
 		}
 	}
 	return false
 }
 
-// spoken are the words of a text, without what Markdown adds to them.
-func spoken(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// words are the words of a text in lower case, without what Markdown adds to them.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// spoken are the letters and digits of a text in lower case.
+func spoken(text string) string { return strings.Join(words(text), "") }
+
+// Quotes are what names possible defects in the text of an earlier answer to the same question. This answer has to list
+// them.
+func (g Grounds) Quotes() (all []string) {
+	for _, n := range g.Named {
+		if n.Quote != "" {
+			all = append(all, n.Quote)
+		}
+	}
+	return all
 }
 
 // Doubt takes an approval back for passages of its text that name possible defects. The next answer to the same
-// question has to list each of them: of several in one file, as many entries more.
+// question has to list each of them.
 func (j *Judgement) Doubt(passages []Passage, g Grounds) {
-	named := len(j.Named)
 	for _, p := range passages {
-		n := Named{Paths: g.Changed}
+		n := Named{Paths: g.Changed, Quote: p.Quote}
 		if path := g.sources().path(p.Path); slices.Contains(g.Changed, path) {
 			n.Paths = []string{path}
 		}
 		n.Listed = j.entries(g, n)
-		for _, o := range j.Named[named:] {
-			if slices.ContainsFunc(o.Paths, func(path string) bool { return slices.Contains(n.Paths, path) }) {
-				n.Listed++
-			}
-		}
 		j.Named = append(j.Named, n)
 		j.Verdict = RequestChanges
 		j.doubt(fmt.Sprintf("The session's text says %q. That is a possible defect, and it is neither among its findings nor among its "+

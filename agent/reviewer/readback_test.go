@@ -17,7 +17,7 @@ import (
 
 const (
 	excused = "The early return leaves the handle open when the limit is hit, which the operators hardly ever see."
-	spins   = "The loop spins for ever if the peer sends an empty frame, though few peers do."
+	second  = "The limit also admits one entry more than the documents say, but nobody counts them."
 	about   = "I followed the handle from where it is opened to where the change hands it over."
 )
 
@@ -62,17 +62,23 @@ func readBack(t *testing.T, settings string, read func(loopback.Asked) (string, 
 	return out, asked, texts
 }
 
-// names answers with the passages whose quotes the text has.
+// names answers with the passages whose quotes the text has, and those of the first answer whose claim is in no list.
 func names(quotes ...string) func(loopback.Asked) (string, error) {
 	return func(r loopback.Asked) (string, error) {
 		var all []verdict.Passage
+		text, lists, _ := strings.Cut(r.Prompt, "\n# What its lists have\n")
+		text, first, _ := strings.Cut(text, "\n# What the text of its first answer said\n")
 		for _, q := range quotes {
-			if strings.Contains(r.Prompt, q) {
-				all = append(all, verdict.Passage{Quote: q, Path: "code.go", Claim: "The handle leaks."})
+			claim := "The handle leaks."
+			if q == second {
+				claim = "The limit is off by one."
+			}
+			if strings.Contains(text, q) || strings.Contains(first, q) && !strings.Contains(lists, claim) {
+				all = append(all, verdict.Passage{Quote: q, Path: "code.go", Claim: claim})
 			}
 		}
-		text, _ := reading.Names(r.Prompt, all...)
-		return text, nil
+		answer, _ := reading.Names(r.Prompt, all...)
+		return answer, nil
 	}
 }
 
@@ -87,20 +93,29 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 	refuted := verdict.Candidate{Rule: "architecture/A5", Path: "code.go", Line: 3, Claim: "The handle leaks.",
 		Reason: "It is closed.", Quote: "func load() {"}
 	listed := []verdict.Candidate{refuted}
+	untrue, other := nit, refuted
+	untrue.Quote, other.Claim = "nothing like this", "The name is wrong."
 	settled, reported := turn{text: about, candidates: listed}, turn{text: about, findings: []verdict.Finding{leak}}
 	for name, test := range map[string]struct {
 		turns []turn
 		want  verdict.Verdict
 		reads int
 	}{
-		"nothing is talked away":           {[]turn{{text: about}}, verdict.Approve, 1},
-		"of two in a file, one is listed":  {[]turn{{text: excused + "\n" + spins}, settled}, verdict.RequestChanges, 1},
-		"it becomes a finding":             {[]turn{{text: excused}, reported}, verdict.RequestChanges, 1},
-		"it becomes a nit":                 {[]turn{{text: excused}, {text: about, findings: []verdict.Finding{nit}}}, verdict.Approve, 2},
-		"it is refuted by code":            {[]turn{{text: excused}, settled}, verdict.Approve, 2},
-		"the second answer is silent":      {[]turn{{text: excused}, {text: about}}, verdict.RequestChanges, 1},
-		"it is talked away again":          {[]turn{{text: excused}, {text: excused, candidates: listed}}, verdict.RequestChanges, 2},
-		"its file has another candidate":   {[]turn{{text: excused, candidates: listed}, settled}, verdict.RequestChanges, 1},
+		"nothing is talked away":         {[]turn{{text: about}}, verdict.Approve, 1},
+		"it becomes a finding":           {[]turn{{text: excused}, reported}, verdict.RequestChanges, 1},
+		"it becomes a nit":               {[]turn{{text: excused}, {text: about, findings: []verdict.Finding{nit}}}, verdict.Approve, 2},
+		"it is refuted by code":          {[]turn{{text: excused}, settled}, verdict.Approve, 2},
+		"the second answer is silent":    {[]turn{{text: excused}, {text: about}}, verdict.RequestChanges, 1},
+		"it is talked away again":        {[]turn{{text: excused}, {text: excused, candidates: listed}}, verdict.RequestChanges, 2},
+		"its file has another candidate": {[]turn{{text: excused, candidates: listed}, settled}, verdict.RequestChanges, 1},
+		"another defect is listed instead": {[]turn{{text: excused}, {text: about, candidates: []verdict.Candidate{other}}},
+			verdict.RequestChanges, 2},
+		"of two, one is listed": {[]turn{{text: excused + "\n" + second}, settled}, verdict.RequestChanges, 2},
+		"of two, one is listed twice": {[]turn{{text: excused + "\n" + second}, {text: about, candidates: []verdict.Candidate{refuted, refuted}}},
+			verdict.RequestChanges, 2},
+		"nothing is said about it any more": {[]turn{{text: excused}, {text: "Read.", candidates: listed}}, verdict.Approve, 2},
+		"it was a nit that did not hold": {[]turn{{text: excused, findings: []verdict.Finding{untrue}}, {text: about,
+			findings: []verdict.Finding{nit}}}, verdict.Approve, 2},
 		"more is said than can be read":    {[]turn{{text: strings.Repeat(about, 1000)}, settled}, verdict.Approve, 1},
 		"only what was looked at is said":  {[]turn{{text: "Looked at one changed file."}}, verdict.Approve, 0},
 		"the review requests changes":      {[]turn{{text: excused, findings: []verdict.Finding{leak}}}, verdict.RequestChanges, 0},
@@ -108,7 +123,7 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, asked, reads := readBack(t, "", names(excused, spins), append(test.turns, turn{}, turn{})...)
+			out, asked, reads := readBack(t, "", names(excused, second), append(test.turns, turn{}, turn{})...)
 			if out.Judgement.Verdict != test.want || len(reads) != test.reads {
 				t.Fatalf("%s after %d readings, want %s after %d; doubts %q", out.Judgement.Verdict, len(reads), test.want, test.reads,
 					out.Judgement.Doubts)
@@ -131,11 +146,33 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 	}
 }
 
+// What the reader copied as it was shown, or not letter by letter, is still what the text says.
+func TestAQuoteOfAnApprovalIsFound(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ said, quote string }{
+		"in other capitals":       {excused, strings.ToLower(excused)},
+		"with words left out":     {excused, "The early return leaves the handle open ... the operators hardly ever see"},
+		"hidden characters shown": {strings.Replace(excused, "handle", "han\u200bdle", 1), "the han⟦U+200B⟧dle open when the limit is hit"},
+		"in few characters":       {"提前返回时句柄没有被关闭，不过这种情况在生产环境中很少发生。", "句柄没有被关闭"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := func(r loopback.Asked) (string, error) {
+				text, _ := reading.Names(r.Prompt, verdict.Passage{Quote: test.quote, Path: "code.go", Claim: "The handle leaks."})
+				return text, nil
+			}
+			if out, asked, _ := readBack(t, "", read, turn{text: test.said}, turn{text: about}); out.Judgement.Verdict == verdict.Approve {
+				t.Errorf("approved after %d turns", len(asked))
+			}
+		})
+	}
+}
+
 // A reader's slip in copying a sentence does not hide the defect that it names.
 func TestAPassageIsFoundDespiteASlip(t *testing.T) {
 	t.Parallel()
 	read := func(r loopback.Asked) (string, error) {
-		text, _ := reading.Names(r.Prompt, verdict.Passage{Quote: "The early return leaves the handle open … which operators hardly ever see."})
+		text, _ := reading.Names(r.Prompt, verdict.Passage{Quote: strings.Replace(excused, "the operators hardly ever", "operators hardly", 1)})
 		return text, nil
 	}
 	if out, asked, _ := readBack(t, "", read, turn{text: excused}, turn{}); out.Judgement.Verdict == verdict.Approve || len(asked) != 2 {
