@@ -50,7 +50,7 @@ func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 		if err != nil || r.SHA != pr.Head.SHA || r.State == forge.Dismissed || !a.counts(pr, r.Author.Login) {
 			continue
 		}
-		if r.State == forge.Approved {
+		if r.State == forge.Approved && record.BaseBranch == pr.Base.Name {
 			approved, against = r.SubmittedAt, record.Base
 		}
 		if err := f.Compare(ctx, read, pr, record.Base); err != nil {

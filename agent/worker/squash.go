@@ -62,7 +62,8 @@ func (a *Agent) request(ctx context.Context, pr forge.PullRequest) (worktree.Req
 	return a.Remote.Request(ctx, pr, string(a.Role))
 }
 
-// approvals are the records that a head is merged on: the latest approval of each reviewer.
+// approvals are the records that a head is merged on: the latest approval of each reviewer. If one of them is for the
+// base, those for other bases are no part of the merge.
 func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
 	latest := map[string]verdict.Record{}
 	for _, r := range pr.Reviews {
@@ -71,7 +72,12 @@ func (a *Agent) approvals(pr forge.PullRequest, head string) []verdict.Record {
 			latest[strings.ToLower(r.Author.Login)] = *o.Record
 		}
 	}
-	return slices.Collect(maps.Values(latest))
+	all := slices.Collect(maps.Values(latest))
+	elsewhere := func(r verdict.Record) bool { return r.BaseBranch != pr.Base.Name }
+	if here := slices.DeleteFunc(slices.Clone(all), elsewhere); len(here) > 0 {
+		return here
+	}
+	return all
 }
 
 // checking is the act of comparing a merge with what was approved.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
@@ -123,5 +124,35 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 				t.Errorf("people are called again: %v", again.Comments)
 			}
 		})
+	}
+}
+
+// A reviewer's approval for another base says nothing about a merge that another reviewer approved.
+func TestApprovalsForAnotherBaseAreNoPartOfAMerge(t *testing.T) {
+	t.Parallel()
+	approval := func(by, base string) forge.SubmittedReview {
+		seal, err := verdict.Record{Verdict: verdict.Approve, Head: "aaa", BaseBranch: base, Round: 1}.Seal(verdict.Signer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return forge.SubmittedReview{Author: forge.User{Login: by}, SHA: "aaa", State: forge.Approved, Body: seal}
+	}
+	g := loopback.New(t, longFile(nil))
+	a := agentOf(g, decide.Author, loopback.Author)
+	cfg := a.Config()
+	cfg.Reviewers = []string{"judge", "other"}
+	a.Config = func() config.Config { return cfg }
+	pr := forge.PullRequest{Viewer: loopback.Author, Base: forge.Branch{Name: "main"}}
+	for name, test := range map[string]struct {
+		reviews []forge.SubmittedReview
+		want    string
+	}{
+		"beside one for this base": {[]forge.SubmittedReview{approval("other", "release"), approval("judge", "main")}, "main"},
+		"alone":                    {[]forge.SubmittedReview{approval("other", "release")}, "release"},
+	} {
+		pr.Reviews = test.reviews
+		if all := a.approvals(pr, "aaa"); len(all) != 1 || all[0].BaseBranch != test.want {
+			t.Errorf("%s: it is merged on %+v, want the one for %s", name, all, test.want)
+		}
 	}
 }
