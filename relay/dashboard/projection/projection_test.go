@@ -339,6 +339,16 @@ func TestTurns(t *testing.T) {
 	held.Ledger, held.Holds = nil, []verdict.Hold{{Kind: verdict.QualityBar, Path: "ci.yml"}}
 	hold := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(held, verdict.Signer{}))
 	approval := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{}))
+	forMain := record(verdict.Approve, "aaa")
+	forMain.BaseBranch = "main"
+	approvedForMain := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(forMain, verdict.Signer{}))
+	based := func(minutes int, base string) event.Event {
+		now := pull(minutes, 1, "aaa", object{"base": object{"ref": base}})
+		return happened(minutes, "pull_request", "edited", 1, object{"pull_request": now})
+	}
+	approvedStatus := happened(12, "status", "", 0, object{"sha": "aaa", "context": "touchstone/review", "state": "success",
+		"description": "approved, round 1", "updated_at": began.Add(12 * time.Minute)})
+	approvedStatus.Sender = "judge"
 	sign := func(by, context, text string) event.Event {
 		e := happened(15, "status", "", 0, object{"sha": "aaa", "context": context, "state": "pending", "description": text,
 			"updated_at": began.Add(15 * time.Minute)})
@@ -372,6 +382,10 @@ func TestTurns(t *testing.T) {
 		"pushed since": {[]event.Event{changes,
 			happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge",
 			"bbb came after round 1 and is not reviewed yet", []string{"Bbb came after round 1 and is not reviewed yet."}},
+		"pointed at another base": {[]event.Event{approvedForMain, approvedStatus, based(20, "release")}, verdict.TurnReviewer, "judge",
+			"aaa is not reviewed yet for release", []string{"Aaa is not reviewed yet for release."}},
+		"and back": {[]event.Event{approvedForMain, approvedStatus, based(20, "release"), based(21, "main")}, verdict.TurnAuthor, "alice",
+			"approved, round 1", nil},
 		"the agent's own word": {[]event.Event{sign("judge", "touchstone/review", "reviewing, round 1")}, verdict.TurnReviewer, "judge",
 			"reviewing, round 1", []string{"Aaa is not reviewed yet."}},
 		"somebody else's word": {[]event.Event{sign("mallory", "touchstone/review", "approved, merge it")}, verdict.TurnReviewer,

@@ -141,7 +141,7 @@ type view struct {
 	reviewers []string
 	commits   map[string]*Commit // by SHA, of its heads
 	last      *Review            // the review with the newest believed record
-	onHead    *Review            // the same, for the head
+	onHead    *Review            // the same, for the head and its base; nil after one by its login for another base
 	others    int                // reviews whose record is not believed
 	word      string             // the reason for which an agent waits, in the agent's words
 	heeded    bool               // the turn comes from word, and differs from what the log says
@@ -158,12 +158,21 @@ func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
 			v.others++
 		default:
 			v.last = r
-			if r.SHA == p.Head {
+			switch {
+			case r.SHA != p.Head:
+			case !v.elsewhere(r):
 				v.onHead = r
+			case v.onHead != nil && verdict.SameLogin(v.onHead.By, r.By):
+				v.onHead = nil
 			}
 		}
 	}
 	return v
+}
+
+// elsewhere reports whether a review was made for another base than the present one, as far as that is known.
+func (v *view) elsewhere(r *Review) bool {
+	return r.Record.BaseBranch != "" && v.Base != "" && r.Record.BaseBranch != v.Base
 }
 
 func (v *view) head() *Commit { return v.commit(v.Head) }
@@ -274,6 +283,14 @@ func (v *view) quote(s *Summary) {
 	}
 	signs := v.head().Signs
 	review, fix := signs[verdict.ReviewStatus], signs[verdict.FixStatus]
+	if v.onHead == nil && v.last != nil && v.elsewhere(v.last) { // a verdict in a status is for another base
+		if review.State != "pending" {
+			review = Check{}
+		}
+		if fix.State == "success" {
+			fix = Check{}
+		}
+	}
 	heard := verdict.ListsLogin(v.reviewers, review.By) && v.heed(s, review, verdict.TurnReviewer, v.reviewers)
 	left := s.Turn == verdict.TurnAuthor || s.Turn == verdict.TurnCI
 	outdated := review.State == "pending" && fix.At.Before(review.At)
@@ -336,6 +353,8 @@ func (v *view) unreviewed() string {
 	switch {
 	case len(v.reviewers) == 0:
 		return "the relay is told no reviewers, so it believes no review"
+	case v.last != nil && v.last.SHA == v.Head:
+		return fmt.Sprintf("%s is not reviewed yet for %s", verdict.Short(v.Head), v.Base)
 	case v.last != nil:
 		return fmt.Sprintf("%s came after round %d and is not reviewed yet", verdict.Short(v.Head), v.last.Record.Round)
 	case v.others > 0:
