@@ -39,6 +39,14 @@ func TestApprovalIsNotCarriedOverWhatSpeaksAgainstIt(t *testing.T) {
 			},
 			rule: "doc/D9",
 		},
+		"another machine's objection of the same round": {
+			meanwhile: func(g *loopback.GitHub, ref forge.Ref, _ forge.SubmittedReview) {
+				unsafe := finding(3)
+				unsafe.Path, unsafe.Quote = "app/read.go", "func Read() {}"
+				g.Reviewed(ref, verdict.RequestChanges, unsafe)
+			},
+			rule: "security/S3",
+		},
 		"a person who dismissed it": {
 			meanwhile: func(g *loopback.GitHub, ref forge.Ref, approved forge.SubmittedReview) {
 				g.Call(loopback.Person, http.MethodPut, fmt.Sprintf("pulls/%d/reviews/%d/dismissals", ref.Number, approved.ID),

@@ -300,10 +300,12 @@ func (r *Reviewer) tripped(ctx context.Context, pr forge.PullRequest) (map[strin
 
 // latest returns this login's latest review and its record; zero before the first review. An edited review
 // only counts if its signature proves that the record was not changed. If two machines posted a review in the
-// same round, it is the one that was not withdrawn.
+// same round, it is the one that was not withdrawn, or the one that requests changes if neither was.
 func (r *Reviewer) latest(pr forge.PullRequest) (record verdict.Record, review forge.SubmittedReview) {
 	for _, rev := range pr.Reviews {
-		if rec, ok := r.own(pr, rev); ok && (rec.Round > record.Round || rec.Round == record.Round && review.State == forge.Dismissed) {
+		rec, ok := r.own(pr, rev)
+		heavier := rev.State == forge.ChangesRequested && review.State == forge.Approved
+		if ok && (rec.Round > record.Round || rec.Round == record.Round && (review.State == forge.Dismissed || heavier)) {
 			record, review = rec, rev
 		}
 	}
