@@ -85,7 +85,7 @@ func (x *examination) compareMarks(pairs []pair) {
 				(!sure(g.cond) || g.effect == skips && !matchesAny(platform, g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
-			(g.after.side.lang.rust || g.after.claimsBefore(g.line) >= len(g.before.claims)):
+			(g.after.side.lang.rust || g.spares()):
 			g.tier = change.Evidence // the test now asserts a panic, or what may fail are further assertions
 		}
 		told[g.cond] = true
@@ -191,15 +191,43 @@ func (u *unit) endless() bool {
 // forever are words of calls and values that wait for ever.
 var forever = strings.Fields("INFINITE Infinity awaitTermination awaitCancellation")
 
-// claimsBefore is the number of a test's assertions that begin before a line.
-func (u *unit) claimsBefore(line int) (n int) {
-	for _, c := range u.claims {
-		if u.side.claimLine(c) < line {
-			n++
+// spares reports whether a failure is expected of further assertions only: as many as before stand before the call that
+// expects it or behind its block, and none of the earlier ones is covered. One that ran on a condition may be covered where
+// it did not run.
+func (g gained) spares() bool {
+	s, from, to := g.after.side, 0, g.after.to
+	g.after.own(func(i int) {
+		if from > 0 || s.line(i) != g.line || !failing[s.of(i)] {
+			return
+		}
+		from = i
+		if end := s.statementEnd(i); strings.Contains(s.all(guard{from: i, to: end}), "{") {
+			to = end
+		}
+	})
+	masked, covered, spared := s.all(guard{from: from, to: to}), map[uint64]bool{}, map[uint64]bool{}
+	left := 0
+	for _, c := range g.after.claims {
+		if from <= int(c.from) && int(c.from) < to {
+			covered[c.digest] = true
+		} else {
+			spared[c.digest], left = true, left+1
 		}
 	}
-	return n
+	for _, c := range g.before.claims {
+		around := g.before.side.conditionsAt(int(c.from), g.before.body)
+		switch {
+		case len(around) > 0 && strings.Contains(masked, "when : { "+negation.Replace(around[0].text)+" }"):
+			left++
+		case covered[c.digest] && !spared[c.digest]:
+			return false
+		}
+	}
+	return left >= len(g.before.claims)
 }
+
+// negation makes of an "if" that compares two values the condition on which it does not hold.
+var negation = strings.NewReplacer("if ", "", "==", "!=", "!=", "==")
 
 // leavesOut matches names of functions that leave out tests, or parts of what tests compare.
 var leavesOut = regexp.MustCompile(`(?i)skip|ignor|exclud|^filter`)
