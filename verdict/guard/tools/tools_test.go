@@ -170,6 +170,10 @@ func TestFixturesConfigureNothing(t *testing.T) {
 func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after, want string }{
 		"an owner gone":            {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "hold policy/owners:1"},
+		"a team with its company":  {"CODEOWNERS", "* @a @core\n", "* @a @acme/core\n", "evidence policy/owners:1"},
+		"a team with another one":  {"CODEOWNERS", "* @core\n", "* @acme/core @b\n", "hold policy/owners:1"},
+		"a team of another name":   {"CODEOWNERS", "* @core\n", "* @acme/score\n", "hold policy/owners:1"},
+		"a team of another firm":   {"CODEOWNERS", "* @x/core\n", "* @acme/core\n", "hold policy/owners:1"},
 		"owners written otherwise": {"CODEOWNERS", "* @a\n", "# all\n\n*\t@a\n", ""},
 		"an approver added":        {"pkg/OWNERS", "approvers:\n- a\n", "approvers: [a, b]\n", "evidence policy/owners:1"},
 		"approvers in flow style":  {"pkg/OWNERS", "approvers:\n- a\n", "\"approvers\": [a]\n", ""},
