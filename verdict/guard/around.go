@@ -106,7 +106,8 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
 		a.take(ctx, dir, ci.Examines, maxAround)
 	}
-	a.take(ctx, ".", change.IsManifest, maxAround) // they say which versions are supported
+	// The manifests say which versions are supported, and golangci-lint may have a linter that a pipeline ran by itself.
+	a.take(ctx, ".", func(name string) bool { return change.IsManifest(name) || ci.Lints(name) }, maxAround)
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
 			a.take(ctx, dir, ci.Examines, maxAround)

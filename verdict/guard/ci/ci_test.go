@@ -384,3 +384,40 @@ func TestACheckThatARunnerTakesOver(t *testing.T) {
 		}
 	}
 }
+
+// A linter that no pipeline runs by itself any longer may be one of golangci-lint's.
+func TestALinterThatGolangciLintHas(t *testing.T) {
+	steps := func(runs ...string) string {
+		return "on: pull_request\njobs:\n  t:\n    steps:\n      - run: " + strings.Join(runs, "\n      - run: ") + "\n"
+	}
+	const replaced, gone = "evidence ci/check-replaced:5", "hold ci/check-gone:5"
+	for name, tt := range map[string]struct{ check, lint, config, want string }{
+		"by default":            {"staticcheck ./...", "golangci-lint run", "", replaced},
+		"by another name":       {"go vet ./...", "golangci-lint run --timeout 5m", "", replaced},
+		"not by default":        {"gofumpt -l .", "golangci-lint run", "linters: {enable: [misspell]}\n", gone},
+		"a formatter":           {"gofumpt -l .", "golangci-lint run", "version: \"2\"\nformatters: {enable: [gofumpt]}\n", replaced},
+		"a linter":              {"gofumpt -l .", "golangci-lint run", "linters: {enable: [gofumpt]}\n", replaced},
+		"off":                   {"staticcheck ./...", "golangci-lint run", "linters: {disable: [staticcheck]}\n", gone},
+		"none by default":       {"staticcheck ./...", "golangci-lint run", "linters: {default: none}\n", gone},
+		"all off":               {"staticcheck ./...", "golangci-lint run", "linters: {disable-all: true}\n", gone},
+		"all off but for it":    {"staticcheck ./...", "golangci-lint run", "linters: {disable-all: true, enable: [staticcheck]}\n", replaced},
+		"off by an option":      {"staticcheck ./...", "golangci-lint run -D staticcheck", "", gone},
+		"with another file":     {"staticcheck ./...", "golangci-lint run --config=ci/lint.yml", "", gone},
+		"cannot fail":           {"staticcheck ./...", "golangci-lint run || true", "", gone},
+		"cannot be read":        {"staticcheck ./...", "golangci-lint run", "linters: [\n", gone},
+		"a test":                {"go test ./...", "golangci-lint run", "", gone},
+		"a scanner it has not":  {"govulncheck ./...", "golangci-lint run", "", gone},
+		"no longer run by both": {"staticcheck ./...", "echo", "", gone},
+	} {
+		var got []string
+		for _, f := range ci.Compare([]change.File{
+			{Path: workflow, OldPath: workflow, Before: []byte(steps(tt.check, tt.lint)), After: []byte(steps(tt.lint))},
+			{Path: ".golangci.yml", OldPath: ".golangci.yml", Before: []byte(tt.config), After: []byte(tt.config)},
+		}) {
+			got = append(got, fmt.Sprintf("%s %s:%d", f.Tier, f.Rule, f.Line))
+		}
+		if !slices.Equal(got, []string{tt.want}) {
+			t.Errorf("%s: %q instead of %q", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package ci
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
+)
+
+// standard are the linters that golangci-lint runs by default: https://golangci-lint.run/docs/linters/.
+var standard = strings.Fields("errcheck govet ineffassign staticcheck unused")
+
+var (
+	linters = regexp.MustCompile(`^\.golangci\.(?:ya?ml|toml|json)$`)
+	// fewerLinters matches options with which golangci-lint may run other linters, or on less.
+	fewerLinters = regexp.MustCompile(`(?:^|[\s=])-(?:-(?:disable|default|enable-only|config|no-config|fast|new)|[Dcn]\b)`)
+)
+
+// Lints reports whether a file of this name says which linters golangci-lint runs in the whole repository.
+func Lints(name string) bool { return linters.MatchString(name) }
+
+// linted is the command of golangci-lint that still runs as often as a removed check, and has it among its linters and
+// formatters.
+func (c *comparison) linted(was Run) (command string, is bool) {
+	i := slices.IndexFunc(c.after.runs, func(r Run) bool {
+		return r.Check == "golangci-lint run" && r.Strength >= was.Strength && !fewerLinters.MatchString(r.command())
+	})
+	if i < 0 {
+		return "", false
+	}
+	var config *doc.Node
+	if n := slices.IndexFunc(c.files, func(f change.File) bool { return Lints(f.Path) }); n >= 0 {
+		var err error
+		if config, err = doc.Parse(c.files[n].Path, c.files[n].After); err != nil || c.files[n].Unread {
+			return "", false
+		}
+	}
+	has := func(keys ...string) bool {
+		return slices.Contains(config.Get(keys...).Strings(), strings.ReplaceAll(was.Check, " ", ""))
+	}
+	byDefault := slices.Contains(standard, strings.ReplaceAll(was.Check, " ", "")) && config.Text("linters", "default") != "none" &&
+		config.Text("linters", "disable-all") != "true"
+	return c.after.runs[i].command(), (byDefault || has("linters", "enable") || has("formatters", "enable")) && !has("linters", "disable")
+}
