@@ -60,7 +60,11 @@ func (c *comparison) lists(p *pair) {
 			case v.setting.Way == Uncounted:
 				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
 			case v.setting.Way == Skipped:
-				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
+				tier := v.tier()
+				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), wide) {
+					tier = change.Evidence // more runs now than before
+				}
+				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case w == Omitted && isTestFile(v.text) && !c.runs(p, v):
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
 			case (w == Excluded || w == Omitted) && !sharpened:
@@ -74,6 +78,9 @@ func (c *comparison) lists(p *pair) {
 			v.text, len(excluded)))
 	}
 }
+
+// wide reports whether an element of a list is a pattern, which means many things.
+func wide(v value) bool { return strings.Contains(v.text, "*") }
 
 // isTestFile reports whether an element of a list is the path of one file of tests, and no pattern.
 func isTestFile(text string) bool { return testFile.MatchString(text) }

@@ -304,7 +304,7 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		whole := v.setting.Way == Uncounted || v.setting.Way == Skipped || v.setting.Keys == "[]" // the elements may contain spaces
+		whole := v.setting.Way == Uncounted || v.setting.Keys == "[]" || v.setting.Way == Skipped && v.setting.Only != nil // may contain spaces
 		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line, false)
