@@ -262,6 +262,9 @@ type condition struct {
 var conditional = set("if elif elseif else unless except rescue catch case guard " +
 	"platform_is platform_is_not ruby_version_is ruby_bug conflicts_with not_supported_on") // guards of mspec
 
+// joining are the words and signs that can begin a further line of a condition, or end one.
+var joining = set("where && || ,")
+
 // conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
 // it.
 func (s *side) conditionsAt(i, from int) (out []condition) {
@@ -283,7 +286,8 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 				if conditional[t] && (open != i || from > 0) {
 					out = append(out, condition{s.plain(n, open), n})
 				}
-				if conditional[t] || t == ";" || t == "{" || t == "}" || s.tokens[n].first && open != i && s.line(n) < s.line(open) {
+				above := s.tokens[n].first && open != i && s.line(n) < s.line(open)
+				if conditional[t] || t == ";" || t == "{" || t == "}" || above && !joining[t] && !joining[s.of(n-1)] {
 					break
 				}
 			}
