@@ -217,7 +217,8 @@ func (g gained) spares() bool {
 	for _, c := range g.before.claims {
 		around := g.before.side.conditionsAt(int(c.from), g.before.body)
 		switch {
-		case len(around) > 0 && strings.Contains(masked, "when : { "+negation.Replace(around[0].text)+" }"):
+		case len(around) > 0 && equal.MatchString(around[0].text) &&
+			strings.Contains(masked, "when : { "+negation.Replace(around[0].text)+" }"):
 			left++
 		case covered[c.digest] && !spared[c.digest]:
 			return false
@@ -226,8 +227,11 @@ func (g gained) spares() bool {
 	return left >= len(g.before.claims)
 }
 
-// negation makes of an "if" that compares two values the condition on which it does not hold.
-var negation = strings.NewReplacer("if ", "", "==", "!=", "!=", "==")
+// equal matches an "if" that compares two values. Negation makes of it the condition on which it does not hold.
+var (
+	equal    = regexp.MustCompile(`^if [^|]+ [!=]= [^|]+$`)
+	negation = strings.NewReplacer("if ", "", "==", "!=", "!=", "==")
+)
 
 // leavesOut matches names of functions that leave out tests, or parts of what tests compare.
 var leavesOut = regexp.MustCompile(`(?i)skip|ignor|exclud|^filter`)
