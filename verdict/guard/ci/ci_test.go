@@ -399,6 +399,7 @@ func TestALinterThatGolangciLintHas(t *testing.T) {
 		"a linter":              {"gofumpt -l .", "golangci-lint run", "linters: {enable: [gofumpt]}\n", replaced},
 		"off":                   {"staticcheck ./...", "golangci-lint run", "linters: {disable: [staticcheck]}\n", gone},
 		"none by default":       {"staticcheck ./...", "golangci-lint run", "linters: {default: none}\n", gone},
+		"only fast ones":        {"staticcheck ./...", "golangci-lint run", "linters: {default: fast}\n", gone},
 		"all off":               {"staticcheck ./...", "golangci-lint run", "linters: {disable-all: true}\n", gone},
 		"all off but for it":    {"staticcheck ./...", "golangci-lint run", "linters: {disable-all: true, enable: [staticcheck]}\n", replaced},
 		"off by an option":      {"staticcheck ./...", "golangci-lint run -D staticcheck", "", gone},

@@ -37,10 +37,9 @@ func (c *comparison) linted(was Run) (command string, is bool) {
 			return "", false
 		}
 	}
-	has := func(keys ...string) bool {
-		return slices.Contains(config.Get(keys...).Strings(), strings.ReplaceAll(was.Check, " ", ""))
-	}
-	byDefault := slices.Contains(standard, strings.ReplaceAll(was.Check, " ", "")) && config.Text("linters", "default") != "none" &&
-		config.Text("linters", "disable-all") != "true"
+	linter := strings.ReplaceAll(was.Check, " ", "")
+	has := func(keys ...string) bool { return slices.Contains(config.Get(keys...).Strings(), linter) }
+	byDefault := slices.Contains(standard, linter) && config.Text("linters", "disable-all") != "true" &&
+		slices.Contains([]string{"", "standard", "all"}, config.Text("linters", "default"))
 	return c.after.runs[i].command(), (byDefault || has("linters", "enable") || has("formatters", "enable")) && !has("linters", "disable")
 }
