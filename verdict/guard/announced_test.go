@@ -79,3 +79,19 @@ func TestAnAnnouncedHoldIsOneHold(t *testing.T) {
 		t.Errorf("held for %q", rules)
 	}
 }
+
+// Of several places that show what a change announces, the hold names the first one, whenever the change is examined.
+func TestAnAnnouncedHoldIsAtTheFirstPlace(t *testing.T) {
+	const workflow = "on:\n  pull_request:\n    paths: [%s]\njobs:\n  t:\n    steps:\n      - run: go test ./...\n"
+	c := guard.Change{Said: []string{"Skip expensive workflows for documents"}}
+	for _, name := range []string{"c", "a", "d", "b", "e"} {
+		path := ".github/workflows/" + name + ".yml"
+		c.Files = append(c.Files, guard.File{Path: path, OldPath: path, Before: fmt.Appendf(nil, workflow, "'**'"),
+			After: fmt.Appendf(nil, workflow, "'**', '!**/*.md'")})
+	}
+	for range 20 {
+		if found := guard.Holds(guard.Examine(c)); len(found) != 1 || found[0].Path != ".github/workflows/a.yml" {
+			t.Fatalf("held for %v", found)
+		}
+	}
+}

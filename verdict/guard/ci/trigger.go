@@ -2,6 +2,7 @@ package ci
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ var forPulls = []string{"pull_request", "pull_request_target", "merge_group"}
 
 // triggers compares what starts the pipelines that check something.
 func (c *comparison) triggers() {
-	for name, was := range c.before.pipelines {
+	for _, name := range slices.Sorted(maps.Keys(c.before.pipelines)) {
+		was := c.before.pipelines[name]
 		is, there := c.after.pipelines[name]
 		known, maybe := c.checks(name)
 		if !there || !maybe || c.after.broken[name] != nil {
