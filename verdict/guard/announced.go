@@ -17,9 +17,13 @@ var (
 	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
 	// breaks begin another phrase, or say that the object is new.
 	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
-	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test.
-	ends = strings.Fields("above added after against and as at because before below by due during for from if in now of on only " +
-		"or since temporarily that to under until via when where which while with without")
+	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test. Nor can what makes it a
+	// condition ("on Windows", "if there is no network"): such a skip is evidence, as it is where code reads it.
+	ends = strings.Fields("added again and as because due entirely or since")
+	// conditions can follow it, too, if the check is to come back.
+	conditions = strings.Fields("against at by for from if in of on only that to under via when where which while with without")
+	// forNow says that it is.
+	forNow = strings.Fields("now temporarily until")
 	// packages are what tests are left out of without being left out of anything else.
 	packages = strings.Fields("archive bundle crate distribution docs gem package release sdist tarball wheel")
 )
@@ -95,11 +99,12 @@ func leftOut(words []string) Kind {
 	default:
 		return ""
 	}
+	returns := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(forNow, strings.ToLower(w)) })
 	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
 		word := strings.Trim(lower(i), "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
 		kind := objectOf(strings.Trim(name, "`'\""))
-		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1))) {
+		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
 			if kind == Test && isPackage(words[i+1:]) {
 				return ""
 			}
@@ -114,7 +119,7 @@ func leftOut(words []string) Kind {
 
 // follows reports whether a word, or a mark, can stand behind the object.
 func follows(word string) bool {
-	return slices.Contains(ends, word) || strings.IndexAny(word, "(#[-–—") == 0
+	return slices.Contains(ends, word) || slices.Contains(forNow, word) || strings.IndexAny(word, "(#[-–—") == 0
 }
 
 // isPackage reports whether the words behind an object say that only a package is without it.
