@@ -368,9 +368,11 @@ func grade(text string) int {
 	return i
 }
 
-// gradeText is a grade: the text itself, the first element of a list, or the level or severity of a map.
+// gradeText is a grade: the text itself, the first element of a list, or the level or severity of a map. Files such as
+// .editorconfig can have a comment behind it.
 func gradeText(n *doc.Node) string {
-	text := n.Value
+	text, _, _ := strings.Cut(n.Value, " #")
+	text = strings.TrimSpace(text)
 	switch {
 	case n.Kind == doc.List && len(n.Items) > 0:
 		text = n.Items[0].Value
