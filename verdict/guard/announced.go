@@ -51,18 +51,26 @@ var (
 	item = regexp.MustCompile(`^(?:[*+-]|\d+[.)])\s`)
 	// merge is the title that GitHub gives a merge; the name of the branch says what it does.
 	merge = regexp.MustCompile(`^Merge pull request #\d+ from [^/\s]+/(\S+)$`)
+	// shaky removes a test or an assertion that was not reliable.
+	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:brittle|flake?y|fragile|racy|unreliable) ` +
+		`.*(?:test|spec|assertion)`)
 )
 
 // announced is a hold where a change says of itself that it leaves out a check, and something in it is evidence for
 // that: then the two are certain together. Neither the words alone hold a change, nor what is only suspected.
 func announced(said []string, found []Finding) (holds []Finding) {
 	for _, text := range said {
-		for _, s := range sentences(text) {
-			kind := leftOut(strings.Fields(s))
+		for at, s := range sentences(text) {
+			kind, gone := leftOut(strings.Fields(s)), false
+			if kind == "" && at == 0 && shaky.MatchString(s) {
+				kind, gone = Test, true
+			}
 			if kind == "" || slices.ContainsFunc(slices.Concat(holds, found), func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
 				continue
 			}
-			i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) })
+			i := slices.IndexFunc(found, func(f Finding) bool {
+				return f.Tier == Evidence && shows(f, kind) && (!gone || Loses(f) || f.Rule == "assertion/fewer")
+			})
 			if i < 0 {
 				continue
 			}

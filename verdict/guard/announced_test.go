@@ -73,6 +73,31 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 	}
 }
 
+// A title can say in other words that tests are gone, if some are.
+func TestATitleThatTestsAreGoneIsHeld(t *testing.T) {
+	two := "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\ta(t)\n}\n\nfunc TestB(t *testing.T) {\n\tb(t)\n}\n"
+	one, _, _ := strings.Cut(two, "\nfunc TestB")
+	gone := guard.File{Path: "a_test.go", OldPath: "a_test.go", Before: []byte(two), After: []byte(one)}
+	other := guard.File{Path: "a_test.go", OldPath: "a_test.go", Before: []byte(two), After: []byte(strings.Replace(two, "b(t)", "c(t)", 1))}
+	product := guard.File{Path: "a.go", OldPath: "a.go", Before: []byte("package a\n"), After: []byte("package a\n\nvar slow = true\n")}
+	for said, change := range map[string]struct {
+		files []guard.File
+		held  bool
+	}{
+		"Remove a flaky test":                    {[]guard.File{gone, product}, true},
+		"tests: drop the unreliable TestB (#12)": {[]guard.File{gone}, true},
+		"Remove a flakey test of a":              {[]guard.File{other}, false},
+		"Remove the test of b":                   {[]guard.File{gone}, false},
+		"Remove the flaky client":                {[]guard.File{gone}, false},
+		"Move on\n\n* remove a flaky test":       {[]guard.File{gone}, false},
+	} {
+		found := guard.Examine(guard.Change{Files: change.files, Said: []string{said}})
+		if held := len(guard.Holds(found)) > 0; held != change.held || len(found) == 0 {
+			t.Errorf("%q: held %t, found %+v", said, held, found)
+		}
+	}
+}
+
 // A change that is held already is not held once more for its words.
 func TestAnAnnouncedHoldIsOneHold(t *testing.T) {
 	before := "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif a() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"
