@@ -107,7 +107,9 @@ func leftOut(words []string) Kind {
 	default:
 		return ""
 	}
-	returns := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(forNow, strings.ToLower(w)) })
+	returns := slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(forNow, strings.ToLower(strings.TrimRight(w, ".,;:!)")))
+	})
 	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
 		word := strings.Trim(lower(i), "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
