@@ -32,6 +32,7 @@
 //	November 27, 23          24    4,800    29    11        14      4              2
 //	November 27, 24          24    4,800    29    16         8      5              2
 //	November 27, 25          24    4,800    34    18        10      6              3
+//	November 27, 26          24    4,800    46    30         9      7              0
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -59,10 +60,11 @@
 //	23         115    99    18
 //	24         121   106    20
 //	25         153   135    19
+//	26         122   111    28
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 25. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 26. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -107,6 +109,16 @@
 // (0.8 %), and one of 803 by bots (0.1 %). Evidence is 106 lines for 100 changes by people, and 34 of the bots' changes
 // have any. Since then its six FALSE and four of its ARGUABLE ones are no longer held, and eight are new, TRUE in the view
 // of those who made the rules; 145 of its lowerings are seen and 16 of the 44 held.
+//
+// Set 26 was run once with one rule more: a change is held that says of itself, in its title or a commit's message, that
+// it leaves out a check, if something in it is evidence for that. As many people as in set 23 listed and labelled. It meets
+// the first goal for the held changes and misses the second by two: 65 % TRUE, 85 % TRUE or ARGUABLE. 91 % of its
+// lowerings are seen (goal 90), 17 of its 36 holds are held (47 %, goal 75). 45 of 4,240 changes by people are held (1.1 %),
+// and one of 560 by bots (0.2 %). No text is held, and four changes carry binary files. Evidence is 89 lines for 100 changes
+// by people. Of the nine that the new rule held, three are TRUE and five ARGUABLE, nearly all of these because the check is
+// left out on a condition: such a sentence is evidence since. With this and the repair of what the FALSE ones showed, its
+// seven FALSE, three ARGUABLE and two TRUE ones are no longer held, which leaves 28 TRUE and 6 ARGUABLE; 15 of the 36 are
+// held. All p99 are below 1 s.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
@@ -164,8 +176,8 @@
 // The rule that selected set 23 was written before any of it was fetched, run or looked at: two repositories of
 // each of twelve languages, in no earlier set; one that could not be had was replaced by the first spare of its
 // line. From each the last 200 first-parent commits; every held change is labelled, and none was left out
-// afterwards. The rule of set 24 says the same; its repositories are the last 24 of ranges.csv, those of set 23 the 24
-// before.
+// afterwards. The rules of sets 24 to 26 say the same. The last 96 lines of ranges.csv are the repositories of sets 23 to
+// 26, 24 of each.
 //
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
