@@ -241,6 +241,7 @@ func Join(parts ...Judgement) Judgement {
 		}
 		all.Pending = append(all.Pending, j.Pending...)
 		all.Unread = all.Unread || j.Unread
+		all.Text = strings.TrimSpace(all.Text + "\n\n" + j.Text)
 		all.Dropped = append(all.Dropped, j.Dropped...)
 		all.Merged = append(all.Merged, j.Merged...)
 		all.Overruled = append(all.Overruled, j.Overruled...)

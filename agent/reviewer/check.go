@@ -176,13 +176,19 @@ func (m material) lowers(f verdict.Finding) bool {
 	return f.Severity != verdict.Critical && m.criteria.mildest(f.Rule) == verdict.Nit
 }
 
-// judgeCheck judges a session's answer about a finding. Only code can refute or lower a finding: comments,
-// literals and documents say whatever their author likes.
-func (p *Prepared) judgeCheck(ctx context.Context, f verdict.Finding, text, nonce string) (verdict.Check, error) {
+// groundsOfAll are what an answer about the whole change is judged by.
+func (p *Prepared) groundsOfAll(ctx context.Context) verdict.Grounds {
 	g := p.grounds(ctx)
 	for _, file := range p.understood.Files {
 		g.Changed = append(g.Changed, change.Spell(file.Path))
 	}
+	return g
+}
+
+// judgeCheck judges a session's answer about a finding. Only code can refute or lower a finding: comments,
+// literals and documents say whatever their author likes.
+func (p *Prepared) judgeCheck(ctx context.Context, f verdict.Finding, text, nonce string) (verdict.Check, error) {
+	g := p.groundsOfAll(ctx)
 	c, err := verdict.JudgeCheck(text, nonce, g)
 	if err != nil || c.Outcome == verdict.Upheld {
 		return c, err

@@ -18,23 +18,12 @@ import (
 // not be read. Those of real reviews have some 5,000.
 const maxTold = 60_000
 
-// mayApprove reports whether an answer leads to an approval, if all findings that another session checks are refuted.
-func (p *Prepared) mayApprove(j verdict.Judgement) bool {
-	blocking := 0
-	for _, f := range j.Answer.Findings {
-		if f.Blocks() {
-			blocking++
-		}
-	}
-	return j.Verdict == verdict.Approve || len(j.Doubts) == 0 && blocking == len(p.checked(j))
-}
-
 // readBack asks another session which possible defects the text of an answer names beside its lists, so that no defect
 // is talked away: no list of words can tell an excuse from a refutation. An approval that cannot be read back
 // stands, because nothing speaks against it. The error is only ever the context's.
 func (p *Prepared) readBack(ctx context.Context, x *Examination, j *verdict.Judgement, g verdict.Grounds,
 	progress func(engine.Progress), allowed verdict.Allowance) error {
-	if p.criteria.settings.Review.Check == config.Off || !j.Telling() && len(g.Quotes()) == 0 || !p.mayApprove(*j) {
+	if p.criteria.settings.Review.Check == config.Off || !j.Telling() && len(g.Quotes()) == 0 || j.Verdict != verdict.Approve {
 		return nil
 	}
 	if len(j.Text) > maxTold {
