@@ -101,8 +101,10 @@ type Merged struct {
 type Judgement struct {
 	Verdict Verdict
 	Answer  Answer
+	// Unreadable says that the answer's data could not be read.
+	Unreadable bool
 	// Text is all that the session said in words outside its lists: the prose before the data, the summary, and what it
-	// examined.
+	// examined. It is empty once another session has read it.
 	Text string
 	// Complete says that the session saw everything and that Answer holds all it found: a finding missing
 	// there was looked for and is gone.
@@ -154,7 +156,7 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	answer, prose, err := parseAnswer(body)
 	if err != nil {
 		j.doubt(fmt.Sprintf("The session's findings could not be read (%s).", Clip(err.Error(), maxDoubt)))
-		j.Text = beforeData(body)
+		j.Unreadable, j.Text = true, beforeData(body)
 		j.Doubts = append(j.Doubts, j.doubtUnlisted(g)...)
 		return j
 	}

@@ -54,8 +54,8 @@ func JudgeReading(answer, nonce string, texts ...string) ([]Passage, error) {
 	}), nil
 }
 
-// says reports whether a text has a passage, but for a word in five that the reader copied wrongly: a defect is not
-// overlooked for a slip, and what the text never said holds nothing up.
+// says reports whether a text has a passage, allowing one wrong word in five: a reader's slip does not hide a defect, and
+// what the text never said holds nothing up.
 func says(text, quote string) bool {
 	words := spoken(quote)
 	if len(strings.Join(words, "")) < leastQuoted {

@@ -52,9 +52,9 @@ func (p *Prepared) readBack(ctx context.Context, x *Examination, j *verdict.Judg
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read the approval's text a second time")
 		return nil
 	}
-	j.Unread = false
 	x.checkedBy(result)
 	j.Doubt(passages, g)
+	j.Unread, j.Text = false, ""
 	return nil
 }
 
@@ -70,6 +70,9 @@ func (m material) unlisted(j verdict.Judgement, g verdict.Grounds, nonce string)
 	}
 	for _, merged := range j.Merged {
 		entry("finding that another one covers", merged.Finding.Rule, merged.Finding.Path, merged.Finding.Line, merged.Finding.Claim)
+	}
+	for _, o := range j.Overruled {
+		entry("finding that another session refuted", o.Finding.Rule, o.Finding.Path, o.Finding.Line, o.Finding.Claim)
 	}
 	for _, c := range j.Answer.Candidates {
 		entry("refuted candidate", c.Rule, c.Path, c.Line, c.Claim)

@@ -76,6 +76,9 @@ func names(quotes ...string) func(loopback.Asked) (string, error) {
 			if q == second {
 				claim = "The limit is off by one."
 			}
+			if strings.Contains(lists, "refuted: ") && strings.Contains(lists, claim) {
+				continue
+			}
 			if strings.Contains(text, q) || strings.Contains(first, q) && !strings.Contains(lists, claim) {
 				all = append(all, verdict.Passage{Quote: q, Path: "code.go", Claim: claim})
 			}
@@ -123,7 +126,8 @@ func TestAnApprovalIsReadBack(t *testing.T) {
 		"only what was looked at is said": {[]turn{{text: "Looked at one changed file."}}, verdict.Approve, 0},
 		"the review requests changes":     {[]turn{{text: excused, findings: []verdict.Finding{leak}}}, verdict.RequestChanges, 0},
 		"what blocked is refuted":         {[]turn{{text: about, findings: []verdict.Finding{grave(leak)}}}, verdict.Approve, 1},
-		"it is refuted, and another told": {[]turn{{text: excused, findings: []verdict.Finding{grave(leak)}}}, verdict.RequestChanges, 1},
+		"it is refuted, and told":         {[]turn{{text: excused, findings: []verdict.Finding{grave(leak)}}}, verdict.Approve, 1},
+		"it is refuted, and another told": {[]turn{{text: second, findings: []verdict.Finding{grave(leak)}}}, verdict.RequestChanges, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

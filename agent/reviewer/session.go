@@ -140,7 +140,8 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	opened.own(x.Judgement.Answer.Dimensions, p.Dir, p.Diff.Files)
 	before := x.Judgement.Verdict
 	if err = p.check(ctx, &x, progress, allowed); err == nil && x.Judgement.Verdict != before {
-		// Another session refuted what blocked. The text was not read yet, and nobody is left to be asked again.
+		// Another session refuted what blocked. What the session said on the parts with it was not read yet, and it is not
+		// asked again.
 		err = p.readBack(ctx, &x, &x.Judgement, p.groundsOfAll(ctx), progress, allowed)
 	}
 	return x, err

@@ -113,7 +113,7 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 		}
 		found.Merged, found.Dropped = append(found.Merged, j.Merged...), append(found.Dropped, j.Dropped...)
 		found.Named = append(found.Named, j.Named...)
-		if j.Answer.Findings == nil {
+		if j.Unreadable {
 			return found, errors.New("its answer cannot be read")
 		}
 	}

@@ -1,10 +1,13 @@
 package reviewer_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
@@ -42,9 +45,10 @@ func TestSpecialistsFindAndOneJudges(t *testing.T) {
 		}
 		return answering()(r)
 	})
-	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
-	if err != nil {
-		t.Fatal(err)
+	var log bytes.Buffer
+	out, err := r.Review(zerolog.New(&log).WithContext(t.Context()), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil || strings.Contains(log.String(), "specialist") {
+		t.Fatal(err, log.String())
 	}
 	slices.Sort(walked)
 	if want := []string{"Graph, Architecture, Impact", "Security, Observability",

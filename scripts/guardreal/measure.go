@@ -140,7 +140,7 @@ func lowered(ctx context.Context, c *clone, d diff.Diff, of commit) ([]found, er
 	if err != nil {
 		return nil, err
 	}
-	change := guard.Change{Said: []string{of.title, of.body}}
+	change := guard.Change{Said: []string{of.title + "\n\n" + of.body}}
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}

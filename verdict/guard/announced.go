@@ -10,8 +10,8 @@ import (
 // follows a "because" or a "that" is about something else.
 var (
 	hints = strings.Fields("also just now temporarily")
-	// leaves are the verbs, as orders and as reports. Behind those of halves stands the word after the colon. "Do not run" and
-	// "stop running" are not among them: so speaks who adds a case that was never checked.
+	// leaves are the verbs, as orders and as reports; those of halves count together with their second word. "Do not run"
+	// and "stop running" are not among them: so speaks who adds a case that was never checked.
 	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
 		"ignoring mute mutes muted muting quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
 	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
@@ -155,7 +155,7 @@ func objectOf(name string) Kind {
 // sentences are the title, the sentences and the list items of a text, without what stands before their first word.
 func sentences(text string) (all []string) {
 	var paragraphs []string
-	title := true
+	afterTitle := true
 	for i, line := range strings.SplitN(text, "\n", maxSaidLines+1) {
 		if i == maxSaidLines {
 			break
@@ -164,12 +164,12 @@ func sentences(text string) (all []string) {
 		if m := merge.FindStringSubmatch(line); m != nil {
 			line = strings.NewReplacer("-", " ", "_", " ", "/", " ").Replace(m[1])
 		}
-		if title || line == "" || item.MatchString(line) {
+		if afterTitle || line == "" || item.MatchString(line) {
 			paragraphs = append(paragraphs, line)
 		} else {
 			paragraphs[len(paragraphs)-1] += " " + line
 		}
-		title = i == 0
+		afterTitle = i == 0
 	}
 	for _, p := range paragraphs {
 		for _, s := range strings.Split(p, ". ") {

@@ -85,7 +85,7 @@ func (x *examination) compareMarks(pairs []pair) {
 				(!sure(g.cond) || g.effect == skips && !matchesAny(platform, g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
-			(g.after.side.lang.rust || g.spares()):
+			(g.after.side.lang.rust || g.asksMore()):
 			g.tier = change.Evidence // the test now asserts a panic, or what may fail are further assertions
 		}
 		told[g.cond] = true
@@ -191,10 +191,10 @@ func (u *unit) endless() bool {
 // forever are words of calls and values that wait for ever.
 var forever = strings.Fields("INFINITE Infinity awaitTermination awaitCancellation")
 
-// spares reports whether a failure is expected of further assertions only: as many as before stand before the call that
+// asksMore reports whether a failure is expected of further assertions only: as many as before stand before the call that
 // expects it or behind its block, and none of the earlier ones is covered. One that ran on a condition may be covered where
 // it did not run.
-func (g gained) spares() bool {
+func (g gained) asksMore() bool {
 	s, from, to := g.after.side, 0, g.after.to
 	g.after.own(func(i int) {
 		if from > 0 || s.line(i) != g.line || !failing[s.of(i)] {

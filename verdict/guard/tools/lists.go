@@ -61,8 +61,9 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
 			case v.setting.Way == Skipped:
 				tier := v.tier()
-				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), wide) {
-					tier = change.Evidence // more runs now than before
+				covers := func(gone value) bool { return wide(gone) && Fits(gone.text, v.text) }
+				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), covers) {
+					tier = change.Evidence // a pattern that left it out, too, is gone
 				}
 				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case w == Omitted && isTestFile(v.text) && !c.runs(p, v):
