@@ -93,6 +93,12 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 			s.Opinions = []Opinion{inRound(1, "main", verdict.Approve), inRound(2, "release", verdict.RequestChanges),
 				inRound(3, "main", verdict.Approve)}
 		}, Merge, ""},
+		{"approved by another, and by one who had asked for changes on another base without knowing", func(s *State) {
+			s.Reviewers = append(s.Reviewers, "bob")
+			s.Opinions = []Opinion{says("bob", head, verdict.Approve), says("alice", head, verdict.RequestChanges),
+				says("alice", head, verdict.Approve)}
+			s.Opinions[1].State, s.Opinions[1].Record.BaseBranch = "CHANGES_REQUESTED", "release"
+		}, Wait, "alice still requests changes"},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))

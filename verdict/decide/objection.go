@@ -67,21 +67,30 @@ func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited ||
 
 // objections are the latest reviews that request changes to any head, oldest first, by people with write
 // access and by agents. As on GitHub, a plain comment does not withdraw an objection, nor does the dismissal
-// of a later review. A person and an agent under the same login count as two: neither withdraws the other's
-// objection. All deleted accounts share one login, and may be different people.
+// of a later review, nor an approval by an agent that did not know of it (see wordOf). A person and an agent under the
+// same login count as two: neither withdraws the other's objection. All deleted accounts share one login, and may be
+// different people.
 func (s State) objections() []Opinion {
 	type voice struct {
 		login string
 		agent bool
 	}
 	latest := map[voice]int{}
+	other := map[string]*verdict.Record{} // each agent's newest of this head for another base
 	for i, o := range s.Opinions {
+		login := strings.ToLower(o.By)
+		switch {
+		case s.elsewhere(o):
+			other[login] = newer(other[login], o.Record)
+		case s.concerns(o) && o.unaware(other[login]):
+			continue
+		}
 		switch o.State {
 		case "APPROVED", "CHANGES_REQUESTED":
 			if !o.CanPush && !s.trusts(o.By) && o.By != verdict.DeletedLogin {
 				continue
 			}
-			v := voice{strings.ToLower(o.By), o.Record != nil && s.trusts(o.By)}
+			v := voice{login, o.Record != nil && s.trusts(o.By)}
 			if _, known := latest[v]; v.login != verdict.DeletedLogin || !known || o.State == "CHANGES_REQUESTED" {
 				latest[v] = i
 			}

@@ -59,14 +59,14 @@ func (s State) words() map[string]word {
 // that cannot be believed. After a review of this head for another base, only reviews made in knowledge of it count:
 // what it found may be true here, too.
 func (s State) wordOf(login string) (w word, ok bool) {
-	var other *verdict.Record // the latest of this head for another base
+	var other *verdict.Record // the newest of this head for another base
 	for i, o := range s.Opinions {
 		if !verdict.SameLogin(o.By, login) {
 			continue
 		}
 		switch {
 		case s.elsewhere(o):
-			w, ok, other = word{}, false, o.Record
+			w, ok, other = word{}, false, newer(other, o.Record)
 		case !s.concerns(o), o.unaware(other):
 		case o.State == dismissed:
 			if !ok || w.takenBack || o.supersedes(s.Opinions[w.index]) {
@@ -210,6 +210,14 @@ func (s State) concerns(o Opinion) bool {
 // elsewhere reports whether a review by an agent is about this head and another base.
 func (s State) elsewhere(o Opinion) bool {
 	return o.SHA == s.Head && !o.void() && o.Record.BaseBranch != s.BaseBranch
+}
+
+// newer is the record of the later round; the second one if the first is nil.
+func newer(a, b *verdict.Record) *verdict.Record {
+	if a != nil && a.Round > b.Round {
+		return a
+	}
+	return b
 }
 
 // unaware reports whether a review was begun without knowledge of another record of its login, or of none: its round
