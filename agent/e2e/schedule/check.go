@@ -98,6 +98,9 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 	bases := map[string]map[string]int{} // the last round for each base, by head
 	for _, r := range reviews {
 		record, err := verdict.ParseRecord(r.Body)
+		if r.User.Login == arena.Judge && r.State == "DISMISSED" && err == nil {
+			forget(last, record) // it was made all the same
+		}
 		if r.User.Login != arena.Judge || r.State == "DISMISSED" || w.silenced[r.ID] {
 			continue
 		}
@@ -115,9 +118,7 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 				w.violated("%.7s was reviewed %d times", r.CommitID, again[key]+1)
 			}
 		}
-		maps.DeleteFunc(last, func(_ string, earlier verdict.Record) bool {
-			return earlier.Head == record.Head && earlier.BaseBranch != record.BaseBranch
-		})
+		forget(last, record)
 		last[key] = record
 		if bases[record.Head] == nil {
 			bases[record.Head] = map[string]int{}
@@ -129,6 +130,13 @@ func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.R
 		}
 		bases[record.Head][record.BaseBranch] = record.Round
 	}
+}
+
+// forget removes the records of a head for other bases than that of a later one: after it, such a review is due again.
+func forget(last map[string]verdict.Record, later verdict.Record) {
+	maps.DeleteFunc(last, func(_ string, earlier verdict.Record) bool {
+		return earlier.Head == later.Head && earlier.BaseBranch != later.BaseBranch
+	})
 }
 
 // due reports whether a head had to be reviewed again, because the base's commit of the review was removed from
