@@ -24,8 +24,6 @@ var (
 	conditions = strings.Fields("against at by for from if in of on only that to under via when where which while with without")
 	// forNow says that it is.
 	forNow = strings.Fields("now temporarily until")
-	// packages are what tests are left out of without being left out of anything else.
-	packages = strings.Fields("archive bundle crate distribution docs gem package release sdist tarball wheel")
 )
 
 // Objects are the names of what can be left out. A test also has a name that ends in one of these, but for unlike.
@@ -115,9 +113,6 @@ func leftOut(words []string) Kind {
 		name := strings.TrimRight(word, ".,;:!?)]")
 		kind := objectOf(strings.Trim(name, "`'\""))
 		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
-			if kind == Test && isPackage(words[i+1:]) {
-				return ""
-			}
 			return kind
 		}
 		if name != word {
@@ -130,11 +125,6 @@ func leftOut(words []string) Kind {
 // follows reports whether a word, or a mark, can stand behind the object.
 func follows(word string) bool {
 	return slices.Contains(ends, word) || slices.Contains(forNow, word) || strings.IndexAny(word, "(#[-–—") == 0
-}
-
-// isPackage reports whether the words behind an object say that only a package is without it.
-func isPackage(words []string) bool {
-	return len(words) > 0 && words[0] == "from" && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(packages, w) })
 }
 
 // objectOf is the kind of check that has a name; "" if it is none.
